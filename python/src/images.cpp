@@ -270,7 +270,7 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
     // The calling thread cannot check for signals while it waits for long parts of other threads.
     constexpr double long_work = 1 << 24; // some .1 s
     const bool is_long =
-        static_cast<double>(view->image.elements()) * filters.front().sigma > long_work;
+        static_cast<double>(view->image.elements()) * filters.front().sigma.x > long_work;
     Call call(image.progress, py::none(), 1, image.ranks > 1 && is_long);
     const RunControl control = call.control();
     call.run([&](const Communicator&) {

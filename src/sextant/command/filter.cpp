@@ -38,10 +38,10 @@ struct FilterCommand {
 
 Record record_of(FilterCommand& command) {
     Record record =
-        record_of(command.source, "a grey image, or a series with --frame (docs/frames.md)");
+        record_of(command.source, "a grey image, or a volume: a series without --frame");
     record
         .add("output", command.output, "OUT",
-             "one float32 plane per derivative: .npy, .tif, .mrc or .zarr")
+             "float32 planes: .npy, .tif, .mrc or .zarr; of a volume, one file per derivative")
         .file()
         .letter('o')
         .required();
@@ -66,27 +66,31 @@ class FilterRun {
         std::optional<Filtering> filtering;
         agree(communicator_, [&] {
             FilterOptions options = command_.filter;
-            summary_.filters = filters_of(options);
+            summary_.filters = filters_of(options, dimensions_);
+            if (is_volume() && !command_.reports.report.empty())
+                throw InvalidTask("--report: pages are made for images only");
             saves_plan_ = !command_.plan.empty() && !std::filesystem::exists(command_.plan);
             if (is_root() && !command_.plan.empty() && !saves_plan_)
                 options.plan = read_plan(options);
-            filtering.emplace(communicator_, std::move(options),
-                              RunControl{[&](auto part, auto done, auto all) {
-                                  progress_.say(part, done, all);
-                              }});
+            filtering.emplace(
+                communicator_, std::move(options),
+                RunControl{[&](auto part, auto done, auto all) { progress_.say(part, done, all); }},
+                dimensions_);
             if (is_root())
                 create_outputs(*filtering);
         });
         summary_.result = filtering->run(
             source_.get(), [&](int derivative, Elements first, std::span<const float> rows) {
-                sink_->write(derivative, first, rows);
+                write(derivative, first, rows);
                 if (shown_ && derivative == 0)
                     shown_->add(first, rows);
             });
         timed(summary_.result.write, [&] {
             agree(communicator_, [&] {
-                if (is_root())
+                if (sink_)
                     sink_->commit();
+                for (const VolumeSink& volume : volumes_)
+                    volume.sink->commit();
             });
         });
         agree(communicator_, [&] {
@@ -98,18 +102,21 @@ class FilterRun {
   private:
     bool is_root() const { return communicator_.rank() == 0; }
 
-    /// Opens the image. Rank 0 must be able to read it; other ranks need not, except with
+    bool is_volume() const { return dimensions_ == kernel::Dimensions::three; }
+
+    /// Opens the image or volume. Rank 0 must be able to read it; other ranks need not, except with
     /// --distribute read.
     void open_source() {
         try {
-            source_ = open_image(command_.source);
+            source_ = open_image_or_volume(command_.source);
         } catch (const Error&) { // thrown again below if this rank needs the image
         }
-        const bool root_has = communicator_.all_gather(static_cast<char>(source_ != nullptr))[0];
+        const Elements planes = communicator_.all_gather(source_ ? source_->planes() : 0)[0];
         agree(communicator_, [&] {
-            if (!source_ && (!root_has || command_.filter.distribute == "read"))
-                source_ = open_image(command_.source);
+            if (!source_ && (planes == 0 || command_.filter.distribute == "read"))
+                source_ = open_image_or_volume(command_.source);
         });
+        dimensions_ = planes > 1 ? kernel::Dimensions::three : kernel::Dimensions::two;
     }
 
     distributed::FilterPlan read_plan(const FilterOptions& options) const {
@@ -118,13 +125,14 @@ class FilterRun {
             distributed::read_filter_plan(path, {.filters = summary_.filters,
                                                  .image = source_->shape(),
                                                  .element = source_->element(),
-                                                 .ranks = communicator_.size()});
-        if (options.grid &&
-            *options.grid != Tiles{plan.configuration.columns, plan.configuration.rows})
+                                                 .ranks = communicator_.size(),
+                                                 .depth = is_volume() ? source_->planes() : 0});
+        const Tiles tiles{plan.configuration.columns, plan.configuration.rows,
+                          plan.configuration.layers};
+        if (options.grid && *options.grid != tiles)
             throw InvalidTask(
-                fmt::format("grid {}x{}: the plan {} has {}x{} tiles; omit the grid or the plan",
-                            options.grid->columns, options.grid->rows, path,
-                            plan.configuration.columns, plan.configuration.rows));
+                fmt::format("grid {}: the plan {} has {} tiles; omit the grid or the plan",
+                            options.grid->text(), path, tiles.text()));
         return plan;
     }
 
@@ -135,14 +143,18 @@ class FilterRun {
         summary_.ranks = communicator_.size();
         summary_.transport = transport_of(communicator_);
         warn(source_->header().remarks);
+        summary_.outputs = is_volume() ? outputs_of_volume() : std::vector{command_.output};
         std::vector<std::string> outputs =
-            files_named({command_.output, command_.reports.json, command_.reports.report});
+            files_named({command_.reports.json, command_.reports.report});
+        outputs.insert(outputs.begin(), summary_.outputs.begin(), summary_.outputs.end());
         std::vector<std::string> read = files_read(command_.source, command_.filter.machine);
         if (!command_.plan.empty())
             (saves_plan_ ? outputs : read).push_back(command_.plan);
         check_frames_name(summary_.output, Sample::f32);
         keep_inputs(read, outputs);
         check_outputs(outputs);
+        if (is_volume())
+            return create_volumes(filtering);
         const std::vector<double> offsets = filtering.offsets(source_->offset());
         const bool has_offset =
             std::any_of(offsets.begin(), offsets.end(), [](double offset) { return offset != 0; });
@@ -156,6 +168,45 @@ class FilterRun {
             format::create_frames(summary_.output, header, {format::StackAxis::slices}), offsets);
         if (!command_.reports.report.empty())
             shown_.emplace(source_->shape());
+    }
+
+    /// One file per derivative of a volume: "out.npy" for a single one, else "out_x.npy" ...
+    std::vector<std::string> outputs_of_volume() const {
+        const std::vector<std::string>& features = summary_.filters.back().features;
+        if (features.size() == 1)
+            return {command_.output};
+        std::vector<std::string> outputs;
+        for (const std::string& feature : features) {
+            std::filesystem::path path = command_.output;
+            path.replace_filename(path.stem().string() + "_" + feature + path.extension().string());
+            outputs.push_back(path.string());
+        }
+        return outputs;
+    }
+
+    void create_volumes(const Filtering& filtering) {
+        const std::vector<double> offsets = filtering.offsets(source_->offset());
+        for (std::size_t k = 0; k < offsets.size(); ++k) {
+            const std::string& path = summary_.outputs[k];
+            warn({offset_remark(offsets[k], path)});
+            FrameHeader header = source_->header();
+            header.sample = sample_with_offset(path, offsets[k]);
+            header.channels = 1;
+            header.remarks = {};
+            header.hyperstack = {};
+            volumes_.push_back(
+                {format::create_frames(path, header, {format::StackAxis::slices}), offsets[k]});
+        }
+    }
+
+    /// Writes rows of an image's derivative, or planes of a volume's.
+    void write(int derivative, Elements first, std::span<const float> values) {
+        if (sink_)
+            return sink_->write(derivative, first, values);
+        const VolumeSink& volume = volumes_[static_cast<std::size_t>(derivative)];
+        const auto plane = static_cast<std::size_t>(source_->shape().elements());
+        for (; !values.empty(); values = values.subspan(plane))
+            write_with_offset(*volume.sink, values.first(plane), volume.offset);
     }
 
     void warn(const std::vector<std::string>& warnings) {
@@ -184,8 +235,14 @@ class FilterRun {
     const Communicator& communicator_;
     Progress progress_;
     std::unique_ptr<RowSource> source_;
-    std::unique_ptr<PlaneSink> sink_;
-    std::optional<Overview> shown_; // overview of the first derivative
+    kernel::Dimensions dimensions_ = kernel::Dimensions::two;
+    std::unique_ptr<PlaneSink> sink_; // of an image
+    struct VolumeSink {
+        std::unique_ptr<FrameSink> sink;
+        double offset;
+    };
+    std::vector<VolumeSink> volumes_; // of a volume, one per derivative
+    std::optional<Overview> shown_;   // overview of the first derivative
     FilterSummary summary_;
     bool saves_plan_ = false;
 };
@@ -207,7 +264,8 @@ Operation filter_operation() {
     return declare_command<FilterCommand>(
         "filter", "smooth a grey image, and compute its derivatives and features",
         "  sextant filter scan.tif -o derivatives.npy --sigma 3 --derivatives x,y,xx,xy,yy\n"
-        "  mpirun -n 2 sextant filter scan.npy -o edges.tif --derivatives gradient-magnitude",
+        "  mpirun -n 2 sextant filter scan.npy -o edges.tif --derivatives gradient-magnitude\n"
+        "  sextant filter volume.zarr -o out.zarr --sigma 4,2,2 --derivatives hessian-1,hessian-3",
         run_filter);
 }
 
@@ -223,7 +281,7 @@ std::string text_of(const distributed::Filters& filters) {
     std::string text;
     for (const distributed::Filter& filter : filters)
         text += fmt::format("{}{} at sigma {}", text.empty() ? "" : ", then ",
-                            fmt::join(filter.features, ", "), filter.sigma);
+                            fmt::join(filter.features, ", "), sextant::text_of(filter.sigma));
     const kernel::GaussianKernel& kernel = filters.back().kernel;
     return kernel == kernel::GaussianKernel{} ? text : text + ", kernel " + text_of(kernel);
 }

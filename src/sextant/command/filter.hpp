@@ -18,6 +18,7 @@ std::string text_of(const distributed::Filters& filters);
 /// The result of `sextant filter`, on rank 0.
 struct FilterSummary {
     std::string image, output;
+    std::vector<std::string> outputs; ///< the files written: one, or one per derivative of a volume
     distributed::Filters filters;
     std::string transport;
     int ranks = 1; ///< number of available ranks; the plan may use fewer

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::command {
 
@@ -33,8 +34,21 @@ std::string measured_text(const FilterSummary& summary) {
         phase("write", summary.result.write, predicted.write));
 }
 
+/// One number, or one each for z, y and x if they differ.
+Json json_of(const kernel::Scales& sigma) {
+    if (sigma == kernel::Scales(sigma.x))
+        return sigma.x;
+    return Json::array({sigma.z, sigma.y, sigma.x});
+}
+
 Json json_of(const distributed::Filter& filter) {
-    return {{"sigma", filter.sigma}, {"derivatives", filter.features}};
+    return {{"sigma", json_of(filter.sigma)}, {"derivatives", filter.features}};
+}
+
+/// The shape of the image or volume: "640x480", "640x480x100".
+std::string shape_of(const FilterResult& result) {
+    const std::string text = fmt::format("{}x{}", result.image.width, result.image.height);
+    return result.depth > 0 ? fmt::format("{}x{}", text, result.depth) : text;
 }
 
 /// Draws the image divided into tiles, each labelled with its rank.
@@ -66,7 +80,8 @@ std::string tiles_picture(const FilterSummary& summary, const filtering::Retilin
 
 report::Picture picture_of(const FilterSummary& summary) {
     const distributed::Filter& last = summary.filters.back();
-    const std::string what = fmt::format("{} at sigma {}", last.features.front(), last.sigma);
+    const std::string what =
+        fmt::format("{} at sigma {}", last.features.front(), sextant::text_of(last.sigma));
     const std::string rest = last.features.size() > 1
                                  ? fmt::format(", the first of {} results", last.features.size())
                                  : "";
@@ -91,16 +106,17 @@ report::Section weighed_section(const FilterResult& result) {
 } // namespace
 
 std::string to_text(const FilterSummary& summary) {
-    std::string text = fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output,
-                                   text_of(summary.filters), summary.result.image.width,
-                                   summary.result.image.height, summary.result.element.name,
-                                   report::counted(summary.ranks, "rank"), summary.transport);
+    std::string text =
+        fmt::format("{}: {} of {} {}, on {} of {}\n", fmt::join(summary.outputs, ", "),
+                    text_of(summary.filters), shape_of(summary.result), summary.result.element.name,
+                    report::counted(summary.ranks, "rank"), summary.transport);
     text += fmt::format("{} ({})\n", summary.result.plan.text(), summary.result.plan.reason);
     if (!summary.result.sharing.reason.empty())
         text += within_nodes(summary.result.sharing) + "\n";
-    text += fmt::format("{} of {}, {}\n", report::counted(summary.result.windows, "window"),
-                        report::counted(summary.result.plan.window, "row"),
-                        mebibytes(summary.result.plan.memory));
+    text += fmt::format(
+        "{} of {}, {}\n", report::counted(summary.result.windows, "window"),
+        report::counted(summary.result.plan.window, summary.result.depth > 0 ? "plane" : "row"),
+        mebibytes(summary.result.plan.memory));
     return text + measured_text(summary);
 }
 
@@ -110,10 +126,12 @@ std::string to_json(const FilterSummary& summary) {
     for (std::size_t i = 0; i + 1 < summary.filters.size(); ++i)
         before.add(json_of(summary.filters[i]));
     Record record = {{"operation", "filter"}, {"image", summary.image}, {"output", summary.output}};
+    if (summary.result.depth > 0)
+        record.include({{"outputs", summary.outputs, "one file per derivative"}});
     record.include(record_of(summary.result))
         .include({{"before", before},
                   {"kernel", text_of(last.kernel)},
-                  {"sigma", last.sigma},
+                  {"sigma", json_of(last.sigma)},
                   {"derivatives", last.features},
                   {"ranks", summary.ranks},
                   {"transport", summary.transport}},

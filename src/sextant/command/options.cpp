@@ -121,6 +121,13 @@ std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as
     return std::make_unique<RowSource>(std::move(frames), source.frame.value_or(0), read_as);
 }
 
+std::unique_ptr<RowSource> open_image_or_volume(const SourceChoice& source) {
+    std::unique_ptr<FrameSource> frames = format::open_frames(source.image, source.options());
+    if (!source.frame && frames->header().frames > 1)
+        return std::make_unique<RowSource>(std::move(frames));
+    return std::make_unique<RowSource>(std::move(frames), source.frame.value_or(0));
+}
+
 std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine) {
     std::vector<std::string> files = format::files_of_frames(source.image);
     if (!machine.empty())
@@ -132,7 +139,7 @@ void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
                   const std::function<void(Communicator)>& body) {
     if (!grid || call.has("ranks") || detect_launcher().launcher != Launcher::none)
         return launch_ranks_or_cores(call, body);
-    const std::int64_t tiles = std::int64_t{grid->columns} * grid->rows;
+    const std::int64_t tiles = grid->count();
     if (tiles > most_threads)
         throw InvalidTask(
             fmt::format("--grid {}: {} tiles, expected {} or fewer, because each needs a thread",

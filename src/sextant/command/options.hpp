@@ -51,6 +51,8 @@ struct SourceChoice {
 Record record_of(SourceChoice& source, std::string_view meaning);
 /// Opens the image, or the chosen frame of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as = ReadAs::floats);
+/// As open_image(), but a series of several frames of which none is chosen is a volume.
+std::unique_ptr<RowSource> open_image_or_volume(const SourceChoice& source);
 
 /// The files that a command reads: those of the image, and the machine profile if one is named.
 std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine);

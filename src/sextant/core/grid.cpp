@@ -18,13 +18,19 @@ Grid near_square(int ranks, Elements width, Elements height) {
     return {width, height, ranks / rows, rows};
 }
 
+std::string Tiles::text() const {
+    return fmt::format("{}x{}", columns, rows) + (layers == 1 ? "" : fmt::format("x{}", layers));
+}
+
 Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements height) {
     if (!tiles)
         return near_square(ranks, width, height);
-    const std::int64_t count = std::int64_t{tiles->columns} * tiles->rows;
-    if (tiles->columns < 1 || tiles->rows < 1 || count != ranks)
-        throw InvalidTask(fmt::format("grid {}x{}: {} tiles, expected one for each of the {} ranks",
-                                      tiles->columns, tiles->rows, count, ranks));
+    if (tiles->layers != 1)
+        throw InvalidTask(fmt::format(
+            "grid {}: layers of tiles are for volumes, expected columns x rows", tiles->text()));
+    if (tiles->columns < 1 || tiles->rows < 1 || tiles->count() != ranks)
+        throw InvalidTask(fmt::format("grid {}: {} tiles, expected one for each of the {} ranks",
+                                      tiles->text(), tiles->count(), ranks));
     return {width, height, tiles->columns, tiles->rows};
 }
 

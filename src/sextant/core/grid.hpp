@@ -3,7 +3,9 @@
 
 #include "sextant/core/units.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 namespace sextant {
 
@@ -28,15 +30,19 @@ inline Grid strips(int ranks, Elements elements) {
 /// The grid of `ranks` tiles that is nearest to square, with at least as many columns as rows.
 Grid near_square(int ranks, Elements width, Elements height);
 
-/// The numbers of columns and rows of tiles.
+/// The numbers of columns, rows and, of a volume, layers of tiles.
 struct Tiles {
-    int columns = 1, rows = 1;
+    int columns = 1, rows = 1, layers = 1;
+
+    std::int64_t count() const { return std::int64_t{columns} * rows * layers; }
+    /// A short text: "3x2", or "3x2x4" with several layers.
+    std::string text() const;
     bool operator==(const Tiles&) const = default;
 };
 
 /// The grid with these columns and rows; near_square() if `tiles` is empty.
 /// Throws    InvalidTask, with a message that begins with "grid", unless there is one tile per
-///           rank.
+///           rank and one layer.
 Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements height);
 
 /// The position and size of a tile in the image or volume, in pixels.

@@ -224,13 +224,15 @@ struct Size {
     std::int64_t width, height;
 };
 
+constexpr std::int64_t most_side = 1 << 20;
+
 /// Parses "3x2", or "4" for 4x4.
 std::optional<Size> parsed_size(std::string_view text) {
     const auto cut = text.find('x');
     const auto width = parsed_number<std::int64_t>(text.substr(0, cut));
     const auto height =
         cut == text.npos ? width : parsed_number<std::int64_t>(text.substr(cut + 1));
-    const auto fits = [](const auto& side) { return side && *side >= 1 && *side <= 1 << 20; };
+    const auto fits = [](const auto& side) { return side && *side >= 1 && *side <= most_side; };
     return fits(width) && fits(height) ? std::optional(Size{*width, *height}) : std::nullopt;
 }
 
@@ -240,13 +242,21 @@ constexpr const char* sizes_expected = "WIDTHxHEIGHT, each from 1 to 1048576";
 
 Field& Record::add(std::string_view name, std::optional<Tiles>& tiles, std::string_view meaning) {
     Codec codec = {
-        [&tiles] { return tiles ? fmt::format("{}x{}", tiles->columns, tiles->rows) : ""; },
+        [&tiles] { return tiles ? tiles->text() : ""; },
         [&tiles](const Field&, std::string_view text) {
-            const std::optional<Size> size = parsed_size(text);
-            if (!size)
-                return sizes_expected;
-            tiles = Tiles{static_cast<int>(size->width), static_cast<int>(size->height)};
-            return "";
+            const std::size_t first = text.find('x');
+            const std::size_t cut = first == text.npos ? first : text.find('x', first + 1);
+            const std::optional<Size> size = parsed_size(text.substr(0, cut));
+            const auto layers = cut == text.npos
+                                    ? std::optional<std::int64_t>(1)
+                                    : parsed_number<std::int64_t>(text.substr(cut + 1));
+            if (!size || !layers || *layers < 1 || *layers > most_side)
+                return fmt::format("WIDTHxHEIGHT or, for a volume, WIDTHxHEIGHTxDEPTH, each from 1 "
+                                   "to {}",
+                                   most_side);
+            tiles = Tiles{static_cast<int>(size->width), static_cast<int>(size->height),
+                          static_cast<int>(*layers)};
+            return std::string();
         }};
     return add(name, Field::Kind::text, std::move(codec), "XxY", meaning);
 }

@@ -168,8 +168,8 @@ class Record {
     /// Declares an amount of memory in bytes: "512M", "2G"; a number without a unit is in
     /// mebibytes.
     Field& add_memory(std::string_view name, Bytes& value, std::string_view meaning);
-    /// Declares columns and rows, or width and height: "3x2", or "4" for "4x4". A width of 0 means
-    /// "no value".
+    /// Declares columns and rows, or width and height: "3x2", or "4" for "4x4". Tiles may have
+    /// layers: "3x2x5". A width of 0 means "no value".
     Field& add(std::string_view name, std::optional<Tiles>& tiles, std::string_view meaning);
     Field& add_size(std::string_view name, std::int64_t& width, std::int64_t& height,
                     std::string_view meaning);

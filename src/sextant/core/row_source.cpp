@@ -71,18 +71,31 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, Re
     offset_ = centred.offset;
 }
 
-void RowSource::read(Elements first, Elements rows, std::span<std::byte> to) {
+RowSource::RowSource(std::unique_ptr<FrameSource> frames)
+    : frames_(std::move(frames)),
+      frame_(0),
+      planes_(header().frames),
+      element_(element_of(header(), ReadAs::floats)),
+      how_(is_stored_so(header(), ReadAs::floats) ? How::as_stored : How::as_floats) {
+    if (how_ != How::as_floats)
+        return;
+    Centred centred = less_offset(std::move(frames_));
+    frames_ = std::move(centred.frames);
+    offset_ = centred.offset;
+}
+
+void RowSource::read(Elements first, Elements rows, std::span<std::byte> to, Elements plane) {
     const Rows some{first, first + rows};
     if (how_ == How::as_stored)
-        return frames_->read_samples(frame_, some, to);
+        return frames_->read_samples(frame_ + plane, some, to);
     if (how_ == How::packed)
-        return read_packed(some, to);
-    frames_->read_rows(frame_, some,
+        return read_packed(frame_ + plane, some, to);
+    frames_->read_rows(frame_ + plane, some,
                        {reinterpret_cast<float*>(to.data()), to.size() / sizeof(float)});
 }
 
 /// Packs the channels of each pixel into one number, whose remaining bytes are 0.
-void RowSource::read_packed(Rows rows, std::span<std::byte> to) {
+void RowSource::read_packed(std::int64_t frame, Rows rows, std::span<std::byte> to) {
     constexpr Bytes at_once = Bytes{1} << 18;
     const Bytes sample = size_of(header().sample), pixel = header().channels * sample;
     const auto used = static_cast<std::size_t>(channels_compared(header()) * sample);
@@ -93,7 +106,7 @@ void RowSource::read_packed(Rows rows, std::span<std::byte> to) {
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
         stored_.resize(static_cast<std::size_t>(some.count() * row));
-        frames_->read_samples(frame_, some, stored_);
+        frames_->read_samples(frame, some, stored_);
         for (Bytes at = 0; at < some.count() * row; at += pixel, next += element_.size)
             std::memcpy(next, stored_.data() + at, used);
     }

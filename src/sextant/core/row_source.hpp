@@ -31,33 +31,38 @@ enum class ReadAs : std::uint8_t {
 };
 
 /// A frame of a series as a grey image whose rows are read on demand, so that it need not fit in
-/// memory. Not thread-safe: each thread opens its own.
+/// memory; or all frames as the planes of a volume. Not thread-safe: each thread opens its own.
 class RowSource {
   public:
     /// Requires  `frame` to be a frame of the series (InvalidTask).
     RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame,
               ReadAs read_as = ReadAs::floats);
+    /// All frames, for computation.
+    explicit RowSource(std::unique_ptr<FrameSource> frames);
 
     const std::string& path() const { return frames_->path(); }
     const FrameHeader& header() const { return frames_->header(); }
-    ImageShape shape() const { return header().shape; }
+    ImageShape shape() const { return header().shape; } ///< of the image, or of each plane
+    /// The number of planes of a volume; 1 for an image.
+    Elements planes() const { return planes_; }
     /// The offset subtracted from samples for computation (core/frame_source.hpp); usually 0.
     double offset() const { return offset_; }
     /// The format of the values: gray_f32, gray_u8 or gray_u16; for comparison also value_u32,
     /// value_u64 or value_f64.
     const ElementFormat& element() const { return element_; }
 
-    /// Reads rows first ... first + rows − 1.
+    /// Reads rows first ... first + rows − 1, of a plane if this is a volume.
     /// Requires  rows within the image, and a buffer of exactly their size, aligned for their
     ///           samples (std::logic_error).
     /// Throws    InvalidFile if the file no longer contains these rows.
-    void read(Elements first, Elements rows, std::span<std::byte> to);
+    void read(Elements first, Elements rows, std::span<std::byte> to, Elements plane = 0);
 
   private:
-    void read_packed(Rows rows, std::span<std::byte> to);
+    void read_packed(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
     std::unique_ptr<FrameSource> frames_;
-    std::int64_t frame_;
+    std::int64_t frame_; ///< the first plane
+    Elements planes_ = 1;
     double offset_ = 0;
     ElementFormat element_;
     enum class How : std::uint8_t { as_stored, as_floats, packed } how_;

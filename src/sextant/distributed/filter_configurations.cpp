@@ -63,18 +63,22 @@ std::vector<Retiling> tiles_of(const Configuration& configuration, int filters) 
 
 void set_tiles(Configuration& configuration, const std::vector<Retiling>& tiles) {
     configuration.columns = tiles.front().columns, configuration.rows = tiles.front().rows;
+    configuration.layers = tiles.front().layers;
     configuration.retilings.clear();
     for (std::size_t filter = 1; filter < tiles.size(); ++filter) {
-        const Retiling &before = tiles[filter - 1], &now = tiles[filter];
-        if (now.columns != before.columns || now.rows != before.rows)
-            configuration.retilings.push_back({static_cast<int>(filter), now.columns, now.rows});
+        const Retiling& now = tiles[filter];
+        if (!now.same_tiles(tiles[filter - 1]))
+            configuration.retilings.push_back(
+                {static_cast<int>(filter), now.columns, now.rows, now.layers});
     }
 }
 
-bool has_columns(const Configuration& configuration) {
-    return configuration.columns > 1 ||
-           std::any_of(configuration.retilings.begin(), configuration.retilings.end(),
-                       [](const Retiling& t) { return t.columns > 1; });
+/// True if some messages are strided: there are several columns, or rows in layers of a volume.
+bool is_strided(const Configuration& configuration) {
+    const std::vector<Retiling> all = configuration.all_tiles();
+    return std::any_of(all.begin(), all.end(), [](const Retiling& t) {
+        return t.columns > 1 || (t.rows > 1 && t.layers > 1);
+    });
 }
 
 /// Returns the configuration with filters [first, end) moved to the tiles of `grid`.
@@ -82,14 +86,14 @@ Configuration with_stretch(const Configuration& configuration, int filters, int 
                            const Configuration& grid) {
     std::vector<Retiling> tiles = tiles_of(configuration, filters);
     for (int filter = first; filter < end; ++filter)
-        tiles[static_cast<std::size_t>(filter)] = {filter, grid.columns, grid.rows};
+        tiles[static_cast<std::size_t>(filter)] = {filter, grid.columns, grid.rows, grid.layers};
     Configuration made = configuration;
     set_tiles(made, tiles);
     if (first == 0)
         made.distribute = grid.distribute;
     if (end == filters)
         made.collect = grid.collect;
-    made.packs = has_columns(configuration) ? configuration.packs : grid.packs;
+    made.packs = is_strided(configuration) ? configuration.packs : grid.packs;
     return made;
 }
 
@@ -125,21 +129,28 @@ void FilterConfigurations::add(std::vector<Configuration>& configurations,
         for (const Algorithm* collect : gathers()) {
             if (task_.distribute == "any" && distribute && collect)
                 continue; // there are too many pairs: vary one collective at a time
-            configurations.push_back({grid.columns, grid.rows, distribute, collect, false});
-            if (grid.columns > 1 && !machine_.copies.empty())
-                configurations.push_back({grid.columns, grid.rows, distribute, collect, true});
+            Configuration configuration = grid;
+            configuration.distribute = distribute, configuration.collect = collect;
+            configurations.push_back(configuration);
+            configuration.packs = true;
+            if (is_strided(grid) && !machine_.copies.empty())
+                configurations.push_back(configuration);
         }
     }
+}
+
+std::vector<Configuration> FilterConfigurations::grids_of(int ranks) const {
+    return task_.is_volume() ? filtering::boxes_of(ranks) : filtering::grids_of(ranks);
 }
 
 std::vector<Configuration> FilterConfigurations::first() const {
     std::vector<Configuration> configurations;
     if (task_.grid) {
-        add(configurations, {task_.grid->columns, task_.grid->rows});
+        add(configurations, filtering::configuration_on(*task_.grid));
         return configurations;
     }
     for (const int ranks : weighs_ranks() ? first_ranks(task_.ranks) : std::vector{task_.ranks}) {
-        for (const Configuration& grid : filtering::grids_of(ranks))
+        for (const Configuration& grid : grids_of(ranks))
             add(configurations, grid);
     }
     return configurations;
@@ -154,10 +165,10 @@ std::vector<Configuration> FilterConfigurations::of_other_ranks(const Configurat
         known = first_ranks(task_.ranks);
     for (const int ranks : beside(best.ranks(), known)) {
         known.push_back(ranks);
-        for (Configuration configuration : filtering::grids_of(ranks)) {
+        for (Configuration configuration : grids_of(ranks)) {
             if (best.ranks() > 1) {
                 configuration.distribute = best.distribute, configuration.collect = best.collect;
-                configuration.packs = best.packs && configuration.columns > 1;
+                configuration.packs = best.packs && is_strided(configuration);
             } else {
                 configuration.distribute = distributions_.front();
             }

@@ -38,6 +38,7 @@ class FilterConfigurations {
     void add(std::vector<filtering::Configuration>& configurations,
              const filtering::Configuration& grid) const;
     bool weighs_ranks() const;
+    std::vector<filtering::Configuration> grids_of(int ranks) const;
 
     const FilterTask& task_;
     const machine::Profile& machine_;

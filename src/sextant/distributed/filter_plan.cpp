@@ -25,14 +25,14 @@ using filtering::Configuration;
 std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
     std::vector<model::KernelUse> kernels;
     for (const Filter& filter : task.filters)
-        kernels.push_back({filter_kernel, bank_of(filter).multiply_adds()});
+        kernels.push_back({filter_kernel, bank_of(filter, task.dimensions()).multiply_adds()});
     return kernels;
 }
 
-/// Returns the task for `rows` rows in the middle of the image.
+/// Returns the task for `rows` rows or planes in the middle of the image or volume.
 filtering::WindowTask rows_of(const FilterTask& task, const Configuration& configuration,
                               Elements rows) {
-    return window_task({task.image, (task.image.height - rows) / 2, rows, configuration},
+    return window_task({task.image, (task.length() - rows) / 2, rows, configuration, task.depth},
                        task.filters, task.element, true, configuration.ranks() > 1);
 }
 
@@ -44,14 +44,16 @@ Candidate candidate_of(const FilterTask& task, const Configuration& configuratio
             }};
 }
 
-/// Returns the largest number of bytes that any rank reads, in whole rows, for `rows` rows in the
-/// middle of the image.
+/// Returns the largest number of bytes that any rank reads, in whole rows, for `rows` rows or
+/// planes in the middle of the image or volume.
 Bytes most_read(const FilterTask& task, const Configuration& configuration, Elements rows) {
     const halo::Grid grid = rows_of(task, configuration, rows).filters.front().grid;
-    const Elements all = grid.above + grid.height + grid.below;
-    const Elements own = (grid.height + configuration.rows - 1) / configuration.rows + grid.above;
-    return (configuration.distribute ? all : std::min(all, own)) * task.image.width *
-           task.element.size;
+    const auto part = [](Elements size, int parts) { return (size + parts - 1) / parts; };
+    const Tile all = grid.at_hand();
+    const Elements own_rows = std::min(all.height, part(grid.height, grid.rows) + grid.above);
+    const Elements own_planes = std::min(all.depth, part(grid.depth, grid.layers) + grid.before);
+    const Elements read = configuration.distribute ? all.height * all.depth : own_rows * own_planes;
+    return read * task.image.width * task.element.size;
 }
 
 /// Returns the time to read these rows; none if the profile has no file rates.
@@ -107,8 +109,7 @@ class Weighing {
         std::vector<Configuration> all;
         for (const Alternative& found : plan_.alternatives) {
             const auto same = [&](const Configuration& configuration) {
-                return configuration.columns == found.configuration.columns &&
-                       configuration.rows == found.configuration.rows;
+                return configuration.tiles_of(0).same_tiles(found.configuration.tiles_of(0));
             };
             if (found.configuration.retilings.empty() &&
                 found.configuration.ranks() == best().ranks() &&
@@ -118,7 +119,7 @@ class Weighing {
         return all;
     }
 
-    FilterPlan plan() const { return {plan_, task_.image.height}; }
+    FilterPlan plan() const { return {plan_, task_.length()}; }
 
   private:
     bool is_found(const Configuration& configuration) const {
@@ -130,9 +131,9 @@ class Weighing {
     std::vector<Candidate> candidates_of(const std::vector<Configuration>& configurations) const {
         std::vector<Candidate> candidates;
         for (const Configuration& configuration : configurations) {
-            candidates.push_back(candidate_of(task_, configuration, task_.image.height));
+            candidates.push_back(candidate_of(task_, configuration, task_.length()));
             candidates.back().before =
-                reading(task_, configuration, task_.image.height, files_).value_or(0);
+                reading(task_, configuration, task_.length(), files_).value_or(0);
         }
         return candidates;
     }
@@ -198,11 +199,12 @@ FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& sett
 
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
     FilterPlan plan;
-    plan.configuration = task.grid ? Configuration{task.grid->columns, task.grid->rows}
-                                   : Configuration{1, task.ranks};
+    const Tiles slabs{1, 1, task.ranks}, strips{1, task.ranks};
+    plan.configuration =
+        filtering::configuration_on(task.grid.value_or(task.is_volume() ? slabs : strips));
     if (task.ranks > 1)
         plan.configuration.distribute = distributions_of(task).front();
-    plan.window = task.image.height;
+    plan.window = task.length();
     plan.reason = reason;
     return plan;
 }
@@ -224,9 +226,14 @@ void check(const FilterPlan& plan, const FilterTask& task) {
     if (plan.configuration.ranks() > task.ranks)
         throw InvalidTask(fmt::format("{}: expected at most one tile for each of the {} ranks",
                                       plan.configuration.tiles_text(), task.ranks));
-    if (plan.window < 1 || plan.window > task.image.height)
-        throw InvalidTask(
-            fmt::format("windows of {} rows, expected 1 to {}", plan.window, task.image.height));
+    if (plan.window < 1 || plan.window > task.length())
+        throw InvalidTask(fmt::format("windows of {} {}, expected 1 to {}", plan.window,
+                                      task.is_volume() ? "planes" : "rows", task.length()));
+    for (const filtering::Retiling& tiles : plan.configuration.all_tiles()) {
+        if (tiles.layers != 1 && !task.is_volume())
+            throw InvalidTask(fmt::format("{}: layers of tiles are for volumes",
+                                          plan.configuration.tiles_text()));
+    }
     filtering::check_role(plan.configuration.distribute, {scatter, broadcast}, "distribute");
     filtering::check_role(plan.configuration.collect, {gather}, "collect");
     filtering::check_tiles(plan.configuration, static_cast<int>(task.filters.size()));
@@ -234,13 +241,13 @@ void check(const FilterPlan& plan, const FilterTask& task) {
 
 namespace {
 
-/// Returns the time in which rank 0 writes while the others wait. With several windows, all planes
-/// but the first are also written to a temporary file and read back.
+/// Returns the time in which rank 0 writes while the others wait. With several windows of an image,
+/// all planes but the first are also written to a temporary file and read back.
 std::optional<Seconds> writing(const FilterTask& task, Elements rows,
                                const machine::FileCosts& files) {
-    const Bytes plane = task.image.width * task.image.height * gray_f32.size;
+    const Bytes plane = task.image.elements() * std::max<Elements>(1, task.depth) * gray_f32.size;
     const auto planes = static_cast<Bytes>(task.features().size());
-    const Bytes waits = rows < task.image.height ? (planes - 1) * plane : 0;
+    const Bytes waits = !task.is_volume() && rows < task.image.height ? (planes - 1) * plane : 0;
     const auto writes = files.writing(planes * plane + waits, true);
     const auto reads = files.reading(waits, true);
     return writes && reads ? std::optional(*writes + *reads) : std::nullopt;
@@ -262,11 +269,25 @@ Bytes made_elsewhere(const Program& program) {
     return bytes;
 }
 
+/// Returns the memory of the kernels of volumes, on all ranks.
+Bytes kernel_memory(const FilterTask& task, const filtering::WindowTask& window) {
+    Bytes bytes = 0;
+    for (std::size_t k = 0; task.is_volume() && k < task.filters.size(); ++k) {
+        const kernel::FilterBank bank = bank_of(task.filters[k], task.dimensions());
+        const halo::Grid& grid = window.filters[k].grid;
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            const Tile box = tile(grid, rank);
+            bytes += box.elements() > 0 ? bank.memory(box, task.image, task.depth) : 0;
+        }
+    }
+    return bytes;
+}
+
 } // namespace
 
 Bytes memory_of(const Configuration& configuration, const FilterTask& task, Elements rows) {
     const filtering::WindowTask window = rows_of(task, configuration, rows);
-    Bytes bytes = 0;
+    Bytes bytes = kernel_memory(task, window);
     for (int rank = 0; rank < configuration.ranks(); ++rank) {
         const Program program = filtering::window_program(window, configuration, rank).program;
         for (int b = 0; b < static_cast<int>(program.buffers.size()); ++b)
@@ -280,12 +301,17 @@ Bytes memory_of(const Configuration& configuration, const FilterTask& task, Elem
 
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget) {
     const auto memory = [&](Elements rows) { return memory_of(plan.configuration, task, rows); };
-    if (memory(1) > budget)
-        throw InvalidTask(fmt::format("one row of {} samples, the rows needed around it and {} "
-                                      "results take {} bytes on {} ranks, expected at most {}",
-                                      task.image.width, task.features().size(), memory(1),
-                                      plan.configuration.ranks(), budget));
-    Elements fits = 1, too_many = task.image.height + 1;
+    if (memory(1) > budget) {
+        const std::string plane =
+            fmt::format("plane of {}x{}", task.image.width, task.image.height);
+        throw InvalidTask(fmt::format(
+            "one {} samples, the {} needed around it and {} results take {} bytes on {} ranks, "
+            "expected at most {}",
+            task.is_volume() ? plane : fmt::format("row of {}", task.image.width),
+            task.is_volume() ? "planes" : "rows", task.features().size(), memory(1),
+            plan.configuration.ranks(), budget));
+    }
+    Elements fits = 1, too_many = task.length() + 1;
     while (too_many - fits > 1) {
         const Elements rows = fits + (too_many - fits) / 2;
         (memory(rows) <= budget ? fits : too_many) = rows;
@@ -307,7 +333,7 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
             return;
         const model::Prediction& window = *choice.chosen().predicted;
         const double windows =
-            static_cast<double>(task.image.height) / static_cast<double>(plan.window);
+            static_cast<double>(task.length()) / static_cast<double>(plan.window);
         const machine::FileCosts files(setting.machine);
         const auto read = reading(task, plan.configuration, plan.window, files);
         plan.predicted = {{window.seconds * windows, window.low * windows, window.high * windows},
@@ -328,13 +354,18 @@ void add_filter(Json& json, const Configuration& configuration) {
     };
     json.set("columns", configuration.columns);
     json.set("rows", configuration.rows);
+    if (configuration.layers != 1)
+        json.set("layers", configuration.layers);
     json.set("distribute", name(configuration.distribute));
     json.set("collect", name(configuration.collect));
     json.set("packs", configuration.packs);
     Json retilings;
-    for (const filtering::Retiling& tiles : configuration.retilings)
-        retilings.add(
-            {{"filter", tiles.filter + 1}, {"columns", tiles.columns}, {"rows", tiles.rows}});
+    for (const filtering::Retiling& tiles : configuration.retilings) {
+        Json change{{"filter", tiles.filter + 1}, {"columns", tiles.columns}, {"rows", tiles.rows}};
+        if (tiles.layers != 1)
+            change.set("layers", tiles.layers);
+        retilings.add(std::move(change));
+    }
     if (!configuration.retilings.empty())
         json.set("retilings", std::move(retilings));
 }
@@ -355,14 +386,18 @@ Configuration configuration_in(const JsonField& plan, const FilterTask& task) {
     const auto tiles = [&](const JsonField& fields, const char* side) {
         return static_cast<int>(fields.at(side).integer(1, task.ranks));
     };
+    const auto layers = [&](const JsonField& fields) {
+        return fields.find("layers") ? tiles(fields, "layers") : 1;
+    };
     Configuration configuration{tiles(plan, "columns"), tiles(plan, "rows"),
                                 collective_of(plan, "distribute"), collective_of(plan, "collect")};
+    configuration.layers = layers(plan);
     if (const auto packs = plan.find("packs"))
         configuration.packs = packs->boolean();
     for (const JsonField& change : plan.items_or_none("retilings"))
         configuration.retilings.push_back(
             {static_cast<int>(change.at("filter").integer(1, std::ssize(task.filters)) - 1),
-             tiles(change, "columns"), tiles(change, "rows")});
+             tiles(change, "columns"), tiles(change, "rows"), layers(change)});
     return configuration;
 }
 
@@ -394,7 +429,7 @@ FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
     const JsonField file = JsonField::parse(text, path);
     FilterPlan plan{planner::plan_in<Configuration>(
         file, "filter", [&](const JsonField& fields) { return configuration_in(fields, task); })};
-    plan.window = file.at("window").integer(1, task.image.height);
+    plan.window = file.at("window").integer(1, task.length());
     try {
         check(plan, task);
     } catch (const InvalidTask& wrong) {

@@ -16,7 +16,7 @@ namespace sextant::distributed {
 /// A filter job, with the parts of the configuration that are fixed.
 struct FilterTask {
     Filters filters = {};
-    ImageShape image = {};
+    ImageShape image = {}; ///< of a volume: the shape of each plane
     ElementFormat element = gray_f32;
     int ranks = 1;              ///< maximum number of ranks
     bool shares_memory = false; ///< true if ranks share memory, such as threads of one process
@@ -25,14 +25,22 @@ struct FilterTask {
     /// rates, else "read".
     std::string distribute = "any";
     std::optional<Tiles> grid = {}; ///< one tile per rank; none: chosen by the planner
+    Elements depth = 0;             ///< planes of a volume; 0: an image
 
+    bool is_volume() const { return depth > 0; }
+    kernel::Dimensions dimensions() const {
+        return is_volume() ? kernel::Dimensions::three : kernel::Dimensions::two;
+    }
+    /// The rows of the image, or the planes of the volume, which windows divide.
+    Elements length() const { return is_volume() ? depth : image.height; }
     const std::vector<std::string>& features() const { return filters.back().features; }
 };
 
-/// A plan with the number of rows held in memory at a time. Its alternatives are predicted for the
-/// whole image at once, including reading if the profile has file rates.
+/// A plan with the number of rows, or of planes of a volume, held in memory at a time. Its
+/// alternatives are predicted for the whole image at once, including reading if the profile has
+/// file rates.
 struct FilterPlan : planner::Plan<filtering::Configuration> {
-    Elements window = 0;                   ///< number of rows in memory at a time
+    Elements window = 0;                   ///< number of rows or planes in memory at a time
     Bytes memory = 0;                      ///< memory of all ranks for the window and its planes
     struct Predicted : planner::Expected { ///< time of distribution, filters and gather
         std::optional<Seconds> read = {}, write = {}; ///< set if the profile has file rates
@@ -51,7 +59,8 @@ struct FilterPlan : planner::Plan<filtering::Configuration> {
 /// Throws    model::CannotExpress, InvalidTask.
 FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting);
 
-/// Returns the fallback without predictions: strips of rows, collected as they are computed.
+/// Returns the fallback without predictions: strips of rows or slabs of planes, collected as they
+/// are computed.
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 
 /// Returns the plan chosen by prediction, or strips if the machine's profile cannot express the
@@ -62,14 +71,15 @@ FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& s
 /// cannot distribute or collect, or changes tiles before a filter that does not exist.
 void check(const FilterPlan& plan, const FilterTask& task);
 
-/// Returns the memory of all ranks for windows of `rows` rows. If ranks share memory, planes that
-/// are sent directly to rank 0 are computed there and count once.
+/// Returns the memory of all ranks for windows of `rows` rows, or planes of a volume, including
+/// what the kernels of volumes hold. If ranks share memory, planes that are sent directly to rank 0
+/// are computed there and count once.
 Bytes memory_of(const filtering::Configuration& configuration, const FilterTask& task,
                 Elements rows);
 
-/// Sets the window to the largest number of rows for which all ranks together hold at most `budget`
-/// bytes of the image and its planes, and sets `memory`.
-/// Throws    InvalidTask if a single row needs more.
+/// Sets the window to the largest number of rows or planes for which all ranks together hold at
+/// most `budget` bytes of the image and its planes, and sets `memory`. Throws    InvalidTask if a
+/// single row or plane needs more.
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget);
 
 /// Sets the predicted time of all windows, as a multiple of that of one window in the middle of the

@@ -22,6 +22,12 @@ using distributed::Filter;
 using distributed::FilterPlan;
 using distributed::Filters;
 
+std::string text_of(const kernel::Scales& scales) {
+    return scales == kernel::Scales(scales.x)
+               ? fmt::format("{}", scales.x)
+               : fmt::format("{},{},{}", scales.z, scales.y, scales.x);
+}
+
 namespace {
 
 /// Formats of samples that are filtered without conversion.
@@ -86,6 +92,31 @@ Codec codec_of(std::vector<EarlierFilter>& filters) {
         }};
 }
 
+} // namespace
+
+Codec codec_of(kernel::Scales& scales) {
+    return {[&scales] { return text_of(scales); },
+            [&scales](const Field& field, std::string_view text) {
+                std::vector<double> numbers;
+                for (const std::string& each : split(text)) {
+                    const auto number = parsed_number<double>(each);
+                    if (!number || !(*number >= field.least && *number <= field.most))
+                        break;
+                    numbers.push_back(*number);
+                }
+                const std::size_t count = split(text).size();
+                if (numbers.size() != count || (count != 1 && count != 3))
+                    return fmt::format("a number from {} to {}; of a volume, also one each for "
+                                       "z,y,x",
+                                       field.least, field.most);
+                scales = count == 1 ? kernel::Scales(numbers[0])
+                                    : kernel::Scales(numbers[2], numbers[1], numbers[0]);
+                return std::string();
+            }};
+}
+
+namespace {
+
 /// Counts the NaNs in `count` samples.
 Elements count_not_a_number(const ElementFormat& element, const std::byte* samples,
                             Elements count) {
@@ -118,6 +149,12 @@ std::optional<Seconds> expected(const FilterPlan& plan) {
     return plan.predicted->seconds + plan.predicted->read.value_or(0);
 }
 
+/// A short text: "640x480", or "640x480x100" with the planes of a volume.
+std::string shape_text(ImageShape image, Elements planes) {
+    const std::string text = fmt::format("{}x{}", image.width, image.height);
+    return planes > 1 ? fmt::format("{}x{}", text, planes) : text;
+}
+
 Elements sum_over_ranks(const Communicator& communicator, Elements count) {
     const std::vector<Elements> all = communicator.all_gather(count);
     return std::accumulate(all.begin(), all.end(), Elements{0});
@@ -127,9 +164,11 @@ Elements sum_over_ranks(const Communicator& communicator, Elements count) {
 class FilterRun {
   public:
     FilterRun(const Communicator& communicator, const FilterOptions& options,
-              const RunControl& control, const OfferedSharing& sharing, RowSource* source)
+              const RunControl& control, const OfferedSharing& sharing, RowSource* source,
+              kernel::Dimensions dimensions)
         : communicator_(communicator),
           options_(options),
+          dimensions_(dimensions),
           control_(control),
           source_(source),
           shared_(sharing.shared) {
@@ -157,6 +196,7 @@ class FilterRun {
 
     const Communicator& communicator_;
     const FilterOptions& options_;
+    const kernel::Dimensions dimensions_;
     const RunControl& control_;
     RowSource* const source_;
     std::optional<Communicator> shared_; // set if processes of a node share memory
@@ -171,6 +211,7 @@ FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
     plan();
     filter_windows(write);
     result_.image = task_.image;
+    result_.depth = task_.depth;
     result_.element = task_.element;
     warn_of_idle_ranks();
     return std::move(result_);
@@ -199,22 +240,27 @@ void FilterRun::examine_sources() {
 void FilterRun::describe(const Filters& filters) {
     struct Described {
         ImageShape image;
+        Elements planes;
         int element;
     };
     Described described{};
     if (is_root()) {
         const auto* const kind = std::find(std::begin(filtered_elements),
                                            std::end(filtered_elements), source_->element());
-        described = {source_->shape(), static_cast<int>(kind - filtered_elements)};
+        described = {source_->shape(), source_->planes(),
+                     static_cast<int>(kind - filtered_elements)};
     }
     described = communicator_.all_gather(described)[0];
     agree(communicator_, [&] {
         if (is_root() && described.element == std::ssize(filtered_elements))
             throw InvalidTask(fmt::format("{}: samples of {}, expected f32, u8 or u16",
                                           source_->path(), source_->element().name));
+        if (dimensions_ == kernel::Dimensions::two && described.planes != 1)
+            throw InvalidTask("a volume is filtered with the options of an image");
     });
     task_.filters = filters_less_offset(filters, options_.border_value, offset_);
     task_.image = described.image;
+    task_.depth = dimensions_ == kernel::Dimensions::three ? described.planes : 0;
     task_.element = filtered_elements[described.element];
     task_.ranks = communicator_.size();
     task_.grid = options_.grid;
@@ -294,18 +340,18 @@ void FilterRun::filter_windows(const FilterSink& write) {
         if (!takes_part)
             return;
         check_source();
-        filter.emplace(group, task_.filters, task_.element, true);
+        filter.emplace(group, task_.filters, task_.element, true, dimensions_);
     });
-    for (Elements first = 0; first < image.height; first += plan.window) {
+    for (Elements first = 0; first < task_.length(); first += plan.window) {
         if (is_root())
-            control_.report("filter", first, image.height);
-        const Elements rows = std::min(plan.window, image.height - first);
+            control_.report("filter", first, task_.length());
+        const Elements rows = std::min(plan.window, task_.length() - first);
         timed(result_.read, [&] {
             agree(communicator_, [&] {
                 control_.check();
                 if (!takes_part)
                     return;
-                filter->prepare({image, first, rows, plan.configuration});
+                filter->prepare({image, first, rows, plan.configuration, task_.depth});
                 read_window(*filter, first, rows);
             });
         });
@@ -338,11 +384,12 @@ void FilterRun::check_source() const {
             "the plan requires every rank to read its tile, but this rank has no image");
     const ImageShape here = source_->shape();
     if (here.width != task_.image.width || here.height != task_.image.height ||
+        source_->planes() != std::max<Elements>(1, task_.depth) ||
         source_->element() != task_.element)
         throw InvalidFile(source_->path(),
-                          fmt::format("is {}x{} {} on this rank, expected {}x{} {} as on rank 0",
-                                      here.width, here.height, source_->element().name,
-                                      task_.image.width, task_.image.height, task_.element.name));
+                          fmt::format("is {} {} on this rank, expected {} {} as on rank 0",
+                                      shape_text(here, source_->planes()), source_->element().name,
+                                      shape_text(task_.image, task_.depth), task_.element.name));
     if (source_->offset() != offset_)
         throw InvalidFile(
             source_->path(),
@@ -350,10 +397,17 @@ void FilterRun::check_source() const {
                         source_->offset(), offset_));
 }
 
-/// Fills the window. Counts NaNs in this rank's own rows, not in rows read for the margin.
+/// Fills the window. Counts NaNs in this rank's own rows or planes, not in those read for the
+/// margin.
 void FilterRun::read_window(distributed::WindowFilter& filter, Elements first, Elements rows) {
     filter.fill([&](const Tile& part, std::span<std::byte> to) {
         distributed::read_part(*source_, part, to);
+        if (task_.is_volume()) { // one plane
+            if (part.z >= first && part.z < first + rows)
+                result_.not_a_number +=
+                    count_not_a_number(task_.element, to.data(), part.elements());
+            return;
+        }
         const Elements above = std::clamp<Elements>(first - part.y, 0, part.height);
         const Elements end = std::clamp<Elements>(first + rows - part.y, above, part.height);
         result_.not_a_number +=
@@ -374,10 +428,12 @@ void FilterRun::warn(const std::vector<std::string>& warnings) {
 void FilterRun::warn_of_idle_ranks() {
     const FilterPlan& plan = result_.plan;
     for (const filtering::Retiling& tiles : plan.configuration.all_tiles()) {
-        if (tiles.rows > plan.window || tiles.columns > task_.image.width)
-            warn({fmt::format("{}x{} tiles in windows of {}x{} pixels: some ranks are idle because "
+        const Elements height = task_.is_volume() ? task_.image.height : plan.window;
+        const Elements depth = task_.is_volume() ? plan.window : 1;
+        if (tiles.rows > height || tiles.columns > task_.image.width || tiles.layers > depth)
+            warn({fmt::format("{} tiles in windows of {} pixels: some ranks are idle because "
                               "they have no pixels",
-                              tiles.columns, tiles.rows, task_.image.width, plan.window)});
+                              tiles.text(), shape_text({task_.image.width, height}, depth))});
     }
 }
 
@@ -388,8 +444,10 @@ Record record_of(FilterOptions& options) {
     using Weights = kernel::GaussianKernel::Weights;
     constexpr double most_sample = 1e30; // largest border_value
     Record record;
-    record.add("sigma", options.sigma, "PIXELS", "scale of the filter in pixels, 0.5 to 1000")
-        .between(kernel::smallest_sigma, kernel::largest_sigma);
+    Field& sigma = record.add("sigma", codec_of(options.sigma), "PIXELS",
+                              "scale of the filter in pixels, 0.5 to 1000; of a volume also z,y,x");
+    sigma.kind = Field::Kind::number;
+    sigma.between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
                "derivatives or other features (docs/filters.md)");
     record.add("kernel", options.kernel, {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}},
@@ -412,7 +470,7 @@ Record record_of(FilterOptions& options) {
     record.add_memory("memory", options.memory,
                       "memory limit for image and results; larger images are streamed");
     record.add("grid", options.grid,
-               "columns and rows of tiles; default: the grid predicted to be fastest");
+               "columns and rows (and layers) of tiles; default: predicted to be fastest");
     record.add("distribute", options.distribute, "HOW",
                "how ranks get tiles: read (each its own), scatter, broadcast, any");
     record
@@ -425,12 +483,15 @@ Record record_of(FilterOptions& options) {
 
 Record record_of(const FilterResult& result) {
     Record record = {{"width", result.image.width, "width of the image in pixels"},
-                     {"height", result.image.height, "height of the image in pixels"},
-                     {"element", result.element.name, "the format of the samples"}};
+                     {"height", result.image.height, "height of the image in pixels"}};
+    if (result.depth > 0)
+        record.add_result("depth", result.depth, "planes of the volume; absent for an image");
+    record.include({{"element", result.element.name, "the format of the samples"}});
     if (!result.sharing.reason.empty())
         record.add_result("shared_memory", record_of(result.sharing), "absent for threads");
     return record.include(
-        {{"windows", result.windows, "windows of rows that were filtered one after another"},
+        {{"windows", result.windows,
+          "windows of rows or planes that were filtered one after another"},
          {"memory", result.plan.memory,
           "memory for the image and all planes, on all ranks together, in bytes"},
          {"not_a_number", result.not_a_number, "number of NaN samples"},
@@ -440,7 +501,7 @@ Record record_of(const FilterResult& result) {
           "on this rank"}});
 }
 
-Filters filters_of(const FilterOptions& options) {
+Filters filters_of(const FilterOptions& options, kernel::Dimensions dimensions) {
     constexpr std::size_t most_before = 16, most_derivatives = 64;
     FilterOptions declared = options;
     record_of(declared).check();
@@ -452,24 +513,40 @@ Filters filters_of(const FilterOptions& options) {
     check("before", options.before.size(), most_before);
     check("derivatives", options.derivatives.size(), most_derivatives);
     Filters filters;
-    for (const EarlierFilter& earlier : options.before)
-        filters.push_back({earlier.sigma, {earlier.feature}, {}, {}});
+    const kernel::Scales& sigma = options.sigma;
+    if (dimensions == kernel::Dimensions::two && sigma != kernel::Scales(sigma.x))
+        throw InvalidTask(
+            fmt::format("sigma {}: expected one number for an image", text_of(sigma)));
+    for (const EarlierFilter& earlier : options.before) {
+        const double scale = earlier.sigma;
+        filters.push_back(
+            {kernel::Scales(scale, scale * (sigma.y / sigma.x), scale * (sigma.z / sigma.x)),
+             {earlier.feature},
+             {},
+             {}});
+    }
     filters.push_back({options.sigma, options.derivatives, {}, {}});
     for (Filter& filter : filters) {
         filter.border = {options.border, static_cast<float>(options.border_value)};
         filter.kernel = kernel_of(options);
-        distributed::bank_of(filter); // throws if the filter is not valid
+        distributed::bank_of(filter, dimensions); // throws if the filter is not valid
     }
     return filters;
 }
 
-Filtering::Filtering(Communicator communicator, FilterOptions options, RunControl control)
+Filtering::Filtering(Communicator communicator, FilterOptions options, RunControl control,
+                     kernel::Dimensions dimensions)
     : communicator_(std::move(communicator)),
       options_(std::move(options)),
-      filters_(filters_of(options_)),
+      dimensions_(dimensions),
+      filters_(filters_of(options_, dimensions)),
       control_(std::move(control)) {
-    if (options_.grid)
+    if (options_.grid && dimensions_ == kernel::Dimensions::two)
         grid_of(options_.grid, communicator_.size(), 1, 1);
+    else if (options_.grid && options_.grid->count() != communicator_.size())
+        throw InvalidTask(fmt::format("grid {}: {} tiles, expected one for each of the {} ranks",
+                                      options_.grid->text(), options_.grid->count(),
+                                      communicator_.size()));
     if (options_.distribute != "any")
         distributed::distributions_of({.distribute = options_.distribute});
     if (options_.memory < 1)
@@ -481,7 +558,8 @@ FilterResult Filtering::run(RowSource* image, const FilterSink& write) {
     if (!sharing_)
         agree(communicator_,
               [&] { sharing_ = offer_sharing(options_.shared_memory, communicator_); });
-    return FilterRun(communicator_, options_, control_, *sharing_, image).run(filters_, write);
+    return FilterRun(communicator_, options_, control_, *sharing_, image, dimensions_)
+        .run(filters_, write);
 }
 
 FilterResult Filtering::run(const distributed::Image& image) const {

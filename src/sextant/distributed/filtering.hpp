@@ -21,15 +21,22 @@
 
 namespace sextant {
 
+/// The text of a scale: "2", or "4,2,2" (z,y,x) if it differs between axes.
+std::string text_of(const kernel::Scales& scales);
+/// Converts a scale to and from this text. The field must have a range.
+Codec codec_of(kernel::Scales& scales);
+
 /// A feature that is computed first, as the input of later filters.
 struct EarlierFilter {
     std::string feature;
-    double sigma = 1; ///< scale in pixels
+    double sigma =
+        1; ///< scale in pixels along x; along y and z in proportion to FilterOptions::sigma
 };
 
-/// Options for filtering an image. They must be the same on every rank, except `plan`.
+/// Options for filtering an image or a volume. They must be the same on every rank, except `plan`.
 struct FilterOptions {
-    double sigma = 1; ///< scale in pixels, .5 to 1000
+    /// scale in pixels, .5 to 1000; of a volume, it may differ between axes
+    kernel::Scales sigma = 1;
     /// The features to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
     /// (kernel::find_feature), each once.
     std::vector<std::string> derivatives = {"x", "y", "xx", "xy", "yy"};
@@ -59,11 +66,13 @@ struct FilterOptions {
 Record record_of(FilterOptions& options); ///< a record of all options except `plan`
 
 /// Returns the filters that the options name. Throws InvalidTask, naming the option.
-distributed::Filters filters_of(const FilterOptions& options);
+distributed::Filters filters_of(const FilterOptions& options,
+                                kernel::Dimensions dimensions = kernel::Dimensions::two);
 
 /// The result of filtering an image. The same on every rank unless stated otherwise.
 struct FilterResult {
-    ImageShape image;
+    ImageShape image;                  ///< of a volume: the shape of each plane
+    Elements depth = 0;                ///< planes of a volume; 0: an image
     ElementFormat element;             ///< format of the samples
     distributed::FilterPlan plan = {}; ///< only rank 0 has alternatives and predictions
     /// whether processes of a node shared memory, and the reason
@@ -78,14 +87,17 @@ struct FilterResult {
 /// Returns a record of the result without the planes and the warnings.
 Record record_of(const FilterResult& result);
 
-/// Receives whole rows of a derivative's plane, starting at row `first`.
+/// Receives whole rows of a derivative's plane, starting at row `first`; of a volume, whole planes,
+/// starting at plane `first`.
 using FilterSink = std::function<void(int derivative, Elements first, std::span<const float> rows)>;
 
 /// Computes Gaussian derivatives of an image, and features made of them, in tiles, one per rank.
 /// Ranks, tiles and collectives are chosen by prediction (distributed/filter_plan.hpp). An image
-/// that exceeds the memory is processed in windows of rows.
+/// that exceeds the memory is processed in windows of rows. Likewise for a volume, in boxes and
+/// windows of planes.
 ///
-/// Input     an image that rank 0 can read. If every rank can, each from a source of its own, ranks
+/// Input     an image or volume that rank 0 can read. If every rank can, each from a source of its
+/// own, ranks
 ///           may read their own tiles. Or an image in tiles.
 /// Output    one plane of floats for each derivative; a derivative of order n has the unit of the
 ///           samples divided by pixelⁿ. Rank 0 passes all rows to `write`, window by window and,
@@ -101,11 +113,13 @@ using FilterSink = std::function<void(int derivative, Elements first, std::span<
 /// Deterministic  the same bits for every plan, memory, number of ranks and processor.
 class Filtering {
   public:
-    /// The constructor is not collective.
+    /// The constructor is not collective. `dimensions`: those of the images or volumes to filter.
     explicit Filtering(Communicator communicator, FilterOptions options = {},
-                       RunControl control = {});
+                       RunControl control = {},
+                       kernel::Dimensions dimensions = kernel::Dimensions::two);
 
-    /// `image`: null on ranks other than 0 that cannot read it.
+    /// `image`: null on ranks other than 0 that cannot read it. A volume is a RowSource of all
+    /// frames.
     FilterResult run(RowSource* image, const FilterSink& write);
     /// Filters an image in tiles on this communicator, whose planes stay in the same tiles. Options
     /// that concern the plan have no effect.
@@ -118,6 +132,7 @@ class Filtering {
   private:
     Communicator communicator_;
     FilterOptions options_;
+    kernel::Dimensions dimensions_;
     distributed::Filters filters_;
     RunControl control_;
     std::optional<OfferedSharing> sharing_; // set up by the first run

@@ -125,16 +125,24 @@ void read_part(RowSource& source, const Tile& part, std::span<std::byte> to) {
     const Bytes size = source.element().size, row = source.shape().width * size;
     if (part.elements() == 0)
         return;
-    if (part.width == source.shape().width)
-        return source.read(part.y, part.height, to);
     constexpr Bytes chunk = Bytes{4} << 20;
-    const Elements most = std::clamp<Elements>(chunk / row, 1, part.height);
-    Memory rows(most * row);
-    for (Elements y = 0; y < part.height; y += most) {
-        const Elements count = std::min(most, part.height - y);
-        source.read(part.y + y, count, rows.bytes().first(static_cast<std::size_t>(count * row)));
-        pack({0, part.x, part.width, source.shape().width, count}, size, rows.bytes(),
-             to.subspan(static_cast<std::size_t>(y * part.width * size)));
+    const bool whole_rows = part.width == source.shape().width;
+    const Elements most =
+        whole_rows ? part.height : std::clamp<Elements>(chunk / row, 1, part.height);
+    Memory rows(whole_rows ? 0 : most * row);
+    for (Elements z = part.z; z < part.z + part.depth; ++z) {
+        for (Elements y = 0; y < part.height; y += most) {
+            const Elements count = std::min(most, part.height - y);
+            const auto bytes = static_cast<std::size_t>(count * part.width * size);
+            if (whole_rows) {
+                source.read(part.y + y, count, to.first(bytes), z);
+            } else {
+                const auto read = rows.bytes().first(static_cast<std::size_t>(count * row));
+                source.read(part.y + y, count, read, z);
+                pack({0, part.x, part.width, source.shape().width, count}, size, read, to);
+            }
+            to = to.subspan(bytes);
+        }
     }
 }
 

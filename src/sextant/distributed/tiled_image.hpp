@@ -58,7 +58,7 @@ Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat 
 /// Returns the whole image on rank 0 and an empty one elsewhere. Collective.
 sextant::Image gather(const Image& image);
 
-/// Reads part of an image, in its stored format, row by row into `to`.
+/// Reads part of an image or a volume, in its stored format, row by row into `to`.
 /// Cost      whole rows are read, a few MiB at a time.
 void read_part(RowSource& source, const Tile& part, std::span<std::byte> to);
 

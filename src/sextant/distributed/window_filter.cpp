@@ -7,6 +7,7 @@
 #include "sextant/distributed/tiled_image.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -29,7 +30,7 @@ const ElementFormat& checked(const ElementFormat& element) {
     return element;
 }
 
-std::vector<kernel::FilterBank> banks_of(const Filters& filters) {
+std::vector<kernel::FilterBank> banks_of(const Filters& filters, kernel::Dimensions dimensions) {
     if (filters.empty())
         throw InvalidTask("no filters, expected at least one");
     for (std::size_t k = 0; k + 1 < filters.size(); ++k) {
@@ -39,30 +40,35 @@ std::vector<kernel::FilterBank> banks_of(const Filters& filters) {
     }
     std::vector<kernel::FilterBank> banks;
     for (const Filter& filter : filters)
-        banks.push_back(bank_of(filter));
+        banks.push_back(bank_of(filter, dimensions));
     return banks;
 }
 
 void check(const Window& window, Elements planes, int ranks) {
-    const auto& [image, first, rows, configuration] = window;
+    const auto& [image, first, rows, configuration, depth] = window;
     if (configuration.columns < 1 || configuration.ranks() != ranks)
         throw InvalidTask(fmt::format("{} for {} ranks, expected one tile per rank",
                                       configuration.tiles_text(), ranks));
-    if (image.width < 1 || image.height < 1 || is_too_large(image, planes))
+    const Elements most_planes = most_pixels / std::max<Elements>(1, planes);
+    if (image.width < 1 || image.height < 1 || (window.is_volume() && rows > most_planes) ||
+        is_too_large(image, window.is_volume() ? planes * std::max<Elements>(1, rows) : planes))
         throw InvalidTask(fmt::format("{} planes of {}x{} pixels, expected 1 to {} pixels", planes,
                                       image.width, image.height, most_pixels));
-    if (first < 0 || rows < 1 || rows > image.height - first)
-        throw InvalidTask(
-            fmt::format("{} rows starting at row {} do not fit in an image of {} rows", rows, first,
-                        image.height));
+    const Elements all = window.is_volume() ? depth : image.height;
+    const char* const name = window.is_volume() ? "plane" : "row";
+    if (first < 0 || rows < 1 || rows > all - first)
+        throw InvalidTask(fmt::format("{0} {1}s starting at {1} {2} do not fit in {3} {1}s", rows,
+                                      name, first, all));
 }
 
 /// True if one program can filter both windows of an image.
 bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b,
                   const Window& before, const Window& now) {
     const auto same = [](const halo::Stencil& one, const halo::Stencil& other) {
-        return one.grid.width == other.grid.width && one.grid.height == other.grid.height &&
-               one.grid.above == other.grid.above && one.grid.below == other.grid.below;
+        const auto key = [](const halo::Grid& g) {
+            return std::array{g.width, g.height, g.depth, g.above, g.below, g.before, g.after};
+        };
+        return key(one.grid) == key(other.grid);
     };
     return before.configuration == now.configuration &&
            std::ranges::equal(a.filters, b.filters, same);
@@ -76,32 +82,41 @@ std::byte* at(const Computation& computation, const Region& region, Bytes elemen
 
 } // namespace
 
-kernel::FilterBank bank_of(const Filter& filter) {
-    return {filter.sigma, filter.features, filter.border, filter.kernel};
+kernel::FilterBank bank_of(const Filter& filter, kernel::Dimensions dimensions) {
+    return {filter.sigma, filter.features, filter.border, filter.kernel, dimensions};
 }
 
 filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects, bool overlaps) {
     filtering::WindowTask task;
     task.collect = collects;
-    // Goes from the last filter to the first, because each must compute the rows that the next one
-    // reads.
+    // Goes from the last filter to the first, because each must compute the rows or planes that the
+    // next one reads.
     Elements first = window.first, end = window.first + window.rows;
     int number = static_cast<int>(filters.size());
     for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
         const filtering::Retiling tiles = window.configuration.tiles_of(--number);
-        const kernel::FilterBank bank = bank_of(*filter);
+        const kernel::FilterBank bank = bank_of(*filter, window.dimensions());
         halo::Stencil stencil;
         stencil.grid.width = window.image.width;
-        stencil.grid.height = end - first;
         stencil.grid.columns = tiles.columns;
         stencil.grid.rows = tiles.rows;
-        stencil.grid.margin = {bank.reach_x(), bank.reach_y()};
-        stencil.grid.above = std::min<Elements>(first, bank.reach_y());
-        stencil.grid.below = std::min<Elements>(window.image.height - end, bank.reach_y());
+        stencil.grid.layers = tiles.layers;
+        stencil.grid.margin = {bank.reach_x(), bank.reach_y(), bank.reach_z()};
+        const Elements all = window.is_volume() ? window.depth : window.image.height;
+        const Elements reach = window.is_volume() ? bank.reach_z() : bank.reach_y();
+        const Elements back = std::min(first, reach), ahead = std::min(all - end, reach);
+        if (window.is_volume()) {
+            stencil.grid.height = window.image.height;
+            stencil.grid.depth = end - first;
+            stencil.grid.before = back, stencil.grid.after = ahead;
+        } else {
+            stencil.grid.height = end - first;
+            stencil.grid.above = back, stencil.grid.below = ahead;
+        }
         stencil.planes = static_cast<int>(filter->features.size());
         stencil.overlaps = overlaps;
-        first -= stencil.grid.above, end += stencil.grid.below;
+        first -= back, end += ahead;
         task.filters.insert(task.filters.begin(), stencil);
     }
     if (!task.filters.empty())
@@ -110,15 +125,19 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
 }
 
 WindowFilter::WindowFilter(Communicator communicator, Filters filters, ElementFormat element,
-                           bool collects)
+                           bool collects, kernel::Dimensions dimensions)
     : communicator_(std::move(communicator)),
       filters_(std::move(filters)),
       element_(checked(element)),
       collects_(collects),
-      banks_(banks_of(filters_)) {}
+      dimensions_(dimensions),
+      banks_(banks_of(filters_, dimensions)) {}
 
 void WindowFilter::prepare(const Window& window, std::span<float> planes) {
     check(window, std::ssize(filters_.back().features), communicator_.size());
+    if (window.dimensions() != dimensions_)
+        throw InvalidTask(window.is_volume() ? "filters of images are applied to a volume"
+                                             : "filters of volumes are applied to an image");
     filtering::WindowTask task =
         window_task(window, filters_, element_, collects_, communicator_.size() > 1);
     const bool alike = execution_ && same_program(task_, task, window_, window);
@@ -163,9 +182,9 @@ void WindowFilter::bind_planes(std::span<float> planes) {
         execution_->bind(planes_buffer_, std::as_writable_bytes(planes_));
 }
 
-/// Returns the rectangles that `fill` must provide on this rank, in coordinates of the first
+/// Returns the tiles that `fill` must provide on this rank, in coordinates of the first
 /// filter's grid. With a distribution, rank 0 gets all available pixels; otherwise each rank gets
-/// its tile and its part of the margins above and below the grid.
+/// its tile and its part of the margins around the grid.
 std::vector<Tile> WindowFilter::given_parts() const {
     const halo::Grid& grid = task_.filters.front().grid;
     const int rank = communicator_.rank();
@@ -181,23 +200,27 @@ void WindowFilter::fill(const Fill& fill) {
     const Tile held = window_.configuration.distribute
                           ? grid.at_hand()
                           : halo::clipped_tile(grid, communicator_.rank());
-    for (const Tile& part : given_parts()) {
-        if (part.elements() == 0)
-            continue;
-        const Region place = halo::places_in(held, part, image_buffer_)[0];
-        std::byte* const to = image_.data() + place.offset * element_.size;
-        const auto bytes = static_cast<std::size_t>(part.elements() * element_.size);
-        if (place.contiguous()) {
-            fill(in_image(0, part), {to, bytes});
-            continue;
+    for (const Tile& given : given_parts()) {
+        for (Elements z = 0; given.elements() > 0 && z < given.depth; ++z) {
+            const Tile part{given.x, given.y, given.width, given.height, given.z + z, 1};
+            fill_plane(fill, held, part);
         }
-        Memory packed(part.elements() * element_.size);
-        fill(in_image(0, part), packed.bytes());
-        for (Elements row = 0; row < part.height; ++row)
-            std::memcpy(to + row * held.width * element_.size,
-                        packed.data() + row * part.width * element_.size,
-                        static_cast<std::size_t>(part.width * element_.size));
     }
+}
+
+/// Provides a part of one plane of the image that this rank holds.
+void WindowFilter::fill_plane(const Fill& fill, const Tile& held, const Tile& part) {
+    const Region place = halo::places_in(held, part, image_buffer_)[0];
+    std::byte* const to = image_.data() + place.offset * element_.size;
+    const auto bytes = static_cast<std::size_t>(part.elements() * element_.size);
+    if (place.contiguous())
+        return fill(in_image(0, part), {to, bytes});
+    Memory packed(part.elements() * element_.size);
+    fill(in_image(0, part), packed.bytes());
+    for (Elements row = 0; row < part.height; ++row)
+        std::memcpy(to + row * held.width * element_.size,
+                    packed.data() + row * part.width * element_.size,
+                    static_cast<std::size_t>(part.width * element_.size));
 }
 
 bool WindowFilter::reads_own_tile() const {
@@ -215,10 +238,10 @@ void WindowFilter::bind_image(std::span<const std::byte> tile) {
 }
 
 Tile WindowFilter::in_image(std::size_t k, Tile part) const {
-    Elements first = window_.first; // first row that filter k computes
+    Elements first = window_.first; // first row or plane that filter k computes
     for (std::size_t later = k + 1; later < task_.filters.size(); ++later)
-        first -= task_.filters[later].grid.above;
-    part.y += first;
+        first -= task_.filters[later].grid.above + task_.filters[later].grid.before;
+    (window_.is_volume() ? part.z : part.y) += first;
     return part;
 }
 
@@ -242,6 +265,11 @@ kernel::SampleView WindowFilter::view(std::size_t k, const Computation& computat
     view.stride = read.stride;
     view.tile = in_image(k, halo::part_read(task_.filters[k], part));
     view.image = window_.image;
+    if (window_.is_volume()) {
+        const Tile held = halo::clipped_tile(task_.filters[k].grid, communicator_.rank());
+        view.next_plane = held.height * held.width;
+        view.depth = window_.depth;
+    }
     return view;
 }
 
@@ -249,9 +277,15 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
     halo::Stencil stencil = task_.filters[k];
     stencil.collects = k + 1 == task_.filters.size() && collects_ && !window_.configuration.collect;
     const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made);
+    const auto regions = computation.places.size() / static_cast<std::size_t>(stencil.planes);
+    const Elements planes = regions == 1 ? part.depth : 1; // of a region, see halo::rows_in()
     std::vector<kernel::Plane> outputs;
-    for (const Blocks& place : computation.places)
-        outputs.push_back({reinterpret_cast<float*>(place.base), place.stride / float_size});
+    for (const Blocks& place : computation.places) {
+        const Elements stride = place.stride / float_size;
+        for (Elements z = 0; z < planes; ++z)
+            outputs.push_back(
+                {reinterpret_cast<float*>(place.base) + z * part.height * stride, stride});
+    }
     banks_[k].apply(view(k, computation, part), in_image(k, part), outputs, computation.progress);
 }
 

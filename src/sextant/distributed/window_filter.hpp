@@ -20,23 +20,30 @@ namespace sextant::distributed {
 
 /// A Gaussian filter and its outputs; features are named as for kernel::find_feature.
 struct Filter {
-    double sigma = 1;
+    kernel::Scales sigma = 1;
     std::vector<std::string> features;
     kernel::BorderRule border;
     kernel::GaussianKernel kernel = {};
 };
 
 /// Returns the kernels of a filter.
-kernel::FilterBank bank_of(const Filter& filter);
+kernel::FilterBank bank_of(const Filter& filter,
+                           kernel::Dimensions dimensions = kernel::Dimensions::two);
 
 /// A chain of filters. All but the last have one feature, which is the input of the next.
 using Filters = std::vector<Filter>;
 
-/// Rows of an image that are filtered together, in tiles.
+/// Rows of an image, or planes of a volume, that are filtered together, in tiles.
 struct Window {
-    ImageShape image; ///< shape of the whole image
-    Elements first = 0, rows = 0;
+    ImageShape image;                       ///< shape of the whole image, or of each plane
+    Elements first = 0, rows = 0;           ///< rows; of a volume, planes
     filtering::Configuration configuration; ///< tiles, distribution and collection
+    Elements depth = 0;                     ///< planes of the volume; 0: an image
+
+    bool is_volume() const { return depth > 0; }
+    kernel::Dimensions dimensions() const {
+        return is_volume() ? kernel::Dimensions::three : kernel::Dimensions::two;
+    }
     bool operator==(const Window&) const = default;
 };
 
@@ -45,8 +52,8 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects,
                                   bool overlaps = true);
 
-/// Filters windows of an image on all ranks. Memory and program are kept while windows have the
-/// same shape.
+/// Filters windows of an image or a volume on all ranks. Memory and program are kept while windows
+/// have the same shape.
 ///
 /// Every rank holds its tile with a margin, and its part of the results; if results are collected,
 /// rank 0 holds all results of the window.
@@ -54,16 +61,19 @@ class WindowFilter {
   public:
     /// Throws InvalidTask unless kernel::FilterBank accepts the sigmas and features, samples are
     /// gray_f32, gray_u8 or gray_u16, and each filter but the last has one feature.
-    WindowFilter(Communicator communicator, Filters filters, ElementFormat element, bool collects);
+    WindowFilter(Communicator communicator, Filters filters, ElementFormat element, bool collects,
+                 kernel::Dimensions dimensions = kernel::Dimensions::two);
 
-    /// Called with each rectangle of the image that a rank needs, and the memory to write it to.
+    /// Called with each rectangle of the image, or of a plane of the volume, that a rank needs, and
+    /// the memory to write it to.
     using Fill = std::function<void(const Tile& part, std::span<std::byte> to)>;
 
     /// Sets the next window. `planes`: memory for the results, `plane_elements()` floats for each
     /// feature of the last filter; if empty, this object's own memory is used.
-    /// Throws    InvalidTask unless the configuration is for this number of ranks, the rows are in
-    ///           the image, all planes together have at most 2³⁴ pixels, and `planes` is empty or
-    ///           has the required size.
+    /// Throws    InvalidTask unless the configuration is for this number of ranks, the window is in
+    ///           the image or volume, which has the dimensions of the filters, all planes together
+    ///           (of a volume: those of the window) have at most 2³⁴ pixels, and `planes` is empty
+    ///           or has the required size.
     void prepare(const Window& window, std::span<float> planes = {});
     /// Calls `fill` for the pixels that this rank does not receive from others.
     void fill(const Fill& fill);
@@ -87,6 +97,7 @@ class WindowFilter {
     std::vector<Tile> given_parts() const;
     void compute(std::size_t k, const Computation& computation);
     kernel::SampleView view(std::size_t k, const Computation& computation, const Tile& part) const;
+    void fill_plane(const Fill& fill, const Tile& held, const Tile& part);
     /// Converts from coordinates of a filter's grid to those of the image.
     Tile in_image(std::size_t k, Tile part) const;
 
@@ -94,6 +105,7 @@ class WindowFilter {
     const Filters filters_;
     const ElementFormat element_;
     const bool collects_;
+    const kernel::Dimensions dimensions_;
     std::vector<kernel::FilterBank> banks_;
     Window window_;
     filtering::WindowTask task_;

@@ -17,7 +17,7 @@ void check_role(const collective::Algorithm* row, std::initializer_list<Collecti
 }
 
 std::string Retiling::text() const {
-    return fmt::format("{}x{}", columns, rows) + (layers > 1 ? fmt::format("x{}", layers) : "");
+    return Tiles{columns, rows, layers}.text();
 }
 
 std::vector<Retiling> Configuration::all_tiles() const {
@@ -56,6 +56,12 @@ std::string Configuration::text() const {
                        distribute ? distribute->name : "each rank reads its own tile",
                        collect ? collect->name : "planes sent directly to rank 0",
                        packs ? ", packed" : "");
+}
+
+Configuration configuration_on(const Tiles& tiles) {
+    Configuration configuration{tiles.columns, tiles.rows};
+    configuration.layers = tiles.layers;
+    return configuration;
 }
 
 std::vector<Configuration> grids_of(int ranks) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/collective/catalogue.hpp"
+#include "sextant/core/grid.hpp"
 #include "sextant/core/units.hpp"
 
 #include <initializer_list>
@@ -52,6 +53,9 @@ struct Configuration {
     /// A short text: "2x8 tiles, each rank reads its own, binomial-gather, packed".
     std::string text() const;
 };
+
+/// The configuration with these tiles, in which every rank has its tile from the start.
+Configuration configuration_on(const Tiles& tiles);
 
 /// Throws InvalidTask if there is less than one column, row or layer of tiles, or if the changes of
 /// tiles are out of order or not at one of filters 1 to `filters` − 1.

@@ -301,7 +301,7 @@ void complete(FilterCase& what) {
     if (what.name.empty())
         what.name =
             fmt::format("{}x{} {}, sigma {}, {} derivatives", what.shape.width, what.shape.height,
-                        what.element.name, what.filter.sigma, what.filter.features.size());
+                        what.element.name, what.filter.sigma.x, what.filter.features.size());
 }
 
 } // namespace
@@ -313,8 +313,10 @@ Record record_of(FilterCase& what) {
     declare_shape(record, what.shape);
     record.add("element", what.element, {{"f32", gray_f32}, {"u8", gray_u8}, {"u16", gray_u16}},
                "TYPE", "element type of the samples");
-    record.add("sigma", what.filter.sigma, "PIXELS", "scale of the filter")
-        .between(kernel::smallest_sigma, kernel::largest_sigma);
+    Field& sigma =
+        record.add("sigma", codec_of(what.filter.sigma), "PIXELS", "scale of the filter");
+    sigma.kind = Field::Kind::number;
+    sigma.between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("kernel", what.filter.kernel.weights,
                {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}}, "NAME", "weights");
     record.add("derivatives", what.filter.features, "NAME", "derivatives or features to compute");
@@ -397,7 +399,7 @@ nlohmann::ordered_json to_json(const FilterResults& results) {
             {"height", results.what.shape.height},
             {"element", results.what.element.name},
             {"kernel", command::text_of(results.what.filter.kernel)},
-            {"sigma", results.what.filter.sigma},
+            {"sigma", results.what.filter.sigma.x},
             {"derivatives", results.what.filter.features},
             {"reason", results.reason},
             {"left_out", results.left_out},

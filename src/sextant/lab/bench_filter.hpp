@@ -5,6 +5,7 @@
 #include "sextant/core/image.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/distributed/filter_plan.hpp"
+#include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/report/page.hpp"
