@@ -48,7 +48,7 @@ TEST(WindowFilter, gives_the_same_bits_for_any_window_height) {
                         if (communicator.rank() == 0) {
                             EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
                                                   std::as_bytes(std::span(whole))))
-                                << element.name << ", sigma " << filter.sigma << ", " << rows
+                                << element.name << ", sigma " << filter.sigma.x << ", " << rows
                                 << " rows, " << columns << " columns";
                         }
                     });

@@ -122,8 +122,8 @@ inline void filters_to_the_same_bits(const Communicator& communicator, const Gri
         EXPECT_TRUE(same_bits(plane.bytes(),
                               std::as_bytes(std::span(expected).subspan(k * pixels, pixels))))
             << fmt::format("{} of {} at sigma {}, {}x{} on {}x{} tiles", filter.features[k],
-                           element.name, filter.sigma, grid.width, grid.height, grid.columns,
-                           grid.rows);
+                           element.name, text_of(filter.sigma), grid.width, grid.height,
+                           grid.columns, grid.rows);
     }
 }
 

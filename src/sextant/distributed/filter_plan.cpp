@@ -77,8 +77,13 @@ class Weighing {
     using Alternative = planner::Alternative<Configuration>;
 
   public:
-    Weighing(const FilterTask& task, const planner::Setting& setting)
-        : task_(task), files_(setting.machine), kernels_(kernels_of(task)), setting_(setting) {
+    /// Predicts `rows` rows or planes in the middle of the image or volume.
+    Weighing(const FilterTask& task, const planner::Setting& setting, Elements rows)
+        : task_(task),
+          rows_(rows),
+          files_(setting.machine),
+          kernels_(kernels_of(task)),
+          setting_(setting) {
         setting_.kernels = kernels_;
     }
 
@@ -131,9 +136,8 @@ class Weighing {
     std::vector<Candidate> candidates_of(const std::vector<Configuration>& configurations) const {
         std::vector<Candidate> candidates;
         for (const Configuration& configuration : configurations) {
-            candidates.push_back(candidate_of(task_, configuration, task_.length()));
-            candidates.back().before =
-                reading(task_, configuration, task_.length(), files_).value_or(0);
+            candidates.push_back(candidate_of(task_, configuration, rows_));
+            candidates.back().before = reading(task_, configuration, rows_, files_).value_or(0);
         }
         return candidates;
     }
@@ -170,6 +174,7 @@ class Weighing {
     }
 
     const FilterTask& task_;
+    const Elements rows_;
     const machine::FileCosts files_;
     const std::vector<model::KernelUse> kernels_;
     planner::Setting setting_;
@@ -178,10 +183,11 @@ class Weighing {
 
 } // namespace
 
-FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& setting) {
+FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& setting,
+                       Elements rows) {
     const FilterTask task = weighed_task(requested, setting.machine);
     const FilterConfigurations configurations(task, setting.machine);
-    Weighing weighing(task, setting);
+    Weighing weighing(task, setting, rows > 0 ? rows : task.length());
     weighing.weigh(configurations.first());
     std::vector<int> known;
     for (auto others = configurations.of_other_ranks(weighing.best(), known); !others.empty();
@@ -209,12 +215,13 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
     return plan;
 }
 
-FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting) {
+FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting,
+                               Elements rows) {
     distributions_of(task); // throws for an unknown distribution, even if nothing is distributed
     if (task.ranks == 1)
         return strips_plan(task, "nothing to choose: there is only one rank");
     try {
-        return plan_filter(task, setting);
+        return plan_filter(task, setting, rows);
     } catch (const model::CannotExpress& why) {
         return strips_plan(task,
                            fmt::format("chosen by rule, without a prediction: {}", why.what()));
@@ -288,12 +295,16 @@ Bytes kernel_memory(const FilterTask& task, const filtering::WindowTask& window)
 Bytes memory_of(const Configuration& configuration, const FilterTask& task, Elements rows) {
     const filtering::WindowTask window = rows_of(task, configuration, rows);
     Bytes bytes = kernel_memory(task, window);
+    // Rank 0 has the results of another rank in one region, unless they are parts of several
+    // planes.
+    const halo::Grid& last = window.filters.back().grid;
+    const bool lies_in_one_region = !task.is_volume() || last.columns * last.rows == 1;
     for (int rank = 0; rank < configuration.ranks(); ++rank) {
         const Program program = filtering::window_program(window, configuration, rank).program;
         for (int b = 0; b < static_cast<int>(program.buffers.size()); ++b)
             bytes += program.buffers[static_cast<std::size_t>(b)].size *
                      program.element_size(b, gray_f32.size);
-        if (task.shares_memory && rank > 0)
+        if (task.shares_memory && rank > 0 && lies_in_one_region)
             bytes -= made_elsewhere(program);
     }
     return bytes;
@@ -344,6 +355,38 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
     } catch (const model::CannotExpress&) {
         // No prediction: plan.predicted stays empty.
     }
+}
+
+FilterPlan plan_windows(const FilterTask& task, const planner::Setting& setting, Bytes budget) {
+    const auto windows_of = [&](FilterPlan plan) {
+        set_window(plan, task, budget);
+        predict_windows(plan, task, setting);
+        return plan;
+    };
+    const FilterPlan whole = default_filter_plan(task, setting);
+    const bool is_open = task.is_volume() && !task.grid && task.ranks > 1;
+    const auto memory = [&](const FilterPlan& plan, Elements rows) {
+        return memory_of(plan.configuration, task, rows);
+    };
+    if (!is_open || memory(whole, task.length()) <= budget)
+        return windows_of(whole);
+    // Slabs are fast for a whole volume, but each needs the planes around it: in windows of few
+    // planes, tiles of fewer layers take less memory, and all ranks have planes.
+    std::optional<FilterPlan> best;
+    for (const FilterPlan& plan : {whole, default_filter_plan(task, setting, 1)}) {
+        if (memory(plan, 1) > budget)
+            continue;
+        FilterPlan made = windows_of(plan);
+        const bool faster = best && made.predicted && best->predicted &&
+                            made.predicted->seconds < best->predicted->seconds;
+        if (!best || faster || (!made.predicted && made.window > best->window))
+            best = std::move(made);
+    }
+    if (best)
+        return *std::move(best);
+    FilterTask alone = task;
+    alone.ranks = 1;
+    return windows_of(strips_plan(alone, "several ranks need more memory than --memory"));
 }
 
 namespace {

@@ -55,9 +55,10 @@ struct FilterPlan : planner::Plan<filtering::Configuration> {
 /// number of ranks, as long as this is faster. If `distribute` is "any" and the profile has file
 /// rates, reading is included.
 ///
-/// Input     `setting`: the machine, the nodes of ranks and the model; elements are floats.
+/// Input     `setting`: the machine, the nodes of ranks and the model; elements are floats. `rows`:
+///           the number of rows or planes to predict; 0: all.
 /// Throws    model::CannotExpress, InvalidTask.
-FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting);
+FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting, Elements rows = 0);
 
 /// Returns the fallback without predictions: strips of rows or slabs of planes, collected as they
 /// are computed.
@@ -65,7 +66,8 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 
 /// Returns the plan chosen by prediction, or strips if the machine's profile cannot express the
 /// programs.
-FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting);
+FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting,
+                               Elements rows = 0);
 
 /// Throws InvalidTask if the plan has more ranks or rows than the task, names a collective that
 /// cannot distribute or collect, or changes tiles before a filter that does not exist.
@@ -86,6 +88,12 @@ void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget);
 /// image. Sets nothing if the profile cannot express the program or has no time for the filter
 /// kernel.
 void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting);
+
+/// Returns the default plan with the largest windows that the budget allows, and its prediction. If
+/// a volume exceeds the budget, tiles may be chosen for windows of few planes, or a single rank if
+/// several need too much memory.
+/// Throws    InvalidTask if a single row or plane needs more.
+FilterPlan plan_windows(const FilterTask& task, const planner::Setting& setting, Bytes budget);
 
 /// Conversion to and from JSON (docs/json.md). The readers throw InvalidFile if the JSON is
 /// invalid, or if the plan has more ranks than the task or changes tiles before a filter that does

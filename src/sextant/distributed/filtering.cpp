@@ -312,12 +312,10 @@ FilterPlan FilterRun::planned(const std::vector<int>& nodes, const planner::Defa
         plan = *options_.plan;
         distributed::check(plan, task_);
         plan.memory = distributed::memory_of(plan.configuration, task_, plan.window);
-    } else {
-        plan = distributed::default_filter_plan(task_, setting);
-        distributed::set_window(plan, task_, options_.memory);
+        distributed::predict_windows(plan, task_, setting);
+        return plan;
     }
-    distributed::predict_windows(plan, task_, setting);
-    return plan;
+    return distributed::plan_windows(task_, setting, options_.memory);
 }
 
 void FilterRun::broadcast_plan() {
