@@ -131,7 +131,7 @@ class FilterOptions(TypedDict, total=False):
     memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
     grid : (int, int), int or str, optional
-        Columns and rows of tiles; default: the grid predicted to be fastest.
+        Columns and rows (and layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
     shared_memory : {"auto", "on", "off"}, default: "auto"
@@ -362,7 +362,7 @@ class ExplainOptions(TypedDict, total=False):
     speedup : float or sequence of float, default: 1
         Scan: speedup of the operator on 1, 2, ... cores.
     sigma : float, default: 1
-        Scale of the filter in pixels, 0.5 to 1000.
+        Scale of the filter in pixels, 0.5 to 1000; of a volume also z,y,x.
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
     kernel : {"gaussian", "p3pc"}, default: "gaussian"
@@ -372,7 +372,7 @@ class ExplainOptions(TypedDict, total=False):
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     grid : (int, int), int or str, optional
-        Columns and rows of tiles; default: the grid predicted to be fastest.
+        Columns and rows (and layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
     """
@@ -538,7 +538,7 @@ class FeaturesOptions(TypedDict, total=False):
     memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
     grid : (int, int), int or str, optional
-        Columns and rows of tiles; default: the grid predicted to be fastest.
+        Columns and rows (and layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
     shared_memory : {"auto", "on", "off"}, default: "auto"

@@ -42,4 +42,16 @@ done
 zeros "$work/large.npy" '|u1' 16384 4096 67108864
 more=$(takes 2 "$work/large.npy" --memory 8 --sigma .5 --derivatives x)
 [ "$more" -le $((8 * 1024 * 105 / 100 + 2 * 1024)) ] || fail "streamed: $more KiB of 8 MiB"
+
+# A volume of 96 planes of 512 x 512 bytes: 192 MiB of results, in windows of planes of 24 MiB in total, which include
+# what the kernels hold.
+printf '\223NUMPY\001\000\166\000%-117s\n' \
+    "{'descr': '|u1', 'fortran_order': False, 'shape': (96, 512, 512), }" >"$work/volume.npy"
+truncate -s $((128 + 96 * 512 * 512)) "$work/volume.npy"
+for ranks in 1 2 3; do
+    more=$(takes $ranks "$work/volume.npy" --memory 24 --derivatives x,hessian-1 --sigma 1.5,1,1 --json "$work/json")
+    grep -q '"windows": 1,' "$work/json" && fail "a volume on $ranks ranks: one window"
+    [ "$more" -le $((24 * 1024 * 105 / 100 + (ranks + 1) * 1024)) ] || fail "a volume on $ranks ranks: $more KiB of 24 MiB"
+    [ "$more" -ge $((10 * 1024)) ] || fail "a volume on $ranks ranks: $more KiB are too few to be true"
+done
 echo "filters hold what they must"

@@ -41,7 +41,7 @@ Record record_of(FilterCommand& command) {
         record_of(command.source, "a grey image, or a volume: a series without --frame");
     record
         .add("output", command.output, "OUT",
-             "float32 planes: .npy, .tif, .mrc or .zarr; of a volume, one file per derivative")
+             "float32 planes: .npy, .tif, .mrc or .zarr; of a volume, one file each")
         .file()
         .letter('o')
         .required();
