@@ -313,9 +313,8 @@ Record record_of(FilterCase& what) {
     declare_shape(record, what.shape);
     record.add("element", what.element, {{"f32", gray_f32}, {"u8", gray_u8}, {"u16", gray_u16}},
                "TYPE", "element type of the samples");
-    Field& sigma =
-        record.add("sigma", codec_of(what.filter.sigma), "PIXELS", "scale of the filter");
-    sigma.kind = Field::Kind::number;
+    auto& sigma = record.add("sigma", codec_of(what.filter.sigma), "PIXELS", "scale of the filter");
+    sigma.kind = sextant::Field::Kind::number;
     sigma.between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("kernel", what.filter.kernel.weights,
                {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}}, "NAME", "weights");
