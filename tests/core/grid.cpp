@@ -29,6 +29,28 @@ TEST(Grid, requires_one_tile_per_rank) {
     }
 }
 
+TEST(Grid, of_an_image_has_no_layers) {
+    EXPECT_EQ((Tiles{3, 2}).text(), "3x2");
+    EXPECT_EQ((Tiles{3, 2, 4}).text(), "3x2x4");
+    EXPECT_THROW(grid_of(Tiles{3, 1, 2}, 6, 8, 8), InvalidTask);
+}
+
+TEST(Grid, of_a_volume_is_divided_layer_by_layer) {
+    const Grid grid{8, 9, 2, 3, 7, 4};
+    EXPECT_EQ(grid.ranks(), 24);
+    Elements elements = 0;
+    for (int rank = 0; rank < grid.ranks(); ++rank) {
+        const Tile own = tile(grid, rank);
+        elements += own.elements();
+        EXPECT_EQ(own.z, 7 * (rank / 6) / 4);
+        EXPECT_EQ(rank_at(grid, own.x, own.y, own.z), rank);
+        EXPECT_EQ(
+            rank_at(grid, own.x + own.width - 1, own.y + own.height - 1, own.z + own.depth - 1),
+            rank);
+    }
+    EXPECT_EQ(elements, grid.elements());
+}
+
 TEST(MemoryFrames, returns_rows_of_each_frame) {
     const std::array<std::uint8_t, 12> samples{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     MemoryFrames frames({.frames = 2, .shape = {2, 3}, .sample = Sample::u8},

@@ -123,9 +123,13 @@ TEST(Record, reads_two_dimensional_sizes) {
     EXPECT_EQ(grid.text(), "");
     grid.set("3x2");
     EXPECT_EQ(tiles, (Tiles{3, 2}));
+    grid.set("3x2x5");
+    EXPECT_EQ(tiles, (Tiles{3, 2, 5}));
+    EXPECT_EQ(grid.text(), "3x2x5");
     grid.set("4");
     EXPECT_EQ(grid.text(), "4x4");
-    for (const char* text : {"", "x", "3x", "x3", "0x1", "3x2x1", "3 x 2", "-1", "1048577"})
+    for (const char* text :
+         {"", "x", "3x", "x3", "0x1", "3x2x", "3x2x0", "3x2x1x1", "3 x 2", "-1", "1048577"})
         EXPECT_THROW(grid.set(text), InvalidTask) << text;
     EXPECT_EQ(grid.text(), "4x4");
     std::int64_t width = 0, height = 0;

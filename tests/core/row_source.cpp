@@ -2,8 +2,11 @@
 #include "sextant/core/row_source.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/memory_frames.hpp"
 
+#include <array>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -56,6 +59,21 @@ TEST(RowSource, returns_filterable_sample_types_as_stored) {
     auto floats = source_of<float>(Sample::f32);
     EXPECT_EQ(floats.element(), gray_f32);
     EXPECT_EQ(last_row<float>(floats), (std::vector<float>{9, 10, 11}));
+}
+
+TEST(RowSource, of_all_frames_reads_the_planes_of_a_volume) {
+    const std::vector<std::int16_t> samples = {1, 2, 3, 4, 5, 6, 7, -8};
+    RowSource volume(std::make_unique<MemoryFrames>(
+        FrameHeader{.frames = 4, .shape = {1, 2}, .sample = Sample::i16},
+        std::as_bytes(std::span(samples))));
+    EXPECT_EQ(volume.planes(), 4);
+    EXPECT_EQ(volume.element(), gray_f32);
+    float last = 0;
+    volume.read(1, 1, std::as_writable_bytes(std::span(&last, 1)), 3);
+    EXPECT_EQ(last, -8);
+    std::array<float, 2> first{};
+    volume.read(0, 2, std::as_writable_bytes(std::span(first)), 1);
+    EXPECT_EQ(first, (std::array{3.F, 4.F}));
 }
 
 TEST(RowSource, returns_other_sample_types_as_floats_and_colours_as_luminance) {

@@ -30,6 +30,9 @@ std::string text_of(const kernel::Scales& scales) {
 
 namespace {
 
+/// The largest number of voxels of a volume: sizes computed from it cannot overflow.
+constexpr Elements most_voxels = Elements{1} << 44;
+
 /// Formats of samples that are filtered without conversion.
 const ElementFormat filtered_elements[] = {gray_f32, gray_u8, gray_u16};
 
@@ -257,6 +260,10 @@ void FilterRun::describe(const Filters& filters) {
                                           source_->path(), source_->element().name));
         if (dimensions_ == kernel::Dimensions::two && described.planes != 1)
             throw InvalidTask("a volume is filtered with the options of an image");
+        if (described.planes > most_voxels / std::max<Elements>(1, described.image.elements()))
+            throw InvalidTask(fmt::format(
+                "{}: {} voxels, expected at most {}", is_root() ? source_->path() : "the volume",
+                shape_text(described.image, described.planes), most_voxels));
     });
     task_.filters = filters_less_offset(filters, options_.border_value, offset_);
     task_.image = described.image;

@@ -8,16 +8,16 @@ namespace sextant::kernel {
 
 namespace {
 
-constexpr Derivative slopes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-constexpr Derivative smooth[] = {{0, 0, 0}};
+constexpr Derivative gradient_orders[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+constexpr Derivative smoothing_orders[] = {{0, 0, 0}};
 
 } // namespace
 
 StructureTensor::StructureTensor(const Scales& sigma, const Scales& integration, BorderRule rule,
                                  const GaussianKernel& kernel)
-    : gradient_(sigma, slopes, rule, kernel) {
+    : gradient_(sigma, gradient_orders, rule, kernel) {
     for (std::size_t k = 0; k < products; ++k)
-        products_.emplace_back(integration, smooth, BorderRule{rule.border, 0}, kernel);
+        products_.emplace_back(integration, smoothing_orders, BorderRule{rule.border, 0}, kernel);
 }
 
 int StructureTensor::multiply_adds() const {
