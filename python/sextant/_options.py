@@ -131,7 +131,7 @@ class FilterOptions(TypedDict, total=False):
     memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
     grid : (int, int), int or str, optional
-        Columns and rows (and layers) of tiles; default: predicted to be fastest.
+        Columns x rows (x layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
     shared_memory : {"auto", "on", "off"}, default: "auto"
@@ -372,7 +372,7 @@ class ExplainOptions(TypedDict, total=False):
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     grid : (int, int), int or str, optional
-        Columns and rows (and layers) of tiles; default: predicted to be fastest.
+        Columns x rows (x layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
     """
@@ -538,7 +538,7 @@ class FeaturesOptions(TypedDict, total=False):
     memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
     grid : (int, int), int or str, optional
-        Columns and rows (and layers) of tiles; default: predicted to be fastest.
+        Columns x rows (x layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
     shared_memory : {"auto", "on", "off"}, default: "auto"

@@ -475,7 +475,7 @@ Record record_of(FilterOptions& options) {
     record.add_memory("memory", options.memory,
                       "memory limit for image and results; larger images are streamed");
     record.add("grid", options.grid,
-               "columns and rows (and layers) of tiles; default: predicted to be fastest");
+               "columns x rows (x layers) of tiles; default: predicted to be fastest");
     record.add("distribute", options.distribute, "HOW",
                "how ranks get tiles: read (each its own), scatter, broadcast, any");
     record
