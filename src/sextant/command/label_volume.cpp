@@ -81,16 +81,21 @@ std::string LabelVolumeRun::text() const {
         removed = fmt::format(", {} filled", report::counted(result_.holes, "hole"));
     if (result_.removed > 0)
         removed += fmt::format(", {} removed", report::counted(result_.removed, "component"));
-    std::string slabs;
-    if (result_.slabs > 1)
-        slabs = fmt::format(", in {} slabs of {} planes", result_.slabs, result_.slab_planes);
+    std::string slabs, predicted_read, predicted_label;
+    if (result_.slabs > 1) {
+        slabs = fmt::format(", in {} slabs of {}: {}", result_.slabs,
+                            report::counted(result_.slab_planes, "plane"), result_.reason);
+        predicted_read = fmt::format(" (predicted {:.1f})", result_.predicted_read * 1e3);
+        predicted_label = fmt::format(" (predicted {:.1f})", result_.predicted_label * 1e3);
+    }
     const char* const bits = result_.label_bits == 64 ? ", with labels of 64 bits" : "";
     return fmt::format("{}: {} of {} voxels{}{}, on {} of {}{}\n"
-                       "read {:.1f} ms  label {:.1f} ms  write {:.1f} ms\n",
+                       "read {:.1f} ms{}  label {:.1f} ms{}  write {:.1f} ms\n",
                        command_.output, report::counted(result_.components, "component"),
                        shape_of(result_.shape), removed, bits,
                        report::counted(communicator_.size(), "rank"), transport_of(communicator_),
-                       slabs, result_.read * 1e3, result_.label * 1e3, result_.write * 1e3);
+                       slabs, result_.read * 1e3, predicted_read, result_.label * 1e3,
+                       predicted_label, result_.write * 1e3);
 }
 
 std::string LabelVolumeRun::json() const {

@@ -135,8 +135,8 @@ report::Section largest_section(const VolumeLabelSummary& summary) {
     html += "</tbody>\n</table></div>\n";
     const Elements others = sizes.count() - std::ssize(sizes.largest());
     if (others > 0)
-        html += fmt::format("<p>{} smaller components are not listed.</p>\n",
-                            report::grouped(others));
+        html +=
+            fmt::format("<p>{} smaller components are not listed.</p>\n", report::grouped(others));
     return {others > 0 ? "The largest components" : "Components", html};
 }
 
@@ -167,11 +167,8 @@ report::Section sizes_section(const ComponentSizes& sizes) {
 }
 
 std::string slabs_of(const VolumeLabelResult& result) {
-    const std::string planes = report::counted(result.slab_planes, "plane");
-    return result.slabs == 1
-               ? fmt::format("one per rank, of {}, because these fit in memory", planes)
-               : fmt::format("{} on rank 0, of {} each: as many as fit in memory",
-                             report::grouped(result.slabs), planes);
+    return fmt::format("{} on rank 0, of {}; {}", report::grouped(result.slabs),
+                       report::counted(result.slab_planes, "plane"), result.reason);
 }
 
 std::vector<report::Fact> facts_of(const VolumeLabelSummary& summary) {
@@ -200,6 +197,12 @@ std::vector<report::Fact> facts_of(const VolumeLabelSummary& summary) {
     facts.push_back({"Slabs", slabs_of(result)});
     facts.push_back({"Memory", fmt::format("at most {:g} MiB for samples and labels (--memory)",
                                            static_cast<double>(label.memory) / (1 << 20))});
+    if (result.slabs > 1)
+        facts.push_back(
+            {"Predicted from the first slab",
+             fmt::format("read {:.3g} s, label {:.3g} s; measured {:.3g} s and {:.3g} s",
+                         result.predicted_read, result.predicted_label, result.read,
+                         result.label)});
     facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
     for (const std::string& remark : summary.remarks)
         facts.push_back({"Warning", remark});

@@ -65,6 +65,8 @@ struct FrameHeader {
     Seconds frame_interval = 0; ///< time between frames; 0 if unknown
     Hyperstack hyperstack = {};
     double slice_distance = 0; ///< between frames that are slices, in pixel.unit; 0 if unknown
+    /// The number of frames in a chunk of the file: reading one frame decodes all of them.
+    std::int64_t frames_per_chunk = 1;
     ArrayAxes axes = {};                 ///< empty if the file is not an array
     std::optional<VolumeGrid> grid = {}; ///< of the volume whose planes are the frames
 };

@@ -12,13 +12,14 @@
 namespace sextant {
 
 Record record_of(StitchOptions& options) {
+    constexpr double most_side = 2147483647;
     Record record;
     record
         .add("block", options.block, "D,H,W",
              "blocks into which each volume is cut; 0: not along this axis")
-        .between(0, most_count);
+        .between(0, most_side);
     record.add("size", options.size, "D,H,W", "size of the whole; default: as the blocks need")
-        .between(1, most_count);
+        .between(1, most_side);
     record.add("allow_gaps", options.allow_gaps, "voxels in no block are background, not an error");
     record.add("by", options.by,
                {{"iou", kernel::MatchScore::iou}, {"voxels", kernel::MatchScore::voxels}}, "SCORE",

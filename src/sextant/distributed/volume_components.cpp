@@ -469,6 +469,12 @@ void VolumeComponents::find(const RunControl& control) {
                 ++resumed_;
             } else {
                 found = label(slab);
+                if (slab == resumed_) {
+                    const auto times =
+                        static_cast<double>(2 * slabs_.slabs() - resumed_ - slabs_.expected_kept());
+                    predicted_reading_ = times * reading_;
+                    predicted_labelling_ = times * labelling_;
+                }
                 checkpoint_.add_slab(slabs_.slabs() > 1 ? found.packed()
                                                         : std::vector<std::byte>{});
             }

@@ -90,6 +90,10 @@ class VolumeComponents {
     Bytes sent() const { return sent_; }
     Seconds reading() const { return reading_; }
     Seconds labelling() const { return labelling_; }
+    /// Predicted times for all slabs, including those that have to be labelled again, if they are
+    /// like the first one that was labelled.
+    Seconds predicted_reading() const { return predicted_reading_; }
+    Seconds predicted_labelling() const { return predicted_labelling_; }
 
   private:
     struct FoundPart;
@@ -124,7 +128,7 @@ class VolumeComponents {
     Elements resumed_ = 0;
     Elements nan_ = 0;
     Bytes sent_ = 0;
-    Seconds reading_ = 0, labelling_ = 0;
+    Seconds reading_ = 0, labelling_ = 0, predicted_reading_ = 0, predicted_labelling_ = 0;
 };
 
 } // namespace sextant::distributed

@@ -39,18 +39,24 @@ Record record_of(VolumeLabelOptions& options) {
 }
 
 Record record_of(const VolumeLabelResult& result) {
-    return {{"components", result.components, "number of components"},
-            {"label_bits", result.label_bits, "bits of a label: 64 if there are too many for 32"},
-            {"holes", result.holes, "holes that were filled"},
-            {"removed", result.removed, "components that became background"},
-            {"slabs", result.slabs, "slabs that rank 0 labelled one after another"},
-            {"slab_planes", result.slab_planes, "planes of a slab"},
-            {"resumed", result.resumed, "slabs of rank 0 that an earlier run had labelled"},
-            {"nan", result.nan, "samples that are NaN, and therefore background"},
-            {"bytes_sent", result.sent, "by rank 0, for joining components"},
-            {"seconds",
-             {{"read", result.read}, {"label", result.label}, {"write", result.write}},
-             "on this rank"}};
+    return {
+        {"components", result.components, "number of components"},
+        {"label_bits", result.label_bits, "bits of a label: 64 if there are too many for 32"},
+        {"holes", result.holes, "holes that were filled"},
+        {"removed", result.removed, "components that became background"},
+        {"slabs", result.slabs, "slabs that rank 0 labelled one after another"},
+        {"slab_planes", result.slab_planes, "planes of a slab"},
+        {"kept", result.kept, "slabs of rank 0 that were read once, because their runs were kept"},
+        {"reason", result.reason, "why slabs were divided so, and kept or not"},
+        {"resumed", result.resumed, "slabs of rank 0 that an earlier run had labelled"},
+        {"nan", result.nan, "samples that are NaN, and therefore background"},
+        {"bytes_sent", result.sent, "by rank 0, for joining components"},
+        {"seconds",
+         {{"read", result.read}, {"label", result.label}, {"write", result.write}},
+         "on this rank"},
+        {"predicted",
+         {{"read", result.predicted_read}, {"label", result.predicted_label}},
+         "seconds, from the first slab"}};
 }
 
 namespace {

@@ -54,12 +54,17 @@ struct VolumeLabelResult {
     Elements removed = 0; ///< components that became background
     Elements slabs = 1;   ///< of this rank
     Elements slab_planes = 0;
+    Elements kept = 0;  ///< slabs of this rank whose runs were kept, and that were read once
+    std::string reason; ///< why slabs were divided so, and kept or not
     int label_bits = 32;
-    bool resumable = false;                 ///< what was found is kept in the checkpoint
-    Elements resumed = 0;                   ///< slabs of this rank taken from the checkpoint
-    Elements nan = 0;                       ///< samples that are NaN, and therefore background
-    Bytes sent = 0;                         ///< by this rank, for joining components
-    Seconds read = 0, label = 0, write = 0; ///< on this rank
+    bool resumable = false;      ///< what was found is kept in the checkpoint
+    Elements resumed = 0;        ///< slabs of this rank taken from the checkpoint
+    Elements nan = 0;            ///< samples that are NaN, and therefore background
+    Bytes sent = 0;              ///< by this rank, for joining components
+    Seconds read = 0, label = 0; ///< on this rank
+    Seconds write = 0;           ///< for numbering voxels and storing planes
+    /// Times predicted from the first slab.
+    Seconds predicted_read = 0, predicted_label = 0;
 };
 Record record_of(const VolumeLabelResult& result);
 

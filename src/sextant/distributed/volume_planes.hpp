@@ -18,6 +18,8 @@ class Planes {
     Planes& operator=(const Planes&) = delete;
 
     virtual const kernel::VolumeShape& shape() const = 0;
+    /// The number of planes in a chunk of the file.
+    virtual Elements planes_per_chunk() const { return 1; }
     /// Bytes per voxel in memory.
     virtual Bytes bytes_per_voxel() const = 0;
     /// Reads planes, which replace those read before. Returns the number of samples that are NaN.
@@ -40,6 +42,7 @@ class VolumePlanes final : public Planes {
     VolumePlanes(FrameSource& source, Use use);
 
     const kernel::VolumeShape& shape() const override { return shape_; }
+    Elements planes_per_chunk() const override { return source_.header().frames_per_chunk; }
     Bytes bytes_per_voxel() const override;
     /// For comparison, NaN become 0.
     Elements read(Elements first, Elements count) override;
@@ -77,6 +80,7 @@ class BackgroundPlanes final : public BitPlanes {
     /// Keeps a reference to `planes`.
     explicit BackgroundPlanes(Planes& planes) : BitPlanes(planes.shape()), planes_(planes) {}
 
+    Elements planes_per_chunk() const override { return planes_.planes_per_chunk(); }
     Bytes bytes_per_voxel() const override { return planes_.bytes_per_voxel() + 1; }
     Elements read(Elements first, Elements count) override;
 

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace sextant::distributed {
 
 using kernel::Body;
@@ -278,7 +280,7 @@ void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
 template <class Value>
 void VolumeRun::find_again(Elements slab) {
     slabs_.find_again(slab, result_.read, result_.label);
-    timed(result_.label, [&] {
+    timed(result_.write, [&] {
         auto& numbers = std::get<SlabNumbers<Value>>(slab_numbers_);
         numbers.resize(slabs_.parts_of_slab());
         const Elements first = slab * std::ssize(numbers);
@@ -327,7 +329,7 @@ void VolumeRun::each_planes(Elements slab, Elements first, const Take& take) {
     while (first < end) {
         control_.check();
         const Elements planes = std::min(planes_at_once(), end - first);
-        timed(result_.label, [&] { fill(first, planes, labels); });
+        timed(result_.write, [&] { fill(first, planes, labels); });
         timed(result_.write, [&] { take(first, labels); });
         first += planes;
     }
@@ -379,7 +381,7 @@ void VolumeRun::write_by_root(VolumeLabelSink& sink) {
                     find_again<Value>(++slab);
                 const Elements planes =
                     std::min(planes_at_once(), slabs_.first_of(slab + 1) - plane);
-                timed(result_.label, [&] { fill(plane, planes, to[0]); });
+                timed(result_.write, [&] { fill(plane, planes, to[0]); });
             });
             const std::vector<Value> labels = all_to_all_lists(communicator_, to).values;
             agree(communicator_, [&] {
@@ -392,6 +394,20 @@ void VolumeRun::write_by_root(VolumeLabelSink& sink) {
     }
 }
 
+/// Why slabs were divided so, and kept or not.
+std::string VolumeRun::reason() const {
+    const auto mebibytes = [](Bytes bytes) { return static_cast<double>(bytes) / (1 << 20); };
+    const std::string limit = fmt::format("{:.4g} MiB", mebibytes(slabs_.options().memory));
+    if (slabs_.slabs() <= 1)
+        return fmt::format("the samples and labels of all planes fit in {}", limit);
+    if (result_.kept == slabs_.slabs())
+        return fmt::format("samples exceed {}, but runs of all slabs fit: each plane is read once",
+                           limit);
+    return fmt::format("samples exceed {}, and the runs of {} of {} slabs fit: the others are read "
+                       "and labelled twice",
+                       limit, result_.kept, slabs_.slabs());
+}
+
 VolumeLabelResult VolumeRun::run(VolumeLabelSink& sink) {
     result_.shape = slabs_.shape();
     result_.slabs = slabs_.slabs();
@@ -401,6 +417,10 @@ VolumeLabelResult VolumeRun::run(VolumeLabelSink& sink) {
         choose();
         number();
     });
+    result_.kept = slabs_.kept();
+    result_.reason = reason();
+    result_.predicted_read = components_.predicted_reading();
+    result_.predicted_label = components_.predicted_labelling();
     result_.read = components_.reading();
     result_.label += components_.labelling();
     result_.nan += components_.nan();

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -55,6 +56,7 @@ class VolumeRun {
     template <class Value>
     void fill(Elements first, Elements planes, std::vector<Value>& labels);
     Elements planes_at_once() const;
+    std::string reason() const;
     template <class Value, class Take>
     void each_planes(Elements slab, Elements first, const Take& take);
     template <class Value>

@@ -28,7 +28,7 @@ struct VolumeSlabs::Division {
 };
 
 /// Half of the memory is left for the runs of all slabs if their bits take less than half of this;
-/// otherwise slabs take all memory.
+/// otherwise slabs take all memory. Slabs of several chunks end between chunks.
 VolumeSlabs::Division VolumeSlabs::division_of(const Planes& volume, const Planes* intensity,
                                                const Options& options) {
     const kernel::VolumeShape& shape = volume.shape();
@@ -51,6 +51,9 @@ VolumeSlabs::Division VolumeSlabs::division_of(const Planes& volume, const Plane
             static_cast<double>(options.memory) / mebibyte, shape.width, shape.height,
             static_cast<double>(plane) / mebibyte, options.ranks));
     planes = std::clamp<Elements>(planes, 1, own);
+    const Elements chunk = volume.planes_per_chunk();
+    if (planes < own && planes > chunk && options.slab_planes == 0)
+        planes -= planes % chunk; // so that chunks are decoded for one slab only
     return {planes, std::max<Bytes>(0, memory - planes * plane)};
 }
 
@@ -108,6 +111,8 @@ void VolumeSlabs::keep_runs() {
     Bytes size = 0;
     for (const Part& part : parts_)
         size += part.labeller.memory_of_runs();
+    if (slab_ == 0)
+        expected_kept_ = slabs() == 1 ? 1 : std::min(slabs(), room_ / std::max<Bytes>(1, size));
     if (slabs() == 1 || size > room_)
         return;
     room_ -= size;

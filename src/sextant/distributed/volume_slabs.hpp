@@ -62,6 +62,8 @@ class VolumeSlabs {
     void find_again(Elements slab, Seconds& reading, Seconds& labelling);
     /// The number of slabs whose runs are in memory.
     Elements kept() const;
+    /// The number that is expected to be, if all slabs are like the first.
+    Elements expected_kept() const { return expected_kept_; }
     /// The size, and whether they touch the border, of a part's components: [label − 1].
     std::vector<kernel::Extent> extents_of(const Part& part) const;
 
@@ -105,6 +107,7 @@ class VolumeSlabs {
     Elements slab_ = -1;                      // the one whose runs are in parts_
     std::vector<std::vector<KeptPart>> kept_; // [slab]: empty if it is not kept
     Bytes room_;                              // memory for runs that are kept
+    Elements expected_kept_ = 0;
     Elements first_ = 0;
     bool has_intensity_ = false;
 };

@@ -183,8 +183,8 @@ std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHea
 
 std::unique_ptr<FrameParts> create_frame_parts(const std::string& path, const FrameHeader& header,
                                                const SinkOptions& options) {
-    const FrameFormat& format = known_format(path);
-    return format.create_parts ? format.create_parts(path, header, options) : nullptr;
+    const FrameFormat* const format = find_frame_format(path);
+    return format && format->create_parts ? format->create_parts(path, header, options) : nullptr;
 }
 
 void require_writable_output(const std::string& path) {

@@ -119,7 +119,7 @@ std::string format_of_frames(const std::string& name);
 std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options = {});
 
-/// The same in parts; null if the format is written in order.
+/// The same in parts; null if the format is unknown, or is written in order.
 std::unique_ptr<FrameParts> create_frame_parts(const std::string& path, const FrameHeader& header,
                                                const SinkOptions& options = {});
 

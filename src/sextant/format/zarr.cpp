@@ -292,6 +292,8 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     header.sample = series.array.sample;
     FrameAxes axes = choose_frame_axes(store.path_of(series.name), array, options, header);
     header.pixel = believable(series.pixel, header.remarks);
+    if (axes.frames.size() == 1)
+        header.frames_per_chunk = series.array.chunk[axes.frames.front()];
     if (axes.frames.size() == 1 && series.axes.find('z') == axes.frames.front())
         header.slice_distance = believable_distance(series.slice_distance, header.pixel);
     constexpr Bytes usual_row = Bytes{1} << 26;
