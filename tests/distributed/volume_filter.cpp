@@ -3,9 +3,11 @@
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/machine/profile_file.hpp"
 
 #include "tests/support/agreed_failure.hpp"
 #include "tests/support/filter_runs.hpp"
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -209,6 +211,29 @@ TEST(VolumeFilter, has_plans_that_survive_JSON_and_are_refused_for_images) {
     task.depth = 0;
     task.image.height = 20;
     EXPECT_THROW(distributed::parse_filter_plan(json, "plan", task), InvalidFile);
+}
+
+/// Programs of boxes have thousands of regions if a volume has thousands of planes.
+TEST(VolumeFilter, plans_a_deep_volume_from_256_planes_and_scales_their_time) {
+    const machine::Profile machine = machine::read_profile(source_dir() + "/machines/das.json");
+    distributed::FilterTask task{.filters = {{1, {"x", "zz", "hessian-1"}, {}}},
+                                 .image = {64, 64},
+                                 .ranks = 12,
+                                 .distribute = "read",
+                                 .depth = 256};
+    const auto seconds = [&] {
+        const distributed::FilterPlan plan =
+            distributed::plan_filter(task, {.machine = machine, .element_size = 4});
+        EXPECT_EQ(plan.window, task.depth);
+        for (const auto& alternative : plan.alternatives)
+            EXPECT_EQ(alternative.configuration.ranks(), 12);
+        EXPECT_GT(plan.alternatives.size(), 18u); // grids of boxes; slabs also with gathers
+        return plan.expected().value_or(0);
+    };
+    const Seconds of_256 = seconds();
+    EXPECT_GT(of_256, 0);
+    task.depth = 256'000;
+    EXPECT_NEAR(seconds(), 1000 * of_256, of_256);
 }
 
 TEST(VolumeFilter, windows_hold_as_many_planes_as_fit_including_the_memory_of_kernels) {

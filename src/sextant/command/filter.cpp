@@ -277,11 +277,22 @@ std::string text_of(const kernel::GaussianKernel& kernel) {
                : fmt::format("gaussian, truncated at {} sigmas", kernel.truncation);
 }
 
+namespace {
+
+/// The text of a scale; six digits of each number if it differs between axes.
+std::string shown(const kernel::Scales& sigma) {
+    if (sigma == kernel::Scales(sigma.x))
+        return sextant::text_of(sigma);
+    return fmt::format("{:.6g},{:.6g},{:.6g}", sigma.z, sigma.y, sigma.x);
+}
+
+} // namespace
+
 std::string text_of(const distributed::Filters& filters) {
     std::string text;
     for (const distributed::Filter& filter : filters)
         text += fmt::format("{}{} at sigma {}", text.empty() ? "" : ", then ",
-                            fmt::join(filter.features, ", "), sextant::text_of(filter.sigma));
+                            fmt::join(filter.features, ", "), shown(filter.sigma));
     const kernel::GaussianKernel& kernel = filters.back().kernel;
     return kernel == kernel::GaussianKernel{} ? text : text + ", kernel " + text_of(kernel);
 }

@@ -125,8 +125,12 @@ void FilterConfigurations::add(std::vector<Configuration>& configurations,
                                const Configuration& grid) const {
     if (grid.ranks() == 1)
         return configurations.push_back(grid);
+    // Collectives pack boxes that are not whole planes, plane by plane.
+    const bool would_pack = task_.is_volume() && grid.columns * grid.rows > 1;
     for (const Algorithm* distribute : distributions_) {
         for (const Algorithm* collect : gathers()) {
+            if (would_pack && (collect || distribute != distributions_.front()))
+                continue;
             if (task_.distribute == "any" && distribute && collect)
                 continue; // there are too many pairs: vary one collective at a time
             Configuration configuration = grid;

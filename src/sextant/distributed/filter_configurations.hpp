@@ -12,6 +12,8 @@ namespace sextant::distributed {
 /// (for exactly that number if the profile has no time for the filter kernel); scatters or
 /// broadcasts if rank 0 has the image; gathers, or planes sent directly to rank 0; strided messages
 /// as datatypes or (if the profile has copy rates) packed; and changes of tiles between filters.
+/// For boxes of a volume that are not whole planes, only the first distribution is tried, and
+/// results are sent directly.
 class FilterConfigurations {
   public:
     /// Both arguments must outlive this object. Throws InvalidTask for an unknown distribution.

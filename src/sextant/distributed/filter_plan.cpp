@@ -124,7 +124,21 @@ class Weighing {
         return all;
     }
 
-    FilterPlan plan() const { return {plan_, task_.length()}; }
+    /// Times are those of the whole image or volume.
+    FilterPlan plan() const {
+        FilterPlan plan{plan_, task_.length()};
+        const double parts = static_cast<double>(task_.length()) / static_cast<double>(rows_);
+        for (Alternative& found : plan.alternatives) {
+            if (rows_ == task_.length())
+                break;
+            if (found.bound)
+                *found.bound *= parts;
+            if (auto& expected = found.expected)
+                expected = {expected->seconds * parts, expected->low * parts,
+                            expected->high * parts};
+        }
+        return plan;
+    }
 
   private:
     bool is_found(const Configuration& configuration) const {
@@ -187,7 +201,11 @@ FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& sett
                        Elements rows) {
     const FilterTask task = weighed_task(requested, setting.machine);
     const FilterConfigurations configurations(task, setting.machine);
-    Weighing weighing(task, setting, rows > 0 ? rows : task.length());
+    // Programs of boxes have regions for each plane: more planes take long to predict, and change
+    // little.
+    constexpr Elements most_planes = 256;
+    const Elements all = task.is_volume() ? std::min(task.length(), most_planes) : task.length();
+    Weighing weighing(task, setting, rows > 0 ? std::min(rows, all) : all);
     weighing.weigh(configurations.first());
     std::vector<int> known;
     for (auto others = configurations.of_other_ranks(weighing.best(), known); !others.empty();

@@ -56,7 +56,8 @@ struct FilterPlan : planner::Plan<filtering::Configuration> {
 /// rates, reading is included.
 ///
 /// Input     `setting`: the machine, the nodes of ranks and the model; elements are floats. `rows`:
-///           the number of rows or planes to predict; 0: all.
+///           the number of rows or planes to predict, from which the time of all follows; 0: all,
+///           or 256 planes of a larger volume.
 /// Throws    model::CannotExpress, InvalidTask.
 FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting, Elements rows = 0);
 

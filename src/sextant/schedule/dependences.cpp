@@ -165,17 +165,31 @@ class Finder {
     void check_made(std::uint32_t i, const Step& step) const {
         if (step.kernel < 0 || step.made == 0)
             fail(i, "expected a kernel number and one or more outputs");
-        const auto made = program_.made_by(step);
-        for (std::size_t m = 0; m < made.size(); ++m) {
-            check(i, made[m], true);
-            for (const Region& region : program_.regions_of(step)) {
-                if (overlap(region, made[m]))
-                    fail(i, "an output overlaps an input");
-            }
-            for (const Region& other : made.subspan(m + 1)) {
-                check(i, other, true);
-                if (overlap(other, made[m]))
-                    fail(i, "two outputs overlap");
+        // Regions in the order of their first elements: only those that begin before the end of
+        // another one can overlap it. A step of a volume may have a region for each plane.
+        struct Use {
+            Region region;
+            bool made;
+        };
+        std::vector<Use> uses;
+        for (const Region& region : program_.regions_of(step))
+            uses.push_back({region, false});
+        for (const Region& region : program_.made_by(step)) {
+            check(i, region, true);
+            uses.push_back({region, true});
+        }
+        std::ranges::sort(uses, {}, [](const Use& use) {
+            return std::pair(use.region.buffer, use.region.offset);
+        });
+        for (std::size_t a = 0; a < uses.size(); ++a) {
+            const Region& one = uses[a].region;
+            for (std::size_t b = a + 1; b < uses.size(); ++b) {
+                const Region& other = uses[b].region;
+                if (other.buffer != one.buffer || other.offset >= one.end())
+                    break;
+                if ((uses[a].made || uses[b].made) && overlap(one, other))
+                    fail(i, uses[a].made && uses[b].made ? "two outputs overlap"
+                                                         : "an output overlaps an input");
             }
         }
     }

@@ -65,16 +65,23 @@ int taker_of(const Program& program, const Dependences& dependences, int fold) {
     return taker;
 }
 
-bool in_result(const Dependences& dependences, std::uint32_t step) {
-    const auto& kept = dependences.result_writers();
-    return std::find(kept.begin(), kept.end(), step) != kept.end();
+/// [step]: true if the step writes elements of the result.
+std::vector<bool> writers_of_result(const Program& program, const Dependences& dependences) {
+    std::vector<bool> writes(program.steps.size());
+    for (const std::uint32_t step : dependences.result_writers())
+        writes[step] = true;
+    return writes;
 }
 
 /// Finds the sends whose elements are all computed by kernels and read by no other step.
 class TakersOfMade {
   public:
-    TakersOfMade(const Program& program, const Dependences& dependences)
-        : program_(program), dependences_(dependences), takes_(program.steps.size()) {}
+    TakersOfMade(const Program& program, const Dependences& dependences,
+                 const std::vector<bool>& in_result)
+        : program_(program),
+          dependences_(dependences),
+          in_result_(in_result),
+          takes_(program.steps.size()) {}
 
     std::vector<int> find() {
         std::vector<int> takers(program_.regions.size(), -1);
@@ -118,7 +125,7 @@ class TakersOfMade {
 
     void look_at(std::uint32_t step, std::uint32_t made) {
         std::vector<std::uint32_t> readers;
-        bool sends_it_whole = !in_result(dependences_, step);
+        bool sends_it_whole = !in_result_[step];
         for (const Dependences::Edge& edge : dependences_.after(static_cast<int>(step))) {
             if (edge.region == Dependences::commit ||
                 !overlap(region(static_cast<std::uint32_t>(edge.region)), region(made)))
@@ -152,6 +159,7 @@ class TakersOfMade {
 
     const Program& program_;
     const Dependences& dependences_;
+    const std::vector<bool>& in_result_;
     std::vector<Takes> takes_;     // by send step
     std::vector<int> only_reader_; // by region: the only step that reads it, or -1
 };
@@ -171,12 +179,13 @@ Loans::Loans(const Program& program, const Dependences& dependences)
       takers_(program.steps.size(), -1),
       takes_folded_(program.steps.size()),
       first_(program.steps.size() + 1) {
+    const std::vector<bool> in_result = writers_of_result(program, dependences);
     bool computes = false;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const int step = static_cast<int>(i);
         const Verb verb = program.steps[i].verb;
         lendable_[i] = verb == Verb::send && dependences.after(step).empty();
-        const bool kept = in_result(dependences, static_cast<std::uint32_t>(i));
+        const bool kept = in_result[i];
         computes = computes || verb == Verb::compute;
         if (verb == Verb::receive && !kept) {
             const std::vector<Use> uses = uses_of(program, dependences, step);
@@ -190,7 +199,7 @@ Loans::Loans(const Program& program, const Dependences& dependences)
     }
     if (!computes)
         return;
-    made_takers_ = TakersOfMade(program, dependences).find();
+    made_takers_ = TakersOfMade(program, dependences, in_result).find();
     takes_made_.resize(program.steps.size());
     for (const int send : made_takers_) {
         if (send >= 0)
