@@ -47,7 +47,7 @@ for grid in 1x1x6 2x3x1 1x2x2 3x1x2 2x2x2; do
         same "$grid $options"
     done
 done
-filter "$work/volume.npy" -o "$work/other.npy" $what --ranks 3 --memory 1400K --plan "$work/plan.json"
+filter "$work/volume.npy" -o "$work/other.npy" $what --ranks 3 --memory 1780K --plan "$work/plan.json"
 grep -q "windows of" "$work/said" || fail "one window: $(cat "$work/said")"
 same "windows"
 filter "$work/volume.npy" -o "$work/other.npy" $what --ranks 3 --plan "$work/plan.json"

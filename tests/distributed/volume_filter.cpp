@@ -171,7 +171,7 @@ TEST(VolumeFilter, plans_and_runs_with_any_memory_and_with_the_volume_on_rank_0_
     const std::vector<float> expected =
         whole_volume(bytes, volume, filters_of(options, kernel::Dimensions::three));
     for (const int ranks : {1, 2, 5}) {
-        for (const Bytes memory : {Bytes{64} << 20, Bytes{400} << 10}) {
+        for (const Bytes memory : {Bytes{64} << 20, Bytes{600} << 10}) {
             for (const bool everywhere : {true, false}) {
                 run_threads(ranks, [&](Communicator communicator) {
                     RowSource source = volume_source(bytes, volume);

@@ -77,7 +77,7 @@ void for_each_volume_grid(int fewest, int most, Visit&& visit) {
                     continue;
                 const int layers = ranks / columns / rows;
                 visit(halo::Grid{{7, 5, columns, rows, 6, layers}, {2, 1, 3}});
-                visit(halo::Grid{{5, 7, columns, rows, 4, layers}, {0, 7, 1}});
+                visit(halo::Grid{{5, 7, columns, rows, 4, layers}, {0, 3, 1}});
             }
         }
     }

@@ -153,6 +153,13 @@ int GaussianDerivatives::multiply_adds() const {
     return static_cast<int>(count);
 }
 
+Bytes GaussianDerivatives::memory() const {
+    Bytes bytes = line_.size();
+    for (const RowRing& rows : filtered_)
+        bytes += rows.memory();
+    return bytes;
+}
+
 Tile GaussianDerivatives::reads(const Tile& tile, ImageShape image) const {
     return read_for(tile, image, reach_x_, reach_y_, rule_.border);
 }

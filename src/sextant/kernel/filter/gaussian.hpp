@@ -27,6 +27,8 @@ class RowRing {
         return rows_.data() + (y - reach_) % count() + reach_;
     }
 
+    Bytes memory() const { return memory_.size(); }
+
   private:
     Elements count() const { return 2 * reach_ + 1; }
 
@@ -101,6 +103,8 @@ class GaussianDerivatives {
     int reach_y() const { return reach_y_; }
     /// The number of multiply-adds per pixel for all derivatives together.
     int multiply_adds() const;
+    /// The bytes that an object holds, except for `each_row`.
+    Bytes memory() const;
     /// The rectangle of the image that the derivatives of a non-empty tile are computed from.
     Tile reads(const Tile& tile, ImageShape image) const;
 

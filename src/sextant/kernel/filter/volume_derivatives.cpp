@@ -89,7 +89,10 @@ Bytes VolumeDerivatives::memory(ImageShape block, ImageShape image, Elements dep
     const Elements height = std::min(image.height, block.height + 2 * Elements{reach_y_});
     const Elements planes = std::min<Elements>(2 * Elements{reach_z_} + 1, depth) +
                             static_cast<Elements>(orders_.size());
-    return (planes * height + 1) * line_stride(width) * float_bytes;
+    Bytes bytes = (planes * height + 1) * line_stride(width) * float_bytes;
+    for (const AlongZ& along : orders_)
+        bytes += along.in_plane->memory();
+    return bytes;
 }
 
 void VolumeDerivatives::begin(const Tile& block, ImageShape image, Elements depth) {
