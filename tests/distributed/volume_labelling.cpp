@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "tests/support/agreed_failure.hpp"
@@ -287,6 +288,49 @@ TEST(VolumeLabelling, invalid_tasks_are_refused_on_all_ranks) {
                     testing::ThrowsMessage<AgreedFailure>(
                         testing::HasSubstr("memory has 3x3x4 voxels, expected 2x3x4")));
     });
+}
+
+TEST(VolumeLabelling, ranks_send_their_last_planes_and_pairs_of_components) {
+    // The most runs, and so the most bytes, per plane: every other voxel.
+    const VolumeShape shape{12, 30, 200};
+    std::vector<std::uint8_t> samples;
+    for (Elements i = 0; i < shape.elements(); ++i)
+        samples.push_back(static_cast<std::uint8_t>((i + i / shape.width) % 2));
+    const Elements face = shape.height * shape.width;
+    for (const int ranks : {2, 3, 5}) {
+        run_threads(ranks, [&](Communicator communicator) {
+            MemoryFrames volume(header_of<std::uint8_t>(shape, Sample::u8),
+                                std::as_bytes(std::span(samples)));
+            Collected sink;
+            VolumeLabelOptions options;
+            options.neighbours = Neighbours::six;
+            const VolumeLabelResult result =
+                VolumeLabelling(communicator, options).run(volume, nullptr, sink);
+            const std::vector<Elements> sent = communicator.all_gather(result.sent);
+            const Elements all = std::accumulate(sent.begin(), sent.end(), Elements{0});
+            constexpr Elements label = 4, pair = 2 * 8;
+            const Elements faces = (ranks - 1) * face;
+            EXPECT_GT(all, faces * label / 2); // a label per run
+            EXPECT_LE(static_cast<double>(all),
+                      1.1 * static_cast<double>(faces * label) +
+                          static_cast<double>(faces / 2 * pair * (ranks - 1)));
+        });
+    }
+}
+
+TEST(VolumeLabelling, runs_of_slabs_are_kept_if_they_fit_in_memory) {
+    const VolumeShape shape{64, 40, 512};
+    const std::vector<std::uint8_t> samples(static_cast<std::size_t>(shape.elements()), 1);
+    const auto kept = [&](Elements planes) {
+        VolumeLabelOptions options;
+        options.memory = planes * shape.height * shape.width * (1 + 4);
+        const Made made = label(samples, Sample::u8, shape, 1, options);
+        EXPECT_EQ(made.result.components, 1);
+        return std::pair(made.result.slabs, made.result.kept);
+    };
+    EXPECT_EQ(kept(64), std::pair(1L, 1L));
+    EXPECT_EQ(kept(32), std::pair(4L, 4L)); // slabs of 16 planes, and the runs of all
+    EXPECT_EQ(kept(4), std::pair(16L, 0L)); // slabs of 4 planes leave no memory
 }
 
 TEST(VolumeAxes, are_those_of_boxes) {
