@@ -30,16 +30,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// True for an entry of a store: metadata, chunks, arrays and groups.
+bool holds_only_zarr(const fs::path& folder);
+
+/// True for an entry of a store: metadata, chunks, arrays and groups. Folders belong to it with all
+/// that is in them, or not at all.
 bool belongs_to_zarr(const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
     const bool numbers = std::all_of(
         name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0 || c == '.'; });
-    if (numbers || name.starts_with(".z") || name == "zarr.json")
-        return true;
     std::error_code unknown;
-    return fs::exists(entry.path() / ".zarray", unknown) ||
-           fs::exists(entry.path() / ".zgroup", unknown);
+    if (fs::is_directory(entry.symlink_status(unknown)))
+        return (numbers || fs::exists(entry.path() / ".zarray", unknown) ||
+                fs::exists(entry.path() / ".zgroup", unknown)) &&
+               holds_only_zarr(entry.path());
+    return numbers || name.starts_with(".z") || name == "zarr.json";
+}
+
+bool holds_only_zarr(const fs::path& folder) {
+    std::error_code unknown;
+    fs::directory_iterator entry(folder, unknown);
+    for (; !unknown && entry != fs::directory_iterator(); entry.increment(unknown)) {
+        if (!belongs_to_zarr(*entry))
+            return false;
+    }
+    return !unknown;
 }
 
 /// The entries of a folder that may be removed with it: those of Zarr, if it is a store.
