@@ -66,6 +66,38 @@ grep -o '<image class="[^>]*>' "$work/many.html" | cmp - "$work/one.slices" || f
 "$SEXTANT" measure "$work/one.npy" --intensity "$work/large.npy" -o "$work/regions.csv" --ranks 2 >/dev/null
 cmp "$work/one.csv" "$work/regions.csv" || fail "other measures of regions"
 
+# A slash after the name of a folder, and folders that are not replaced or removed, with what is in them.
+"$SEXTANT" label "$work/small.npy" -o "$work/slash.zarr/" >/dev/null
+"$SEXTANT" label "$work/small.npy" -o "$work/slash.zarr/" >/dev/null || fail "a store is not replaced"
+[ -e "$work/slash.zarr/0/.zarray" ] && [ ! -e "$work/slash.zarr.partial" ] || fail "a slash after the output"
+for part in 0/2024 labels; do
+    mkdir -p "$work/own.zarr/$part"
+    cp "$work/slash.zarr/.zgroup" "$work/own.zarr"
+    cp "$work/slash.zarr/.zgroup" "$work/own.zarr/$part"
+    echo own >"$work/own.zarr/$part/notes.txt"
+    refuse "holds '${part%%/*}', which would be lost" label "$work/small.npy" -o "$work/own.zarr"
+    [ -e "$work/own.zarr/$part/notes.txt" ] || fail "$part/notes.txt is lost"
+    rm -rf "$work/own.zarr"
+done
+for output in x.zarr x.npy; do
+    mkdir "$work/$output.partial"
+    echo own >"$work/$output.partial/notes.txt"
+    refuse "holds 'notes.txt'" label "$work/small.npy" -o "$work/$output"
+    [ -e "$work/$output.partial/notes.txt" ] || fail "$output.partial/notes.txt is lost"
+    rm -r "$work/$output.partial"
+    echo own >"$work/$output.partial"
+    refuse "$output.partial: is not a folder" label "$work/small.npy" -o "$work/$output"
+    [ -f "$work/$output.partial" ] || fail "$output.partial is lost"
+    rm "$work/$output.partial"
+done
+
+# One process at a time writes an output.
+mkdir "$work/x.zarr.partial"
+flock "$work/x.zarr.partial" "$SEXTANT" label "$work/small.npy" -o "$work/x.zarr" >"$work/out" 2>&1 &&
+    fail "two processes write the same output"
+grep -q 'x.zarr.partial: is in use' "$work/out" || { cat "$work/out"; fail "another error in use"; }
+rmdir "$work/x.zarr.partial"
+
 # --- Errors.
 refuse "is a volume, expected 6, 18 or 26" label "$work/small.npy" -o "$work/x.npy" --neighbours 8
 refuse "is an image, expected 4 or 8" label "$work/plane.npy" -o "$work/x.npy" --neighbours 26

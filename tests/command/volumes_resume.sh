@@ -97,4 +97,24 @@ label "$work/labels.zarr" "$work/labels.csv" --ranks 3 >"$work/text" 2>&1 && fai
 grep -q 'labels.zarr.partial/labels.*another run.*by_value' "$work/text" || { cat "$work/text"; fail "another error"; }
 label "$work/labels.zarr" "$work/labels.csv" --by-value --ranks 3 >/dev/null 2>&1
 same "$work/labels.zarr" "$work/expected/labels.zarr" "after a run that was refused"
+
+# A chunk of the input that changes after the interruption is noticed; an output within the input is not.
+"$SEXTANT" label "$work/volume.npy" -o "$work/source.zarr" >/dev/null
+interrupted() { # interrupted OUTPUT
+    KILL_AT=$((calls / 2)) LD_PRELOAD=$KILL_AT_LIBRARY "$SEXTANT" label "$work/source.zarr" -o "$1" --by-value \
+        --memory 1 --ranks 3 >/dev/null 2>&1 && fail "not killed"
+    [ -e "$1.partial/labels.0" ] || fail "killed before the first slab"
+}
+continues() { # continues OUTPUT
+    "$SEXTANT" label "$work/source.zarr" -o "$1" --by-value --memory 1 --ranks 3 >"$work/text" 2>&1
+}
+interrupted "$work/source.zarr/labels.zarr"
+continues "$work/source.zarr/labels.zarr" || { cat "$work/text"; fail "not continued within the input"; }
+grep -q 'continued an earlier run' "$work/text" || { cat "$work/text"; fail "from scratch within the input"; }
+rm -r "$work/source.zarr/labels.zarr"
+interrupted "$work/labels.zarr"
+chunk=$(find "$work/source.zarr/0" -type f -name '[0-9]*' | head -n 1)
+touch -d '2001-01-01' "$chunk"
+continues "$work/labels.zarr" && fail "continued with another input"
+grep -q 'another run.*input: .*source.zarr' "$work/text" || { cat "$work/text"; fail "another error for a chunk"; }
 echo "$total runs were killed"

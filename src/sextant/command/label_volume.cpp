@@ -67,6 +67,7 @@ void LabelVolumeRun::open() {
     }
     keep_inputs(inputs, outputs);
     check_outputs(outputs);
+    files_->hold_folder();
 }
 
 void LabelVolumeRun::finish() {
@@ -122,8 +123,9 @@ std::string LabelVolumeRun::page() const {
 void LabelVolumeRun::run() {
     std::optional<VolumeLabelling> labelling;
     VolumeLabelOptions options = command_.label;
+    agree(communicator_, [&] { open(); });
+    files_->identify();
     agree(communicator_, [&] {
-        open();
         options.checkpoint = files_->folder();
         options.identity = files_->identity();
         labelling.emplace(communicator_, options,

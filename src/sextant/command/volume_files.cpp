@@ -5,7 +5,6 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -27,15 +26,6 @@ format::SinkOptions sink_options(const VolumeLabelCommand& command) {
     return options;
 }
 
-/// The size and the time of change of a file, or the time of a folder.
-std::string state_of(const std::string& path) {
-    std::error_code unknown;
-    const auto time = fs::last_write_time(path, unknown).time_since_epoch();
-    const auto size = fs::is_regular_file(path, unknown) ? fs::file_size(path, unknown) : 0;
-    return fmt::format("{}, {} bytes, changed at {}", path, size,
-                       std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
-}
-
 } // namespace
 
 VolumeLabelFiles::VolumeLabelFiles(const Communicator& communicator,
@@ -45,6 +35,7 @@ VolumeLabelFiles::VolumeLabelFiles(const Communicator& communicator,
       command_(command),
       volume_(volume),
       intensity_(intensity),
+      folder_(command.output),
       header_(volume.header()) {
     header_.sample = Sample::u32;
     header_.channels = 1;
@@ -58,15 +49,23 @@ VolumeLabelFiles::~VolumeLabelFiles() {
         remove_folder();
 }
 
-std::string VolumeLabelFiles::identity() const {
-    std::string text;
-    for (const std::string& name : {command_.source.image, command_.intensity}) {
-        if (name.empty())
-            continue;
-        for (const std::string& file : format::files_of_frames(name))
-            text += fmt::format("input: {}\n", state_of(file));
-    }
-    return text;
+void VolumeLabelFiles::identify() {
+    InputState own;
+    std::string names;
+    agree(communicator_, [&] {
+        for (const std::string& name : {command_.source.image, command_.intensity}) {
+            if (name.empty())
+                continue;
+            names += (names.empty() ? "" : " and ") + name;
+            if (!is_root()) // only one rank examines files, of which there can be many
+                continue;
+            for (const std::string& file : format::files_of_frames(name))
+                own.add(file, command_.output);
+        }
+    });
+    const InputState state = communicator_.all_gather(own).front();
+    identity_ = fmt::format("input: {}, {} bytes in {} files, state {:016x}\n", names, state.bytes,
+                            state.files, state.digest);
 }
 
 /// Ranks write parts of their own if there is at least one part for each.
@@ -121,6 +120,10 @@ void VolumeLabelFiles::open_parts(const VolumeLabelResult& result, Elements firs
 Elements VolumeLabelFiles::begin(const VolumeLabelResult& result, Elements first, Elements end) {
     header_.sample = result.label_bits == 32 ? Sample::u32 : Sample::u64;
     const bool by_rank = planes_per_part() > 0;
+    agree(communicator_, [&] {
+        if (is_root())
+            folder_.hold(by_rank || result.resumable);
+    });
     if (result.label_bits != 32 || !by_rank)
         parts_ = by_rank
                      ? format::create_frame_parts(command_.output, header_, sink_options(command_))
@@ -236,9 +239,8 @@ void VolumeLabelFiles::commit() {
         slices_->gather(communicator_);
 }
 
-void VolumeLabelFiles::remove_folder() const {
-    std::error_code unknown;
-    fs::remove_all(folder(), unknown);
+void VolumeLabelFiles::remove_folder() {
+    folder_.remove();
 }
 
 } // namespace sextant::command

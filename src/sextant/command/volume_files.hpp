@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/label_volume.hpp"
 #include "sextant/command/label_volume_report.hpp"
+#include "sextant/command/run_folder.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/journal.hpp"
@@ -28,10 +29,15 @@ class VolumeLabelFiles final : public VolumeLabelSink {
                      FrameSource& volume, FrameSource* intensity);
     ~VolumeLabelFiles() override;
 
+    /// Locks the folder for an interrupted run if there is one or if labels are written in it. Call
+    /// on rank 0, once the outputs are known to be no inputs.
+    void hold_folder() { folder_.hold(parts_ != nullptr); }
+    /// Finds the text that identifies the state of the inputs. Collective.
+    void identify();
+
     /// The folder for an interrupted run.
-    std::string folder() const { return command_.output + ".partial"; }
-    /// The text that identifies the content of the inputs.
-    std::string identity() const;
+    const std::string& folder() const { return folder_.path(); }
+    const std::string& identity() const { return identity_; }
 
     Elements planes_per_part() const override;
     Elements begin(const VolumeLabelResult& result, Elements first, Elements end) override;
@@ -41,7 +47,7 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     /// Makes all files appear. Collective.
     void commit();
     /// Removes the folder, after all other outputs are complete. Call on rank 0.
-    void remove_folder() const;
+    void remove_folder();
 
     /// Planes that an earlier run had stored, on this rank.
     Elements stored() const { return stored_; }
@@ -61,6 +67,8 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     const VolumeLabelCommand& command_;
     FrameSource& volume_;
     FrameSource* const intensity_;
+    RunFolder folder_;
+    std::string identity_;
     FrameHeader header_; // of the labels
     std::unique_ptr<FrameSink> sink_;
     std::unique_ptr<format::FrameParts> parts_; // labels of 32 bits, until their number is known

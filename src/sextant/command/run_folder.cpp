@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/run_folder.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sextant::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string without_slashes(std::string path) {
+    while (path.size() > 1 && path.ends_with('/'))
+        path.pop_back();
+    return path;
+}
+
+std::string partial_of(const std::string& output) {
+    return without_slashes(output) + ".partial";
+}
+
+/// True for the names of checkpoints ("labels.0"), lists of planes ("written.0") and the store.
+bool is_of_run(std::string_view name) {
+    if (name == "labels.zarr")
+        return true;
+    constexpr std::array<std::string_view, 3> stems{"labels.", "holes.", "written."};
+    const auto* const stem =
+        std::ranges::find_if(stems, [&](std::string_view each) { return name.starts_with(each); });
+    if (stem == stems.end())
+        return false;
+    name.remove_prefix(stem->size());
+    return !name.empty() &&
+           std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// FNV-1a, 64 bits.
+unsigned long long digest_of(std::string_view text) {
+    unsigned long long digest = 0xcbf29ce484222325ULL;
+    for (const char c : text)
+        digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return digest;
+}
+
+} // namespace
+
+RunFolder::RunFolder(const std::string& output) : path_(partial_of(output)) {}
+
+RunFolder::~RunFolder() {
+    if (descriptor_ < 0)
+        return;
+    rmdir(path_.c_str()); // fails unless it is empty
+    close(descriptor_);
+}
+
+void RunFolder::hold(bool create) {
+    if (descriptor_ >= 0)
+        return;
+    constexpr int attempts = 100; // the folder can be removed, by the run that holds it, meanwhile
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        std::error_code failed;
+        const fs::file_status there = fs::symlink_status(path_, failed);
+        if (!fs::exists(there)) {
+            if (!create)
+                return;
+            fs::create_directory(path_, failed);
+            if (failed)
+                throw InvalidFile(path_, "cannot be created: " + failed.message());
+        } else if (!fs::is_directory(there)) {
+            throw InvalidFile(path_, "is not a folder, expected one of an interrupted run, or an "
+                                     "unused name");
+        }
+        if (!lock())
+            continue;
+        require_own_files();
+        return;
+    }
+    throw InvalidFile(path_, "is in use by another run");
+}
+
+/// Returns false if the folder was removed before it was locked. File systems without locks are
+/// used without them.
+bool RunFolder::lock() {
+    const int descriptor = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0 && errno == ENOENT)
+        return false;
+    if (descriptor < 0)
+        throw InvalidFile(path_, "cannot be read: " + std::generic_category().message(errno));
+    const bool used = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    struct stat locked {
+    }, there{};
+    const bool same = fstat(descriptor, &locked) == 0 && stat(path_.c_str(), &there) == 0 &&
+                      locked.st_ino == there.st_ino && locked.st_dev == there.st_dev;
+    if (used || !same)
+        close(descriptor);
+    else
+        descriptor_ = descriptor;
+    if (used)
+        throw InvalidFile(path_, "is in use by another run");
+    return same;
+}
+
+void RunFolder::require_own_files() const {
+    std::error_code failed;
+    fs::directory_iterator entry(path_, failed);
+    for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
+        const std::string name = entry->path().filename().string();
+        if (!is_of_run(name))
+            throw InvalidFile(path_, fmt::format("holds '{}', which does not belong to an "
+                                                 "interrupted run and would be lost",
+                                                 name));
+    }
+    if (failed)
+        throw InvalidFile(path_, "cannot be read: " + failed.message());
+}
+
+void RunFolder::remove() const {
+    std::error_code unknown;
+    if (descriptor_ >= 0)
+        fs::remove_all(path_, unknown);
+}
+
+void InputState::add(const std::string& path, const std::string& output) {
+    const auto add_file = [&](const std::string& file) {
+        struct stat state {};
+        if (stat(file.c_str(), &state) != 0 || !S_ISREG(state.st_mode))
+            return;
+        ++files;
+        bytes += state.st_size;
+        digest += digest_of(fmt::format("{} {} {} {}", file, state.st_size, state.st_mtim.tv_sec,
+                                        state.st_mtim.tv_nsec));
+    };
+    std::error_code unknown;
+    if (!fs::is_directory(path, unknown))
+        return add_file(path);
+    const auto is_output = [&](const fs::path& entry) {
+        std::error_code missing;
+        return fs::equivalent(entry, without_slashes(output), missing) ||
+               fs::equivalent(entry, partial_of(output), missing);
+    };
+    fs::recursive_directory_iterator entry(path, unknown), end;
+    for (; !unknown && entry != end; entry.increment(unknown)) {
+        std::error_code missing;
+        if (!entry->is_directory(missing))
+            add_file(entry->path().string());
+        else if (is_output(entry->path()))
+            entry.disable_recursion_pending();
+    }
+}
+
+} // namespace sextant::command
