@@ -5,6 +5,7 @@
 #include "sextant/core/packing.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -55,6 +56,10 @@ void require_same_run(const std::string& path, std::string_view theirs, std::str
 } // namespace
 
 VolumeCheckpoint::VolumeCheckpoint(const std::string& path, const std::string& identity) {
+    if (std::filesystem::exists(path)) { // before its records are visited, which can be many
+        if (const Journal earlier = Journal::open(path); earlier.text())
+            require_same_run(path, *earlier.text(), identity);
+    }
     journal_.emplace(Journal::append_to(
         path, identity, [&](const RecordPlace& place, std::span<const std::byte> record) {
             visit(place, record);
