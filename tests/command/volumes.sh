@@ -106,4 +106,14 @@ refuse "has 100x125x160 voxels, expected 2x3x6" label "$work/small.npy" -o "$wor
     --intensity "$work/large.npy"
 refuse "--fill-holes" label "$work/small.npy" -o "$work/x.npy" --fill-holes --by-value
 refuse "small.npy" label "$work/small.npy" -o "$work/small.npy"
+for rule in '--ranks 1' '--ranks 3 --fill-holes'; do
+    # shellcheck disable=SC2086
+    refuse "--memory 1K is too small" label "$work/large.npy" -o "$work/x.npy" --memory 1K $rule
+    least=$(grep -o 'takes [0-9]*' "$work/out" | grep -o '[0-9]*')
+    # shellcheck disable=SC2086
+    refuse "too small" label "$work/large.npy" -o "$work/x.npy" --memory "$((least - 1))K" $rule
+    # shellcheck disable=SC2086
+    "$SEXTANT" label "$work/large.npy" -o "$work/least.npy" --memory "${least}K" $rule >/dev/null ||
+        fail "$rule: ${least}K do not suffice"
+done
 [ ! -e "$work/x.npy" ] && [ ! -e "$work/x.csv" ] || fail "an output of a failed run"

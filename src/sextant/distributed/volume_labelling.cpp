@@ -82,7 +82,8 @@ VolumeSlabs::Options slab_options(const Communicator& communicator,
             options.memory,
             communicator.size(),
             options.threads,
-            0};
+            0,
+            options.fill_holes ? 2 : 1};
 }
 
 /// Opens this rank's checkpoint of a stage, if one is wanted and a rank has several slabs.
@@ -117,7 +118,6 @@ VolumeLabelOptions dual(VolumeLabelOptions options) {
     options.neighbours = options.neighbours == kernel::Neighbours::six
                              ? kernel::Neighbours::twenty_six
                              : kernel::Neighbours::six;
-    options.memory /= 2; // the rest is for labelling the filled volume
     return options;
 }
 
@@ -231,17 +231,16 @@ VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensi
     std::optional<FilledPlanes> filled;
     if (options.fill_holes) {
         agree(communicator_, [&] { // that of a slab of the background, before any message
-            VolumeSlabs(*planes, nullptr, slab_options(communicator_, dual(options), range));
+            distributed::BackgroundPlanes background(*planes);
+            VolumeSlabs(background, nullptr, slab_options(communicator_, dual(options), range));
         });
         filled.emplace(communicator_, options, control_, *planes, range);
     }
     std::optional<VolumeSlabs> slabs;
     agree(communicator_, [&] {
         VolumeSlabs::Options own = slab_options(communicator_, options, range);
-        if (filled) {
+        if (filled)
             own.slab_planes = filled->slab_planes();
-            own.memory /= 2; // the rest is for the background
-        }
         slabs.emplace(filled ? static_cast<Planes&>(*filled) : *planes, second ? &*second : nullptr,
                       own);
     });

@@ -36,20 +36,21 @@ VolumeSlabs::Division VolumeSlabs::division_of(const Planes& volume, const Plane
                         label_bytes_per_voxel(options.connection);
     const Bytes plane = voxel * shape.height * shape.width;
     const Elements own = std::max<Elements>(1, options.end - options.begin);
-    const Bytes memory = options.memory / options.ranks;
+    const Bytes memory = options.memory / options.labellings / options.ranks;
     constexpr Bytes bits_per_byte = 8, bits_per_voxel = 2;
     const Bytes bits = own * shape.height * shape.width / (bits_per_byte / bits_per_voxel);
     const bool keeps = memory / plane < own && bits < memory / 4 && memory / 2 >= plane;
     Elements planes = keeps ? memory / 2 / plane : memory / plane;
     if (options.slab_planes > 0)
         planes = options.slab_planes;
-    constexpr double mebibyte = 1 << 20;
+    constexpr Bytes kibibyte = 1 << 10;
     if (planes < 1)
         throw InvalidTask(fmt::format(
-            "memory {:g} MiB is too small: a plane of {}x{} voxels and its labels takes {:.1f} MiB "
-            "on each of {} ranks",
-            static_cast<double>(options.memory) / mebibyte, shape.width, shape.height,
-            static_cast<double>(plane) / mebibyte, options.ranks));
+            "memory {:g}K is too small: a plane of {}x{} voxels and its labels on each of {} ranks "
+            "takes {}K{}",
+            static_cast<double>(options.memory) / kibibyte, shape.width, shape.height,
+            options.ranks, (plane * options.ranks * options.labellings + kibibyte - 1) / kibibyte,
+            options.labellings > 1 ? ", with that for holes" : ""));
     planes = std::clamp<Elements>(planes, 1, own);
     const Elements chunk = volume.planes_per_chunk();
     if (planes < own && planes > chunk && options.slab_planes == 0)

@@ -24,6 +24,7 @@ class VolumeSlabs {
         int ranks = 1;
         int threads = 1;
         Elements slab_planes = 0; ///< planes of a slab; 0: as many as fit in memory
+        int labellings = 1;       ///< of the same planes, which share the memory
     };
 
     /// `intensity` may be null. Throws InvalidTask if the memory cannot hold a plane.
