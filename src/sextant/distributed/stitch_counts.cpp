@@ -32,7 +32,8 @@ void each_common_run(std::span<const VoxelRun> a, std::span<const VoxelRun> b, E
 
 } // namespace
 
-StitchCounts::StitchCounts(LabelBlocks& blocks) : blocks_(blocks) {
+StitchCounts::StitchCounts(LabelBlocks& blocks, const RunControl& control)
+    : blocks_(blocks), control_(control) {
     for (const BlockPair& pair : blocks_.cover().pairs()) {
         if (pair.axis == 0)
             plane_faces_.push_back(pair.box.low[0]);
@@ -96,6 +97,8 @@ void StitchCounts::load(const VolumeBox& slab) {
         ids_ = Memory(bytes);
     }
     blocks_.read(box, [&](int block, Elements z, Elements y, std::span<const std::uint64_t> row) {
+        if (y % rows_between_checks == 0)
+            control_.check();
         std::uint32_t* const to =
             ids(block, z, y, blocks_.cover().blocks()[index_of(block)].low[2]);
         each_equal_run(row.data(), 0, std::ssize(row),
@@ -119,6 +122,7 @@ void StitchCounts::count_labels(int block) {
     const kernel::VolumeShape& shape = blocks_.shape();
     const VolumeBox box = kernel::common(blocks_.cover().blocks()[index_of(block)], slab_);
     for (Elements z = box.low[0]; z < box.high[0]; ++z) {
+        control_.check();
         for (Elements y = box.low[1]; y < box.high[1]; ++y) {
             each_equal_run(ids(block, z, y, box.low[2]), 0, box.side(2),
                            [&](Elements begin, Elements end, std::uint32_t id) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/memory.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/distributed/label_blocks.hpp"
 #include "sextant/kernel/label/label_matches.hpp"
@@ -34,6 +35,9 @@ inline std::size_t index_of(Elements i) {
     return static_cast<std::size_t>(i);
 }
 
+/// Rows between checks whether to cancel, so that a check costs little.
+inline constexpr Elements rows_between_checks = 16;
+
 /// Calls take(begin, end, value) for each run of equal values.
 template <class Value, class Take>
 void each_equal_run(const Value* values, Elements begin, Elements end, const Take& take) {
@@ -51,11 +55,12 @@ void each_equal_run(const Value* values, Elements begin, Elements end, const Tak
 /// the volume. Every voxel must be in one slab.
 class StitchCounts {
   public:
-    explicit StitchCounts(LabelBlocks& blocks);
+    /// Keeps references.
+    StitchCounts(LabelBlocks& blocks, const RunControl& control);
 
     /// Memory for the labels of a slab.
     Bytes bytes_of(const kernel::VolumeBox& slab) const;
-    /// Reads a slab, of whole rows.
+    /// Reads a slab, of whole rows. Throws Cancelled, as does count().
     void load(const kernel::VolumeBox& slab);
     /// Counts the slab that was read last.
     void count();
@@ -85,6 +90,7 @@ class StitchCounts {
     void count_touching(int pair, const kernel::VolumeBox& box);
 
     LabelBlocks& blocks_;
+    const RunControl& control_;
     std::vector<Elements> plane_faces_, row_faces_; // where blocks touch across z and y
     kernel::VolumeBox slab_;
     std::vector<int> loaded_;           // blocks in memory

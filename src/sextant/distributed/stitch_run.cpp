@@ -78,7 +78,7 @@ void StitchRun::count_all() {
         agree(communicator_, [&] {
             control_.check();
             if (!counts_) {
-                counts_.emplace(blocks_);
+                counts_.emplace(blocks_, control_);
                 slabs.emplace(
                     part, [&](const VolumeBox& box) { return counts_->bytes_of(box); },
                     options_.memory / communicator_.size());
@@ -238,6 +238,8 @@ ObjectNumber StitchRun::number_of(int block, std::uint64_t label) const {
 void StitchRun::fill(const VolumeBox& strip, std::vector<ObjectNumber>& to) {
     to.assign(index_of(strip.voxels()), 0);
     blocks_.read(strip, [&](int block, Elements z, Elements y, std::span<const std::uint64_t> row) {
+        if (y % rows_between_checks == 0)
+            control_.check();
         const Elements left = blocks_.cover().blocks()[index_of(block)].low[2];
         ObjectNumber* const line =
             to.data() + ((z - strip.low[0]) * strip.side(1) + y - strip.low[1]) * strip.side(2);
