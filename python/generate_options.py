@@ -22,6 +22,7 @@ from typing import Any, Dict, Literal, Sequence, Tuple, TypedDict, Union
 
 Path = Union[str, "PathLike[str]"]
 Size = Union[str, int, Tuple[int, int]]
+Tiles = Union[str, int, Tuple[int, int], Tuple[int, int, int]]
 Pair = Union[str, Tuple[float, float]]
 Texts = Union[str, Sequence[str]]
 Filters = Union[str, Sequence[Union[str, Tuple[str, float]]]]
@@ -30,7 +31,7 @@ Numbers = Union[float, str, Sequence[float]]
 '''
 
 #: The type of an option of this placeholder in help, and how it is documented.
-TYPES = {"XxY": ("Size", "(int, int), int or str"), "WxH": ("Size", "(int, int), int or str"),
+TYPES = {"XxY": ("Tiles", "tuple of int, int or str"), "WxH": ("Size", "(int, int), int or str"),
          "LOW,HIGH": ("Pair", "(float, float)"), "D,D,...": ("Texts", "str or sequence of str"),
          "D@PIXELS,...": ("Filters", "str or sequence of str or (str, float)"),
          "sound|all|LIST": ("Integers", "str or sequence of int"),

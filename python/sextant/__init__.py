@@ -23,15 +23,17 @@ from .machine import Calibration, Simulation, calibrate, explain, simulate, synt
 from .registration import Registration, Transforms, apply, register
 from .scanning import scan
 from .series import Info, Series, info, open_series
+from .stitching import Stitched, stitch
 
 __version__: str = _version()
 
 __all__ = [
     "Calibration", "CommunicationFailed", "Composite", "Contours", "Error", "Filtered", "Info",
-    "InvalidFile", "InvalidKeyword", "InvalidTask", "Labels", "NoSuchFile", "PeerFailed", "Plan",
-    "Registration", "RunFailed", "Series", "Simulation", "Transforms", "WrongType", "apply",
-    "calibrate", "canny", "composite", "contours", "errors", "explain", "features", "filter",
-    "info", "label", "measure", "open_series", "register", "scan", "simulate", "synthesize",
+    "InvalidFile", "InvalidKeyword", "InvalidTask", "Labels", "NoSuchFile", "PeerFailed",
+    "Plan", "Registration", "RunFailed", "Series", "Simulation", "Stitched", "Transforms",
+    "WrongType", "apply", "calibrate", "canny", "composite", "contours", "errors", "explain",
+    "features", "filter", "info", "label", "measure", "open_series", "register", "scan",
+    "simulate", "stitch", "synthesize",
 ]
 
 _LAZY = ("dask", "hyperspy")  # submodules that import other packages

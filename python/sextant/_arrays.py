@@ -2,13 +2,14 @@
 """How arrays, lazy arrays, files and generators become inputs and outputs of the extension."""
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 import numpy as np
 
@@ -245,30 +246,56 @@ def _spooled(frames: Iterator[Any], name: str) -> _core.Frames:
     return _core.Frames.of_stack(np.asarray(stack), False)
 
 
+def _check_image(shape: Any, name: str, volumes: Optional[str]) -> bool:
+    """Checks the shape of an image or volume, and returns True for a volume. As `image_of`."""
+    axes = len(shape) if isinstance(shape, (tuple, list)) else 0
+    may_be_colours = axes == 3 and shape[-1] in (3, 4)
+    if volumes is None or axes != 3:
+        if may_be_colours:
+            raise InvalidTask(f"{name} has shape {tuple(shape)}, expected 2 axes: height, width; "
+                              "for a colour image add channel_axis=-1")
+        if volumes is not None and axes > 3:
+            raise InvalidTask(f"{name} has shape {tuple(shape)}, expected 2 axes: height, width; or "
+                              "3: depth, height, width")
+        _check_axes(shape, ("height", "width"), name)
+        return False
+    _check_axes(shape, ("depth", "height", "width"), name)
+    if volumes and may_be_colours:
+        raise InvalidTask(f"{name} has shape {tuple(shape)}: for a colour image add "
+                          f"channel_axis=-1; for a volume of {shape[-1]} columns add {volumes}")
+    return True
+
+
 def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = None,
-             copy: Optional[bool] = None, masked: float = np.nan) -> _core.Frames:
-    """The image of anything that `label` accepts, as a series of one frame."""
+             copy: Optional[bool] = None, masked: float = np.nan,
+             volumes: Optional[str] = None) -> Tuple[_core.Frames, bool]:
+    """The image or volume of anything that `label` accepts, and True for a volume.
+
+    A volume is a series of planes: an array of three axes, or files of several frames. Arrays of
+    three axes are refused if `volumes` is None. If it is a text, such as ``"neighbours=26"``, it
+    states what distinguishes a volume of 3 or 4 columns from a colour image.
+    """
     if isinstance(image, (str, bytes, os.PathLike)):
-        return _core.Frames.of_files(image, None, None, False)
+        frames = _core.Frames.of_files(image, None, None, False)
+        return frames, frames.frames > 1
     own = getattr(image, "_frames", None)
     if isinstance(own, _core.Frames):
-        return own
+        return own, own.frames > 1
     if is_lazy(image):
         _check_type(np.dtype(image.dtype), name)
-        _check_axes(image.shape, ("height", "width"), name)
-        height, width = image.shape
+        is_volume = _check_image(image.shape, name, None if channel_axis is not None else volumes)
         reader = _Blocks(image, name, masked)
-        return _core.Frames.of_reader(reader.rows, 1, height, width, reader.dtype, False)
+        count, height, width = image.shape if is_volume else (1, *image.shape)
+        return _core.Frames.of_reader(reader.frame if is_volume else reader.rows, count, height,
+                                      width, reader.dtype, is_volume), is_volume
     array = as_array(image, name, copy, masked)
-    if channel_axis is None:
-        if array.ndim == 3 and array.shape[-1] in (3, 4):
-            raise InvalidTask(f"{name} has shape {array.shape}, expected 2 axes: height, width; "
-                              "for a colour image add channel_axis=-1")
-        _check_axes(array.shape, ("height", "width"), name)
-        return _core.Frames.of_arrays([array], False)
-    _check_axes(array.shape, ("height", "width", "channels"), name)
-    channel_axis = _core.whole_number("channel_axis", channel_axis, -3, 2)
-    return _core.Frames.of_arrays([np.moveaxis(array, channel_axis, -1)], True)
+    if channel_axis is not None:
+        _check_axes(array.shape, ("height", "width", "channels"), name)
+        channel_axis = _core.whole_number("channel_axis", channel_axis, -3, 2)
+        return _core.Frames.of_arrays([np.moveaxis(array, channel_axis, -1)], True), False
+    if _check_image(array.shape, name, volumes):
+        return _core.Frames.of_stack(array, False), True
+    return _core.Frames.of_arrays([array], False), False
 
 
 def check_overlap(out: Any, source: Any, name: str) -> None:
@@ -294,6 +321,27 @@ def check_overlap(out: Any, source: Any, name: str) -> None:
 Sink = Any
 
 
+def _checked_out(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, bool]:
+    """An output, a new array by default, and True if it is an array to write in place."""
+    if out is None:
+        out = np.empty(shape, dtype)
+    if tuple(getattr(out, "shape", ())) != tuple(shape):
+        raise InvalidTask(f"out has shape {tuple(getattr(out, 'shape', ()))}, expected "
+                          f"{tuple(shape)}")
+    kind = np.dtype(out.dtype)
+    holds_labels = dtype[0] in "iu" and kind.kind in "iu" and kind.itemsize >= 4
+    if not holds_labels and not np.can_cast(np.dtype(dtype), kind):
+        raise WrongType(f"out has type {kind}, expected {np.dtype(dtype)}")
+    if not isinstance(out, np.ndarray):
+        if not hasattr(out, "__setitem__"):
+            raise WrongType(f"out is a {type(out).__name__}, expected an array")
+        return out, False
+    if not out.flags.writeable:
+        raise InvalidTask("out is read-only")
+    return out, (kind == np.dtype(dtype) and out.strides[-1] == kind.itemsize and
+                 min(out.strides) > 0)
+
+
 def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
     """An output and how the extension writes planes of rows to it.
 
@@ -301,27 +349,15 @@ def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
     function for arrays whose rows are not contiguous, and for zarr and h5py arrays. `shape` has two
     axes, or three with planes first.
     """
-    if out is None:
-        out = np.empty(shape, dtype)
-    if tuple(getattr(out, "shape", ())) != tuple(shape):
-        raise InvalidTask(f"out has shape {tuple(getattr(out, 'shape', ()))}, expected "
-                          f"{tuple(shape)}")
-    kind = np.dtype(out.dtype)
-    holds_labels = dtype == "i4" and kind.kind == "u" and kind.itemsize >= 4
-    if not holds_labels and not np.can_cast(np.dtype(dtype), kind):
-        raise WrongType(f"out has type {kind}, expected {np.dtype(dtype)}")
+    out, in_place = _checked_out(out, shape, dtype)
     if isinstance(out, np.ndarray):
-        if not out.flags.writeable:
-            raise InvalidTask("out is read-only")
         planes = out if out.ndim == 3 else out[np.newaxis]
-        if kind == np.dtype(dtype) and out.strides[-1] == kind.itemsize and min(out.strides) > 0:
+        if in_place:
             return out, planes
 
         def write(plane: int, first: int, rows: np.ndarray) -> None:
             planes[plane, first:first + len(rows)] = rows
         return out, write
-    if not hasattr(out, "__setitem__"):
-        raise WrongType(f"out is a {type(out).__name__}, expected an array")
     if len(shape) == 2:
         def write_rows(plane: int, first: int, rows: np.ndarray) -> None:
             out[first:first + len(rows)] = rows
@@ -330,6 +366,23 @@ def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
     def write_planes(plane: int, first: int, rows: np.ndarray) -> None:
         out[plane, first:first + len(rows)] = rows
     return out, write_planes
+
+
+def volume_sinks_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, List[Sink]]:
+    """An output and, for each of its volumes, how the extension writes whole planes to it.
+
+    A sink is an array of depth, height and width, or a function of the first plane and planes.
+    `shape` has three axes, or four with volumes first.
+    """
+    out, in_place = _checked_out(out, shape, dtype)
+    if in_place:
+        return out, list(out if out.ndim == 4 else out[np.newaxis])
+
+    def sink(*volume: int) -> Sink:
+        def write(first: int, planes: np.ndarray) -> None:
+            out[(*volume, slice(first, first + len(planes)))] = planes
+        return write
+    return out, [sink(k) for k in range(shape[0])] if len(shape) == 4 else [sink()]
 
 
 def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int:
@@ -345,11 +398,11 @@ def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int
         return _core.whole_number("ranks", ranks, 1, 1024)
     grid = options.get("grid")
     if grid is not None:
-        columns, rows = grid.split("x") if isinstance(grid, str) and "x" in grid else (
-            grid if isinstance(grid, (list, tuple, np.ndarray)) and np.shape(grid) == (2,) else
-            (grid, grid))
+        sides = grid.split("x") if isinstance(grid, str) and "x" in grid else (
+            grid if isinstance(grid, (list, tuple, np.ndarray)) and np.shape(grid) in ((2,), (3,))
+            else (grid, grid))
         try:
-            return min(1024, max(1, int(columns) * int(rows)))
+            return min(1024, max(1, math.prod(int(side) for side in sides)))
         except (TypeError, ValueError, OverflowError):
             return 1  # the option's own check names the value
     blocks = pixels // 65536

@@ -7,6 +7,7 @@ from typing import Any, Dict, Literal, Sequence, Tuple, TypedDict, Union
 
 Path = Union[str, "PathLike[str]"]
 Size = Union[str, int, Tuple[int, int]]
+Tiles = Union[str, int, Tuple[int, int], Tuple[int, int, int]]
 Pair = Union[str, Tuple[float, float]]
 Texts = Union[str, Sequence[str]]
 Filters = Union[str, Sequence[Union[str, Tuple[str, float]]]]
@@ -84,15 +85,21 @@ class RegisterOptions(TypedDict, total=False):
 
 class LabelOptions(TypedDict, total=False):
     r"""
-    neighbours : {4, 8}, default: 8
-        Pixel connectivity.
+    neighbours : {4, 8, 6, 18, 26}, optional
+        Connectivity; default: 8 in images, 26 in volumes.
     by_value : bool, default: False
         Connect only pixels of equal value.
     measure : bool, default: False
-        Area, bounding box and centroid of each component.
+        Measure each component.
+    fill_holes : bool, default: False
+        Volumes: first fill background enclosed by components.
+    min_size : int, default: 0
+        Volumes: components of fewer voxels become background.
+    keep_largest : int, default: 0
+        Volumes: keep only this many of the largest components; 0: all.
     memory : str or int, default: "1G"
         Memory limit for image and labels; larger images are streamed.
-    grid : (int, int), int or str, optional
+    grid : tuple of int, int or str, optional
         Columns and rows of tiles; default: nearly square.
     pattern : str, default: "auto"
         Order in which tiles are merged (sextant list algorithms).
@@ -103,15 +110,49 @@ class LabelOptions(TypedDict, total=False):
     timeline : bool, default: False
         Predict and record a timeline of each rank.
     """
-    neighbours: Literal["4", 4, "8", 8]
+    neighbours: Literal["4", 4, "8", 8, "6", 6, "18", 18, "26", 26]
     by_value: bool
     measure: bool
+    fill_holes: bool
+    min_size: int
+    keep_largest: int
     memory: Union[str, int]
-    grid: Size
+    grid: Tiles
     pattern: str
     machine: Path
     probe: Literal["now", "kept", "off"]
     timeline: bool
+
+
+class MeasureOptions(TypedDict, total=False):
+    r"""
+    memory : str or int, default: "1G"
+        Memory limit for samples; larger volumes are read in slabs.
+    """
+    memory: Union[str, int]
+
+
+class StitchOptions(TypedDict, total=False):
+    r"""
+    block : int or sequence of int, optional
+        Blocks into which each volume is cut; 0: not along this axis.
+    size : int or sequence of int, optional
+        Size of the whole; default: as the blocks need.
+    allow_gaps : bool, default: False
+        Voxels in no block are background, not an error.
+    by : {"iou", "voxels"}, default: "iou"
+        Score: intersection over union, or shared voxels.
+    threshold : float, optional
+        Least score of labels that are joined; default: 0.5, or 1 voxel.
+    memory : str or int, default: "1G"
+        Memory limit for samples and labels.
+    """
+    block: Integers
+    size: Integers
+    allow_gaps: bool
+    by: Literal["iou", "voxels"]
+    threshold: float
+    memory: Union[str, int]
 
 
 class FilterOptions(TypedDict, total=False):
@@ -130,7 +171,7 @@ class FilterOptions(TypedDict, total=False):
         Value of samples outside the image, for border constant.
     memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
-    grid : (int, int), int or str, optional
+    grid : tuple of int, int or str, optional
         Columns x rows (x layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
@@ -148,7 +189,7 @@ class FilterOptions(TypedDict, total=False):
     border: Literal["replicate", "mirror", "constant"]
     border_value: float
     memory: Union[str, int]
-    grid: Size
+    grid: Tiles
     distribute: str
     shared_memory: Literal["auto", "on", "off", True, False]
     machine: Path
@@ -171,7 +212,7 @@ class ContoursOptions(TypedDict, total=False):
         Memory limit for image and results; larger images are streamed.
     scratch : path, default: "./"
         Folder for scratch files if the image exceeds the memory limit.
-    grid : (int, int), int or str, optional
+    grid : tuple of int, int or str, optional
         Columns and rows of tiles; default: nearly square.
     pattern : str, default: "auto"
         Order in which tiles are merged (sextant list algorithms).
@@ -189,7 +230,7 @@ class ContoursOptions(TypedDict, total=False):
     min_length: int
     memory: Union[str, int]
     scratch: Path
-    grid: Size
+    grid: Tiles
     pattern: str
     machine: Path
     probe: Literal["now", "kept", "off"]
@@ -371,7 +412,7 @@ class ExplainOptions(TypedDict, total=False):
         Truncation radius in sigmas; default: where weights become negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
-    grid : (int, int), int or str, optional
+    grid : tuple of int, int or str, optional
         Columns x rows (x layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
@@ -398,7 +439,7 @@ class ExplainOptions(TypedDict, total=False):
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
     before: Filters
-    grid: Size
+    grid: Tiles
     distribute: str
 
 
@@ -537,7 +578,7 @@ class FeaturesOptions(TypedDict, total=False):
         Value of samples outside the image, for border constant.
     memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
-    grid : (int, int), int or str, optional
+    grid : tuple of int, int or str, optional
         Columns x rows (x layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
         How ranks get tiles: read (each its own), scatter, broadcast, any.
@@ -554,7 +595,7 @@ class FeaturesOptions(TypedDict, total=False):
     border: Literal["replicate", "mirror", "constant"]
     border_value: float
     memory: Union[str, int]
-    grid: Size
+    grid: Tiles
     distribute: str
     shared_memory: Literal["auto", "on", "off", True, False]
     machine: Path
@@ -569,7 +610,7 @@ class CannyOptions(TypedDict, total=False):
         Hysteresis thresholds as quantiles of gradient magnitudes.
     thresholds : (float, float), optional
         Hysteresis thresholds as gradient magnitudes, in grey values per pixel.
-    grid : (int, int), int or str, optional
+    grid : tuple of int, int or str, optional
         Columns and rows of tiles; default: nearly square.
     pattern : str, default: "auto"
         Order in which tiles are merged (sextant list algorithms).
@@ -581,7 +622,7 @@ class CannyOptions(TypedDict, total=False):
     sigma: float
     quantiles: Pair
     thresholds: Pair
-    grid: Size
+    grid: Tiles
     pattern: str
     machine: Path
     probe: Literal["now", "kept", "off"]
@@ -611,13 +652,23 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "rotation": 3,
     },
     LabelOptions: {
-        "neighbours": 8,
         "by_value": False,
         "measure": False,
+        "fill_holes": False,
+        "min_size": 0,
+        "keep_largest": 0,
         "memory": "1G",
         "pattern": "auto",
         "probe": "kept",
         "timeline": False,
+    },
+    MeasureOptions: {
+        "memory": "1G",
+    },
+    StitchOptions: {
+        "allow_gaps": False,
+        "by": "iou",
+        "memory": "1G",
     },
     FilterOptions: {
         "derivatives": "x,y,xx,xy,yy",

@@ -22,6 +22,7 @@ __all__ = ["filter", "label"]
 
 
 def _dask_array(image: Any) -> Any:
+    """The module dask.array, after a check of the image or volume."""
     try:
         import dask.array
         array: Any = dask.array
@@ -29,7 +30,7 @@ def _dask_array(image: Any) -> Any:
         raise ImportError("sextant.dask needs dask (python3-dask)") from None
     if not isinstance(image, array.Array):
         raise WrongType(f"image is a {type(image).__name__}, expected a dask array")
-    _check_axes(image.shape, ("height", "width"), "image")
+    _check_axes(image.shape, ("depth", "height", "width")[-2 if image.ndim < 3 else 0:], "image")
     return array
 
 
@@ -47,14 +48,15 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
     Parameters
     ----------
     image : dask.array.Array
-        With the axes height and width, and chunks of any size.
+        With the axes height and width, or depth, height and width, and chunks of any size.
     **options
-        As in `sextant.label`. Images that need more than `memory` are processed in strips.
+        As in `sextant.label`. Images that need more than `memory` are processed in strips, volumes
+        in slabs of planes.
 
     Returns
     -------
     dask.array.Array
-        The labels, int32, in the chunks of the image.
+        The labels, int32 (of a volume uint32), in the chunks of the image.
     int
         The number of components.
 
@@ -67,26 +69,26 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
     (1, True)
     """
     array = _dask_array(image)
-    out = _on_disk(image.shape, "i4")
+    out = _on_disk(image.shape, "i4" if image.ndim == 2 else "u4")
     found = images.label(image, out=out, **options)
     return array.from_array(out, chunks=image.chunks), found.components
 
 
 @documented(FilterOptions)
-def filter(image: Any, sigma: float = 1, **options: Unpack[FilterOptions]) -> Any:
+def filter(image: Any, sigma: images.Scale = 1, **options: Unpack[FilterOptions]) -> Any:
     """Filter a dask array.
 
     Parameters
     ----------
     image : dask.array.Array
-        With the axes height and width, and chunks of any size.
+        With the axes height and width, or depth, height and width, and chunks of any size.
     sigma, **options
         As in `sextant.filter`. Images that need more than `memory` are processed in windows.
 
     Returns
     -------
     dask.array.Array
-        One plane of float32 per derivative, in the chunks of the image.
+        One image or volume of float32 per derivative, in the chunks of the image.
 
     Examples
     --------
@@ -96,7 +98,8 @@ def filter(image: Any, sigma: float = 1, **options: Unpack[FilterOptions]) -> An
     (2, 64, 64)
     """
     array = _dask_array(image)
-    names = _core.FilterOptions(dict(options)).derivatives
+    make = _core.FilterOptions if image.ndim == 2 else _core.VolumeFilterOptions
+    names = make(dict(options)).derivatives
     out = _on_disk((len(names), *image.shape), "f4")
     images.filter(image, sigma, out=out, **options)
     return array.from_array(out, chunks=((1,) * len(names), *image.chunks))

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labels, filters, edges and contours of images."""
+"""Labels and filters of images and volumes; edges and contours of images."""
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (Progress, agreed, as_array, check_overlap, image_of, parsed,
-                      progress_for, ranks_for, sink_for, to_array)
+from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, image_of, is_lazy, parsed,
+                      progress_for, ranks_for, sink_for, to_array, volume_sinks_for)
 from ._documented import documented
 from ._options import (CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,
-                       LabelOptions)
+                       LabelOptions, MeasureOptions)
 from ._results import Plan, Result, _axes, _contrast, _png, plan_of
 from .errors import InvalidTask, WrongType
+
+#: A scale of filters; of a volume, it may differ between z, y and x.
+Scale = Union[float, Tuple[float, float, float]]
 
 __all__ = ["Contours", "Filtered", "Labels", "canny", "contours", "features", "filter", "label",
            "measure"]
@@ -25,34 +29,56 @@ def _is_root(comm: Any) -> bool:
 
 
 def _prepare(image: Any, frame: Optional[int], channel_axis: Optional[int], comm: Any,
-             ranks: Optional[int], options: Mapping[str, Any],
-             copy: Optional[bool], masked: float = np.nan) -> Tuple[_core.Frames, int, int]:
-    """The image, the number of its frame, and the number of threads."""
-    frames = image_of(image, channel_axis=channel_axis, copy=copy, masked=masked)
-    if frame is None and frames.frames != 1:
+             ranks: Optional[int], options: Mapping[str, Any], copy: Optional[bool],
+             masked: float = np.nan,
+             volumes: Optional[str] = None) -> Tuple[_core.Frames, Optional[int], int]:
+    """The image, the number of its frame, or None for a volume, and the number of threads."""
+    frames, is_volume = image_of(image, channel_axis=channel_axis, copy=copy, masked=masked,
+                                 volumes=volumes if frame is None else "")
+    if frame is None and volumes is None and frames.frames != 1:
         raise InvalidTask(f"the series has {frames.frames} frames: expected one, or frame=N")
-    number = 0 if frame is None else _core.whole_number("frame", frame, 0, frames.frames - 1)
-    return frames, number, ranks_for(frames.height * frames.width, ranks, options, comm)
+    number: Optional[int] = 0
+    if frame is not None:
+        number = _core.whole_number("frame", frame, 0, frames.frames - 1)
+    elif is_volume:
+        number = None
+    pixels = frames.height * frames.width * (frames.frames if number is None else 1)
+    return frames, number, ranks_for(pixels, ranks, options, comm)
 
 
-def _table(columns: Mapping[str, np.ndarray]) -> np.ndarray:
-    count = len(columns["area"])
-    table = np.empty(count, dtype=[("label", "i8"), *((name, values.dtype)
-                                                       for name, values in columns.items())])
-    table["label"] = np.arange(1, count + 1)
-    for name, values in columns.items():
+def _prepare_image(image: Any, frame: Optional[int], channel_axis: Optional[int], comm: Any,
+                   ranks: Optional[int], options: Mapping[str, Any],
+                   copy: Optional[bool]) -> Tuple[_core.Frames, int, int]:
+    """As `_prepare`, for functions that do not accept volumes."""
+    frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+    return frames, number or 0, threads
+
+
+def _table(columns: Mapping[str, Any]) -> np.ndarray:
+    """A structured array of columns; by default, the first one is the label, from 1."""
+    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    count = len(next(iter(arrays.values())))
+    if "label" not in arrays and "label_a" not in arrays:
+        arrays = {"label": np.arange(1, count + 1), **arrays}
+    table = np.empty(count, dtype=[(name, values.dtype) for name, values in arrays.items()])
+    for name, values in arrays.items():
         table[name] = values
     return table
 
 
+def _shown_plane(planes: Any) -> np.ndarray:
+    """An image, or the plane in the middle of a volume."""
+    return np.asarray(planes if len(planes.shape) == 2 else planes[len(planes) // 2])
+
+
 class Labels(Result):
-    """The labelled components of an image.
+    """The labelled components of an image or volume.
 
     Attributes
     ----------
-    labels : ndarray of int32, or the array given as `out`
-        1, 2, … in the order of the components' first pixels, row by row; 0 is the background. None
-        on ranks other than 0.
+    labels : ndarray of int32, of a volume uint32 or uint64, or the array given as `out`
+        1, 2, … in the order of the components' first pixels, row by row (and plane by plane); 0 is
+        the background. None on ranks other than 0.
     components : int
         The number of components.
     shape, ndim, dtype
@@ -60,8 +86,7 @@ class Labels(Result):
     ranks : int
         Number of ranks or threads that were used.
     table : structured ndarray or None
-        With ``measure=True``: the fields ``label``, ``area``, ``x``, ``y``, ``width``, ``height``
-        (the bounding box), ``centroid_x`` and ``centroid_y``, in pixels.
+        With ``measure=True``, the columns of `sextant.measure`: one row per component.
     """
 
     _title = "labelled image"
@@ -75,12 +100,12 @@ class Labels(Result):
 
     @property
     def shape(self) -> Tuple[int, ...]:
-        """Height and width."""
+        """Height and width; of a volume, depth, height and width."""
         return tuple(self.labels.shape)
 
     @property
     def ndim(self) -> int:
-        """Number of axes: 2."""
+        """Number of axes: 2, or 3 of a volume."""
         return len(self.shape)
 
     @property
@@ -96,7 +121,12 @@ class Labels(Result):
 
     @property
     def plan(self) -> Plan:
-        return plan_of(self.record["plan"], measured=None)
+        if "plan" in self.record:
+            return plan_of(self.record["plan"], measured=None)
+        slabs, planes = self.record["slabs"], self.record["slab_planes"]
+        if slabs == 1:
+            return Plan("one slab", "the volume and its labels fit in memory")
+        return Plan(f"{slabs} slabs of {planes} planes", "the volume and its labels exceed memory")
 
     def _facts(self) -> List[Tuple[str, Any]]:
         return [("Components", self.components), ("Ranks", self.ranks)]
@@ -104,14 +134,18 @@ class Labels(Result):
     def _images(self) -> List[Tuple[np.ndarray, str]]:
         if self.labels is None:
             return []
-        step = max(1, -(-max(self.labels.shape) // 480))
-        return [(_coloured(np.asarray(self.labels[::step, ::step])),
+        plane = _shown_plane(self.labels)
+        step = max(1, -(-max(plane.shape) // 480))
+        return [(_coloured(plane[::step, ::step]),
                  f"{self.components} components, each in its own colour")]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the labels in colours with matplotlib, and return the axes."""
+        """Draw the labels in colours with matplotlib, and return the axes.
+
+        Of a volume, the plane in the middle is drawn.
+        """
         axes = _axes(axes)
-        axes.imshow(_coloured(np.asarray(self.labels)), interpolation="nearest")
+        axes.imshow(_coloured(_shown_plane(self.labels)), interpolation="nearest")
         axes.set_title(f"{self.components} components")
         return axes
 
@@ -135,21 +169,26 @@ def _coloured(labels: np.ndarray) -> np.ndarray:
 
 
 @documented(LabelOptions)
-def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
+def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional[int] = None,
           channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
           progress: Progress = None, copy: Optional[bool] = None,
           **options: Unpack[LabelOptions]) -> Labels:
-    """Find and number the connected components of an image.
+    """Find and number the connected components of an image or a volume.
+
+    An array of three axes is a volume: depth, height, width. So is a file of several frames.
 
     Parameters
     ----------
     image : array_like, path or lazy array
-        Samples other than 0 are the foreground; masked ones are background. Arrays are not copied;
-        they may have any strides and byte order. zarr, h5py and dask arrays are read a few chunks
-        at a time.
+        Samples other than 0 are the foreground; masked ones are background. NaN is foreground in an
+        image, but background in a volume. Arrays are not copied; they may have any strides and byte
+        order. zarr, h5py and dask arrays are read a few chunks at a time.
+    intensity : array_like, path or lazy array, optional
+        With ``measure=True``, samples of the volume's shape, whose sum, mean and extremes in each
+        component are added to the table.
     out : array, optional
-        NumPy, zarr or h5py array to which the labels are written: int32, or a wider integer type.
-        If the call raises an exception, its content is unspecified.
+        NumPy, zarr or h5py array to which the labels are written: an integer type of 32 bits or
+        more. If the call raises an exception, its content is unspecified.
     frame : int, optional
         The frame of a series, if `image` is one.
     channel_axis : int, optional
@@ -171,6 +210,11 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
     -------
     Labels
 
+    Notes
+    -----
+    A volume is read twice, plane by plane, in slabs that fit in `memory`; with `fill_holes`, four
+    or five times. Labels are the same for any number of ranks and any memory.
+
     Examples
     --------
     >>> import numpy as np, sextant
@@ -186,41 +230,101 @@ def label(image: Any, *, out: Any = None, frame: Optional[int] = None,
            [0, 0, 0, 0, 2, 2]], dtype=int32)
     >>> found.table["area"]
     array([2, 2])
+    >>> volume = np.zeros((5, 6, 7), "u1")
+    >>> volume[1:3, 2, 3] = volume[4, 5, 6] = 1
+    >>> found = sextant.label(volume, neighbours=6, min_size=2, measure=True)
+    >>> found.components, found.table["voxels"], found.table["centroid_z"]
+    (1, array([2]), array([1.5]))
     """
     sink = None
     if isinstance(image, np.ma.MaskedArray) and copy is not False:
         image = as_array(image, "image", masked=0)
     with agreed(comm, "label", options):
+        is_certain = str(options.get("neighbours")) in ("6", "18", "26")
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy,
-                                           masked=0)
+                                           masked=0, volumes="" if is_certain else "neighbours=26")
         show = progress_for(progress)
+        chosen = parsed(_core.LabelOptions, options)
+        shape: Tuple[int, ...] = (frames.height, frames.width)
+        if number is None:
+            shape = (frames.frames, *shape)
+        intensities = _intensity_of(intensity, number is None, frames, "image", copy)
+        if intensities is not None and not options.get("measure"):
+            raise InvalidTask("intensity has no effect here: add measure=True")
         if _is_root(comm):
             check_overlap(out, image, "image")
+            check_overlap(out, intensity, "intensity")
             if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":
                 raise WrongType(f"out has type {out.dtype}, expected int32 or a wider integer type")
-            out, sink = sink_for(out, (frames.height, frames.width), "i4")
+            if number is not None:
+                out, sink = sink_for(out, shape, "i4")
+            elif out is not None:
+                volume_sinks_for(out, shape, "u4")  # checks it early
         else:
             out = None
-        chosen = parsed(_core.LabelOptions, options)
-    found = _core.label(frames, number, image, chosen, sink, comm, threads, show)
+    if number is not None:
+        return Labels(out, _core.label(frames, number, image, chosen, sink, comm, threads, show))
+
+    def open_sink(bits: int, components: int) -> Sink:
+        nonlocal out
+        if out is not None and components > np.iinfo(out.dtype).max:
+            raise InvalidTask(f"out has type {out.dtype}, which cannot hold {components} labels")
+        out, sinks = volume_sinks_for(out, shape, f"u{bits // 8}")
+        return sinks[0]
+    found = _core.label_volume(frames, intensities, chosen, open_sink, comm, threads, show)
     return Labels(out, found)
 
 
-@documented()
-def measure(labels: Any) -> np.ndarray:
-    """Measure the regions of a label image: area, bounding box and centroid.
+def _intensity_of(intensity: Any, is_volume: bool, frames: _core.Frames, name: str,
+                  copy: Optional[bool] = None) -> Optional[_core.Frames]:
+    """Intensities of the shape of a volume; None if there are none."""
+    if intensity is None:
+        return None
+    if not is_volume:
+        raise InvalidTask(f"intensity is for volumes, but {name} is an image: add an axis, as in "
+                          f"{name}[np.newaxis]")
+    found, _ = image_of(intensity, "intensity", copy=copy, volumes="")
+    shape, own = ((each.frames, each.height, each.width) for each in (frames, found))
+    if own != shape:
+        raise InvalidTask(f"intensity has shape {own}, expected {shape} as {name}")
+    return found
+
+
+@documented(MeasureOptions)
+def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
+            progress: Progress = None, **options: Unpack[MeasureOptions]) -> np.ndarray:
+    """Measure the regions of a labelled image or volume: size, bounding box, centroid and others.
 
     Parameters
     ----------
-    labels : array_like of int
+    labels : array_like of int, path or lazy array
         0 and masked samples are background. Regions need not be connected.
+    intensity : array_like, path or lazy array, optional
+        Samples of the shape of a volume. NaN makes the sum and mean of a region NaN.
+    ranks : int, optional
+        Number of threads that share a volume. Default: one per core.
+    progress : callable or True, optional
+        As in `sextant.label`, for volumes.
+    {options}
 
     Returns
     -------
     structured ndarray
-        Row k describes label k + 1, with the fields ``label``, ``area``, ``x``, ``y``, ``width``,
-        ``height`` (the bounding box), ``centroid_x`` and ``centroid_y``, in pixels. A label without
-        pixels has area 0 and NaN as its centroid.
+        Of an image, row k describes label k + 1, with the fields ``label``, ``area``, ``x``, ``y``,
+        ``width``, ``height`` (the bounding box), ``centroid_x`` and ``centroid_y``, in pixels. A
+        label without pixels has area 0 and NaN as its centroid.
+
+        Of a volume, there is one row per label that occurs, in ascending order, with the fields
+        ``label``, ``voxels``, ``z``, ``y``, ``x``, ``depth``, ``height``, ``width`` (the bounding
+        box), ``centroid_z``, ``centroid_y``, ``centroid_x``, ``axis_1`` to ``axis_3`` (standard
+        deviations along the axes of the ellipsoid with the same second moments, longest first),
+        ``axis_1_z``, ``axis_1_y``, ``axis_1_x`` (the direction of the longest), ``faces`` (between
+        a voxel of the region and one outside) and ``at_border``, in voxels. With `intensity` also
+        ``sum``, ``mean``, ``minimum`` and ``maximum``.
+
+    Notes
+    -----
+    A volume is read once, in slabs that fit in `memory`.
 
     Examples
     --------
@@ -228,16 +332,35 @@ def measure(labels: Any) -> np.ndarray:
     >>> table = sextant.measure(np.array([[0, 1, 1], [2, 0, 0]]))
     >>> table["area"], table["centroid_x"]
     (array([2, 1]), array([1.5, 0. ]))
+    >>> volume = np.zeros((4, 4, 4), int)
+    >>> volume[1:3, 1:3, 1:3] = 7
+    >>> table = sextant.measure(volume, intensity=np.full((4, 4, 4), .5))
+    >>> table["label"], table["voxels"], table["faces"], table["sum"]
+    (array([7]), array([8]), array([24]), array([4.]))
     """
     if isinstance(labels, Labels):
         labels = labels.labels
-    array = as_array(labels, "labels", masked=0)
-    if array.ndim != 2:
-        raise InvalidTask(f"labels has shape {array.shape}, expected 2 axes: height, width")
-    if array.dtype.kind not in "iub":
-        raise WrongType(f"labels has type {array.dtype}, expected integers")
-    if array.size == 0:
-        raise InvalidTask(f"labels has shape {array.shape}: it is empty")
+    chosen = parsed(_core.MeasureOptions, options)
+    show = progress_for(progress)
+    is_file = isinstance(labels, (str, bytes, os.PathLike))
+    is_read_in_chunks = is_file or is_lazy(labels) and len(labels.shape or ()) == 3
+    array = labels if is_read_in_chunks else as_array(labels, "labels", masked=0)
+    dtype = None if is_file else np.dtype(array.dtype)
+    if dtype is not None and dtype.kind not in "iub":
+        raise WrongType(f"labels has type {dtype}, expected integers")
+    frames, is_volume = image_of(array, "labels", masked=0, volumes="")
+    intensities = _intensity_of(intensity, is_volume, frames, "labels")
+    if is_volume:
+        pixels = frames.frames * frames.height * frames.width
+        return _table(_core.measure_volume(frames, intensities, chosen,
+                                           ranks_for(pixels, ranks, options, None), show))
+    return _measure_image(frames.read(0) if is_read_in_chunks else np.asarray(array))
+
+
+def _measure_image(array: np.ndarray) -> np.ndarray:
+    if array.ndim != 2 or array.dtype.kind not in "iub":
+        raise WrongType(f"labels has shape {array.shape} and type {array.dtype}, expected integers "
+                        "of an image without colours")
     largest = int(array.max())
     if int(array.min()) < 0:
         raise InvalidTask(f"labels has the label {int(array.min())}, expected 0 or more")
@@ -249,14 +372,14 @@ def measure(labels: Any) -> np.ndarray:
 
 
 class Filtered(Result, Mapping[str, Any]):
-    """Derivatives and features of an image: a mapping of their names to planes.
+    """Derivatives and features of an image or volume: a mapping of their names to arrays.
 
     Attributes
     ----------
     planes : ndarray of float32, or the array given as `out`
-        One plane per derivative. None on ranks other than 0.
+        One image or volume per derivative, along the first axis. None on ranks other than 0.
     derivatives : list of str
-        The names of the planes. ``filtered["xx"]`` is a plane.
+        The names of the planes. ``filtered["xx"]`` is an image or a volume.
     not_a_number : int
         Number of NaN samples in the image.
     warnings : list of str
@@ -267,9 +390,10 @@ class Filtered(Result, Mapping[str, Any]):
 
     _title = "filtered image"
 
-    def __init__(self, planes: Any, names: List[str], found: Mapping[str, Any]) -> None:
+    def __init__(self, planes: Any, names: List[str], is_plane: bool,
+                 found: Mapping[str, Any]) -> None:
         super().__init__(found["record"])
-        self.planes, self.derivatives = planes, names
+        self.planes, self.derivatives, self._is_plane = planes, names, is_plane
         self.ranks: int = found["ranks"]
         self.not_a_number: int = found["not_a_number"]
         self.warnings: List[str] = list(found["warnings"])
@@ -279,7 +403,7 @@ class Filtered(Result, Mapping[str, Any]):
             plane = self.derivatives.index(name)
         except ValueError:
             raise KeyError(f"{name}: expected one of {', '.join(self.derivatives)}") from None
-        return self.planes if len(self.planes.shape) == 2 else self.planes[plane]
+        return self.planes if self._is_plane else self.planes[plane]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.derivatives)
@@ -308,39 +432,44 @@ class Filtered(Result, Mapping[str, Any]):
         if self.planes is None:
             return []
         most = 6
-        shown = [_grey(np.asarray(self[name])) for name in self.derivatives[:most]]
+        shown = [_grey(_shown_plane(self[name])) for name in self.derivatives[:most]]
         columns = -(-len(shown) // 2) if len(shown) > 3 else len(shown)
         shown += [np.zeros_like(shown[0])] * (-len(shown) % columns)
         rows = [np.hstack(shown[k:k + columns]) for k in range(0, len(shown), columns)]
         return [(np.vstack(rows), ", ".join(self.derivatives[:most]))]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the first plane with matplotlib, and return the axes."""
+        """Draw the first derivative with matplotlib, and return the axes.
+
+        Of a volume, the plane in the middle is drawn.
+        """
         axes = _axes(axes)
-        axes.imshow(np.asarray(self[self.derivatives[0]]), cmap="gray")
+        axes.imshow(_shown_plane(self[self.derivatives[0]]), cmap="gray")
         axes.set_title(self.derivatives[0])
         return axes
 
 
 @documented(FilterOptions)
-def filter(image: Any, sigma: float = 1, *, out: Any = None, frame: Optional[int] = None,
+def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int] = None,
            channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
            progress: Progress = None, copy: Optional[bool] = None,
            **options: Unpack[FilterOptions]) -> Filtered:
-    """Compute Gaussian derivatives of an image, and features made of them.
+    """Compute Gaussian derivatives of an image or a volume, and features made of them.
 
-    By default, these are the first and second derivatives; ``derivatives="smooth"`` blurs the image.
+    By default, these are the first and second derivatives along x and y; ``derivatives="smooth"``
+    blurs the image. An array of three axes is a volume, as in `sextant.label`.
 
     Parameters
     ----------
     image, frame, channel_axis, comm, ranks, progress, copy
         As in `sextant.label`.
-    sigma : float, default: 1
-        Scale of the filter in pixels, 0.5 to 1000.
+    sigma : float or (float, float, float), default: 1
+        Scale of the filter in pixels, 0.5 to 1000; of a volume, it may differ between the axes z, y
+        and x.
     out : array, optional
-        NumPy, zarr or h5py array to which the planes are written: float32, or a wider type, with
-        the axes planes, height and width, or height and width for one derivative. If the call
-        raises an exception, its content is unspecified.
+        NumPy, zarr or h5py array to which the derivatives are written: float32, or a wider type,
+        with the axes derivatives, (depth,) height and width; the first axis may be missing for one
+        derivative. If the call raises an exception, its content is unspecified.
     {options}
 
     Returns
@@ -351,7 +480,7 @@ def filter(image: Any, sigma: float = 1, *, out: Any = None, frame: Optional[int
     -----
     ``truncate=4, border="replicate"`` computes what ``scipy.ndimage.gaussian_filter`` computes with
     ``truncate=4, mode="nearest"``. The weights of derivatives are sampled derivatives of the
-    Gaussian, as in SciPy.
+    Gaussian, as in SciPy. Samples within reach of a NaN become NaN.
 
     Examples
     --------
@@ -360,49 +489,76 @@ def filter(image: Any, sigma: float = 1, *, out: Any = None, frame: Optional[int
     >>> filtered = sextant.filter(ramp, 2, derivatives=["x", "smooth"])
     >>> bool(abs(filtered["x"][16, 32] - 1) < 1e-4)
     True
+    >>> volume = np.arange(30, dtype="f4")[:, np.newaxis, np.newaxis] * np.ones((30, 8, 9), "f4")
+    >>> slope = sextant.filter(volume, sigma=(3, 1, 1), derivatives="z")["z"]
+    >>> slope.shape, bool(abs(slope[15, 4, 4] - 1) < 1e-4)
+    ((30, 8, 9), True)
     """
-    sink, is_plane = None, False
+    return _filter(image, sigma, out, frame, channel_axis, comm, ranks, progress, copy,
+                   {name: value for name, value in options.items() if value is not None})
+
+
+_FEATURES = ("smooth", "gradient-magnitude", "laplacian")
+_OF_IMAGES = ("hessian-larger", "hessian-smaller")
+_OF_VOLUMES = ("hessian-1", "hessian-2", "hessian-3")
+
+
+def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_axis: Optional[int],
+            comm: Any, ranks: Optional[int], progress: Progress, copy: Optional[bool],
+            options: Mapping[str, Any]) -> Filtered:
+    """As `filter`; the derivatives None are the usual features of an image or a volume."""
+    sink: Any = None
+    is_plane = False
     given: Dict[str, Any] = {"sigma": sigma, **options}
     with agreed(comm, "filter", given):
         if given.get("border_value") and given.get("border") != "constant":
             raise InvalidTask("border_value has no effect here: expected border=\"constant\"")
-        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, given, copy)
-        chosen = parsed(_core.FilterOptions, given)
+        is_certain = np.shape(sigma) == (3,)
+        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, given, copy,
+                                           volumes="" if is_certain else "sigma=(z, y, x)")
+        if "derivatives" in given and given["derivatives"] is None:
+            given["derivatives"] = _FEATURES + (_OF_VOLUMES if number is None else _OF_IMAGES)
+        chosen = parsed(_core.FilterOptions if number is not None else _core.VolumeFilterOptions,
+                        given)
         names = chosen.derivatives
         show = progress_for(progress)
         if _is_root(comm):
             check_overlap(out, image, "image")
-            is_plane = out is not None and len(names) == 1 and len(getattr(out, "shape", ())) == 2
-            shape = (frames.height, frames.width)
-            out, sink = sink_for(out, shape if is_plane else (len(names), *shape), "f4")
+            shape: Tuple[int, ...] = (frames.height, frames.width)
+            if number is None:
+                shape = (frames.frames, *shape)
+            is_plane = (out is not None and len(names) == 1 and
+                        len(getattr(out, "shape", ())) == len(shape))
+            make_sink = sink_for if number is not None else volume_sinks_for
+            out, sink = make_sink(out, shape if is_plane else (len(names), *shape), "f4")
         else:
             out = None
     plain = None if isinstance(image, np.ma.MaskedArray) else image
-    found = _core.filter(frames, number, plain, chosen, sink, comm, threads, show)
+    found = _core.filter(frames, number or 0, plain, chosen, sink, comm, threads, show)
     if out is not None:
         for plane, offset in enumerate(found["offsets"]):
             if offset:  # large integers: floats held their differences from the offset
                 at = ... if is_plane else plane
                 out[at] = np.add(out[at], offset, dtype="f8")
-    return Filtered(out, names, found)
+    return Filtered(out, names, is_plane, found)
 
 
 @documented(FeaturesOptions)
-def features(image: Any, features: Union[str, Sequence[str]] = (
-        "smooth", "gradient-magnitude", "laplacian", "hessian-larger", "hessian-smaller"), *,
-        sigma: float = 1, out: Any = None, frame: Optional[int] = None,
-        channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
-        progress: Progress = None, copy: Optional[bool] = None,
-        **options: Unpack[FeaturesOptions]) -> Dict[str, np.ndarray]:
-    """Compute features of an image, such as the gradient magnitude or the Laplacian.
+def features(image: Any, features: Union[str, Sequence[str], None] = None, *, sigma: Scale = 1,
+             out: Any = None, frame: Optional[int] = None, channel_axis: Optional[int] = None,
+             comm: Any = None, ranks: Optional[int] = None, progress: Progress = None,
+             copy: Optional[bool] = None,
+             **options: Unpack[FeaturesOptions]) -> Dict[str, np.ndarray]:
+    """Compute features of an image or volume, such as the gradient magnitude or the Laplacian.
 
     Parameters
     ----------
     image, frame, channel_axis, comm, ranks, progress, copy
         As in `sextant.label`.
-    features : str or sequence of str
-        ``"smooth"``, ``"gradient-magnitude"``, ``"laplacian"``, ``"hessian-larger"`` and
-        ``"hessian-smaller"`` (the eigenvalues of the Hessian), or derivatives such as ``"xy"``.
+    features : str or sequence of str, optional
+        ``"smooth"``, ``"gradient-magnitude"``, ``"laplacian"``, and the eigenvalues of the Hessian:
+        ``"hessian-larger"`` and ``"hessian-smaller"``, of a volume ``"hessian-1"`` to
+        ``"hessian-3"``. By default, these are computed. Or derivatives such as ``"xy"``.
     sigma, out
         As in `sextant.filter`.
     {options}
@@ -410,7 +566,7 @@ def features(image: Any, features: Union[str, Sequence[str]] = (
     Returns
     -------
     dict of ndarray
-        One array of float32 per feature.
+        One array of float32 per feature, with the shape of the image or volume.
 
     Examples
     --------
@@ -422,10 +578,9 @@ def features(image: Any, features: Union[str, Sequence[str]] = (
     """
     if "derivatives" in options:
         raise InvalidTask("derivatives has no effect: name the features in the argument features")
-    names = [features] if isinstance(features, str) else list(features)
-    filtered = filter(image, sigma, derivatives=names, out=out, frame=frame,
-                      channel_axis=channel_axis, comm=comm, ranks=ranks, progress=progress,
-                      copy=copy, **options)
+    names = [features] if isinstance(features, str) else features
+    filtered = _filter(image, sigma, out, frame, channel_axis, comm, ranks, progress, copy,
+                       {**options, "derivatives": None if names is None else list(names)})
     return {} if filtered.planes is None else dict(filtered)
 
 
@@ -552,7 +707,8 @@ def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[
     """
     with agreed(comm, "contours", options):
         _refuse_contradictions(options)
-        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+        frames, number, threads = _prepare_image(image, frame, channel_axis, comm, ranks, options,
+                                                 copy)
         show = progress_for(progress)
         chosen = parsed(_core.ContoursOptions, options)
     return Contours(_core.contours(frames, number, chosen, comm, threads, show))
@@ -600,7 +756,8 @@ def canny(image: Any, *, directions: bool = False, frame: Optional[int] = None,
     with agreed(comm, "canny", options):
         chosen = parsed(_core.CannyOptions, options)
         _refuse_contradictions(options)
-        frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
+        frames, number, threads = _prepare_image(image, frame, channel_axis, comm, ranks, options,
+                                                 copy)
         show = progress_for(progress)
     found = _core.canny(frames, number, chosen, comm, threads, show)
     if found is None or directions:

@@ -422,7 +422,7 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
             raise InvalidTask("ranks has no effect: the ranks are those of comm")
         if ranks is not None:
             ranks = _core.whole_number("ranks", ranks, 1, 1024)
-        detector = {name: image_of(image, name)
+        detector = {name: image_of(image, name)[0]
                     for name, image in (("dark", dark), ("gain", gain), ("defects", defects))
                     if image is not None}
         for name, source in {"series": series, "dark": dark, "gain": gain,
@@ -521,7 +521,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         raise InvalidTask("from_reference has no effect: data is not an array of points")
     shape: Tuple[int, ...]
     is_image = frame is not None and getattr(data, "ndim", len(getattr(data, "shape", ()))) == 2
-    frames = image_of(data, "data") if is_image else frames_of(data, "data", channel=channel,
+    frames = image_of(data, "data")[0] if is_image else frames_of(data, "data", channel=channel,
                                                                slice=slice)
     if frame is None:
         expected = len(transforms._motions)

@@ -356,6 +356,24 @@ void RowSink::write(Call& call, std::int64_t plane, std::int64_t first,
     });
 }
 
+void RowSink::write_planes(Call& call, std::int64_t first, std::span<const std::byte> planes,
+                           ImageShape shape, const char* type) const {
+    const std::int64_t plane_bytes = shape.elements() * (type[1] - '0');
+    const std::int64_t count = static_cast<std::int64_t>(planes.size()) / plane_bytes;
+    if (data_) {
+        for (std::int64_t k = 0; k < count; ++k)
+            write(call, first + k, 0,
+                  planes.subspan(static_cast<std::size_t>(k * plane_bytes),
+                                 static_cast<std::size_t>(plane_bytes)),
+                  shape.width, type);
+    } else if (!out_.is_none()) {
+        call.python([&] {
+            out_(first, py::array(py::dtype(type), {count, shape.height, shape.width},
+                                  planes.data())); // a copy
+        });
+    }
+}
+
 void bind_frames(py::module_& module) {
     py::class_<LazyRecord>(module, "LazyRecord").def("json", [](const LazyRecord& record) {
         return name_text(record.json());

@@ -66,6 +66,10 @@ class RowSink {
     /// Writes whole rows, on any thread, without the GIL.
     void write(Call& call, std::int64_t plane, std::int64_t first, std::span<const std::byte> rows,
                std::int64_t width, const char* type) const;
+    /// Writes whole planes of a volume. A function of Python has the arguments first plane and
+    /// planes.
+    void write_planes(Call& call, std::int64_t first, std::span<const std::byte> planes,
+                      ImageShape shape, const char* type) const;
 
   private:
     pybind11::object out_;

@@ -22,6 +22,7 @@
 #include "call.hpp"
 #include "errors.hpp"
 #include "frames.hpp"
+#include "keywords.hpp"
 #include "options.hpp"
 #include "text.hpp"
 #include <fmt/format.h>
@@ -283,35 +284,72 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
     return found_planes(std::move(result), image.ranks, std::vector<double>(outputs.size(), 0));
 }
 
-/// The options of a filter, and the filters that they describe.
-struct ParsedFilter : Parsed<FilterOptions> {
-    explicit ParsedFilter(const py::dict& keywords) : Parsed(keywords) {}
-    distributed::Filters filters = filters_of(options);
+/// The options of a filter of images or volumes, and the filters that they describe.
+struct ParsedFilter {
+    ParsedFilter(const py::dict& keywords, kernel::Dimensions of) : dimensions(of) {
+        set_options(filter_record(options, dimensions), keywords);
+        filters = filters_of(options, dimensions);
+    }
+    bool of_volumes() const { return dimensions == kernel::Dimensions::three; }
+
+    FilterOptions options;
+    kernel::Dimensions dimensions;
+    distributed::Filters filters;
 };
 
+struct ParsedImageFilter : ParsedFilter {
+    explicit ParsedImageFilter(const py::dict& keywords)
+        : ParsedFilter(keywords, kernel::Dimensions::two) {}
+};
+
+struct ParsedVolumeFilter : ParsedFilter {
+    explicit ParsedVolumeFilter(const py::dict& keywords)
+        : ParsedFilter(keywords, kernel::Dimensions::three) {}
+};
+
+/// The sinks of a volume's derivatives, or the one of an image.
+std::vector<RowSink> sinks_of(const py::object& out, bool of_volumes) {
+    std::vector<RowSink> sinks;
+    if (!of_volumes || out.is_none())
+        sinks.emplace_back(out, sizeof(float));
+    else
+        for (const py::handle volume : out)
+            sinks.emplace_back(py::reinterpret_borrow<py::object>(volume), sizeof(float));
+    return sinks;
+}
+
+/// Filters an image or all frames as the planes of a volume.
 py::dict filter(const ImageCall& image, const py::object& array, const ParsedFilter& parsed,
                 const py::object& out) {
     const FilterOptions& options = parsed.options;
-    if (image.comm.is_none()) {
+    const bool of_volumes = parsed.of_volumes();
+    if (image.comm.is_none() && !of_volumes) {
         if (auto found = filter_in_place(image, array, options, parsed.filters, out))
             return *std::move(found);
     }
-    const RowSink sink(out, sizeof(float));
+    const std::vector<RowSink> sinks = sinks_of(out, of_volumes);
     Call call(image.progress, image.comm, image.ranks);
     FilterResult result;
     int ranks = 1;
     std::vector<double> offsets;
-    const std::int64_t width = image.frames.header().shape.width;
+    const ImageShape shape = image.frames.header().shape;
     call.run([&](const Communicator& communicator) {
         if (!image.comm.is_none())
             require_same_frames(communicator, image.frames.header(), image.frame);
         std::unique_ptr<RowSource> source;
-        agree(communicator,
-              [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
-        Filtering filtering(communicator, options, call.control());
+        agree(communicator, [&] {
+            source = of_volumes ? std::make_unique<RowSource>(image.frames.open(call))
+                                : image.frames.image(call, image.frame, ReadAs::floats);
+        });
+        Filtering filtering(communicator, options, call.control(), parsed.dimensions);
         FilterResult found = filtering.run(
-            source.get(), [&](int plane, Elements first, std::span<const float> rows) {
-                sink.write(call, plane, first, std::as_bytes(rows), width, "f4");
+            source.get(), [&](int derivative, Elements first, std::span<const float> rows) {
+                if (of_volumes)
+                    sinks[static_cast<std::size_t>(derivative)].write_planes(
+                        call, first, std::as_bytes(rows), shape, "f4");
+                else
+                    sinks.front().write(call, derivative, first, std::as_bytes(rows), shape.width,
+                                        "f4");
             });
         if (communicator.rank() == 0 || !image.comm.is_none()) {
             result = std::move(found);
@@ -444,18 +482,21 @@ ImageCall image_call(const Frames& frames, std::int64_t frame, py::object progre
 } // namespace
 
 void bind_images(py::module_& module) {
-    py::class_<Parsed<LabelOptions>>(module, "LabelOptions").def(py::init<const py::dict&>());
-    py::class_<ParsedFilter>(module, "FilterOptions")
-        .def(py::init<const py::dict&>())
+    py::class_<Parsed<LabelKeywords>>(module, "LabelOptions").def(py::init<const py::dict&>());
+    py::class_<ParsedFilter>(module, "AnyFilterOptions")
         .def_property_readonly(
             "derivatives", [](const ParsedFilter& parsed) { return parsed.options.derivatives; });
+    py::class_<ParsedImageFilter, ParsedFilter>(module, "FilterOptions")
+        .def(py::init<const py::dict&>());
+    py::class_<ParsedVolumeFilter, ParsedFilter>(module, "VolumeFilterOptions")
+        .def(py::init<const py::dict&>());
     py::class_<Parsed<ContoursOptions>>(module, "ContoursOptions").def(py::init<const py::dict&>());
     py::class_<ParsedCanny>(module, "CannyOptions").def(py::init<const py::dict&>());
     module.def("label", [](const Frames& frames, std::int64_t frame, const py::object& array,
-                           const Parsed<LabelOptions>& parsed, const py::object& out,
+                           const Parsed<LabelKeywords>& parsed, const py::object& out,
                            py::object comm, int ranks, py::object progress) {
         return label(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
-                     parsed.options, out);
+                     parsed.options.of_image(), out);
     });
     module.def("measure", &measure);
     module.def("filter", [](const Frames& frames, std::int64_t frame, const py::object& array,

@@ -4,8 +4,6 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
-#include "sextant/distributed/filtering.hpp"
-#include "sextant/distributed/labelling.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series_registration.hpp"
 
@@ -16,6 +14,7 @@
 #include "call.hpp"
 #include "errors.hpp"
 #include "frames.hpp"
+#include "keywords.hpp"
 #include "options.hpp"
 #include "running.hpp"
 
@@ -37,12 +36,18 @@ void check_options_of(const py::dict& keywords) {
     set_options(record_of(options), keywords);
 }
 
+void check_filter_options(const py::dict& keywords) {
+    FilterOptions options;
+    set_options(filter_record(options, kernel::Dimensions::three), keywords);
+}
+
 /// Checks keywords without running a function.
 void check_options(const std::string& function, const py::dict& keywords) {
     static const std::map<std::string, void (*)(const py::dict&)> checks = {
         {"register", &check_options_of<RegistrationOptions>},
-        {"label", &check_options_of<LabelOptions>},
-        {"filter", &check_options_of<FilterOptions>},
+        {"label", &check_options_of<LabelKeywords>},
+        {"filter", &check_filter_options},
+        {"stitch", &check_options_of<StitchOptions>},
         {"contours", &check_options_of<ContoursOptions>},
         {"composite", &check_options_of<CompositeOptions>},
         {"scan", &check_options_of<prefix::ScanOptions>}};
@@ -54,7 +59,9 @@ void check_options(const std::string& function, const py::dict& keywords) {
 py::dict declared_options() {
     py::dict all;
     all["register"] = described_options<RegistrationOptions>();
-    all["label"] = described_options<LabelOptions>();
+    all["label"] = described_options<LabelKeywords>();
+    all["measure"] = described_options<MeasureKeywords>();
+    all["stitch"] = described_options<StitchOptions>();
     all["filter"] = described_options<FilterOptions>();
     all["contours"] = described_options<ContoursOptions>();
     all["composite"] = described_options<CompositeOptions>();
@@ -69,6 +76,7 @@ PYBIND11_MODULE(_core, module) {
     end_calls_at_exit();
     bind_frames(module);
     bind_images(module);
+    bind_volumes(module);
     bind_registration(module);
     bind_composite(module);
     bind_scan(module);

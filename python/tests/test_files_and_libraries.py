@@ -78,8 +78,13 @@ def test_files_are_labelled_frame_by_frame(tmp_path, blobs):
     np.save(tmp_path / "two.npy", np.stack([blobs, blobs[::-1]]))
     found = sextant.label(tmp_path / "two.npy", frame=1)
     np.testing.assert_array_equal(found.labels, sextant.label(blobs[::-1]).labels)
+    assert sextant.label(tmp_path / "two.npy").shape == (2, *blobs.shape)
     with pytest.raises(sextant.InvalidTask, match="frame"):
-        sextant.label(tmp_path / "two.npy")
+        sextant.canny(tmp_path / "two.npy")
+    np.save(tmp_path / "one.npy", found.labels[np.newaxis])
+    series = sextant.open_series(tmp_path / "one.npy")
+    for labels in (series, tmp_path / "one.npy"):
+        np.testing.assert_array_equal(sextant.measure(labels), sextant.measure(found))
 
 
 @pytest.mark.parametrize("changed", [np.ones((3, 200, 200), "f4"), np.ones((3, 8, 8), "f4"),

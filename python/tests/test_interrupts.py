@@ -66,6 +66,22 @@ def test_a_registration_of_arrays_is_interrupted():
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("depth, call", [
+    (1 << 13, sextant.label), (1 << 13, sextant.measure),
+    (1 << 10, lambda volume, ranks: sextant.filter(volume, 9, derivatives="hessian-1",
+                                                   ranks=ranks)),
+    (1 << 13, lambda volume, ranks: sextant.stitch(volume, block=(1, 0, 0), ranks=ranks))])
+def test_a_call_for_a_volume_is_interrupted(depth, call, ranks):
+    class Volume:
+        shape, dtype = (depth, 256, 256), np.dtype("u1")
+        plane = np.random.default_rng(0).integers(0, 2, (256, 256)).astype("u1")
+
+        def __getitem__(self, index):
+            return np.stack([self.plane] * len(range(*index.indices(depth))))
+    assert interrupted(lambda: call(Volume(), ranks=ranks)) < PROMPT
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
 def test_a_filter_is_interrupted(ranks):
     class Image:
         shape, dtype = (3_000_000, 1000), np.dtype("f4")

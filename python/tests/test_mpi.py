@@ -69,6 +69,36 @@ assert all(np.array_equal(each, motions[0]) for each in motions)
     assert f"equal on {ranks}" in done.stdout
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_volumes_have_the_bits_of_threads(run_script, ranks):
+    done = launch(run_script, PREPARE + """
+volume = ndimage.gaussian_filter(rng.normal(size=(23, 31, 37)), 1).astype("f4")
+blobs = volume > .05
+planes = np.stack([ndimage.label(plane)[0] for plane in blobs])
+options = dict(measure=True, intensity=volume, min_size=3)
+labels = sextant.label(blobs, comm=comm, **options)
+filtered = sextant.filter(volume, (2, 1, 1), derivatives="z", comm=comm)
+stitched = sextant.stitch(planes, block=(1, 0, 0), comm=comm)
+own = sextant.label(blobs, **options)
+assert labels.components == own.components and labels.ranks == comm.Get_size()
+if rank == 0:
+    assert np.array_equal(labels.labels, own.labels) and np.array_equal(labels.table, own.table)
+    assert np.array_equal(filtered["z"], sextant.filter(volume, (2, 1, 1), derivatives="z")["z"])
+    alone = sextant.stitch(planes, block=(1, 0, 0))
+    assert np.array_equal(stitched.labels, alone.labels)
+    assert np.array_equal(stitched.joins, alone.joins)
+else:
+    assert labels.labels is None and filtered.planes is None and stitched.labels is None
+    assert len(labels.table) == len(stitched.table) == 0
+try:
+    sextant.label(blobs, comm=comm, out=np.zeros((2, 2, 2), "u4") if rank == 0 else None)
+except sextant.Error as error:
+    assert "out has shape" in str(error)
+    say("refused on", rank)
+""", ranks)
+    assert done.stdout.count("refused on") == ranks
+
+
 def test_displacement_fields_are_applied_on_every_rank(run_script):
     done = launch(run_script, PREPARE + """
 series = sextant.register(movie, comm=comm, model="nonrigid")

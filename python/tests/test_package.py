@@ -57,7 +57,7 @@ def test_signatures_list_all_options(name):
 
 def test_options_have_their_defaults_in_signatures():
     parameters = inspect.signature(sextant.label).parameters
-    assert parameters["neighbours"].default == 8 and parameters["grid"].default is None
+    assert parameters["memory"].default == "1G" and parameters["grid"].default is None
     assert inspect.signature(sextant.contours).parameters["quantiles"].default == (.8, .95)
     image = np.random.default_rng(1).normal(size=(40, 50))
     for function in (sextant.filter, sextant.label, sextant.contours, sextant.register):
@@ -78,6 +78,11 @@ import sextant
 
 labels: sextant.Labels = sextant.label(np.zeros((3, 3)), neighbours=4, measure=True)
 count: int = labels.components
+volume = np.zeros((5, 6, 7), "u4")
+large = sextant.label(volume, neighbours=26, min_size=9, measure=True, intensity=volume)
+table: np.ndarray = sextant.measure(volume, volume, memory="64M")
+whole: sextant.Stitched = sextant.stitch([(volume, (0, 0, 0))], by="voxels", size=(9, 9, 9))
+smooth: sextant.Filtered = sextant.filter(volume, sigma=(2, 1, 1), grid=(1, 1, 2))
 found = sextant.register("movie.mrc", model="affine", stages=3)
 motions: np.ndarray = found.motions
 plan: sextant.Plan = sextant.explain("composite", ranks=4)
@@ -89,6 +94,7 @@ import sextant
 sextant.label(np.zeros((3, 3)), neighbour=4)
 sextant.register("movie.mrc", model="stiff")
 sextant.filter(np.zeros((3, 3)), sigma="wide")
+sextant.stitch([], by="dice")
 """)
     base = [shutil.which("mypy"), "--config-file", SOURCE / "mypy.ini", "--cache-dir",
             tmp_path / "cache", "--python-executable", sys.executable]
@@ -101,7 +107,7 @@ sextant.filter(np.zeros((3, 3)), sigma="wide")
     assert good.returncode == 0, good.stdout
     bad = subprocess.run([*base, wrong], capture_output=True, text=True, env=environment,
                          cwd=tmp_path)
-    assert bad.stdout.count("error:") >= 3, bad.stdout
+    assert bad.stdout.count("error:") >= 4, bad.stdout
 
 
 IMAGE = np.zeros((32, 40), "f4")
@@ -110,6 +116,8 @@ IMAGE[8:20, 10:30] = 1
 
 @pytest.mark.parametrize("result", [
     lambda: sextant.label(IMAGE, measure=True), lambda: sextant.filter(IMAGE),
+    lambda: sextant.label(np.stack([IMAGE, IMAGE]), measure=True),
+    lambda: sextant.stitch(sextant.label(IMAGE), block=(8, 8)),
     lambda: sextant.contours(IMAGE), lambda: sextant.composite(np.ones((2, 4, 4, 4), "f4")),
     lambda: sextant.explain(machine="das"), lambda: sextant.label(IMAGE).plan])
 def test_results_can_be_pickled_and_copied(result):

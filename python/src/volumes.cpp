@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/agreement.hpp"
+#include "sextant/distributed/stitching.hpp"
+#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/format/block_list.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "call.hpp"
+#include "errors.hpp"
+#include "frames.hpp"
+#include "keywords.hpp"
+#include "options.hpp"
+#include "text.hpp"
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+namespace sextant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+/// A column of a table: value_of(i) of `count` rows.
+template <class ValueOf>
+py::array column_of(std::size_t count, const ValueOf& value_of) {
+    py::array_t<decltype(value_of(std::size_t{0}))> values(static_cast<py::ssize_t>(count));
+    auto* to = values.mutable_data();
+    for (std::size_t i = 0; i < count; ++i)
+        *to++ = value_of(i);
+    return values;
+}
+
+/// The columns that `sextant label --table` writes, but for the label.
+void add_measures(py::dict& table, std::span<const kernel::Body> bodies, bool has_intensity) {
+    const auto column = [&](const std::string& name, const auto& value_of) {
+        table[name.c_str()] =
+            column_of(bodies.size(), [&](std::size_t i) { return value_of(bodies[i]); });
+    };
+    using kernel::Body;
+    constexpr std::string_view axes = "zyx";
+    constexpr std::array<const char*, 3> sides = {"depth", "height", "width"};
+    column("voxels", [](const Body& each) { return each.voxels; });
+    for (std::size_t k = 0; k < 3; ++k)
+        column(std::string(1, axes[k]), [k](const Body& each) { return each.low[k]; });
+    for (std::size_t k = 0; k < 3; ++k)
+        column(sides[k], [k](const Body& each) { return each.high[k] - each.low[k] + 1; });
+    for (std::size_t k = 0; k < 3; ++k)
+        column(fmt::format("centroid_{}", axes[k]),
+               [k](const Body& each) { return each.centroid()[k]; });
+    std::vector<kernel::BodyAxes> ellipsoids;
+    ellipsoids.reserve(bodies.size());
+    for (const Body& each : bodies)
+        ellipsoids.push_back(kernel::axes_of(each));
+    for (std::size_t k = 0; k < 3; ++k)
+        table[fmt::format("axis_{}", k + 1).c_str()] =
+            column_of(bodies.size(), [&](std::size_t i) { return ellipsoids[i].deviations[k]; });
+    for (std::size_t k = 0; k < 3; ++k)
+        table[fmt::format("axis_1_{}", axes[k]).c_str()] =
+            column_of(bodies.size(), [&](std::size_t i) { return ellipsoids[i].directions[0][k]; });
+    column("faces", [](const Body& each) { return each.faces(); });
+    column("at_border", [](const Body& each) { return each.at_border; });
+    if (!has_intensity)
+        return;
+    column("sum", [](const Body& each) { return each.intensity_sum(); });
+    column("mean", [](const Body& each) {
+        return each.intensity_sum() / static_cast<double>(each.voxels);
+    });
+    column("minimum", [](const Body& each) { return each.least; });
+    column("maximum", [](const Body& each) { return each.largest; });
+}
+
+/// The label of a region, from the bits of its samples.
+std::int64_t signed_label(std::uint64_t bits, Sample sample) {
+    switch (sample) {
+    case Sample::i8:
+        return static_cast<std::int8_t>(bits);
+    case Sample::i16:
+        return static_cast<std::int16_t>(bits);
+    case Sample::i32:
+        return static_cast<std::int32_t>(bits);
+    default:
+        return static_cast<std::int64_t>(bits);
+    }
+}
+
+/// A volume and, if they are measured, its intensities, as one rank reads them.
+struct OpenVolume {
+    std::unique_ptr<FrameSource> samples, intensity;
+
+    /// Collective.
+    OpenVolume(const Communicator& communicator, Call& call, const Frames& volume,
+               const Frames* measured) {
+        agree(communicator, [&] {
+            samples = volume.open(call);
+            if (measured)
+                intensity = measured->open(call);
+        });
+    }
+};
+
+/// Passes labels to Python, and keeps the measures of components.
+class LabelsToPython final : public VolumeLabelSink {
+  public:
+    /// Keeps references. `open(bits, components)` returns what RowSink::write_planes() takes. It is
+    /// stored in `sink`, whose destructor requires the GIL.
+    LabelsToPython(const Communicator& communicator, Call& call, const py::object& open,
+                   ImageShape plane, std::optional<RowSink>& sink,
+                   std::vector<kernel::Body>& bodies)
+        : communicator_(communicator),
+          call_(call),
+          open_(open),
+          plane_(plane),
+          sink_(sink),
+          bodies_(bodies) {}
+
+    void rows(VolumeLabel, std::span<const kernel::Body> bodies) override {
+        bodies_.insert(bodies_.end(), bodies.begin(), bodies.end());
+    }
+
+    Elements begin(const VolumeLabelResult& result, Elements, Elements) override {
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0)
+                call_.python([&] {
+                    sink_.emplace(open_(result.label_bits, result.components),
+                                  result.label_bits / 8);
+                });
+        });
+        return 0;
+    }
+
+    void planes(Elements plane, const VolumeLabels& labels) override {
+        std::visit(
+            [&](const auto& values) {
+                sink_->write_planes(call_, plane, std::as_bytes(values), plane_,
+                                    sizeof(values[0]) == 8 ? "u8" : "u4");
+            },
+            labels);
+    }
+
+  private:
+    const Communicator& communicator_;
+    Call& call_;
+    const py::object& open_;
+    const ImageShape plane_;
+    std::optional<RowSink>& sink_;
+    std::vector<kernel::Body>& bodies_;
+};
+
+py::dict label_volume(const Frames& volume, const Frames* intensity, const LabelKeywords& keywords,
+                      const py::object& open, const py::object& comm, int threads,
+                      py::object progress) {
+    VolumeLabelOptions options = keywords.of_volume();
+    options.threads = threads;
+    std::optional<RowSink> sink;
+    std::vector<kernel::Body> bodies;
+    VolumeLabelResult result;
+    int ranks = threads;
+    Call call(std::move(progress), comm, 1, threads > 1);
+    call.run([&](const Communicator& communicator) {
+        if (!comm.is_none()) {
+            require_same_frames(communicator, volume.header());
+            ranks = communicator.size();
+        }
+        const OpenVolume opened(communicator, call, volume, intensity);
+        LabelsToPython labels(communicator, call, open, volume.header().shape, sink, bodies);
+        result = VolumeLabelling(communicator, options, call.control())
+                     .run(*opened.samples, opened.intensity.get(), labels);
+    });
+    py::dict all;
+    all["components"] = result.components;
+    if (options.measure) {
+        py::dict table;
+        table["label"] = column_of(bodies.size(),
+                                   [](std::size_t i) { return static_cast<std::int64_t>(i) + 1; });
+        add_measures(table, bodies, intensity != nullptr);
+        all["table"] = table;
+    }
+    all["ranks"] = ranks;
+    all["record"] = lazy_record(result);
+    return all;
+}
+
+/// Measures the regions of a labelled volume, connected or not.
+py::dict measure_volume(const Frames& labels, const Frames* intensity,
+                        const MeasureKeywords& keywords, int threads, py::object progress) {
+    VolumeLabelOptions options = keywords.volume;
+    options.threads = threads;
+    VolumeRegions regions;
+    Call call(std::move(progress), py::none(), 1, threads > 1);
+    call.run([&](const Communicator& communicator) {
+        const OpenVolume opened(communicator, call, labels, intensity);
+        regions = VolumeLabelling(communicator, options, call.control())
+                      .measure(*opened.samples, opened.intensity.get());
+    });
+    const std::vector<kernel::Body>& bodies = regions.table;
+    const Sample sample = labels.header().sample;
+    py::dict table;
+    if (sample == Sample::u64)
+        table["label"] = column_of(bodies.size(), [&](std::size_t i) { return bodies[i].value; });
+    else
+        table["label"] = column_of(
+            bodies.size(), [&](std::size_t i) { return signed_label(bodies[i].value, sample); });
+    add_measures(table, bodies, intensity != nullptr);
+    return table;
+}
+
+/// Adds the columns z, y and x, with a suffix: the positions of block_of(i).
+template <class BlockOf>
+void add_positions(py::dict& table, const std::string& suffix, std::size_t count,
+                   const distributed::LabelBlocks& blocks, const BlockOf& block_of) {
+    for (std::size_t k = 0; k < 3; ++k) {
+        const std::string name = std::string(1, "zyx"[k]) + suffix;
+        table[name.c_str()] = column_of(count, [&](std::size_t i) {
+            return blocks.cover().blocks()[static_cast<std::size_t>(block_of(i))].low[k];
+        });
+    }
+}
+
+py::dict table_of(const std::vector<StitchedLabel>& labels,
+                  const distributed::LabelBlocks& blocks) {
+    py::dict table;
+    const auto column = [&](const char* name, const auto& value_of) {
+        table[name] = column_of(labels.size(), [&](std::size_t i) { return value_of(labels[i]); });
+    };
+    column("label", [](const StitchedLabel& each) { return std::int64_t{each.number}; });
+    add_positions(table, "", labels.size(), blocks, [&](std::size_t i) { return labels[i].block; });
+    column("block_label", [](const StitchedLabel& each) { return each.label; });
+    column("voxels", [](const StitchedLabel& each) { return each.voxels; });
+    column("kept", [](const StitchedLabel& each) { return each.kept; });
+    return table;
+}
+
+py::dict joins_of(const std::vector<kernel::LabelMatch>& matches,
+                  const distributed::LabelBlocks& blocks) {
+    py::dict table;
+    using kernel::LabelMatch;
+    const std::size_t count = matches.size();
+    const auto column = [&](const char* name, const auto& value_of) {
+        table[name] = column_of(count, [&](std::size_t i) { return value_of(matches[i]); });
+    };
+    add_positions(table, "_a", count, blocks, [&](std::size_t i) { return matches[i].block_a; });
+    column("label_a", [](const LabelMatch& each) { return each.a; });
+    add_positions(table, "_b", count, blocks, [&](std::size_t i) { return matches[i].block_b; });
+    column("label_b", [](const LabelMatch& each) { return each.b; });
+    column("voxels", [](const LabelMatch& each) { return each.voxels; });
+    column("union", [](const LabelMatch& each) { return each.either; });
+    column("iou", [](const LabelMatch& each) { return each.iou(); });
+    py::list outcomes;
+    for (const LabelMatch& each : matches)
+        outcomes.append(each.outcome == kernel::MatchOutcome::joined     ? "joined"
+                        : each.outcome == kernel::MatchOutcome::conflict ? "conflict"
+                                                                         : "below");
+    table["outcome"] = outcomes;
+    return table;
+}
+
+/// A block that Python passes.
+struct GivenBlock {
+    std::string name;
+    const Frames* frames;
+    std::array<Elements, 3> position; // z, y, x
+};
+
+/// Stitches blocks. `open(depth, height, width)` returns what RowSink::write() takes. `of_images`:
+/// sizes of blocks and of the whole may have two numbers, rows and columns.
+py::dict stitch(const std::vector<GivenBlock>& given, StitchOptions options, bool of_images,
+                const py::object& open, const py::object& comm, int ranks, py::object progress) {
+    if (of_images && options.block.size() == 2)
+        options.block.insert(options.block.begin(), 0);
+    if (of_images && options.size.size() == 2)
+        options.size.insert(options.size.begin(), 1);
+    std::optional<RowSink> sink; // its destructor requires the GIL
+    std::optional<distributed::LabelBlocks> blocks;
+    StitchResult result;
+    bool in_files = true;
+    for (const GivenBlock& block : given)
+        in_files = in_files && block.frames->in_files();
+    Call call(std::move(progress), comm, ranks);
+    const auto run = [&](const Communicator& communicator) {
+        const Stitching stitching(communicator, options, call.control());
+        std::optional<distributed::LabelBlocks> own;
+        agree(communicator, [&] {
+            std::vector<LabelBlock> listed;
+            for (const GivenBlock& block : given)
+                listed.push_back({block.name, block.position,
+                                  [&call, &block] { return block.frames->open(call); }});
+            own.emplace(stitching.open(std::move(listed)));
+            if (communicator.rank() == 0)
+                call.python([&] {
+                    const kernel::VolumeShape& shape = own->shape();
+                    sink.emplace(open(shape.depth, shape.height, shape.width),
+                                 sizeof(ObjectNumber));
+                });
+        });
+        Elements row = 0; // of all planes
+        const Elements height = own->shape().height, width = own->shape().width;
+        StitchResult found = stitching.stitch(*own, [&](std::span<const ObjectNumber> rows) {
+            sink->write(call, row / height, row % height, std::as_bytes(rows), width, "u4");
+            row += std::ssize(rows) / width;
+        });
+        if (communicator.rank() == 0 || !comm.is_none()) {
+            result = std::move(found);
+            blocks = std::move(own);
+        }
+        if (communicator.rank() == 0)
+            ranks = communicator.size();
+    };
+    try {
+        call.run(run);
+    } catch (const AgreedFailure& error) {
+        if (error.fault() != AgreedFailure::Fault::file || in_files)
+            throw;
+        throw InvalidTask(error.what()); // a label of an array is not valid
+    }
+    py::dict all;
+    all["objects"] = result.objects;
+    all["table"] = table_of(result.table, *blocks);
+    all["joins"] = joins_of(result.matches, *blocks);
+    all["ranks"] = ranks;
+    result.table.clear();
+    result.matches.clear();
+    all["record"] = lazy_record(std::move(result));
+    return all;
+}
+
+/// The frames of an argument that may be None.
+const Frames* frames_in(const py::object& argument) {
+    return argument.is_none() ? nullptr : argument.cast<const Frames*>();
+}
+
+} // namespace
+
+void bind_volumes(py::module_& module) {
+    py::class_<Parsed<MeasureKeywords>>(module, "MeasureOptions").def(py::init<const py::dict&>());
+    py::class_<Parsed<StitchOptions>>(module, "StitchOptions").def(py::init<const py::dict&>());
+    module.def("label_volume", [](const Frames& volume, const py::object& intensity,
+                                  const Parsed<LabelKeywords>& parsed, const py::object& open,
+                                  const py::object& comm, int threads, py::object progress) {
+        return label_volume(volume, frames_in(intensity), parsed.options, open, comm, threads,
+                            std::move(progress));
+    });
+    module.def("measure_volume",
+               [](const Frames& labels, const py::object& intensity,
+                  const Parsed<MeasureKeywords>& parsed, int threads, py::object progress) {
+                   return measure_volume(labels, frames_in(intensity), parsed.options, threads,
+                                         std::move(progress));
+               });
+    module.def("stitch", [](const py::list& blocks, const Parsed<StitchOptions>& parsed,
+                            bool of_images, const py::object& open, const py::object& comm,
+                            int ranks, py::object progress) {
+        std::vector<GivenBlock> given;
+        for (const py::handle block : blocks) {
+            const auto parts = py::reinterpret_borrow<py::tuple>(block);
+            given.push_back({utf8_of(parts[0]), parts[1].cast<const Frames*>(),
+                             parts[2].cast<std::array<Elements, 3>>()});
+        }
+        return stitch(given, parsed.options, of_images, open, comm, ranks, std::move(progress));
+    });
+    module.def("read_block_list", [](const py::object& path) {
+        const format::BlockList list = format::read_block_list(path_of("blocks", path));
+        py::list blocks;
+        for (const format::BlockFile& block : list.blocks)
+            blocks.append(py::make_tuple(name_text(block.file), block.position));
+        return py::make_tuple(blocks, list.of_images);
+    });
+}
+
+} // namespace sextant::python
