@@ -213,7 +213,8 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     Notes
     -----
     A volume is read twice, plane by plane, in slabs that fit in `memory`; with `fill_holes`, four
-    or five times. Labels are the same for any number of ranks and any memory.
+    or five times. Labels are the same for any number of ranks and any memory. With ``measure=True``,
+    the table takes about 600 bytes per component while it is made.
 
     Examples
     --------

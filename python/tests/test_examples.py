@@ -9,7 +9,8 @@ import pytest
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
 MODULES = ["sextant", "sextant.compositing", "sextant.images", "sextant.machine",
-           "sextant.registration", "sextant.scanning", "sextant.series"]
+           "sextant.registration", "sextant.scanning", "sextant.series",
+           "sextant.stitching"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -339,6 +339,23 @@ def test_gaps_and_sizes(tmp_path):
     np.testing.assert_array_equal(paths.labels, images.labels)
 
 
+def test_stitched_labels_and_tables_are_those_of_the_command(tmp_path, program, volume):
+    planes = np.stack([ndimage.label(plane)[0] for plane in volume])
+    np.save(tmp_path / "planes.npy", planes)
+    names = {name: str(tmp_path / name) for name in ("planes.npy", "out.npy", "t.csv", "j.csv")}
+    subprocess.run([program, "stitch", names["planes.npy"], "-o", names["out.npy"], "--block",
+                    "1,0,0", "--table", names["t.csv"], "--joins", names["j.csv"]], check=True,
+                   capture_output=True)
+    found = sextant.stitch(planes, block=(1, 0, 0))
+    np.testing.assert_array_equal(found.labels, np.load(names["out.npy"]))
+    for table, name in ((found.table, "t.csv"), (found.joins, "j.csv")):
+        rows = list(csv.reader(open(names[name])))
+        assert tuple(rows[0]) == table.dtype.names
+        assert len(table) == len(rows) - 1 > 100
+        for column, values in zip(rows[0], zip(*rows[1:])):
+            np.testing.assert_array_equal(np.array(values, table[column].dtype), table[column])
+
+
 def test_two_labels_of_a_block_are_never_one_object():
     left = np.array([[1, 1, 1, 1]])
     right = np.array([[3, 4, 4, 0]])
