@@ -112,11 +112,13 @@ sextant.stitch([], by="dice")
 
 IMAGE = np.zeros((32, 40), "f4")
 IMAGE[8:20, 10:30] = 1
+VOLUME = np.stack([IMAGE] * 4)
+LABELS = VOLUME.astype("i4")
 
 
 @pytest.mark.parametrize("result", [
     lambda: sextant.label(IMAGE, measure=True), lambda: sextant.filter(IMAGE),
-    lambda: sextant.label(np.stack([IMAGE, IMAGE]), measure=True),
+    lambda: sextant.label(VOLUME, measure=True),
     lambda: sextant.stitch(sextant.label(IMAGE), block=(8, 8)),
     lambda: sextant.contours(IMAGE), lambda: sextant.composite(np.ones((2, 4, 4, 4), "f4")),
     lambda: sextant.explain(machine="das"), lambda: sextant.label(IMAGE).plan])
@@ -187,6 +189,9 @@ MOVIE = np.random.default_rng(0).normal(size=(2, 16, 16)).astype("f4")
     (lambda: sextant.composite(np.zeros((2, 4, 4, 4), "f4")), 1000),
     (lambda: sextant.scan([np.zeros(10), np.zeros(10)], np.add, threads=2), 1000),
     (failing, 10_000),
+    (lambda: sextant.label(VOLUME, measure=True, intensity=VOLUME), 2000),
+    (lambda: sextant.filter(VOLUME, (2, 1, 1), derivatives="z", ranks=1), 500),
+    (lambda: sextant.stitch(LABELS, block=(1, 0, 0)), 1000),
 ])
 def test_calls_leak_nothing(call, count):
     for _ in range(200):
