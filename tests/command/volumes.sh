@@ -98,6 +98,16 @@ flock "$work/x.zarr.partial" "$SEXTANT" label "$work/small.npy" -o "$work/x.zarr
 grep -q 'x.zarr.partial: is in use' "$work/out" || { cat "$work/out"; fail "another error in use"; }
 rmdir "$work/x.zarr.partial"
 
+# Components whose intensities are all NaN have no extremes.
+{
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 6), }"
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36; do
+        printf '\000\000\300\177'
+    done
+} >"$work/nan.npy"
+"$SEXTANT" measure "$work/small.npy" --intensity "$work/nan.npy" -o "$work/nan.csv" >/dev/null
+tail -n 1 "$work/nan.csv" | grep -q ',nan,nan,nan,nan$' || { cat "$work/nan.csv"; fail "extremes of NaN"; }
+
 # --- Errors.
 refuse "is a volume, expected 6, 18 or 26" label "$work/small.npy" -o "$work/x.npy" --neighbours 8
 refuse "is an image, expected 4 or 8" label "$work/plane.npy" -o "$work/x.npy" --neighbours 26
@@ -106,6 +116,8 @@ refuse "has 100x125x160 voxels, expected 2x3x6" label "$work/small.npy" -o "$wor
     --intensity "$work/large.npy"
 refuse "--fill-holes" label "$work/small.npy" -o "$work/x.npy" --fill-holes --by-value
 refuse "small.npy" label "$work/small.npy" -o "$work/small.npy"
+refuse "--grid is for images" label "$work/small.npy" -o "$work/x.npy" --grid 2x2
+refuse "expected --table" label "$work/small.npy" -o "$work/x.npy" --intensity "$work/small.npy"
 for rule in '--ranks 1' '--ranks 3 --fill-holes'; do
     # shellcheck disable=SC2086
     refuse "--memory 1K is too small" label "$work/large.npy" -o "$work/x.npy" --memory 1K $rule

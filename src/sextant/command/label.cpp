@@ -268,6 +268,12 @@ void run_volume(const LabelCommand& command, const Call& call) {
     if (command.neighbours == "4" || command.neighbours == "8")
         throw InvalidTask(fmt::format("--neighbours {}: {} is a volume, expected 6, 18 or 26",
                                       command.neighbours, command.source.image));
+    if (command.label.grid)
+        throw InvalidTask(fmt::format("--grid is for images: {} is a volume, whose planes are "
+                                      "divided among --ranks",
+                                      command.source.image));
+    if (!command.intensity.empty() && command.table.empty() && command.reports.report.empty())
+        throw InvalidTask("--intensity adds columns to the table: expected --table or --report");
     VolumeLabelCommand volume{command.source,  command.output, command.table, command.intensity, {},
                               command.reports, command.pyramid};
     volume.label.neighbours = neighbours_named(command.neighbours);

@@ -168,8 +168,9 @@ std::string body_row(const std::string& label, const kernel::Body& body, bool ha
         axes.directions[0][1], axes.directions[0][2], body.faces(), body.at_border ? 1 : 0);
     if (has_intensity) {
         const double sum = body.intensity_sum();
-        text += fmt::format(",{},{},{},{}", sum, sum / static_cast<double>(body.voxels), body.least,
-                            body.largest);
+        const bool known = body.least <= body.largest; // unless all samples are NaN
+        text += fmt::format(",{},{},{},{}", sum, sum / static_cast<double>(body.voxels),
+                            known ? body.least : sum, known ? body.largest : sum);
     }
     return text + "\n";
 }
