@@ -412,7 +412,8 @@ NiftiHeader nifti_header_of(const FrameHeader& header, StackAxis axis) {
     const bool times = axis == StackAxis::time && header.frames > 1;
     const std::array<std::int64_t, 4> lengths{header.shape.width, header.shape.height,
                                               times ? 1 : header.frames, times ? header.frames : 1};
-    const VolumeGrid grid = header.grid && !times ? *header.grid : nifti_grid_of(header.pixel, header.slice_distance);
+    const VolumeGrid grid =
+        header.grid && !times ? *header.grid : nifti_grid_of(header.pixel, header.slice_distance);
     NiftiHeader nifti;
     nifti.second = *std::max_element(lengths.begin(), lengths.end()) > longest;
     put_number(std::span(nifti.bytes), 0, static_cast<std::int32_t>(nifti.size()));
