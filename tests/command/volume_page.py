@@ -132,7 +132,7 @@ def compare(where, labels, shown, *options):
               f"{where}: {count} components of {1 << bit} voxels or more")
     check(not re.search(r"(src|href)=\"(?!data:)|url\(", page), f"{where}: the page loads other files")
     # Times, ranks, slabs and the date differ between runs.
-    for varying in (r"<dt>(Ranks|Slabs|Memory|Predicted from the first slab|Machine)</dt><dd>[^<]*</dd>", r"<table>\n<thead><tr><th scope=\"col\">Phase.*?</table>"):
+    for varying in (r"<dt>(Ranks|Slabs|Memory|Predicted from the first slab|Machine)</dt><dd>[^<]*</dd>\n?", r"<table>\n<thead><tr><th scope=\"col\">Phase.*?</table>"):
         check(re.search(varying, page, re.S), f"{where}: no {varying}")
         page = re.sub(varying, "", page, flags=re.S)
     return page, table

@@ -19,14 +19,6 @@ using kernel::Label;
 using kernel::PlaneRuns;
 using kernel::TouchingLabels;
 
-namespace {
-
-std::size_t at(Elements i) {
-    return static_cast<std::size_t>(i);
-}
-
-} // namespace
-
 /// What is found in a part of a slab. Components with voxels in a plane next to another part are
 /// its edges; they are numbered from 1 in planes and pairs.
 struct VolumeComponents::FoundPart {
@@ -190,7 +182,7 @@ void VolumeComponents::measure(std::vector<FoundPart>& found) {
     std::vector<std::vector<Label>> large(found.size());
     for (const Candidate& candidate : candidates_) {
         if (candidate.part >= first_part)
-            large[at(candidate.part - first_part)].push_back(candidate.label);
+            large[as_index(candidate.part - first_part)].push_back(candidate.label);
     }
     const auto most = static_cast<std::size_t>(std::max<Bytes>(
         1, options_.memory / std::ssize(found) / static_cast<Bytes>(sizeof(Body) + 8)));
@@ -307,10 +299,10 @@ void VolumeComponents::keep(FoundSlab& found) {
 }
 
 std::span<const Label> VolumeComponents::edges(Elements part) const {
-    const auto first = parts_[at(part)].first_node;
-    const auto end =
-        part + 1 < std::ssize(parts_) ? parts_[at(part + 1)].first_node : std::ssize(piece_label_);
-    return std::span(piece_label_).subspan(at(first), at(end - first));
+    const auto first = parts_[as_index(part)].first_node;
+    const auto end = part + 1 < std::ssize(parts_) ? parts_[as_index(part + 1)].first_node
+                                                   : std::ssize(piece_label_);
+    return std::span(piece_label_).subspan(as_index(first), as_index(end - first));
 }
 
 void VolumeComponents::make_sets() {
@@ -318,19 +310,19 @@ void VolumeComponents::make_sets() {
     std::vector<Body> bodies(options_.bodies ? sets_.size() : 0);
     std::vector<bool> seen(sets_.size(), false);
     for (Elements part = 0; part < std::ssize(parts_); ++part) {
-        const Elements first = parts_[at(part)].first_node;
+        const Elements first = parts_[as_index(part)].first_node;
         for (Elements piece = first; piece < first + std::ssize(edges(part)); ++piece) {
             const std::size_t set = pieces_[piece] - 1;
             if (!seen[set]) {
                 sets_[set].part = part;
-                sets_[set].label = piece_label_[at(piece)];
-                sets_[set].before = piece_before_[at(piece)];
+                sets_[set].label = piece_label_[as_index(piece)];
+                sets_[set].before = piece_before_[as_index(piece)];
                 seen[set] = true;
             }
             if (options_.extents)
-                sets_[set].extent.add(piece_extent_[at(piece)]);
+                sets_[set].extent.add(piece_extent_[as_index(piece)]);
             if (options_.bodies)
-                bodies[set].add(bodies_[at(piece)]);
+                bodies[set].add(bodies_[as_index(piece)]);
         }
     }
     piece_before_ = {};
@@ -349,8 +341,8 @@ void VolumeComponents::join_ranks() {
     const std::vector<int> have = communicator_.all_gather(parts_.empty() ? 0 : 1);
     std::vector<Elements> before(counts.size() + 1, 0);
     std::partial_sum(counts.begin(), counts.end(), before.begin() + 1);
-    const Elements own = before[at(rank)];
-    std::vector<std::vector<std::byte>> to(at(ranks));
+    const Elements own = before[as_index(rank)];
+    std::vector<std::vector<std::byte>> to(as_index(ranks));
     const auto next = std::find(have.begin() + rank + 1, have.end(), 1);
     const auto relabel = [&](PlaneRuns& plane, Elements first_node) {
         for (Label& label : plane.labels)
@@ -360,7 +352,7 @@ void VolumeComponents::join_ranks() {
         relabel(*last_plane_, last_node_);
         Packer packer;
         kernel::pack(packer, *last_plane_);
-        to[at(next - have.begin())] = packer.bytes();
+        to[as_index(next - have.begin())] = packer.bytes();
         sent_ += std::ssize(packer.bytes());
     }
     const ByRank<std::byte> came = all_to_all_lists(communicator_, to);
@@ -378,7 +370,7 @@ void VolumeComponents::join_ranks() {
         const kernel::Connection connection = slabs_.options().connection;
         for (const TouchingLabels& pair :
              kernel::touching(front, *first_plane_, connection, slabs_.type()))
-            pairs.push_back({before[at(from)] + pair.front - 1, own + pair.back - 1});
+            pairs.push_back({before[as_index(from)] + pair.front - 1, own + pair.back - 1});
         if (options_.bodies)
             kernel::each_contact(
                 front, *first_plane_, connection.sameness, slabs_.type(),
@@ -396,7 +388,7 @@ void VolumeComponents::join_ranks() {
         Elements set; // of the rank that leads
         Body body;
     };
-    std::vector<std::vector<Measured>> measured(at(ranks));
+    std::vector<std::vector<Measured>> measured(as_index(ranks));
     agree(communicator_, [&] {
         std::vector<Elements> joined; // the sets that are in groups
         for (const Pair& pair : all_pairs.values) {
@@ -415,39 +407,39 @@ void VolumeComponents::join_ranks() {
         std::vector<Elements> leaders(groups.number(), -1); // [group]
         for (Elements i = 0; i < std::ssize(joined); ++i) {
             Elements& leader = leaders[groups[i] - 1];
-            leader = leader < 0 ? joined[at(i)] : leader;
+            leader = leader < 0 ? joined[as_index(i)] : leader;
         }
         const auto rank_of = [&](Elements set) {
             return std::ranges::upper_bound(before, set) - before.begin() - 1;
         };
         groups_ = std::ssize(leaders);
         for (Elements i = position(own);
-             i < std::ssize(joined) && joined[at(i)] < own + std::ssize(sets_); ++i) {
-            const Elements set = joined[at(i)] - own, group = groups[i] - 1;
-            const Elements leader = leaders[at(group)];
+             i < std::ssize(joined) && joined[as_index(i)] < own + std::ssize(sets_); ++i) {
+            const Elements set = joined[as_index(i)] - own, group = groups[i] - 1;
+            const Elements leader = leaders[as_index(group)];
             grouped_.push_back(set);
-            sets_[at(set)].group = group;
-            sets_[at(set)].leads = leader == joined[at(i)];
-            shares.push_back({group, sets_[at(set)].extent});
-            if (options_.bodies && !sets_[at(set)].leads)
-                measured[at(rank_of(leader))].push_back(
-                    {leader - before[at(rank_of(leader))], bodies_[at(set)]});
+            sets_[as_index(set)].group = group;
+            sets_[as_index(set)].leads = leader == joined[as_index(i)];
+            shares.push_back({group, sets_[as_index(set)].extent});
+            if (options_.bodies && !sets_[as_index(set)].leads)
+                measured[as_index(rank_of(leader))].push_back(
+                    {leader - before[as_index(rank_of(leader))], bodies_[as_index(set)]});
         }
     });
     if (options_.extents) {
         const ByRank<Share> all_shares = all_gather_by_rank(communicator_, shares);
         sent_ += static_cast<Bytes>(shares.size() * sizeof(Share)) * (ranks - 1);
-        std::vector<Extent> extents(at(groups_));
+        std::vector<Extent> extents(as_index(groups_));
         for (const Share& share : all_shares.values)
-            extents[at(share.group)].add(share.extent);
+            extents[as_index(share.group)].add(share.extent);
         for (const Elements set : grouped_)
-            sets_[at(set)].extent = extents[at(sets_[at(set)].group)];
+            sets_[as_index(set)].extent = extents[as_index(sets_[as_index(set)].group)];
     }
     if (options_.bodies) {
         for (const std::vector<Measured>& list : measured)
             sent_ += static_cast<Bytes>(list.size() * sizeof(Measured));
         for (const Measured& more : all_to_all_lists(communicator_, measured).values)
-            bodies_[at(more.set)].add(more.body);
+            bodies_[as_index(more.set)].add(more.body);
     }
 }
 
@@ -501,16 +493,16 @@ void VolumeComponents::share(std::vector<Number>& numbers) {
     };
     std::vector<Share> shares;
     for (const Elements set : grouped_) {
-        if (sets_[at(set)].leads)
-            shares.push_back({sets_[at(set)].group, numbers[at(set)]});
+        if (sets_[as_index(set)].leads)
+            shares.push_back({sets_[as_index(set)].group, numbers[as_index(set)]});
     }
     const ByRank<Share> all = all_gather_by_rank(communicator_, shares);
     sent_ += static_cast<Bytes>(shares.size() * sizeof(Share)) * (communicator_.size() - 1);
-    std::vector<Number> of_group(at(groups_), 0);
+    std::vector<Number> of_group(as_index(groups_), 0);
     for (const Share& share : all.values)
-        of_group[at(share.group)] = share.number;
+        of_group[as_index(share.group)] = share.number;
     for (const Elements set : grouped_)
-        numbers[at(set)] = of_group[at(sets_[at(set)].group)];
+        numbers[as_index(set)] = of_group[as_index(sets_[as_index(set)].group)];
 }
 
 } // namespace sextant::distributed

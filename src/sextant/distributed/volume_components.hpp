@@ -8,10 +8,16 @@
 #include "sextant/kernel/label/joined_parts.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
 namespace sextant::distributed {
+
+/// A number as the index of a list.
+inline std::size_t as_index(Elements number) {
+    return static_cast<std::size_t>(number);
+}
 
 /// The number of a component of a volume, from 1; 0: none.
 using Number = std::uint64_t;

@@ -20,10 +20,6 @@ using Set = VolumeComponents::Set;
 
 namespace {
 
-std::size_t at(Elements i) {
-    return static_cast<std::size_t>(i);
-}
-
 auto position_of(const Candidate& candidate) {
     return std::pair(candidate.part, candidate.label);
 }
@@ -78,7 +74,7 @@ void VolumeRun::choose() {
                                    sets[set].label});
         }
         std::sort(largest.begin(), largest.end());
-        largest.resize(std::min(largest.size(), at(options_.keep_largest)));
+        largest.resize(std::min(largest.size(), as_index(options_.keep_largest)));
         for (const Candidate& candidate : largest)
             sizes.push_back(candidate.voxels);
     });
@@ -91,12 +87,12 @@ void VolumeRun::choose() {
         std::vector<Listed> listed;
         std::size_t next = 0;
         for (int rank = 0; rank < communicator_.size(); ++rank) {
-            for (Elements i = 0; i < all.counts[at(rank)]; ++i)
+            for (Elements i = 0; i < all.counts[as_index(rank)]; ++i)
                 listed.push_back({all.values[next++], rank});
         }
         std::ranges::stable_sort(listed, std::ranges::greater{}, &Listed::voxels);
-        listed.resize(std::min(listed.size(), at(options_.keep_largest)));
-        largest.resize(at(std::ranges::count(listed, communicator_.rank(), &Listed::rank)));
+        listed.resize(std::min(listed.size(), as_index(options_.keep_largest)));
+        largest.resize(as_index(std::ranges::count(listed, communicator_.rank(), &Listed::rank)));
         const auto chosen = [&](const Candidate& candidate) {
             return !largest.empty() && !(largest.back() < candidate);
         };
@@ -126,7 +122,7 @@ void VolumeRun::number() {
     numbers_.assign(sets.size(), 0);
     std::size_t set = 0;
     for (Elements part = 0; part < std::ssize(components_.parts()); ++part) {
-        const VolumeComponents::Part& own = components_.parts()[at(part)];
+        const VolumeComponents::Part& own = components_.parts()[as_index(part)];
         const std::span<const Candidate> kept = kept_of(part);
         first_.push_back(next);
         Number leading = 0;
@@ -154,9 +150,10 @@ void VolumeRun::number() {
         communicator_.all_gather(Counts{static_cast<Elements>(next - 1), all});
     Number before = 0;
     for (int rank = 0; rank < communicator_.size(); ++rank) {
-        before += rank < communicator_.rank() ? static_cast<Number>(counts[at(rank)].kept) : 0;
-        result_.components += counts[at(rank)].kept;
-        result_.removed += counts[at(rank)].all - counts[at(rank)].kept;
+        before +=
+            rank < communicator_.rank() ? static_cast<Number>(counts[as_index(rank)].kept) : 0;
+        result_.components += counts[as_index(rank)].kept;
+        result_.removed += counts[as_index(rank)].all - counts[as_index(rank)].kept;
     }
     for (Number& number : numbers_)
         number += number > 0 ? before : 0;
@@ -225,13 +222,13 @@ void VolumeRun::pass_rows(VolumeLabelSink& sink) {
     VolumeLabel number = 1;
     for (int rank = 0; rank < communicator_.size(); ++rank) {
         for (Elements passed = 1; passed > 0;) {
-            std::vector<std::vector<Body>> to(at(communicator_.size()));
+            std::vector<std::vector<Body>> to(as_index(communicator_.size()));
             agree(communicator_, [&] {
                 control_.check();
                 if (communicator_.rank() == rank)
                     to[0] = own.next(rows_at_once);
             });
-            passed = communicator_.all_gather(std::ssize(to[0]))[at(rank)];
+            passed = communicator_.all_gather(std::ssize(to[0]))[as_index(rank)];
             if (passed == 0)
                 break;
             if (rank > 0)
@@ -255,14 +252,14 @@ void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
     const bool by_size = !chooses_largest() && options_.min_size > 0;
     if (by_size)
         extents = slabs_.extents_of(labelled);
-    Number next = first_[at(part)];
+    Number next = first_[as_index(part)];
     std::size_t edge = 0, largest = 0;
     numbers.resize(labelled.components);
     for (Label label = 1; label <= labelled.components; ++label) {
         Value& number = numbers[label - 1];
         if (edge < edges.size() && edges[edge] == label) {
             const Elements set = components_.set_of(part, static_cast<Elements>(edge++));
-            number = static_cast<Value>(numbers_[at(set)]);
+            number = static_cast<Value>(numbers_[as_index(set)]);
             if (number == next)
                 ++next;
             continue;
@@ -294,7 +291,7 @@ void VolumeRun::find_again(Elements slab) {
 template <class Value>
 void VolumeRun::fill(Elements first, Elements planes, std::vector<Value>& labels) {
     const Elements width = result_.shape.width, height = result_.shape.height;
-    labels.resize(at(planes * height * width));
+    labels.resize(as_index(planes * height * width));
     const auto& numbers = std::get<SlabNumbers<Value>>(slab_numbers_);
     run_parts(&slabs_.team(), static_cast<int>(planes), [&](int index, int) {
         const Elements plane = first + index;
@@ -372,7 +369,7 @@ void VolumeRun::write_by_root(VolumeLabelSink& sink) {
         const PlaneRange range = planes_of(rank, communicator_.size(), result_.shape.depth);
         Elements slab = -1;
         for (Elements plane = range.begin; plane < range.end;) {
-            std::vector<std::vector<Value>> to(at(communicator_.size()));
+            std::vector<std::vector<Value>> to(as_index(communicator_.size()));
             agree(communicator_, [&] {
                 control_.check();
                 if (communicator_.rank() != rank)
