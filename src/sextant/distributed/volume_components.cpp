@@ -6,6 +6,7 @@
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <utility>
@@ -184,8 +185,12 @@ void VolumeComponents::measure(std::vector<FoundPart>& found) {
         if (candidate.part >= first_part)
             large[as_index(candidate.part - first_part)].push_back(candidate.label);
     }
-    const auto most = static_cast<std::size_t>(std::max<Bytes>(
-        1, options_.memory / std::ssize(found) / static_cast<Bytes>(sizeof(Body) + 8)));
+    // Every list takes a pass over the slab. Without a file, all of them remain in memory anyway.
+    const auto most =
+        checkpoint_.has_file()
+            ? static_cast<std::size_t>(std::max<Bytes>(1, options_.memory / std::ssize(found) /
+                                                              static_cast<Bytes>(sizeof(Body) + 8)))
+            : std::numeric_limits<std::size_t>::max();
     std::mutex one_at_a_time;
     slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
         FoundPart& own = found[index];
@@ -217,6 +222,8 @@ void VolumeComponents::measure(std::vector<FoundPart>& found) {
                             slabs_.shape(), intensity ? &*intensity : nullptr, slots, bodies);
             InteriorBodies interior;
             interior.part = first_part + static_cast<Elements>(index);
+            interior.labels.reserve(labels.size());
+            interior.bodies.reserve(labels.size());
             for (std::size_t i = 0; i < labels.size(); ++i) {
                 slots[labels[i] - 1] = 0;
                 if (const Label edge = own.edge_of[labels[i] - 1]; edge > 0) {
