@@ -284,10 +284,10 @@ VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
 void VolumeComponents::keep(FoundSlab& found) {
     nan_ += found.nan;
     for (FoundPart& part : found.parts) {
-        const Elements first_node = pieces_.add(std::ssize(part.edges));
+        const Elements first_piece = pieces_.add(std::ssize(part.edges));
         for (const TouchingLabels& pair : part.pairs)
-            pieces_.join(last_node_ + pair.front - 1, first_node + pair.back - 1);
-        parts_.push_back({part.components, part.interior, part.enclosed, first_node});
+            pieces_.join(last_piece_ + pair.front - 1, first_piece + pair.back - 1);
+        parts_.push_back({part.components, part.interior, part.enclosed, first_piece});
         const auto append = [](auto& all, const auto& more) {
             all.insert(all.end(), more.begin(), more.end());
         };
@@ -299,15 +299,15 @@ void VolumeComponents::keep(FoundSlab& found) {
             continue;
         if (part.front)
             first_plane_ = std::move(part.front);
-        last_node_ = first_node;
+        last_piece_ = first_piece;
         if (part.back)
             last_plane_ = std::move(part.back);
     }
 }
 
 std::span<const Label> VolumeComponents::edges(Elements part) const {
-    const auto first = parts_[as_index(part)].first_node;
-    const auto end = part + 1 < std::ssize(parts_) ? parts_[as_index(part + 1)].first_node
+    const auto first = parts_[as_index(part)].first_piece;
+    const auto end = part + 1 < std::ssize(parts_) ? parts_[as_index(part + 1)].first_piece
                                                    : std::ssize(piece_label_);
     return std::span(piece_label_).subspan(as_index(first), as_index(end - first));
 }
@@ -317,7 +317,7 @@ void VolumeComponents::make_sets() {
     std::vector<Body> bodies(options_.bodies ? sets_.size() : 0);
     std::vector<bool> seen(sets_.size(), false);
     for (Elements part = 0; part < std::ssize(parts_); ++part) {
-        const Elements first = parts_[as_index(part)].first_node;
+        const Elements first = parts_[as_index(part)].first_piece;
         for (Elements piece = first; piece < first + std::ssize(edges(part)); ++piece) {
             const std::size_t set = pieces_[piece] - 1;
             if (!seen[set]) {
@@ -351,12 +351,12 @@ void VolumeComponents::join_ranks() {
     const Elements own = before[as_index(rank)];
     std::vector<std::vector<std::byte>> to(as_index(ranks));
     const auto next = std::find(have.begin() + rank + 1, have.end(), 1);
-    const auto relabel = [&](PlaneRuns& plane, Elements first_node) {
+    const auto relabel = [&](PlaneRuns& plane, Elements first_piece) {
         for (Label& label : plane.labels)
-            label = pieces_[first_node + label - 1];
+            label = pieces_[first_piece + label - 1];
     };
     if (last_plane_ && next != have.end()) {
-        relabel(*last_plane_, last_node_);
+        relabel(*last_plane_, last_piece_);
         Packer packer;
         kernel::pack(packer, *last_plane_);
         to[as_index(next - have.begin())] = packer.bytes();

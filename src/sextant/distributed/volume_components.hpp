@@ -50,7 +50,7 @@ class VolumeComponents {
         kernel::Label components = 0;
         kernel::Label interior = 0; ///< interior components of min_size voxels or more
         kernel::Label enclosed = 0; ///< interior components that do not touch the border
-        Elements first_node = 0;    ///< number of pieces of sets in the parts before
+        Elements first_piece = 0;   ///< number of pieces of sets in the parts before
     };
     /// A set of pieces; `part` and `label` are those of its first piece.
     struct Set {
@@ -82,10 +82,10 @@ class VolumeComponents {
     std::span<const kernel::Label> edges(Elements part) const;
     /// The set of each of these.
     Elements set_of(Elements part, Elements edge) const {
-        return pieces_[parts_[static_cast<std::size_t>(part)].first_node + edge] - 1;
+        return pieces_[parts_[as_index(part)].first_piece + edge] - 1;
     }
     /// The measures of a leading set's component.
-    const kernel::Body& body(Elements set) const { return bodies_[static_cast<std::size_t>(set)]; }
+    const kernel::Body& body(Elements set) const { return bodies_[as_index(set)]; }
 
     /// Given a number of each leading set, sets those of the sets that it leads. Collective.
     void share(std::vector<Number>& numbers);
@@ -109,7 +109,6 @@ class VolumeComponents {
     void describe(const VolumeSlabs::Part& part, FoundPart& found) const;
     void offer(Elements part, FoundPart& found);
     void measure(std::vector<FoundPart>& found);
-    void join(FoundPart& found);
     void keep(FoundSlab& found);
     void make_sets();
     void join_ranks();
@@ -127,7 +126,7 @@ class VolumeComponents {
     std::vector<kernel::Body> bodies_;  // [piece], later [set]
     std::vector<Candidate> candidates_; // a heap, whose first is the smallest
     std::optional<kernel::PlaneRuns> first_plane_, last_plane_; // of this rank, with edges
-    Elements last_node_ = 0;                                    // the first piece of the last part
+    Elements last_piece_ = 0;                                   // the first piece of the last part
     std::vector<Set> sets_;
     std::vector<Elements> grouped_; // the sets that are in groups
     Elements groups_ = 0;           // of all ranks
