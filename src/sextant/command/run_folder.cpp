@@ -2,12 +2,14 @@
 #include "sextant/command/run_folder.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/journal.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -45,14 +47,6 @@ bool is_of_run(std::string_view name) {
     name.remove_prefix(stem->size());
     return !name.empty() &&
            std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
-/// FNV-1a, 64 bits.
-unsigned long long digest_of(std::string_view text) {
-    unsigned long long digest = 0xcbf29ce484222325ULL;
-    for (const char c : text)
-        digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    return digest;
 }
 
 } // namespace
@@ -140,8 +134,9 @@ void InputState::add(const std::string& path, const std::string& output) {
             return;
         ++files;
         bytes += state.st_size;
-        digest += digest_of(fmt::format("{} {} {} {}", file, state.st_size, state.st_mtim.tv_sec,
-                                        state.st_mtim.tv_nsec));
+        const std::string text = fmt::format("{} {} {} {}", file, state.st_size,
+                                             state.st_mtim.tv_sec, state.st_mtim.tv_nsec);
+        digest += checksum_of(std::as_bytes(std::span(text)));
     };
     std::error_code unknown;
     if (!fs::is_directory(path, unknown))

@@ -32,14 +32,6 @@ struct RecordHead {
     std::uint64_t size = 0, checksum = 0;
 };
 
-/// The 64-bit FNV-1a hash.
-std::uint64_t checksum_of(std::span<const std::byte> bytes) {
-    std::uint64_t sum = 0xcbf29ce484222325;
-    for (const std::byte byte : bytes)
-        sum = (sum ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
-    return sum;
-}
-
 /// Reads up to `size` bytes, fewer at the end of the file.
 std::vector<std::byte> bytes_at(int descriptor, Bytes position, std::size_t size) {
     std::vector<std::byte> bytes(size);
@@ -68,6 +60,13 @@ Seconds now() {
 }
 
 } // namespace
+
+std::uint64_t checksum_of(std::span<const std::byte> bytes) {
+    std::uint64_t sum = 0xcbf29ce484222325;
+    for (const std::byte byte : bytes)
+        sum = (sum ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
+    return sum;
+}
 
 Journal::Journal(std::string path, int descriptor, bool writes)
     : path_(std::move(path)), descriptor_(descriptor), writes_(writes), synced_(now()) {

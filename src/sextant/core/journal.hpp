@@ -4,6 +4,7 @@
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -11,6 +12,9 @@
 #include <vector>
 
 namespace sextant {
+
+/// The 64-bit FNV-1a hash.
+std::uint64_t checksum_of(std::span<const std::byte> bytes);
 
 /// The position of a record's bytes in a journal.
 struct RecordPlace {
