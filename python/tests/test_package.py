@@ -11,7 +11,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -194,17 +193,16 @@ MOVIE = np.random.default_rng(0).normal(size=(2, 16, 16)).astype("f4")
     (lambda: sextant.stitch(LABELS, block=(1, 0, 0)), 1000),
 ])
 def test_calls_leak_nothing(call, count):
-    for _ in range(200):
-        call()
-    gc.collect()
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    for _ in range(200):
-        call()
-    gc.collect()
-    grown = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert grown < 20_000
+    # CPython keeps the names of attributes looked up last, by address: some rounds grow by less
+    # than a block per call until all addresses have been seen. A leak shows in every round.
+    grown = []
+    for _ in range(6):
+        blocks = sys.getallocatedblocks()
+        for _ in range(200):
+            call()
+        gc.collect()
+        grown.append(sys.getallocatedblocks() - blocks)
+    assert min(grown) < 100, grown
     rss = resident()
     for _ in range(count):
         call()
