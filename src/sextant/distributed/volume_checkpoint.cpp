@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,16 +25,18 @@ std::vector<std::byte> packed(const InteriorBodies& bodies) {
     Packer packer;
     packer.add(RecordKind::bodies);
     packer.add(bodies.part);
-    packer.add_all(bodies.labels);
-    packer.add_all(bodies.bodies);
+    packer.add(bodies.sequence);
+    packer.add(bodies.first);
+    packer.add_all(bodies.packed);
     return packer.bytes();
 }
 
 InteriorBodies unpacked_bodies(Unpacker& unpacker) {
     InteriorBodies bodies;
     bodies.part = unpacker.take<Elements>();
-    bodies.labels = unpacker.take_all<kernel::Label>();
-    bodies.bodies = unpacker.take_all<kernel::Body>();
+    bodies.sequence = unpacker.take<int>();
+    bodies.first = unpacker.take<kernel::Label>();
+    bodies.packed = unpacker.take_all<std::byte>();
     return bodies;
 }
 
@@ -73,8 +77,9 @@ VolumeCheckpoint::VolumeCheckpoint(const std::string& path, const std::string& i
 void VolumeCheckpoint::visit(const RecordPlace& place, std::span<const std::byte> record) {
     Unpacker unpacker(record);
     if (unpacker.take<RecordKind>() == RecordKind::bodies) {
-        const InteriorBodies bodies = unpacked_bodies(unpacker);
-        lists_.push_back({bodies.part, bodies.labels.at(0), place, {}});
+        InteriorBodies bodies = unpacked_bodies(unpacker);
+        bodies.packed = {};
+        lists_.push_back({std::move(bodies), place});
         ++of_slab_;
         return;
     }
@@ -96,14 +101,12 @@ std::optional<std::vector<std::byte>> VolumeCheckpoint::next_slab() {
 }
 
 void VolumeCheckpoint::add(InteriorBodies bodies) {
-    if (bodies.labels.empty())
-        return;
-    List list{bodies.part, bodies.labels.front(), {}, {}};
-    if (journal_)
-        list.place = journal_->append(packed(bodies));
-    else
-        list.bodies = std::move(bodies);
-    lists_.push_back(std::move(list));
+    RecordPlace place;
+    if (journal_) {
+        place = journal_->append(packed(bodies));
+        bodies.packed = {};
+    }
+    lists_.push_back({std::move(bodies), place});
     ++of_slab_;
 }
 
@@ -119,10 +122,15 @@ void VolumeCheckpoint::add_slab(std::span<const std::byte> record) {
     of_slab_ = 0;
 }
 
-std::size_t VolumeCheckpoint::lists() {
-    std::ranges::stable_sort(lists_, {},
-                             [](const List& list) { return std::pair(list.part, list.first); });
-    return lists_.size();
+std::array<std::size_t, InteriorBodies::sequences + 1> VolumeCheckpoint::sort_lists() {
+    std::ranges::sort(lists_, {}, [](const List& list) {
+        return std::tuple(list.bodies.sequence, list.bodies.part, list.bodies.first);
+    });
+    std::array<std::size_t, InteriorBodies::sequences + 1> begins{};
+    for (const List& list : lists_)
+        ++begins.at(static_cast<std::size_t>(list.bodies.sequence) + 1);
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    return begins;
 }
 
 InteriorBodies VolumeCheckpoint::list(std::size_t i) const {

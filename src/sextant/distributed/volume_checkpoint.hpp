@@ -2,8 +2,9 @@
 #pragma once
 
 #include "sextant/core/journal.hpp"
-#include "sextant/kernel/label/bodies.hpp"
+#include "sextant/kernel/label/packed_bodies.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,11 +14,16 @@
 
 namespace sextant::distributed {
 
-/// Measured components of a part of a volume that touch no other part, by ascending label.
+/// Measured components of a part of a volume that touch no other part, by ascending label. Lists
+/// of a sequence do not overlap.
 struct InteriorBodies {
+    /// Those of components that end at a border of their part come after those of kernel::measure.
+    static constexpr int sequences = kernel::body_sequences + 1;
+
     Elements part = 0; ///< of this rank
-    std::vector<kernel::Label> labels = {};
-    std::vector<kernel::Body> bodies = {};
+    int sequence = 0;
+    kernel::Label first = 0; ///< the first label
+    std::vector<std::byte> packed = {};
 };
 
 /// What one rank has found in its slabs, kept in a file, from which an interrupted run continues;
@@ -36,17 +42,16 @@ class VolumeCheckpoint {
     void add(InteriorBodies bodies);
     void add_slab(std::span<const std::byte> record);
 
-    /// After the last slab: the number of lists of bodies that were added, and list i of these, by
-    /// ascending part and label.
-    std::size_t lists();
+    /// After the last slab: sorts lists of bodies by sequence, part and label. Returns where each
+    /// sequence begins, and the number of all lists.
+    std::array<std::size_t, InteriorBodies::sequences + 1> sort_lists();
+    /// List i of these.
     InteriorBodies list(std::size_t i) const;
 
   private:
     struct List {
-        Elements part;
-        kernel::Label first;
+        InteriorBodies bodies; // with a file, without `packed`
         RecordPlace place;     // in the file
-        InteriorBodies bodies; // without a file
     };
 
     void visit(const RecordPlace& place, std::span<const std::byte> record);

@@ -6,8 +6,6 @@
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -103,6 +101,17 @@ VolumeComponents::FoundSlab::unpacked(std::span<const std::byte> record) {
     return slab;
 }
 
+VolumeComponents::VolumeComponents(const Communicator& communicator, VolumeSlabs& slabs,
+                                   const Options& options, VolumeCheckpoint& checkpoint)
+    : communicator_(communicator), slabs_(slabs), options_(options), checkpoint_(checkpoint) {}
+
+VolumeComponents::~VolumeComponents() = default;
+
+/// The number of parts that were found.
+Elements VolumeComponents::found() const {
+    return std::ssize(parts_) + std::ssize(waiting_);
+}
+
 /// Finds the edges of a part that is labelled, and the planes where it meets other parts.
 void VolumeComponents::describe(const VolumeSlabs::Part& part, FoundPart& found) const {
     found.planes = part.planes;
@@ -148,93 +157,96 @@ void VolumeComponents::describe(const VolumeSlabs::Part& part, FoundPart& found)
     }
 }
 
+/// Adds an interior component to the largest, if it is one of them.
+bool VolumeComponents::offer(const Candidate& candidate) {
+    if (std::ssize(candidates_) == options_.most_candidates) {
+        if (!(candidate < candidates_.front()))
+            return false;
+        std::pop_heap(candidates_.begin(), candidates_.end());
+        candidates_.pop_back();
+    }
+    candidates_.push_back(candidate);
+    std::push_heap(candidates_.begin(), candidates_.end());
+    return true;
+}
+
 /// Adds the interior components of a part to the largest.
 void VolumeComponents::offer(Elements part, FoundPart& found) {
-    const auto consider = [&](const Candidate& candidate) {
-        if (std::ssize(candidates_) == options_.most_candidates) {
-            if (!(candidate < candidates_.front()))
-                return false;
-            std::pop_heap(candidates_.begin(), candidates_.end());
-            candidates_.pop_back();
-        }
-        candidates_.push_back(candidate);
-        std::push_heap(candidates_.begin(), candidates_.end());
-        return true;
-    };
     if (options_.most_candidates == 0)
         return;
     if (found.all_extents.empty()) { // from a record
         for (const Candidate& candidate : found.candidates)
-            consider(candidate);
+            offer(candidate);
         return;
     }
     for (Label label = 1; label <= found.components; ++label) {
         const auto voxels = static_cast<Elements>(found.all_extents[label - 1].voxels);
         if (found.edge_of[label - 1] == 0 && voxels >= options_.min_size &&
-            consider({voxels, part, label}))
+            offer({voxels, part, label}))
             found.candidates.push_back({voxels, part, label});
     }
 }
 
-/// Measures the edges of the slab's parts, and the interior components that may be kept, as many at
-/// a time as fit in memory.
+kernel::BodyContents VolumeComponents::contents() const {
+    return {slabs_.shape(), slabs_.options().connection.sameness == kernel::Sameness::value,
+            slabs_.has_intensities()};
+}
+
+void VolumeComponents::add_bodies(InteriorBodies bodies) {
+    const std::lock_guard lock(adding_);
+    checkpoint_.add(std::move(bodies));
+}
+
+/// Measures the edges of the slab's parts, and the interior components that may be kept.
 void VolumeComponents::measure(std::vector<FoundPart>& found) {
-    const auto first_part = std::ssize(parts_);
+    constexpr std::size_t bytes_of_list = 1 << 18;
+    const Elements first_part = this->found();
     std::vector<std::vector<Label>> large(found.size());
     for (const Candidate& candidate : candidates_) {
         if (candidate.part >= first_part)
             large[as_index(candidate.part - first_part)].push_back(candidate.label);
     }
-    // Every list takes a pass over the slab. Without a file, all of them remain in memory anyway.
-    const auto most =
-        checkpoint_.has_file()
-            ? static_cast<std::size_t>(std::max<Bytes>(1, options_.memory / std::ssize(found) /
-                                                              static_cast<Bytes>(sizeof(Body) + 8)))
-            : std::numeric_limits<std::size_t>::max();
-    std::mutex one_at_a_time;
     slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
         FoundPart& own = found[index];
         if (own.components == 0)
             return;
-        std::ranges::sort(large[index]);
-        const auto wanted = [&](Label label) {
-            if (own.edge_of[label - 1] > 0)
-                return true;
-            if (options_.most_candidates > 0)
-                return std::ranges::binary_search(large[index], label);
-            return options_.min_size == 0 ||
-                   static_cast<Elements>(own.all_extents[label - 1].voxels) >= options_.min_size;
-        };
+        std::vector<std::uint8_t> wanted(own.components, options_.most_candidates == 0 ? 1 : 0);
+        for (const Label label : large[index])
+            wanted[label - 1] = 1;
+        if (options_.most_candidates == 0 && options_.min_size > 0) {
+            for (std::size_t i = 0; i < wanted.size(); ++i)
+                wanted[i] = static_cast<Elements>(own.all_extents[i].voxels) >= options_.min_size;
+        }
+        for (const Label label : own.edges)
+            wanted[label - 1] = 1;
         own.bodies.resize(own.edges.size());
+        struct List {
+            kernel::PackedBodies packed;
+            Label first = 0;
+        };
+        std::vector<List> lists(kernel::body_sequences, List{kernel::PackedBodies(contents())});
+        const auto add = [&](List& list) {
+            add_bodies({first_part + static_cast<Elements>(index),
+                        static_cast<int>(&list - lists.data()), list.first, list.packed.take()});
+        };
         const kernel::ValueView view = slabs_.view(part);
         const std::optional<kernel::ValueView> intensity = slabs_.intensity(part);
-        std::vector<Label> slots(own.components, 0);
-        for (Label next = 1; next <= own.components;) {
-            std::vector<Label> labels;
-            for (; next <= own.components && labels.size() < most; ++next) {
-                if (wanted(next)) {
-                    labels.push_back(next);
-                    slots[next - 1] = static_cast<Label>(labels.size());
-                }
-            }
-            std::vector<Body> bodies(labels.size());
-            kernel::measure(part.labeller, slabs_.options().connection, view, part.first,
-                            slabs_.shape(), intensity ? &*intensity : nullptr, slots, bodies);
-            InteriorBodies interior;
-            interior.part = first_part + static_cast<Elements>(index);
-            interior.labels.reserve(labels.size());
-            interior.bodies.reserve(labels.size());
-            for (std::size_t i = 0; i < labels.size(); ++i) {
-                slots[labels[i] - 1] = 0;
-                if (const Label edge = own.edge_of[labels[i] - 1]; edge > 0) {
-                    own.bodies[edge - 1] = bodies[i];
-                } else {
-                    interior.labels.push_back(labels[i]);
-                    interior.bodies.push_back(bodies[i]);
-                }
-            }
-            const std::lock_guard lock(one_at_a_time);
-            checkpoint_.add(std::move(interior));
+        kernel::measure(part.labeller, slabs_.options().connection, view, part.first,
+                        slabs_.shape(), intensity ? &*intensity : nullptr, wanted,
+                        [&](Label label, const Body& body, int sequence) {
+                            if (const Label edge = own.edge_of[label - 1]; edge > 0) {
+                                own.bodies[edge - 1] = body;
+                                return;
+                            }
+                            List& list = lists[static_cast<std::size_t>(sequence)];
+                            list.first = list.packed.empty() ? label : list.first;
+                            list.packed.add(label, body);
+                            if (list.packed.size() >= bytes_of_list)
+                                add(list);
+                        });
+        for (List& list : lists) {
+            if (!list.packed.empty())
+                add(list);
         }
     });
 }
@@ -249,16 +261,17 @@ VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
         slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
             describe(part, found.parts[index]);
         });
-        const auto first_part = std::ssize(parts_);
         for (std::size_t i = 0; i < found.parts.size(); ++i)
-            offer(first_part + static_cast<Elements>(i), found.parts[i]);
+            offer(this->found() + static_cast<Elements>(i), found.parts[i]);
         if (options_.bodies)
             measure(found.parts);
-        const std::optional<PlaneRuns>* before = &last_plane_;
+        const std::optional<PlaneRuns>* before = waiting_.empty() ? nullptr : &waiting_[0].back;
         for (FoundPart& part : found.parts) {
+            part.all_extents = {};
+            part.edge_of = {};
             if (part.planes == 0)
                 continue;
-            if (*before) {
+            if (before) {
                 const auto type = slabs_.type();
                 const kernel::Connection connection = slabs_.options().connection;
                 part.pairs = kernel::touching(**before, *part.front, connection, type);
@@ -280,29 +293,108 @@ VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
     return found;
 }
 
-/// Adds what was found in the next slab.
-void VolumeComponents::keep(FoundSlab& found) {
+/// Adds what was found in the next slab. A part's edges that touch no other part are known once the
+/// next part is, so that the last one waits. `from_record`: the checkpoint has the bodies.
+void VolumeComponents::keep(FoundSlab found, bool from_record) {
     nan_ += found.nan;
     for (FoundPart& part : found.parts) {
-        const Elements first_piece = pieces_.add(std::ssize(part.edges));
-        for (const TouchingLabels& pair : part.pairs)
-            pieces_.join(last_piece_ + pair.front - 1, first_piece + pair.back - 1);
-        parts_.push_back({part.components, part.interior, part.enclosed, first_piece});
-        const auto append = [](auto& all, const auto& more) {
-            all.insert(all.end(), more.begin(), more.end());
-        };
-        append(piece_label_, part.edges);
-        append(piece_before_, part.before);
-        append(piece_extent_, part.extents);
-        append(bodies_, part.bodies);
-        if (part.planes == 0)
-            continue;
-        if (part.front)
-            first_plane_ = std::move(part.front);
-        last_piece_ = first_piece;
-        if (part.back)
-            last_plane_ = std::move(part.back);
+        if (part.planes > 0)
+            settle(part.pairs, false, from_record);
+        waiting_.push_back(std::move(part));
     }
+}
+
+/// Makes the edges that touch no other part interior components.
+void VolumeComponents::make_interior(FoundPart& found, const std::vector<bool>& touches,
+                                     bool from_record) {
+    const Elements number = std::ssize(parts_);
+    InteriorBodies bodies{number, kernel::body_sequences, 0, {}};
+    kernel::PackedBodies packed(contents());
+    const Label before = found.interior;
+    std::size_t kept = 0;
+    for (std::size_t edge = 0; edge < touches.size(); ++edge) {
+        const Label label = found.edges[edge];
+        const Extent extent = options_.extents ? found.extents[edge] : Extent{};
+        const auto voxels = static_cast<Elements>(extent.voxels);
+        if (touches[edge]) {
+            found.edges[kept] = label;
+            found.before[kept] = found.before[edge] + (found.interior - before);
+            if (options_.extents)
+                found.extents[kept] = extent;
+            if (options_.bodies)
+                found.bodies[kept] = found.bodies[edge];
+            ++kept;
+            continue;
+        }
+        found.enclosed += options_.extents && extent.at_border == 0 ? 1U : 0U;
+        if (voxels < options_.min_size)
+            continue;
+        ++found.interior;
+        if (options_.most_candidates > 0 && !offer({voxels, number, label}))
+            continue;
+        if (options_.bodies && !from_record) {
+            bodies.first = packed.empty() ? label : bodies.first;
+            packed.add(label, found.bodies[edge]);
+        }
+    }
+    found.edges.resize(kept);
+    found.before.resize(kept);
+    found.extents.resize(options_.extents ? kept : 0);
+    found.bodies.resize(options_.bodies ? kept : 0);
+    if (!packed.empty()) {
+        bodies.packed = packed.take();
+        add_bodies(std::move(bodies));
+    }
+}
+
+/// Adds the part that waits. `next`: pairs with edges of the next part; `is_last`: there is none on
+/// this rank.
+void VolumeComponents::settle(const std::vector<TouchingLabels>& next, bool is_last,
+                              bool from_record) {
+    if (waiting_.empty())
+        return;
+    FoundPart& part = waiting_[0];
+    std::vector<bool> touches(part.edges.size(), false);
+    for (const TouchingLabels& pair : part.pairs)
+        touches[pair.back - 1] = true;
+    for (const TouchingLabels& pair : next)
+        touches[pair.front - 1] = true;
+    if (!is_last)
+        part.back.reset();
+    for (const std::optional<PlaneRuns>* plane : {&part.front, &part.back}) {
+        if (*plane) // next to another rank's planes
+            for (const Label edge : (*plane)->labels)
+                touches[edge - 1] = true;
+    }
+    make_interior(part, touches, from_record);
+    const Elements first_piece = pieces_.add(std::ssize(part.edges));
+    std::vector<Elements> pieces;
+    Elements piece = first_piece;
+    for (const bool is_piece : touches)
+        pieces.push_back(is_piece ? piece++ : -1);
+    for (const TouchingLabels& pair : part.pairs)
+        pieces_.join(last_pieces_[pair.front - 1], pieces[pair.back - 1]);
+    for (std::optional<PlaneRuns>* plane : {&part.front, &part.back}) {
+        if (*plane)
+            for (Label& edge : (*plane)->labels)
+                edge = static_cast<Label>(pieces[edge - 1] + 1);
+    }
+    if (part.front)
+        first_plane_ = std::move(part.front);
+    if (part.back)
+        last_plane_ = std::move(part.back);
+    const auto append = [](auto& all, const auto& more) {
+        all.insert(all.end(), more.begin(), more.end());
+    };
+    append(piece_label_, part.edges);
+    append(piece_before_, part.before);
+    append(piece_extent_, part.extents);
+    append(bodies_, part.bodies);
+    last_pieces_ = std::move(pieces);
+    parts_.push_back({part.components, part.interior, part.enclosed, first_piece});
+    for (std::size_t i = 1; i < waiting_.size(); ++i)
+        parts_.push_back({0, 0, 0, pieces_.count()});
+    waiting_.clear();
 }
 
 std::span<const Label> VolumeComponents::edges(Elements part) const {
@@ -351,12 +443,12 @@ void VolumeComponents::join_ranks() {
     const Elements own = before[as_index(rank)];
     std::vector<std::vector<std::byte>> to(as_index(ranks));
     const auto next = std::find(have.begin() + rank + 1, have.end(), 1);
-    const auto relabel = [&](PlaneRuns& plane, Elements first_piece) {
+    const auto relabel = [&](PlaneRuns& plane) {
         for (Label& label : plane.labels)
-            label = pieces_[first_piece + label - 1];
+            label = pieces_[label - 1];
     };
     if (last_plane_ && next != have.end()) {
-        relabel(*last_plane_, last_piece_);
+        relabel(*last_plane_);
         Packer packer;
         kernel::pack(packer, *last_plane_);
         to[as_index(next - have.begin())] = packer.bytes();
@@ -368,7 +460,7 @@ void VolumeComponents::join_ranks() {
     agree(communicator_, [&] {
         if (came.values.empty() || !first_plane_)
             return;
-        relabel(*first_plane_, 0);
+        relabel(*first_plane_);
         const auto from = std::find_if(came.counts.begin(), came.counts.end(),
                                        [](Elements count) { return count > 0; }) -
                           came.counts.begin();
@@ -460,30 +552,34 @@ void VolumeComponents::find(const RunControl& control) {
             control.check();
             if (slab >= slabs_.slabs())
                 return;
-            FoundSlab found;
             if (const auto record = checkpoint_.next_slab()) {
-                found = FoundSlab::unpacked(*record);
+                FoundSlab found = FoundSlab::unpacked(*record);
                 for (std::size_t i = 0; i < found.parts.size(); ++i)
-                    offer(std::ssize(parts_) + static_cast<Elements>(i), found.parts[i]);
+                    offer(this->found() + static_cast<Elements>(i), found.parts[i]);
                 ++resumed_;
+                keep(std::move(found), true);
             } else {
-                found = label(slab);
+                FoundSlab found = label(slab);
                 if (slab == resumed_) {
                     const auto times =
                         static_cast<double>(2 * slabs_.slabs() - resumed_ - slabs_.expected_kept());
                     predicted_reading_ = times * reading_;
                     predicted_labelling_ = times * labelling_;
                 }
-                checkpoint_.add_slab(slabs_.slabs() > 1 ? found.packed()
-                                                        : std::vector<std::byte>{});
+                const std::vector<std::byte> packed =
+                    checkpoint_.has_file() ? found.packed() : std::vector<std::byte>{};
+                keep(std::move(found), false); // which can add bodies, of this record too
+                checkpoint_.add_slab(packed);
             }
-            keep(found);
         });
     }
     const std::vector<Elements> all_nan = communicator_.all_gather(nan_);
     nan_ = std::accumulate(all_nan.begin(), all_nan.end(), Elements{0});
     timed(labelling_, [&] {
-        agree(communicator_, [&] { make_sets(); });
+        agree(communicator_, [&] {
+            settle({}, true, false);
+            make_sets();
+        });
         if (communicator_.size() > 1)
             join_ranks();
     });

@@ -9,6 +9,7 @@
 #include "sextant/kernel/label/plane_seam.hpp"
 
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -22,25 +23,24 @@ inline std::size_t as_index(Elements number) {
 /// The number of a component of a volume, from 1; 0: none.
 using Number = std::uint64_t;
 
-/// The components of a volume, whose planes ranks have labelled in slabs. Components that touch no
-/// other part of their slab are only counted. The others are joined: pieces of a component form a
-/// set on each rank, and sets of several ranks form a group. The set that holds a component's first
-/// voxel leads its group.
+/// The components of a volume, whose planes ranks have labelled in slabs. Components within one
+/// part of a slab (interior ones) are only counted. The others are joined: pieces of a component
+/// form a set on each rank, and sets of several ranks form a group. The set that holds a
+/// component's first voxel leads its group.
 class VolumeComponents {
   public:
     /// What to find out about components.
     struct Options {
-        bool extents = false;          ///< sizes, and whether they touch the border
-        bool bodies = false;           ///< measures
-        Elements min_size = 0;         ///< do not count interior components of fewer voxels
-        Elements most_candidates = 0;  ///< keep a list of this many of the largest; 0: of none
-        Bytes memory = Bytes{1} << 24; ///< for bodies that are being measured
+        bool extents = false;         ///< sizes, and whether they touch the border
+        bool bodies = false;          ///< measures
+        Elements min_size = 0;        ///< do not count interior components of fewer voxels
+        Elements most_candidates = 0; ///< keep a list of this many of the largest; 0: of none
     };
 
     /// Keeps references.
     VolumeComponents(const Communicator& communicator, VolumeSlabs& slabs, const Options& options,
-                     VolumeCheckpoint& checkpoint)
-        : communicator_(communicator), slabs_(slabs), options_(options), checkpoint_(checkpoint) {}
+                     VolumeCheckpoint& checkpoint);
+    ~VolumeComponents();
 
     /// Labels all slabs of all ranks, and joins their components. Collective.
     void find(const RunControl& control);
@@ -87,6 +87,9 @@ class VolumeComponents {
     /// The measures of a leading set's component.
     const kernel::Body& body(Elements set) const { return bodies_[as_index(set)]; }
 
+    /// What lists of interior components in the checkpoint hold.
+    kernel::BodyContents contents() const;
+
     /// Given a number of each leading set, sets those of the sets that it leads. Collective.
     void share(std::vector<Number>& numbers);
 
@@ -107,9 +110,14 @@ class VolumeComponents {
 
     FoundSlab label(Elements slab);
     void describe(const VolumeSlabs::Part& part, FoundPart& found) const;
+    bool offer(const Candidate& candidate);
     void offer(Elements part, FoundPart& found);
     void measure(std::vector<FoundPart>& found);
-    void keep(FoundSlab& found);
+    void add_bodies(InteriorBodies bodies);
+    void keep(FoundSlab found, bool from_record);
+    void settle(const std::vector<kernel::TouchingLabels>& next, bool is_last, bool from_record);
+    void make_interior(FoundPart& found, const std::vector<bool>& touches, bool from_record);
+    Elements found() const;
     void make_sets();
     void join_ranks();
 
@@ -125,8 +133,10 @@ class VolumeComponents {
     std::vector<kernel::Extent> piece_extent_;
     std::vector<kernel::Body> bodies_;  // [piece], later [set]
     std::vector<Candidate> candidates_; // a heap, whose first is the smallest
-    std::optional<kernel::PlaneRuns> first_plane_, last_plane_; // of this rank, with edges
-    Elements last_piece_ = 0;                                   // the first piece of the last part
+    std::optional<kernel::PlaneRuns> first_plane_, last_plane_; // of this rank, with pieces from 1
+    std::vector<FoundPart> waiting_;    // the last part with planes, then others: not in parts_ yet
+    std::vector<Elements> last_pieces_; // [edge of the last part in parts_ with planes], or −1
+    std::mutex adding_;
     std::vector<Set> sets_;
     std::vector<Elements> grouped_; // the sets that are in groups
     Elements groups_ = 0;           // of all ranks

@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/packing.hpp"
 #include "sextant/distributed/list_exchange.hpp"
+#include "sextant/distributed/volume_components.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ class RegionRun {
 
     const std::optional<PlaneRuns>& last_plane() const { return last_; }
     bool has_first_plane() const { return first_.has_value(); }
-    Regions& regions() { return regions_; }
+    /// The measures of all regions, by ascending value, which are taken.
+    std::vector<Body> take_regions();
 
   private:
     void add_part(const VolumeSlabs::Part& part, Regions& regions) const;
@@ -48,24 +50,13 @@ class RegionRun {
     std::optional<PlaneRuns> first_, last_; // planes of this rank
 };
 
-/// Measures the components of a part, some at a time, and adds them to their regions.
+/// Measures the components of a part, and adds them to their regions.
 void RegionRun::add_part(const VolumeSlabs::Part& part, Regions& regions) const {
-    constexpr Label most = 1 << 16;
-    const kernel::ValueView view = slabs_.view(part);
     const std::optional<kernel::ValueView> intensity = slabs_.intensity(part);
-    std::vector<Label> slots(part.labeller.count(), 0);
-    std::vector<Body> bodies;
-    for (Label first = 0; first < part.labeller.count(); first += most) {
-        const Label end = std::min(first + most, part.labeller.count());
-        for (Label label = first; label < end; ++label)
-            slots[label] = label - first + 1;
-        bodies.assign(end - first, {});
-        kernel::measure(part.labeller, slabs_.options().connection, view, part.first,
-                        slabs_.shape(), intensity ? &*intensity : nullptr, slots, bodies);
-        std::fill(slots.begin() + first, slots.begin() + end, 0);
-        for (const Body& body : bodies)
-            add(regions, body);
-    }
+    const std::vector<std::uint8_t> wanted(part.labeller.count(), 1);
+    kernel::measure(part.labeller, slabs_.options().connection, slabs_.view(part), part.first,
+                    slabs_.shape(), intensity ? &*intensity : nullptr, wanted,
+                    [&](Label, const Body& body, int) { add(regions, body); });
 }
 
 void RegionRun::add_slab(Elements slab, VolumeRegions& result) {
@@ -76,8 +67,10 @@ void RegionRun::add_slab(Elements slab, VolumeRegions& result) {
         slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
             add_part(part, parts[index]);
         });
-        for (const Regions& part : parts) {
-            for (const auto& [value, body] : part)
+        for (Regions& part : parts) {
+            if (regions_.empty())
+                regions_ = std::move(part);
+            for (const auto& [value, body] : std::exchange(part, {}))
                 add(regions_, body);
         }
         for (const VolumeSlabs::Part& part : slabs_.parts()) {
@@ -97,6 +90,15 @@ void RegionRun::add_slab(Elements slab, VolumeRegions& result) {
     });
 }
 
+std::vector<Body> RegionRun::take_regions() {
+    std::vector<Body> all;
+    all.reserve(regions_.size());
+    while (!regions_.empty()) // piece by piece, so that memory is needed once
+        all.push_back(regions_.extract(regions_.begin()).mapped());
+    std::ranges::sort(all, {}, &Body::value);
+    return all;
+}
+
 void RegionRun::add_contacts(const PlaneRuns& before) {
     add_contacts(before, *first_);
 }
@@ -111,7 +113,6 @@ void RegionRun::add_contacts(const PlaneRuns& front, const PlaneRuns& back) {
 
 VolumeRegions measure_regions(const Communicator& communicator, const RunControl& control,
                               VolumeSlabs& slabs) {
-    const auto at = [](Elements i) { return static_cast<std::size_t>(i); };
     VolumeRegions result;
     result.shape = slabs.shape();
     RegionRun run(slabs);
@@ -127,33 +128,39 @@ VolumeRegions measure_regions(const Communicator& communicator, const RunControl
         });
     }
     // A rank sends its last plane to the next rank that has planes.
-    std::vector<std::vector<std::byte>> planes(at(communicator.size()));
+    std::vector<std::vector<std::byte>> planes(as_index(communicator.size()));
     const auto next = std::find_if(slabs_of.begin() + communicator.rank() + 1, slabs_of.end(),
                                    [](Elements count) { return count > 0; });
     if (run.last_plane() && next != slabs_of.end()) {
         Packer packer;
         kernel::pack(packer, *run.last_plane());
-        planes[at(next - slabs_of.begin())] = packer.bytes();
+        planes[as_index(next - slabs_of.begin())] = packer.bytes();
     }
     const std::vector<std::byte> came = all_to_all_lists(communicator, planes).values;
-    std::vector<std::vector<Body>> to(at(communicator.size()));
+    std::vector<std::vector<Body>> to(as_index(communicator.size()));
     agree(communicator, [&] {
         if (!came.empty() && run.has_first_plane()) {
             Unpacker unpacker(came);
             run.add_contacts(kernel::unpack_plane(unpacker));
         }
-        for (const auto& [value, body] : run.regions())
-            to[0].push_back(body);
-        std::ranges::sort(to[0], {}, &Body::value);
+        to[0] = run.take_regions();
     });
-    const std::vector<Body> all = all_to_all_lists(communicator, to).values;
+    if (communicator.size() == 1) {
+        result.table = std::move(to[0]);
+        return result;
+    }
+    result.table = all_to_all_lists(communicator, to).values;
     agree(communicator, [&] {
-        Regions regions;
-        for (const Body& body : all)
-            add(regions, body);
-        for (const auto& [value, body] : regions)
-            result.table.push_back(body);
-        std::ranges::sort(result.table, {}, &Body::value);
+        std::vector<Body>& table = result.table;
+        std::ranges::stable_sort(table, {}, &Body::value); // in the order of ranks
+        std::size_t count = 0;
+        for (const Body& body : table) {
+            if (count > 0 && table[count - 1].value == body.value)
+                table[count - 1].add(body);
+            else
+                table[count++] = body;
+        }
+        table.resize(count);
     });
     return result;
 }

@@ -5,7 +5,9 @@
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,7 +32,6 @@ VolumeComponents::Options wanted(const VolumeLabelOptions& options) {
     wanted.bodies = options.measure;
     wanted.min_size = options.min_size;
     wanted.most_candidates = options.keep_largest;
-    wanted.memory = std::max<Bytes>(Bytes{1} << 20, options.memory / 16);
     return wanted;
 }
 
@@ -165,54 +166,70 @@ void VolumeRun::number() {
 /// The measures of this rank's components, in the order of their numbers.
 class VolumeRun::Rows {
   public:
-    explicit Rows(VolumeRun& run) : run_(run), lists_(run.checkpoint_.lists()) {}
+    explicit Rows(VolumeRun& run) : run_(run) {
+        const auto begins = run.checkpoint_.sort_lists();
+        for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+            sequences_.push_back(Sequence{begins[i], begins[i + 1], {}, {}});
+            advance(sequences_.back());
+        }
+    }
 
     /// Takes the next rows.
     std::vector<Body> next(std::size_t most) {
+        const std::vector<Set>& sets = run_.components_.sets();
         std::vector<Body> rows;
         while (rows.size() < most) {
-            find_interior();
-            find_set();
-            const std::vector<Set>& sets = run_.components_.sets();
-            const bool has_interior = i_ < interior_.labels.size(), has_set = set_ < sets.size();
-            if (!has_interior && !has_set)
+            while (set_ < sets.size() && !(sets[set_].leads && run_.set_kept_[set_]))
+                ++set_;
+            const auto first = std::ranges::min_element(sequences_, {}, &Sequence::position);
+            if (set_ < sets.size() &&
+                std::pair(sets[set_].part, sets[set_].label) < first->position()) {
+                rows.push_back(run_.components_.body(static_cast<Elements>(set_++)));
+            } else if (first->reader) {
+                rows.push_back(first->reader->body());
+                advance(*first);
+            } else {
                 break;
-            const bool take_set =
-                has_set && (!has_interior || std::pair(sets[set_].part, sets[set_].label) <
-                                                 std::pair(interior_.part, interior_.labels[i_]));
-            rows.push_back(take_set ? run_.components_.body(static_cast<Elements>(set_++))
-                                    : interior_.bodies[i_++]);
+            }
         }
         return rows;
     }
 
   private:
-    void find_interior() {
-        for (;; ++i_) {
-            while (i_ >= interior_.labels.size()) {
-                if (list_ == lists_)
+    /// A sequence of interior components.
+    struct Sequence {
+        std::size_t list = 0, end = 0; // lists to read
+        InteriorBodies bodies;
+        std::optional<kernel::BodyReader> reader; // empty at the end
+
+        std::pair<Elements, Label> position() const {
+            return reader ? std::pair(bodies.part, reader->label())
+                          : std::pair(std::numeric_limits<Elements>::max(), Label{0});
+        }
+    };
+
+    /// Goes to the next component that is kept.
+    void advance(Sequence& sequence) {
+        for (;;) {
+            if (!sequence.reader || !sequence.reader->next()) {
+                if (sequence.list == sequence.end) {
+                    sequence.reader.reset();
                     return;
-                interior_ = run_.checkpoint_.list(list_++);
-                i_ = 0;
-                kept_ = run_.kept_of(interior_.part);
+                }
+                sequence.bodies = run_.checkpoint_.list(sequence.list++);
+                sequence.reader.emplace(run_.components_.contents(), sequence.bodies.packed);
+                continue;
             }
             if (!run_.chooses_largest() ||
-                std::ranges::binary_search(kept_, interior_.labels[i_], {}, &Candidate::label))
+                std::ranges::binary_search(run_.kept_of(sequence.bodies.part),
+                                           sequence.reader->label(), {}, &Candidate::label))
                 return;
         }
     }
-    void find_set() {
-        const std::vector<Set>& sets = run_.components_.sets();
-        while (set_ < sets.size() && !(sets[set_].leads && run_.set_kept_[set_]))
-            ++set_;
-    }
 
     VolumeRun& run_;
-    const std::size_t lists_;
-    std::size_t list_ = 0;
-    InteriorBodies interior_;
-    std::span<const Candidate> kept_;
-    std::size_t i_ = 0, set_ = 0;
+    std::vector<Sequence> sequences_;
+    std::size_t set_ = 0;
 };
 
 /// Passes the rows of all ranks to the sink on rank 0, in order.

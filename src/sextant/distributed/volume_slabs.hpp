@@ -54,6 +54,7 @@ class VolumeSlabs {
 
     /// Reads a slab, with intensities if wanted. Returns the number of samples that are NaN.
     Elements read(Elements slab, bool with_intensity);
+    bool has_intensities() const { return intensity_ != nullptr; }
     /// Labels the parts of the slab that was read.
     void find();
     /// Keeps the runs of the slab that was labelled, if there is memory for them.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,21 +21,35 @@ Elements squares_below(Elements n) {
     return n % 2 == 0 ? n / 2 * (n - 1) * (2 * n - 1) / 3 : (n - 1) / 2 * n * (2 * n - 1) / 3;
 }
 
-/// The measures of the voxels begin … end − 1 of a row.
-Body of_run(Elements z, Elements y, Elements begin, Elements end, const VolumeShape& volume) {
+/// Adds the voxels begin … end − 1 of a row, which comes after all rows that were added.
+void add_run(Body& body, Elements z, Elements y, Elements begin, Elements end,
+             const VolumeShape& volume) {
     const Elements voxels = end - begin, sum = voxels * (begin + end - 1) / 2;
-    Body run;
-    run.first = (z * volume.height + y) * volume.width + begin;
-    run.voxels = voxels;
-    run.low = {z, y, begin};
-    run.high = {z, y, end - 1};
-    run.sums = {voxels * z, voxels * y, sum};
-    run.products = {voxels * z * z, voxels * y * y, squares_below(end) - squares_below(begin),
-                    voxels * z * y, z * sum,        y * sum};
-    run.contacts = voxels - 1;
-    run.at_border = z == 0 || y == 0 || begin == 0 || z + 1 == volume.depth ||
-                    y + 1 == volume.height || end == volume.width;
-    return run;
+    if (body.voxels == 0) {
+        body = Body();
+        body.first = (z * volume.height + y) * volume.width + begin;
+        body.low = {z, y, begin};
+        body.high = {z, y, end - 1};
+    } else {
+        body.low[1] = std::min(body.low[1], y);
+        body.low[2] = std::min(body.low[2], begin);
+        body.high[0] = z;
+        body.high[1] = std::max(body.high[1], y);
+        body.high[2] = std::max(body.high[2], end - 1);
+    }
+    body.voxels += voxels;
+    body.sums[0] += voxels * z;
+    body.sums[1] += voxels * y;
+    body.sums[2] += sum;
+    body.products[zz] += voxels * z * z;
+    body.products[yy] += voxels * y * y;
+    body.products[xx] += squares_below(end) - squares_below(begin);
+    body.products[zy] += voxels * z * y;
+    body.products[zx] += z * sum;
+    body.products[yx] += y * sum;
+    body.contacts += voxels - 1;
+    body.at_border = body.at_border || z == 0 || y == 0 || begin == 0 || z + 1 == volume.depth ||
+                     y + 1 == volume.height || end == volume.width;
 }
 
 template <class Sample>
@@ -188,63 +203,166 @@ void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeSh
     });
 }
 
+namespace {
+
+/// The bodies of components that have begun. Those that end soon are passed on soon, so that few
+/// are open at a time and remain in the cache.
+class OpenBodies {
+  public:
+    OpenBodies(std::span<const std::uint8_t> wanted, const TakeBody& take)
+        : wanted_(wanted), take_(take), places_(wanted.size(), 0) {}
+
+    /// Loads what place() needs.
+    void prefetch(Label label) const { __builtin_prefetch(&places_[label - 1]); }
+    /// The place of a component's body, which is loaded; 0 if it is not wanted. Components begin by
+    /// ascending label.
+    Label place(Label label) {
+        Label& place = places_[label - 1];
+        if (place == 0) {
+            if (wanted_[label - 1] == 0)
+                return 0;
+            open_[0].push_back(label);
+            if (free_.empty()) {
+                bodies_.emplace_back();
+                place = static_cast<Label>(bodies_.size());
+            } else {
+                place = free_.back();
+                free_.pop_back();
+                bodies_[place - 1].voxels = 0; // the first run sets the rest
+            }
+        }
+        load(place);
+        return place;
+    }
+    /// The body in a place, until the next call of place().
+    Body& operator[](Label place) { return bodies_[place - 1]; }
+
+    /// Passes on components that have no voxel in plane z, the last one.
+    void end_plane(Elements z) {
+        for (std::size_t i = 0; i < most_planes.size(); ++i) {
+            constexpr std::size_t ahead = 8;
+            while (!open_[i].empty()) {
+                if (open_[i].size() > ahead)
+                    load(places_[open_[i][ahead] - 1]);
+                const Label label = open_[i].front();
+                const Body& body = bodies_[places_[label - 1] - 1];
+                if (body.low[0] > z - most_planes[i])
+                    break;
+                open_[i].pop_front();
+                if (body.high[0] < z)
+                    pass(label, static_cast<int>(i));
+                else
+                    open_[i + 1].push_back(label);
+            }
+        }
+    }
+
+    /// Passes on all that remain.
+    void end() {
+        for (std::size_t i = 0; i < open_.size(); ++i) {
+            for (const Label label : open_[i])
+                pass(label, static_cast<int>(i));
+        }
+    }
+
+  private:
+    void load(Label place) const {
+        const char* const body = reinterpret_cast<const char*>(&bodies_[place - 1]);
+        constexpr std::size_t line = 64;
+        for (std::size_t i = 0; i < sizeof(Body); i += line)
+            __builtin_prefetch(body + i, 1);
+    }
+    void pass(Label label, int sequence) {
+        const Label place = places_[label - 1];
+        take_(label, bodies_[place - 1], sequence);
+        free_.push_back(place);
+    }
+
+    /// The most planes of components of each sequence but the last.
+    static constexpr std::array<Elements, body_sequences - 1> most_planes = {1, 4, 16};
+
+    const std::span<const std::uint8_t> wanted_;
+    const TakeBody& take_;
+    std::vector<Label> places_; // [label − 1]: place in bodies_, from 1; 0: none
+    std::vector<Body> bodies_;
+    std::vector<Label> free_;                            // places
+    std::array<std::deque<Label>, body_sequences> open_; // [sequence], ascending
+};
+
+} // namespace
+
 void measure(const Labeller& labeller, Connection connection, const ValueView& input,
              Elements first_plane, const VolumeShape& volume, const ValueView* intensity,
-             std::span<const Label> slots, std::span<Body> bodies) {
+             std::span<const std::uint8_t> wanted, const TakeBody& take) {
     const Elements height = input.tile.height, width = input.tile.width;
     const bool by_value = connection.sameness == Sameness::value;
     const Elements words = words_for(width);
-    std::vector<std::uint64_t> both(static_cast<std::size_t>(words)), equal(both.size());
-    const auto body = [&](Label label) -> Body* {
-        const Label slot = slots[label - 1];
-        return slot == 0 ? nullptr : &bodies[slot - 1];
+    std::vector<std::uint64_t> above(static_cast<std::size_t>(words)), front(above.size()),
+        equal(above.size());
+    OpenBodies bodies(wanted, take);
+    struct Run {
+        Elements begin, end;
+        Label label; // then the place of its body
     };
+    std::vector<Run> of_row;
     // Voxels whose neighbour in an earlier row, straight up or to the front, is of the same
     // component.
-    const auto add_contacts = [&](const LabelledRuns& runs, Elements row, Elements other) {
+    const auto find_contacts = [&](const LabelledRuns& runs, Elements row, Elements other,
+                                   std::vector<std::uint64_t>& both) {
         const LabelledRuns before = labeller.runs_of(other);
         for (Elements word = 0; word < words; ++word)
             both[static_cast<std::size_t>(word)] = runs.inside[word] & before.inside[word];
-        if (by_value) {
-            std::visit(
-                [&](const auto* first) {
-                    bits_equal(row_of(input, first, row), row_of(input, first, other), width,
-                               equal.data());
-                },
-                input.first);
-            for (std::size_t word = 0; word < both.size(); ++word)
-                both[word] &= equal[word];
-        }
-        each_run(runs, width, [&](Elements begin, Elements end, Label label) {
-            if (Body* const all = body(label))
-                all->contacts += count_bits(both.data(), begin, end);
-        });
+        if (!by_value)
+            return;
+        std::visit(
+            [&](const auto* first) {
+                bits_equal(row_of(input, first, row), row_of(input, first, other), width,
+                           equal.data());
+            },
+            input.first);
+        for (std::size_t word = 0; word < both.size(); ++word)
+            both[word] &= equal[word];
     };
     for (Elements row = 0; row < labeller.rows() && width > 0; ++row) {
         const Elements z = first_plane + row / height, y = row % height;
         const LabelledRuns runs = labeller.runs_of(row);
+        if (y > 0)
+            find_contacts(runs, row, row - 1, above);
+        if (row >= height)
+            find_contacts(runs, row, row - height, front);
+        // Runs of a row are visited three times, so that their bodies are loaded at the same time.
+        of_row.clear();
         each_run(runs, width, [&](Elements begin, Elements end, Label label) {
-            Body* const all = body(label);
-            if (!all)
-                return;
-            Body run = of_run(z, y, begin, end, volume);
-            if (by_value)
-                run.value = std::visit(
+            bodies.prefetch(label);
+            of_row.push_back({begin, end, label});
+        });
+        for (Run& run : of_row)
+            run.label = bodies.place(run.label);
+        for (const auto& [begin, end, place] : of_row) {
+            if (place == 0)
+                continue;
+            Body& body = bodies[place];
+            const bool begins = body.voxels == 0;
+            add_run(body, z, y, begin, end, volume);
+            if (by_value && begins)
+                body.value = std::visit(
                     [&](const auto* first) { return value_code(row_of(input, first, row)[begin]); },
                     input.first);
-            all->add(run);
+            if (y > 0)
+                body.contacts += count_bits(above.data(), begin, end);
+            if (row >= height)
+                body.contacts += count_bits(front.data(), begin, end);
             if (intensity)
                 std::visit(
                     [&](const auto* first) {
-                        add_intensities(*all, row_of(*intensity, first, row) + begin, end - begin);
+                        add_intensities(body, row_of(*intensity, first, row) + begin, end - begin);
                     },
                     intensity->first);
-        });
-        if (y > 0)
-            add_contacts(runs, row, row - 1);
-        if (row >= height)
-            add_contacts(runs, row, row - height);
+        }
+        if (y + 1 == height)
+            bodies.end_plane(z);
     }
+    bodies.end();
 }
 
 } // namespace sextant::kernel

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -77,19 +78,24 @@ struct Extent {
 void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeShape& volume,
                  std::span<Extent> extents);
 
-/// Measures components of the planes that a labeller has labelled last.
+/// What is called for each component that was measured. Components come in several sequences, each
+/// by ascending label: one of those of few planes, as soon as they end, and others of longer ones.
+using TakeBody = std::function<void(Label, const Body&, int sequence)>;
+inline constexpr int body_sequences = 4;
+
+/// Measures the components of the planes that a labeller has labelled last.
 ///
 /// Input     what was labelled; the position of its first plane in the volume; intensities of the
-///           same planes, or null. slots[label − 1]: position in `bodies`, counted from 1, of a
-///           component to measure; 0 for other components.
-/// Output    added to `bodies`.
+///           same planes, or null; wanted[label − 1]: 0 for components to leave out.
+/// Output    take(label, body, sequence) for each component that is wanted.
 /// Requires  whole planes; intensities as floats or unsigned integers. A NaN makes the sum NaN, and
 ///           is no extreme.
-/// Cost      O(voxels / 64 + runs), and O(voxels of components) for intensities.
+/// Cost      O(voxels / 64 + runs), and O(voxels of components) for intensities. Memory for four
+///           bytes per component, and for the bodies of those that have begun and not ended.
 /// Deterministic  sums of integers below 2⁵³ are exact; other sums are computed in twice the
 ///           precision of double, so that parts give the same result in any order, but for ties.
 void measure(const Labeller& labeller, Connection connection, const ValueView& input,
              Elements first_plane, const VolumeShape& volume, const ValueView* intensity,
-             std::span<const Label> slots, std::span<Body> bodies);
+             std::span<const std::uint8_t> wanted, const TakeBody& take);
 
 } // namespace sextant::kernel

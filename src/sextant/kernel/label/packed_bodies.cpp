@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/label/packed_bodies.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <bit>
+#include <utility>
+
+namespace sextant::kernel {
+
+namespace {
+
+/// The axes of each product of a Body: zz, yy, xx, zy, zx, yx.
+constexpr std::pair<std::size_t, std::size_t> product_axes[] = {{0, 0}, {1, 1}, {2, 2},
+                                                                {0, 1}, {0, 2}, {1, 2}};
+
+/// The sum of a product of coordinates that are relative to the first corner of the box, less that
+/// of the coordinates themselves.
+Elements shift_of(const Body& body, std::size_t product) {
+    const auto [a, b] = product_axes[product];
+    return body.voxels * body.low[a] * body.low[b] - body.low[b] * body.sums[a] -
+           body.low[a] * body.sums[b];
+}
+
+} // namespace
+
+void PackedBodies::add(std::uint64_t number) {
+    for (; number >= 128; number >>= 7)
+        bytes_.push_back(static_cast<std::byte>(number | 128));
+    bytes_.push_back(static_cast<std::byte>(number));
+}
+
+void PackedBodies::add(Label label, const Body& body) {
+    const auto add_number = [&](Elements number) { add(static_cast<std::uint64_t>(number)); };
+    add(std::uint64_t{label} - last_label_);
+    add_number(body.first - last_first_);
+    last_label_ = label;
+    last_first_ = body.first;
+    add_number(2 * body.voxels + (body.at_border ? 1 : 0));
+    if (contents_.values)
+        add(body.value);
+    if (contents_.intensities) {
+        for (const double measure :
+             {body.intensity, body.intensity_error, body.least, body.largest}) {
+            const auto bytes = std::bit_cast<std::array<std::byte, sizeof(double)>>(measure);
+            bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+        }
+    }
+    if (body.voxels == 1)
+        return;
+    const Elements height = contents_.volume.height, width = contents_.volume.width;
+    add_number(body.first / width % height - body.low[1]);
+    add_number(body.first % width - body.low[2]);
+    add_number(body.contacts);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        add_number(body.high[axis] - body.low[axis]);
+        if (body.high[axis] > body.low[axis])
+            add_number(body.sums[axis] - body.voxels * body.low[axis]);
+    }
+    for (std::size_t i = 0; i < body.products.size(); ++i) {
+        const auto [a, b] = product_axes[i];
+        if (body.high[a] > body.low[a] && body.high[b] > body.low[b])
+            add_number(body.products[i] + shift_of(body, i));
+    }
+}
+
+std::vector<std::byte> PackedBodies::take() {
+    last_label_ = 0;
+    last_first_ = 0;
+    return std::exchange(bytes_, {});
+}
+
+std::uint64_t BodyReader::take() {
+    std::uint64_t number = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+        if (bytes_.empty())
+            break;
+        const auto next = static_cast<std::uint64_t>(bytes_.front());
+        bytes_ = bytes_.subspan(1);
+        number |= (next & 127) << shift;
+        if (next < 128)
+            return number;
+    }
+    throw Error("a record is damaged: measures of components end before they should");
+}
+
+double BodyReader::take_double() {
+    std::array<std::byte, sizeof(double)> bytes;
+    if (bytes_.size() < bytes.size())
+        throw Error("a record is damaged: measures of components end before they should");
+    std::ranges::copy(bytes_.first(bytes.size()), bytes.begin());
+    bytes_ = bytes_.subspan(bytes.size());
+    return std::bit_cast<double>(bytes);
+}
+
+bool BodyReader::next() {
+    if (bytes_.empty())
+        return false;
+    label_ += static_cast<Label>(take());
+    Body body;
+    body.first = (body_.first < 0 ? 0 : body_.first) + take_number();
+    const std::uint64_t size = take();
+    body.voxels = static_cast<Elements>(size / 2);
+    body.at_border = size % 2 > 0;
+    if (contents_.values)
+        body.value = take();
+    if (contents_.intensities) {
+        for (double* const measure :
+             {&body.intensity, &body.intensity_error, &body.least, &body.largest})
+            *measure = take_double();
+    }
+    const Elements height = contents_.volume.height, width = contents_.volume.width;
+    body.low = {body.first / width / height, body.first / width % height, body.first % width};
+    body.high = body.low;
+    std::array<Elements, 3> sums{};
+    std::array<Elements, 6> products{};
+    if (body.voxels > 1) {
+        body.low[1] -= take_number();
+        body.low[2] -= take_number();
+        body.contacts = take_number();
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            body.high[axis] = body.low[axis] + take_number();
+            if (body.high[axis] > body.low[axis])
+                sums[axis] = take_number();
+        }
+        for (std::size_t i = 0; i < products.size(); ++i) {
+            const auto [a, b] = product_axes[i];
+            if (body.high[a] > body.low[a] && body.high[b] > body.low[b])
+                products[i] = take_number();
+        }
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        body.sums[axis] = sums[axis] + body.voxels * body.low[axis];
+    for (std::size_t i = 0; i < products.size(); ++i)
+        body.products[i] = products[i] - shift_of(body, i);
+    body_ = body;
+    return true;
+}
+
+} // namespace sextant::kernel
