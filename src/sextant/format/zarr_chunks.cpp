@@ -18,6 +18,7 @@
 
 #include <blosc.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -159,7 +160,11 @@ void encode_zarr_chunk(std::span<const std::byte> chunk, std::vector<std::byte>&
 }
 
 int zarr_threads(Bytes chunk_bytes) {
-    const auto cores = static_cast<Bytes>(std::max(1U, std::thread::hardware_concurrency()));
+    cpu_set_t allowed; // those of this process, which a launcher of ranks can have limited
+    CPU_ZERO(&allowed);
+    const Bytes cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0
+                            ? CPU_COUNT(&allowed)
+                            : static_cast<Bytes>(std::max(1U, std::thread::hardware_concurrency()));
     return static_cast<int>(
         std::clamp<Bytes>(modest_zarr_chunk / std::max<Bytes>(1, chunk_bytes), 1, cores));
 }
