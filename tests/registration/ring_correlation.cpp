@@ -134,8 +134,8 @@ TEST(RingCorrelation, of_noise_resolves_nothing) {
 TEST(RingCorrelation, follows_from_the_ratio_of_signal_and_noise) {
     const ImageShape shape{512, 512};
     const Samples signal = noise(shape, 1, 1);
-    const RingCorrelation found =
-        ring_correlation(sum(signal, noise(shape, 2, 2)), sum(signal, noise(shape, 3, 2)), shape);
+    const RingCorrelation found = ring_correlation(sum(signal, noise(shape, 2, 1.2)),
+                                                   sum(signal, noise(shape, 3, 1.2)), shape);
     const double mean = std::accumulate(found.values.begin() + 30, found.values.end(), 0.) /
                         static_cast<double>(found.values.size() - 30);
     EXPECT_NEAR(mean, 1 / (1 + 1.2 * 1.2), .01);

@@ -63,6 +63,11 @@ std::string frame_of_reference(const SeriesTransforms& transforms);
 /// Reasons that differ only in numbers are of one kind.
 std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms);
 
+/// What the average resolves, as a line; "" if it was not determined.
+std::string resolution_text(const RegisterSummary& summary);
+/// What to try for the most frequent problems, a line each.
+std::vector<std::string> advice_of(const RegisterSummary& summary);
+
 /// The text ends with lines that state which frames were used and, for the most frequent problem,
 /// what to try.
 std::string to_text(const RegisterSummary& summary);

@@ -389,6 +389,10 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
     if (summary.result.resumed > 0)
         facts.push_back(
             {"Resumed", fmt::format("{} results of an earlier run", summary.result.resumed)});
+    if (const std::string text = resolution_text(summary); !text.empty())
+        facts.push_back({"Resolution", text.substr(text.find(' ') + 1)});
+    for (const std::string& advice : advice_of(summary))
+        facts.push_back({"What to try", advice});
     facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
     constexpr std::size_t most_warnings = 8; // the page also lists omitted frames below
     for (std::size_t i = 0; i < std::min(summary.warnings.size(), most_warnings); ++i)
@@ -419,12 +423,15 @@ std::string to_page(const RegisterSummary& summary) {
     std::vector<report::RegisteredFrame> frames;
     std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
                    shown_of);
-    page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
-                     frames_of(summary),
-                     field_of(summary),
-                     rows_of(summary),
-                     likeness_section(frames, fields ? "with rigid motions only" : "as recorded"),
-                     work_of(*summary.work, summary.result, summary.team)};
+    page.sections = {
+        drift_section(frames, transforms.reference, pixel_of(transforms)),
+        frames_of(summary),
+        field_of(summary),
+        rows_of(summary),
+        report::resolution_section(summary.result.resolution.values, summary.result.resolution.side,
+                                   registration::least_ring_correlation, resolution_text(summary)),
+        likeness_section(frames, fields ? "with rigid motions only" : "as recorded"),
+        work_of(*summary.work, summary.result, summary.team)};
     page.next_steps = {{"Apply the same motions to another channel",
                         fmt::format("sextant apply {}/transforms.json channel.mrc -o aligned.tif",
                                     summary.output)},

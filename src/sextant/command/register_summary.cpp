@@ -111,8 +111,8 @@ bool is_out_of_reach(const FrameRegistration& place) {
            place.left_out.find("resembles") != std::string::npos;
 }
 
-/// What to try for the most frequent problem; "" if there is none, or nothing can be done.
-std::string advice_of(const RegisterSummary& summary, const Counts& counts) {
+/// What to try for the most frequent flag; "" if there is none, or nothing can be done.
+std::string advice_on_flags(const RegisterSummary& summary, const Counts& counts) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
     const auto unreached = std::count_if(frames.begin(), frames.end(), is_out_of_reach);
     std::string flag;
@@ -140,17 +140,26 @@ std::string misfit_text(const RegistrationResult& result) {
         fmt::format("{:.0f} standard deviations of what noise causes", misfit.deviations);
     if (misfit.of_rows)
         return fmt::format("rows still move relative to one another, by {:.2f} px (RMS of the "
-                           "means of adjacent rows, {}): {}\n",
+                           "means of adjacent rows, {}): {}",
                            misfit.pixels, evidence,
                            result.rows ? "their jitter has not been removed completely"
                                        : "scan lines jitter, try --scan-rows");
     const bool most_general =
         result.model == MotionModel::affine || !result.model_reason.empty() || result.rows;
     return fmt::format("parts of frames still move relative to one another, by {:.2f} px (RMS, "
-                       "{}): try {}\n",
+                       "{}): try {}",
                        misfit.pixels, evidence,
                        most_general ? "--model nonrigid"
                                     : "--model auto, or --scan-rows if rows are scanned slowly");
+}
+
+/// What to try if averages of every second frame have nothing in common; "" if they do.
+std::string unresolved_text(const RegistrationResult& result) {
+    if (result.resolution.values.empty() || result.resolution.resolved > 0)
+        return "";
+    return "averages of every second frame have nothing in common: motions may be wrong, or frames "
+           "too noisy; compare frames in the aligned stack, sum neighbouring frames first, or try "
+           "--reference N";
 }
 
 std::string closing_of(const RegisterSummary& summary,
@@ -172,9 +181,10 @@ std::string closing_of(const RegisterSummary& summary,
                     median_of(places, [&](const FrameRegistration& place) {
                         return deviation_of(place, summary.transforms.shape);
                     }));
-    if (const std::string advice = advice_of(summary, counts); !advice.empty())
+    if (const std::string resolution = resolution_text(summary); !resolution.empty())
+        text += resolution + "\n";
+    for (const std::string& advice : advice_of(summary))
         text += advice + "\n";
-    text += misfit_text(summary.result);
     if (summary.streaks.pixels > 0)
         text += fmt::format("mean and median differ by more than noise in {}, most at ({}, {}), as "
                             "hot pixels cause: the median may be the better image\n",
@@ -284,6 +294,36 @@ std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms) 
                                            transforms.series, frames.size() - shown));
     }
     return warnings;
+}
+
+std::string resolution_text(const RegisterSummary& summary) {
+    const registration::RingCorrelation& rings = summary.result.resolution;
+    if (rings.values.empty())
+        return "";
+    const PixelSize& pixel = summary.transforms.pixel;
+    const auto period = [&](double frequency) {
+        return pixel.known() && pixel.x == pixel.y
+                   ? fmt::format("{:.3g} px ({:.3g} {})", 1 / frequency, pixel.x / frequency,
+                                 pixel.unit)
+                   : fmt::format("{:.3g} px", 1 / frequency);
+    };
+    constexpr double nyquist = .5;
+    std::string text =
+        rings.resolved == 0 ? "resolution: none"
+        : rings.resolved < nyquist
+            ? fmt::format("resolution {}", period(rings.resolved))
+            : fmt::format("resolution {}, the limit of the pixels,", period(nyquist));
+    text += " by the correlation of averages of every second frame (FRC 1/7)";
+    if (rings.highest > 0)
+        text += fmt::format("; spots of a lattice down to {}", period(rings.highest));
+    return text;
+}
+
+std::vector<std::string> advice_of(const RegisterSummary& summary) {
+    std::vector<std::string> all = {advice_on_flags(summary, counts_of(registered(summary))),
+                                    misfit_text(summary.result), unresolved_text(summary.result)};
+    std::erase(all, "");
+    return all;
 }
 
 std::string to_text(const RegisterSummary& summary) {

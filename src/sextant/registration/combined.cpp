@@ -367,22 +367,29 @@ class Band {
           sums_(shown_.size()),
           weights_(options.contributions.empty() ? 0 : shown_.size()),
           counts_(shown_.size()),
+          second_sums_(options.halves ? shown_.size() : 0),
+          second_weights_(second_sums_.size()),
           values_(options.median ? shown_.size() * frames : 0),
           team_(team) {}
 
     /// Buffer for the resampled rows of one frame, which add() then accumulates.
     std::span<float> shown() { return shown_; }
 
-    void add() {
+    /// `in_second`: the frame belongs to the second half.
+    void add(bool in_second) {
         for_each_block([&](std::size_t first, std::size_t last) {
+            if (in_second)
+                add_to_second(first, last, {});
             accumulate(first, last, [&](std::size_t pixel) {
                 sums_[pixel] += static_cast<double>(shown_[pixel]);
             });
         });
     }
 
-    void add(const Contribution& contribution) {
+    void add(const Contribution& contribution, bool in_second) {
         for_each_block([&](std::size_t first, std::size_t last) {
+            if (in_second)
+                add_to_second(first, last, contribution);
             accumulate(first, last, [&](std::size_t pixel) {
                 const double value =
                     contribution.gain * static_cast<double>(shown_[pixel]) + contribution.offset;
@@ -402,6 +409,8 @@ class Band {
             combined.median.resize(before + shown_.size());
         for (const double weight : weights_)
             combined.weight.push_back(static_cast<float>(weight));
+        for (std::vector<float>& half : combined.halves)
+            half.resize(half.size() + second_sums_.size());
         for_each_block([&](std::size_t first, std::size_t last) {
             for (std::size_t pixel = first; pixel < last; ++pixel) {
                 const std::size_t count = counts_[pixel];
@@ -410,6 +419,13 @@ class Band {
                     weights_.empty() ? static_cast<double>(count) : weights_[pixel];
                 if (count > 0 && weight > 0)
                     combined.mean[before + pixel] = static_cast<float>(sums_[pixel] / weight);
+                if (second_sums_.empty())
+                    continue;
+                const double second = second_weights_[pixel]; // 0 / 0 is NaN
+                combined.halves[0][before + pixel] =
+                    static_cast<float>((sums_[pixel] - second_sums_[pixel]) / (weight - second));
+                combined.halves[1][before + pixel] =
+                    static_cast<float>(second_sums_[pixel] / second);
             }
             if (!values_.empty())
                 find_medians(first, last, std::span(combined.median).subspan(before));
@@ -447,6 +463,16 @@ class Band {
             std::copy(shown_.data() + first, shown_.data() + last, &value(counts_[first], first));
         for (std::size_t pixel = first; pixel < last; ++pixel)
             ++counts_[pixel];
+    }
+
+    void add_to_second(std::size_t first, std::size_t last, const Contribution& contribution) {
+        for (std::size_t pixel = first; pixel < last; ++pixel) {
+            const double value =
+                contribution.gain * static_cast<double>(shown_[pixel]) + contribution.offset;
+            const bool finite = std::isfinite(value);
+            second_sums_[pixel] += finite ? contribution.weight * value : 0;
+            second_weights_[pixel] += finite ? contribution.weight : 0;
+        }
     }
 
     bool have_one_count(std::size_t first, std::size_t last) const {
@@ -492,6 +518,7 @@ class Band {
     std::vector<float> shown_;
     std::vector<double> sums_, weights_; ///< no weights if all are equal
     std::vector<std::uint32_t> counts_;
+    std::vector<double> second_sums_, second_weights_; ///< of the second half, if wanted
     std::vector<float> values_; ///< [i][pixel]: the i-th finite sample of a pixel
     Team* team_;
 };
@@ -500,7 +527,9 @@ class Band {
 Bytes bytes_of_pixel(std::int64_t frames, const CombineOptions& options) {
     const Bytes sums = sizeof(float) + sizeof(double) + sizeof(std::uint32_t);
     const Bytes weights = options.contributions.empty() ? 0 : sizeof(double);
-    return sums + weights + (options.median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
+    const Bytes halves = options.halves ? 2 * sizeof(double) : 0;
+    return sums + weights + halves +
+           (options.median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
 }
 
 /// Combines some rows of an area.
@@ -532,10 +561,11 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
             if (!resampler.show(frame, transform_of(frame),
                                 {area.x, area.y + some.first, {width, some.count()}}, band.shown()))
                 continue;
+            const bool in_second = options.halves && index % 2 == 1;
             if (options.contributions.empty())
-                band.add();
+                band.add(in_second);
             else
-                band.add(options.contributions[index]);
+                band.add(options.contributions[index], in_second);
         }
         band.finish(combined);
     }
@@ -573,7 +603,11 @@ Combined combine(const Communicator& communicator, FrameSource& source,
         const std::vector<float> own = std::move(values); // freed before the next list is gathered
         return all_gather_lists(communicator, std::span<const float>(own));
     };
-    return {all(local.mean), all(local.median), all(local.count), all(local.weight)};
+    return {all(local.mean),
+            all(local.median),
+            all(local.count),
+            all(local.weight),
+            {all(local.halves[0]), all(local.halves[1])}};
 }
 
 } // namespace sextant::registration

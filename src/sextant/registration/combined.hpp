@@ -10,6 +10,7 @@
 #include "sextant/registration/pixel_area.hpp"
 #include "sextant/registration/row_motion.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -73,6 +74,9 @@ struct Combined {
     std::vector<float> count;        ///< number of frames that cover the pixel
     std::vector<float>
         weight; ///< sum of their weights; empty without CombineOptions::contributions
+    /// The means of every second frame, the first and the second one first; NaN where none of these
+    /// covers the pixel. Empty without CombineOptions::halves.
+    std::array<std::vector<float>, 2> halves;
 };
 
 /// The contribution of a frame to averages: each sample T contributes gain · T + offset.
@@ -90,6 +94,7 @@ struct CombineOptions {
     std::vector<Contribution> contributions = {};
     /// The area of the result in the coordinates of the reference; default: that of the reference.
     std::optional<PixelArea> area = {};
+    bool halves = false; ///< also compute Combined::halves
 };
 
 /// Returns the least memory for combining frames of this width: one row of each frame.

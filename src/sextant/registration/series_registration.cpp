@@ -18,6 +18,7 @@
 #include "sextant/registration/station_series.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -390,6 +391,13 @@ Record record_of(const RegistrationResult& result) {
           {"width", result.canvas.shape.width},
           {"height", result.canvas.shape.height}},
          "area of the result images, in pixels of the reference"},
+        {"resolution",
+         {{"side", result.resolution.side},
+          {"resolved", result.resolution.resolved},
+          {"highest", result.resolution.highest},
+          {"correlation", Json(result.resolution.values)}},
+         "Fourier ring correlation of the averages of every second frame; frequencies in cycles "
+         "per pixel"},
         {"misfit",
          {{"significant", result.misfit.significant},
           {"of_rows", result.misfit.of_rows},
@@ -465,7 +473,10 @@ class SeriesRegistration::Run {
             choose_averaged();
             choose_canvas(found);
         });
-        timed(result_.seconds.average, [&] { result_.average = combined(found, true); });
+        timed(result_.seconds.average, [&] {
+            result_.average = combined(found, true);
+            find_resolution();
+        });
         if (options_.recorded_mean)
             result_.recorded = combined([](std::int64_t) { return Transform(); }, false);
         gather_frames();
@@ -969,12 +980,28 @@ class SeriesRegistration::Run {
                        combine_options(median), control_);
     }
 
+    /// The area of averages.
+    PixelArea shown_area() const {
+        return result_.canvas.shape.elements() > 0 ? result_.canvas
+                                                   : area_of(source_->header().shape);
+    }
+
+    /// Compares the averages of every second frame.
+    void find_resolution() {
+        std::array<std::vector<float>, 2> halves = std::exchange(result_.average.halves, {});
+        if (is_first() && averaged_.size() > 1)
+            result_.resolution = ring_correlation(halves[0], halves[1], shown_area().shape);
+    }
+
     /// Returns the options of averages. Weighted averages bring frames to the level and contrast of
     /// the reference.
     CombineOptions combine_options(bool median) const {
-        CombineOptions options{median, options_.memory, options_.threads};
-        if (result_.canvas.shape.elements() > 0)
-            options.area = result_.canvas;
+        CombineOptions options;
+        options.median = median;
+        options.halves = median; // of the aligned average only
+        options.memory = options_.memory;
+        options.threads = options_.threads;
+        options.area = shown_area();
         if (options_.average == AverageKind::plain)
             return options;
         const auto contrast_of = [&](std::int64_t frame) {

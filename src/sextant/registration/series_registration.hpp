@@ -14,6 +14,7 @@
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/pair_reader.hpp"
 #include "sextant/registration/rigid.hpp"
+#include "sextant/registration/ring_correlation.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -210,6 +211,8 @@ struct RegistrationResult {
     /// Number of columns at the left edge of frames that the flyback of the scan disturbs, and that
     /// are gaps in all frames; 0 without scan_rows.
     std::int64_t flyback = 0;
+    /// The correlation of the averages of every second frame; on rank 0, of two frames or more.
+    registration::RingCorrelation resolution = {};
     std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
                                ///< reference; the signals of their contrasts are negative
 };

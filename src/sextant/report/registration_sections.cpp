@@ -205,6 +205,17 @@ Section likeness_section(std::span<const RegisteredFrame> frames, const std::str
     return {"Quality of the registration", chart(ncc) + chart(rest) + chart(sigma)};
 }
 
+Section resolution_section(std::span<const double> values, std::int64_t side, double threshold,
+                           const std::string& text) {
+    if (values.empty())
+        return {};
+    CurveChart rings{fmt::format("Fourier ring correlation, by cycles per {} pixels", side), text,
+                     "cycles", ""};
+    rings.curves = {{"every second frame", {values.begin(), values.end()}},
+                    {"threshold 1/7", std::vector<double>(values.size(), threshold)}};
+    return {"Resolution of the average", chart_of(rings)};
+}
+
 Section rows_section(const ScannedRows& rows) {
     if (rows.jitter.empty())
         return {};

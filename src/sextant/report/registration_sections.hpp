@@ -37,6 +37,11 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
 ///           ("by rigid motions alone").
 Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before);
 
+/// Shows a Fourier ring correlation: values[i] at i cycles per `side` pixels, and a threshold.
+/// `text` states what is resolved. Empty without values.
+Section resolution_section(std::span<const double> values, std::int64_t side, double threshold,
+                           const std::string& text);
+
 /// The displacements of the rows of scanned frames.
 struct ScannedRows {
     std::vector<double> jitter, drift_x, drift_y; ///< of each frame, pixels; NaN if left out
