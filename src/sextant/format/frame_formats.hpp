@@ -17,8 +17,9 @@ std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string&
 /// HDF5, with images in the conventions of microscopes and their software: Velox EMD (rows,
 /// columns, frames), Berkeley EMD and HyperSpy (frames, rows, columns), with their pixel sizes; or
 /// any dataset of integers or floats with two or more axes, of which the last two are rows and
-/// columns. `detail` names a dataset; by default, the largest dataset of the first of these kinds
-/// is read, and the others are listed in a remark.
+/// columns, with the size of an element in its attribute "element_size_um", if it has one. `detail`
+/// names a dataset; by default, the largest dataset of the first of these kinds is read, and the
+/// others are listed in a remark.
 ///
 /// A separate process reads the file (read_apart.hpp), because libhdf5 can crash on files whose
 /// internal tables are damaged. A crash is reported as InvalidFile.
@@ -31,11 +32,14 @@ std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string&
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options);
 
-/// Writes a dataset "/data": (frames, rows, columns), or (rows, columns) for one frame, contiguous
-/// and uncompressed. Neither a pixel size nor a frame interval is written. libhdf5 is not used: the
-/// metadata of one dataset have a fixed layout, and a library that holds a file open must not be
-/// used in a process that forks to read other files.
+/// Writes a dataset "/data": (frames, rows, columns), or (rows, columns) for one frame, in chunks
+/// of up to 64 frames and 4 MiB. Integers are compressed by deflate at level 1. A pixel size in a
+/// unit of length is written as the attribute "element_size_um", with the distance of slices if
+/// frames are slices; a frame interval is not written. libhdf5 is not used: the metadata of one
+/// dataset have a fixed layout, and a library that holds a file open must not be used in a process
+/// that forks to read other files.
 ///
+/// Cost      up to 256 MiB of samples are held, or one row of chunks of a frame.
 /// Source    HDF5 File Format Specification 2.0, superblock version 0
 std::unique_ptr<FrameSink> create_hdf5(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);

@@ -36,6 +36,7 @@ struct Hdf5Series {
     std::size_t row_axis = 0, column_axis = 1; ///< all other axes are frames
     PixelSize pixel = {};
     Seconds frame_interval = 0;
+    double slice_distance = 0; ///< along the axis before the rows, in the unit of `pixel`
 };
 
 std::string parent_of(const std::string& name) {
@@ -137,8 +138,16 @@ std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dat
     return series;
 }
 
-std::optional<Hdf5Series> plain(const Hdf5Input&, const Hdf5Dataset& dataset) {
-    return with_last_axes(dataset);
+/// Any dataset, with the size of an element that several programs store, as ImageJ's HDF5 plugin
+/// does: in µm, along slices, rows and columns.
+std::optional<Hdf5Series> plain(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    Hdf5Series series = with_last_axes(dataset);
+    const std::vector<double> size = hdf5_numbers(file, dataset.name, "element_size_um", 3);
+    if (size.size() >= 2)
+        series.pixel = {size[size.size() - 1], size[size.size() - 2], "µm"};
+    if (size.size() == 3 && dataset.sides.size() >= 3)
+        series.slice_distance = size[0];
+    return series;
 }
 
 /// The conventions in order of priority.
@@ -420,6 +429,11 @@ std::unique_ptr<FrameSource> open_here(const std::string& path, const std::strin
     header.remarks.insert(header.remarks.begin(), remarks.begin(), remarks.end());
     header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());
     header.pixel = believable(series.pixel, header.remarks);
+    if (axes.frames.size() == 1 && !storage.chunk().empty())
+        header.frames_per_chunk = std::min(header.frames, storage.chunk()[axes.frames.front()]);
+    if (axes.frames.size() == 1 && axes.frames.front() + 1 == series.row_axis &&
+        (header.axes.names.empty() || header.axes.names[axes.frames.front()] == 'Z'))
+        header.slice_distance = believable_distance(series.slice_distance, header.pixel);
     check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),
                     storage.ratio());
     check_row(path, header, storage.stored());

@@ -239,6 +239,23 @@ std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& obje
     return value;
 }
 
+std::vector<double> hdf5_numbers(const Hdf5Input& file, const std::string& object,
+                                 const std::string& attribute, std::size_t most) {
+    const Hdf5Handle handle = open_attribute(file, object, attribute);
+    const Hdf5Handle type(handle ? H5Aget_type(handle.id()) : -1, H5Tclose);
+    const Hdf5Handle space(handle ? H5Aget_space(handle.id()) : -1, H5Sclose);
+    if (!type || !space ||
+        (H5Tget_class(type.id()) != H5T_FLOAT && H5Tget_class(type.id()) != H5T_INTEGER))
+        return {};
+    const hssize_t count = H5Sget_simple_extent_npoints(space.id());
+    if (count < 1 || count > static_cast<hssize_t>(most))
+        return {};
+    std::vector<double> values(static_cast<std::size_t>(count));
+    if (H5Aread(handle.id(), H5T_NATIVE_DOUBLE, values.data()) < 0)
+        return {};
+    return values;
+}
+
 std::vector<double> hdf5_values(const Hdf5Input& file, const std::string& name,
                                 std::int64_t count) {
     const auto described = describe_hdf5(file, name);

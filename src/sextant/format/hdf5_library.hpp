@@ -89,6 +89,11 @@ std::string hdf5_text(const Hdf5Input& file, const std::string& object,
 std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
                                   const std::string& attribute);
 
+/// Returns the values of an attribute that is a list of at most `most` numbers; empty if there is
+/// no such attribute.
+std::vector<double> hdf5_numbers(const Hdf5Input& file, const std::string& object,
+                                 const std::string& attribute, std::size_t most);
+
 /// Returns up to `count` values from the start of a dataset as doubles; empty if they cannot be
 /// read.
 std::vector<double> hdf5_values(const Hdf5Input& file, const std::string& dataset,

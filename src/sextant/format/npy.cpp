@@ -444,7 +444,7 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
     layout.swapped = array.big_endian;
     layout.boolean = array.boolean;
     if (array.fortran && header.frames > 1)
-        header.remarks.push_back(
+        header.remarks.emplace_back(
             "stored in Fortran order: a frame's samples are not contiguous, so reading is slow");
     return stored_frames(std::move(file), std::move(header), layout);
 }

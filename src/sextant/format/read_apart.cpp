@@ -87,7 +87,8 @@ struct PlainHeader {
     std::int64_t frames = 0, width = 0, height = 0;
     Sample sample = Sample::f32;
     std::int32_t channels = 1;
-    double pixel_x = 0, pixel_y = 0;
+    double pixel_x = 0, pixel_y = 0, slice_distance = 0;
+    std::int64_t frames_per_chunk = 1;
     Seconds frame_interval = 0;
     Hyperstack hyperstack = {};
     std::uint64_t axes = 0, remarks = 0;
@@ -200,6 +201,8 @@ class ChildReader {
         plain.channels = header.channels;
         plain.pixel_x = header.pixel.x;
         plain.pixel_y = header.pixel.y;
+        plain.slice_distance = header.slice_distance;
+        plain.frames_per_chunk = header.frames_per_chunk;
         plain.frame_interval = header.frame_interval;
         plain.hyperstack = header.hyperstack;
         plain.axes = header.axes.lengths.size();
@@ -264,6 +267,8 @@ void ReadingChild::receive_header() {
     header_.sample = plain.sample;
     header_.channels = plain.channels;
     header_.pixel = {plain.pixel_x, plain.pixel_y, receive_text()};
+    header_.slice_distance = plain.slice_distance;
+    header_.frames_per_chunk = plain.frames_per_chunk;
     header_.frame_interval = plain.frame_interval;
     header_.hyperstack = plain.hyperstack;
     header_.axes.names = receive_text();

@@ -300,7 +300,7 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     if (header.shape.width * size_of(header.sample) > usual_row)
         check_row(path, header, stored_zarr_bytes(store, series));
     if (!has_any_chunk(store, series))
-        header.remarks.push_back("has no chunks: all samples are the fill value");
+        header.remarks.emplace_back("has no chunks: all samples are the fill value");
     return std::make_unique<ZarrFrames>(std::move(header), std::move(store), std::move(series),
                                         std::move(axes));
 }

@@ -4,93 +4,35 @@
 #include "sextant/format/zarr_chunks.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <utility>
 
 namespace sextant::format {
 
 ZarrArray zarr_array_for(Sample type, std::int64_t frames, ImageShape shape, bool stack,
                          std::int64_t most_depth) {
-    constexpr Bytes wanted_chunk_bytes = Bytes{1} << 22, most_layer_bytes = Bytes{1} << 28;
-    const Bytes sample = size_of(type), frame = shape.elements() * sample;
-    std::int64_t depth = std::min(most_depth, frames);
-    if (depth > 1 && depth > most_layer_bytes / frame)
-        depth = std::int64_t{1} << (std::bit_width(static_cast<std::uint64_t>(
-                                        std::max<Bytes>(1, most_layer_bytes / frame))) -
-                                    1);
-    std::int64_t rows = 1, columns = 1;
-    const auto fits = [&] { return 2 * depth * rows * columns * sample <= wanted_chunk_bytes; };
-    while (fits() && (rows < shape.height || columns < shape.width)) {
-        const bool grow_rows = rows < shape.height && (rows < columns || columns == shape.width);
-        std::int64_t& side = grow_rows ? rows : columns;
-        side = std::min(2 * side, grow_rows ? shape.height : shape.width);
-    }
-    ZarrArray array{{shape.height, shape.width}, {rows, columns}, type};
-    if (stack) {
-        array.sides.insert(array.sides.begin(), frames);
-        array.chunk.insert(array.chunk.begin(), depth);
-    }
+    ChunkGrid grid = chunks_for(type, frames, shape, stack, most_depth);
+    ZarrArray array{std::move(grid.sides), std::move(grid.chunk), type};
     array.separator = '/'; // as OME-Zarr requires
     array.codec = ZarrCodec::zstd;
     return array;
 }
 
-ZarrArraySink::ZarrArraySink(ZarrArray array, Put put, std::vector<ZarrBuffers>& buffers)
+ZarrArraySink::ZarrArraySink(ZarrArray array, Put put, std::vector<ChunkBuffers>& buffers)
     : array_(std::move(array)),
       put_(std::move(put)),
-      buffers_(buffers),
-      depth_(is_stack() ? array_.chunk.front() : 1),
-      rows_(array_.chunk[array_.chunk.size() - 2]),
-      rows_held_(depth_ > 1 ? height() : rows_),
-      held_(static_cast<std::size_t>(depth_ * rows_held_ * row_bytes())) {
+      cutter_(
+          {array_.sides, array_.chunk, array_.sample},
+          [this](std::span<const std::int64_t> position, ChunkBuffers& chunk) {
+              put_chunk(position, chunk);
+          },
+          buffers) {
     put_(".zarray", zarr_array_text(array_));
 }
 
-void ZarrArraySink::append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
-    const bool last_of_layer = frame % depth_ == depth_ - 1 || frame == frames() - 1;
-    while (rows.count() > 0) {
-        const std::int64_t band = rows.first / rows_;
-        const std::int64_t band_end = std::min((band + 1) * rows_, height());
-        const std::int64_t end = std::min(rows.last, band_end);
-        const auto bytes = static_cast<std::size_t>((end - rows.first) * row_bytes());
-        std::memcpy(held_row(frame % depth_, rows.first), samples.data(), bytes);
-        samples = samples.subspan(bytes);
-        rows.first = end;
-        if (last_of_layer && end == band_end)
-            write_band(frame, band);
-    }
-}
-
-/// Writes the chunks of some rows, all of whose frames up to `frame` are held.
-void ZarrArraySink::write_band(std::int64_t frame, std::int64_t band) {
-    const std::int64_t columns = array_.chunk.back(), width = array_.sides.back();
-    run_zarr_tasks((width + columns - 1) / columns, static_cast<int>(buffers_.size()),
-                   [&](std::int64_t column, int thread) {
-                       write_chunk(frame, band, column, buffers_[static_cast<std::size_t>(thread)]);
-                   });
-}
-
-void ZarrArraySink::write_chunk(std::int64_t frame, std::int64_t band, std::int64_t column,
-                                ZarrBuffers& buffers) {
-    const Bytes chunk_row = array_.chunk.back() * size_of(array_.sample);
-    const Bytes left = column * chunk_row, bytes = std::min(chunk_row, row_bytes() - left);
-    const std::int64_t first = band * rows_;
-    const std::int64_t last = std::min(first + rows_, height());
-    std::vector<std::byte>& chunk = buffers.chunk;
-    chunk.assign(static_cast<std::size_t>(array_.chunk_bytes()), std::byte{0});
-    for (std::int64_t i = 0; i <= frame % depth_; ++i) {
-        for (std::int64_t y = first; y < last; ++y) {
-            std::memcpy(chunk.data() + (i * rows_ + y - first) * chunk_row, held_row(i, y) + left,
-                        static_cast<std::size_t>(bytes));
-        }
-    }
-    if (std::all_of(chunk.begin(), chunk.end(), [](std::byte b) { return b == std::byte{0}; }))
+void ZarrArraySink::put_chunk(std::span<const std::int64_t> position, ChunkBuffers& buffers) const {
+    if (std::ranges::all_of(buffers.chunk, [](std::byte b) { return b == std::byte{0}; }))
         return; // missing chunks consist of zeros
-    encode_zarr_chunk(chunk, buffers.stored);
-    std::vector<std::int64_t> position{band, column};
-    if (is_stack())
-        position.insert(position.begin(), frame / depth_);
+    encode_zarr_chunk(buffers.chunk, buffers.stored);
     put_(array_.chunk_name(position),
          {reinterpret_cast<const char*>(buffers.stored.data()), buffers.stored.size()});
 }

@@ -270,7 +270,7 @@ class ZarrSink : public FrameSink {
     void finish() override { folder_.commit(); }
 
     AtomicFolder folder_;
-    std::vector<ZarrBuffers> buffers_;
+    std::vector<ChunkBuffers> buffers_;
     std::vector<std::unique_ptr<ZarrArraySink>> arrays_; ///< by level
     std::vector<std::unique_ptr<Halving>> halvings_;     ///< from each level to the next
 };
@@ -298,7 +298,7 @@ class ZarrPartSink final : public FrameSink {
     void finish() override {}
 
     std::int64_t first_;
-    std::vector<ZarrBuffers> buffers_;
+    std::vector<ChunkBuffers> buffers_;
     ZarrArraySink array_;
 };
 

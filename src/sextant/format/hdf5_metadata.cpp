@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/hdf5_metadata.hpp"
+
+#include "sextant/core/sample.hpp"
+#include "sextant/format/source_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string_view>
+#include <type_traits>
+
+namespace sextant::format {
+
+namespace {
+
+constexpr std::uint64_t hdf5_undefined = ~std::uint64_t{0}; // an address that is not set
+
+// Positions in the file. The sizes of the tree's and the group's node follow from their numbers of
+// entries in the superblock.
+constexpr std::uint16_t entries_of_leaf = 4, entries_of_tree = 16; // nodes hold twice as many
+constexpr std::uint64_t root_at = 96, tree_at = root_at + 40,
+                        heap_at = tree_at + 24 + 8 * (4 * entries_of_tree + 1),
+                        names_at = heap_at + 32, names_bytes = 16,
+                        group_at = names_at + names_bytes,
+                        dataset_at = group_at + 8 + 40 * 2 * entries_of_leaf;
+constexpr std::string_view dataset_name = "data";
+
+/// The metadata of a file, in little-endian byte order.
+class Hdf5Metadata {
+  public:
+    template <class T>
+    Hdf5Metadata& put(std::type_identity_t<T> value) {
+        bytes_.resize(bytes_.size() + sizeof(T));
+        put_number(std::span(bytes_), bytes_.size() - sizeof(T), value);
+        return *this;
+    }
+    Hdf5Metadata& bytes(std::initializer_list<int> values) {
+        for (const int value : values)
+            put<std::uint8_t>(static_cast<std::uint8_t>(value));
+        return *this;
+    }
+    Hdf5Metadata& address(std::uint64_t value) { return put<std::uint64_t>(value); }
+    Hdf5Metadata& text(std::string_view letters) {
+        for (const char letter : letters)
+            put<char>(letter);
+        return *this;
+    }
+    Hdf5Metadata& fill_to(std::uint64_t position) {
+        bytes_.resize(position);
+        return *this;
+    }
+    /// Adds a message of an object header.
+    Hdf5Metadata& message(int type, Hdf5Metadata body) {
+        body.align();
+        return put<std::uint16_t>(static_cast<std::uint16_t>(type))
+            .put<std::uint16_t>(static_cast<std::uint16_t>(body.size()))
+            .put<std::uint32_t>(0)
+            .append(body);
+    }
+    /// Adds an object header, version 1.
+    Hdf5Metadata& object(int count, const Hdf5Metadata& messages) {
+        return bytes({1, 0})
+            .put<std::uint16_t>(static_cast<std::uint16_t>(count))
+            .put<std::uint32_t>(1)
+            .put<std::uint32_t>(static_cast<std::uint32_t>(messages.size()))
+            .put<std::uint32_t>(0)
+            .append(messages);
+    }
+    Hdf5Metadata& append(const Hdf5Metadata& other) {
+        bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end());
+        return *this;
+    }
+    /// Adds bytes up to a multiple of 8.
+    Hdf5Metadata& align() { return fill_to((bytes_.size() + 7) / 8 * 8); }
+    std::size_t size() const { return bytes_.size(); }
+    const std::vector<std::byte>& all() const { return bytes_; }
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+/// The description of a type, of 16 bytes for integers and 24 for floats.
+Hdf5Metadata type_of(Sample sample) {
+    Hdf5Metadata bytes;
+    struct Float { // positions and sizes in bits
+        int sign, exponent, exponent_bits, mantissa_bits;
+        std::uint32_t bias;
+    };
+    const auto size = static_cast<std::uint32_t>(size_of(sample));
+    const auto precision = static_cast<std::uint16_t>(8 * size);
+    constexpr int version = 1 << 4, integer = 0, real = 1;
+    const std::string_view kind = name(sample).substr(0, 1);
+    if (kind != "f") {
+        constexpr int has_sign = 1 << 3;
+        return bytes.bytes({version | integer, kind == "i" ? has_sign : 0, 0, 0})
+            .put<std::uint32_t>(size)
+            .put<std::uint16_t>(0)
+            .put<std::uint16_t>(precision)
+            .put<std::uint32_t>(0);
+    }
+    const Float type = size == 2   ? Float{15, 10, 5, 10, 15}
+                       : size == 4 ? Float{31, 23, 8, 23, 127}
+                                   : Float{63, 52, 11, 52, 1023};
+    constexpr int leading_one_is_implied = 2 << 4;
+    return bytes.bytes({version | real, leading_one_is_implied, type.sign, 0})
+        .put<std::uint32_t>(size)
+        .put<std::uint16_t>(0)
+        .put<std::uint16_t>(precision)
+        .bytes({type.exponent, type.exponent_bits, 0, type.mantissa_bits})
+        .put<std::uint32_t>(type.bias)
+        .put<std::uint32_t>(0);
+}
+
+/// Each node of the tree has up to 64 children, and each level is stored before the next, from the
+/// leaves to the root.
+class Hdf5TreeWriter {
+  public:
+    /// `at`: the tree's position in the file.
+    Hdf5TreeWriter(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks, std::uint64_t at)
+        : grid_(grid), chunks_(chunks), at_(at) {
+        std::vector<Child> children;
+        for (std::size_t i = 0; i < chunks.size(); ++i)
+            children.push_back({i, static_cast<std::uint64_t>(chunks[i].position)});
+        for (int level = 0; level == 0 || children.size() > 1; ++level)
+            children = put_level(level, children);
+        root_ = children.front().address;
+    }
+
+    Hdf5ChunkTree tree() const { return {tree_.all(), root_}; }
+
+  private:
+    /// A chunk or a node, and the number of its first chunk.
+    struct Child {
+        std::size_t first;
+        std::uint64_t address;
+    };
+
+    std::uint64_t node_bytes() const {
+        const std::uint64_t key = 8 + 8 * (grid_.sides.size() + 1);
+        return 24 + most_children * 8 + (most_children + 1) * key;
+    }
+
+    /// Returns the nodes.
+    std::vector<Child> put_level(int level, std::span<const Child> children) {
+        std::vector<Child> nodes;
+        const std::size_t count = (children.size() + most_children - 1) / most_children;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto own = children.subspan(
+                i * most_children, std::min(most_children, children.size() - i * most_children));
+            const std::uint64_t address = at_ + tree_.size();
+            nodes.push_back({own.front().first, address});
+            tree_.text("TREE")
+                .bytes({1, level})
+                .put<std::uint16_t>(static_cast<std::uint16_t>(own.size()));
+            tree_.address(i == 0 ? hdf5_undefined : address - node_bytes());
+            tree_.address(i + 1 == count ? hdf5_undefined : address + node_bytes());
+            for (const Child& child : own) {
+                put_key(child.first);
+                tree_.address(child.address);
+            }
+            const std::size_t after = (i + 1) * most_children;
+            put_key(after < children.size() ? children[after].first : chunks_.size());
+            tree_.fill_to(address - at_ + node_bytes());
+        }
+        return nodes;
+    }
+
+    /// The key of a chunk; after the last chunk, one that is greater than all others.
+    void put_key(std::size_t chunk) {
+        const bool exists = chunk < chunks_.size();
+        tree_.put<std::uint32_t>(exists ? static_cast<std::uint32_t>(chunks_[chunk].bytes) : 0);
+        tree_.put<std::uint32_t>(0); // no filter is skipped
+        std::vector<std::uint64_t> start(grid_.sides.size() + 1);
+        std::size_t rest = exists ? chunk : chunks_.size() - 1;
+        for (std::size_t axis = grid_.sides.size(); axis-- > 0;) {
+            const auto length = static_cast<std::size_t>(grid_.chunk[axis]);
+            const std::size_t along =
+                (static_cast<std::size_t>(grid_.sides[axis]) + length - 1) / length;
+            start[axis] = (rest % along + (exists ? 0 : 1)) * length;
+            rest /= along;
+        }
+        start.back() = exists ? 0 : static_cast<std::uint64_t>(size_of(grid_.sample));
+        for (const std::uint64_t each : start)
+            tree_.address(each);
+    }
+
+    static constexpr std::size_t most_children = 64; // if the superblock states no other number
+    const ChunkGrid& grid_;
+    std::span<const Hdf5Chunk> chunks_;
+    std::uint64_t at_, root_ = 0;
+    Hdf5Metadata tree_;
+};
+
+/// The axes of an array or an attribute.
+Hdf5Metadata space_of(std::span<const std::int64_t> sides) {
+    Hdf5Metadata space;
+    space.bytes({1, static_cast<int>(sides.size()), 0, 0, 0, 0, 0, 0});
+    for (const std::int64_t side : sides)
+        space.address(static_cast<std::uint64_t>(side));
+    return space;
+}
+
+/// The layout of a dataset in chunks.
+Hdf5Metadata layout_of(const ChunkGrid& grid, std::uint64_t tree) {
+    constexpr int version = 3, chunked = 2;
+    Hdf5Metadata layout;
+    layout.bytes({version, chunked, static_cast<int>(grid.chunk.size()) + 1}).address(tree);
+    for (const std::int64_t length : grid.chunk)
+        layout.put<std::uint32_t>(static_cast<std::uint32_t>(length));
+    return layout.put<std::uint32_t>(static_cast<std::uint32_t>(size_of(grid.sample)));
+}
+
+/// The list of filters: deflate.
+Hdf5Metadata deflate_filter() {
+    Hdf5Metadata filters;
+    constexpr std::uint16_t deflate = 1, name_bytes = 8, optional = 1, parameters = 1;
+    filters.bytes({1, 1, 0, 0, 0, 0, 0, 0}).put<std::uint16_t>(deflate);
+    filters.put<std::uint16_t>(name_bytes).put<std::uint16_t>(optional);
+    return filters.put<std::uint16_t>(parameters)
+        .text(std::string_view("deflate\0", name_bytes))
+        .put<std::uint32_t>(hdf5_deflate_level);
+}
+
+/// An attribute of floats of 64 bits.
+Hdf5Metadata attribute_of(std::string_view name, std::span<const double> values) {
+    const Hdf5Metadata type = type_of(Sample::f64);
+    const std::array count{std::ssize(values)};
+    const Hdf5Metadata space = space_of(count);
+    Hdf5Metadata attribute;
+    attribute.bytes({1, 0}).put<std::uint16_t>(static_cast<std::uint16_t>(name.size() + 1));
+    attribute.put<std::uint16_t>(static_cast<std::uint16_t>(type.size()));
+    attribute.put<std::uint16_t>(static_cast<std::uint16_t>(space.size()));
+    attribute.text(name).bytes({0}).align().append(type).append(space);
+    for (const double value : values)
+        attribute.put<double>(value);
+    return attribute;
+}
+
+} // namespace
+
+Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks,
+                              std::uint64_t position) {
+    return Hdf5TreeWriter(grid, chunks, position).tree();
+}
+
+std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
+                                     std::span<const double> element, std::uint64_t root,
+                                     std::uint64_t end) {
+    Hdf5Metadata file;
+    // The superblock, which ends with the entry of the root group.
+    file.text("\x89HDF\r\n\x1a\n")
+        .bytes({0, 0, 0, 0, 0, 8, 8, 0})
+        .put<std::uint16_t>(entries_of_leaf)
+        .put<std::uint16_t>(entries_of_tree)
+        .put<std::uint32_t>(0)
+        .address(0)
+        .address(hdf5_undefined)
+        .address(end)
+        .address(hdf5_undefined);
+    file.address(0).address(root_at).put<std::uint32_t>(1).put<std::uint32_t>(0);
+    file.address(tree_at).address(heap_at);
+    // The root group: a tree of one node, the names, and the node with the dataset's entry.
+    Hdf5Metadata group, messages;
+    group.address(tree_at).address(heap_at);
+    messages.message(0x11, group);
+    file.fill_to(root_at).object(1, messages);
+    file.fill_to(tree_at).text("TREE").bytes({0, 0}).put<std::uint16_t>(1);
+    file.address(hdf5_undefined).address(hdf5_undefined);
+    file.address(0).address(group_at).address(8); // the first name is empty, the last one is "data"
+    constexpr std::uint64_t no_free_space = 1;
+    file.fill_to(heap_at).text("HEAP").bytes({0, 0, 0, 0}).address(names_bytes);
+    file.address(no_free_space).address(names_at);
+    file.fill_to(names_at + 8).text(dataset_name);
+    file.fill_to(group_at).text("SNOD").bytes({1, 0}).put<std::uint16_t>(1);
+    file.address(8).address(dataset_at);
+    // The dataset; its fill value is the default, which is not written because no chunk is missing.
+    Hdf5Metadata dataset, fill;
+    int count = 4;
+    dataset.message(0x01, space_of(grid.sides)).message(0x03, type_of(grid.sample));
+    dataset.message(0x05, fill.bytes({2, 3, 2, 1, 0, 0, 0, 0}));
+    dataset.message(0x08, layout_of(grid, root));
+    if (deflated)
+        ++count, dataset.message(0x0b, deflate_filter());
+    if (!element.empty())
+        ++count, dataset.message(0x0c, attribute_of("element_size_um", element));
+    file.fill_to(dataset_at).object(count, dataset);
+    return file.fill_to(hdf5_chunks_at).all();
+}
+
+} // namespace sextant::format

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+#include "sextant/format/chunk_cutter.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// The metadata of an HDF5 file of one dataset, "/data", in chunks.
+//
+// Source    HDF5 File Format Specification 2.0, superblock version 0
+
+namespace sextant::format {
+
+/// The position of the first chunk in the file: the metadata of the dataset end before it.
+inline constexpr std::uint64_t hdf5_chunks_at = 2048;
+inline constexpr int hdf5_deflate_level = 1;
+
+/// A chunk in the file.
+struct Hdf5Chunk {
+    Bytes position = 0, bytes = 0;
+};
+
+/// The bytes of the tree that finds chunks by their position in the dataset, and the position of
+/// its root in the file.
+struct Hdf5ChunkTree {
+    std::vector<std::byte> bytes;
+    std::uint64_t root = 0;
+};
+
+/// Returns the tree of all chunks of the grid, in row-major order. It is to be stored at `position`
+/// in the file, a multiple of 8.
+Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks,
+                              std::uint64_t position);
+
+/// Returns everything before the chunks: a root group with the dataset. `element` is the value of
+/// the attribute "element_size_um", or empty; `root` is that of the tree of chunks, and `end` the
+/// length of the file.
+std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
+                                     std::span<const double> element, std::uint64_t root,
+                                     std::uint64_t end);
+
+} // namespace sextant::format
