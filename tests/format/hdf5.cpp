@@ -96,7 +96,7 @@ TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
         file.dataset("/Experiments/series/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack(),
                      {1, 4, 5});
         for (int axis = 0; axis < 3; ++axis) {
-            const std::string name = "/Experiments/series/axis-" + std::to_string(axis);
+            const std::string name = fmt::format("/Experiments/series/axis-{}", axis);
             file.group(name);
             file.number(name, "scale", axis == 2 ? .5 : .25);
             file.text(name, "units", axis == 0 ? "s" : "nm", true);

@@ -102,8 +102,9 @@ TEST_F(TiffSink, AlignsDirectoriesAndTextsToEvenOffsets) {
     std::memcpy(&next, bytes.data() + 8 + 2 + 12 * file.directories()[0].entries.size(), 4);
     EXPECT_EQ(next % 2, 0);
     for (const auto& [tag, entry] : file.directories()[0].entries) {
-        if (entry.type == 2 || entry.type == 5)
+        if (entry.type == 2 || entry.type == 5) {
             EXPECT_EQ(entry.value % 2, 0) << tag;
+        }
     }
 }
 

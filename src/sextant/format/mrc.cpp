@@ -113,22 +113,26 @@ double angstroms(const std::string& unit) {
     return 0;
 }
 
-Header make_header(const FrameHeader& frames) {
+/// A volume, whose sections are slices of a known distance, has one interval per section. A stack
+/// has one interval, and sections as far apart as columns.
+Header make_header(const FrameHeader& frames, StackAxis axis_of_stack) {
     Header header{};
     const std::array<std::int64_t, 3> counts{frames.shape.width, frames.shape.height,
                                              frames.frames};
     const double unit = angstroms(frames.pixel.unit);
+    const bool volume = axis_of_stack == StackAxis::slices && frames.slice_distance > 0;
     const std::array<double, 3> sizes{unit * frames.pixel.x, unit * frames.pixel.y,
-                                      unit * frames.pixel.x};
+                                      unit * (volume ? frames.slice_distance : frames.pixel.x)};
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const auto count = static_cast<std::int32_t>(counts[axis]);
         put_number(header, columns + 4 * axis, count);
-        put_number(header, intervals + 4 * axis, axis < 2 ? count : 1);
-        const double intervals_along = axis < 2 ? static_cast<double>(count) : 1;
-        put_number(header, cell + 4 * axis, static_cast<float>(sizes[axis] * intervals_along));
+        const std::int32_t along = axis < 2 || volume ? count : 1;
+        put_number(header, intervals + 4 * axis, along);
+        put_number(header, cell + 4 * axis, static_cast<float>(sizes[axis] * along));
         put_number(header, angles + 4 * axis, 90.0F);
         put_number(header, axes + 4 * axis, static_cast<std::int32_t>(axis + 1));
     }
+    put_number(header, space_group, std::int32_t{volume ? 1 : 0});
     for (const Mode& row : modes) {
         if (row.sample == frames.sample)
             put_number(header, mode, row.number);
@@ -177,7 +181,7 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
 }
 
 std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader& header,
-                                      const SinkOptions&) {
+                                      const SinkOptions& options) {
     check_sink(path, header, {Sample::i8, Sample::i16, Sample::f32, Sample::u16, Sample::f16});
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (std::max({header.frames, header.shape.width, header.shape.height}) > most) {
@@ -185,7 +189,7 @@ std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader
                           fmt::format("cannot hold {} frames of {}, expected at most {} per side",
                                       header.frames, to_text(header.shape), most));
     }
-    return stored_sink(path, header, make_header(header));
+    return stored_sink(path, header, make_header(header, options.axis));
 }
 
 } // namespace sextant::format

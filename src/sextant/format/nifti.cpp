@@ -386,7 +386,9 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
 
 namespace {
 
-/// The spacing of a series without a grid. An unknown size is written as 1 without a unit.
+/// The grid of a series that has none: the axes are those of the voxels, and the first voxel is the
+/// origin. nibabel and others would otherwise place the origin in the centre and flip an axis. An
+/// unknown size is written as 1 without a unit.
 VolumeGrid nifti_grid_of(const PixelSize& pixel, double slice_distance) {
     VolumeGrid grid;
     grid.spacing = {1, 1, 1};
@@ -404,6 +406,10 @@ VolumeGrid nifti_grid_of(const PixelSize& pixel, double slice_distance) {
     }
     const double z = slice_distance > 0 ? slice_distance : pixel.x;
     grid.spacing = {pixel.x * scale, pixel.y * scale, z * scale};
+    constexpr int aligned = 2; // coordinates that are not those of a scanner
+    grid.matrix_code = aligned;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        grid.matrix[axis][axis] = grid.spacing[axis];
     return grid;
 }
 

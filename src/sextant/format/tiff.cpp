@@ -306,8 +306,9 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
     if (choice.by_slices)
         header.slice_distance = believable_distance(notes.slice_distance, header.pixel);
     if (first.unread > 0) {
-        header.remarks.emplace_back("the fourth sample of each pixel is ignored because the file does "
-                                 "not state its meaning");
+        header.remarks.emplace_back(
+            "the fourth sample of each pixel is ignored because the file does "
+            "not state its meaning");
     }
     if (notes.images > found) {
         if (auto stack = open_stack(*open, header, choice, notes.images))

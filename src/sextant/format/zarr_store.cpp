@@ -179,11 +179,17 @@ void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSerie
     const std::string unit = unit_of(image, count - 1);
     // Steps of 1 without a unit mean that the pixel size is not known.
     const bool stated = !unit.empty() || steps[count - 1] != 1 || steps[count - 2] != 1;
-    if (stated && unit == unit_of(image, count - 2))
-        series.pixel = {steps[count - 1], steps[count - 2], unit};
+    /// The factor from the unit of an axis to that of columns; 0 if there is none.
+    const auto factor = [&](std::size_t axis) {
+        const std::string other = unit_of(image, axis);
+        const double to = metres_of(unit);
+        return other == unit ? 1 : to > 0 ? metres_of(other) / to : 0;
+    };
+    if (stated && factor(count - 2) > 0)
+        series.pixel = {steps[count - 1], steps[count - 2] * factor(count - 2), unit};
     if (const std::size_t z = series.axes.find('z'); z != std::string::npos) {
-        if (series.pixel.known() && unit == unit_of(image, z))
-            series.slice_distance = steps[z];
+        if (series.pixel.known())
+            series.slice_distance = steps[z] * factor(z);
     }
     if (const std::size_t time = series.axes.find('t'); time != std::string::npos)
         series.frame_interval = believable_interval(steps[time], unit_of(image, time));
