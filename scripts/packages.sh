@@ -7,7 +7,7 @@ packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libhwloc-dev libeigen3-dev"
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
-packages_peers="imagej default-jre-headless python3-tifffile python3-zarr python3-numpy python3-nibabel python3-h5py
+packages_peers="imagej default-jre-headless python3-tifffile python3-zarr python3-numpy python3-nibabel python3-h5py python3-mrcfile
     python3-scipy" # tests exchange files with them
 packages_python="python3-dev python3-pybind11 pybind11-dev python3-numpy python3-mpi4py python3-pytest
     python3-scipy python3-dask python3-h5py mypy procps python3-build python3-setuptools python3-wheel"

@@ -56,6 +56,35 @@ done
 "$SEXTANT" label "$work/times.npy" --axes TZYX --time 1 -o "$work/again.npy" --table "$work/same.csv" \
     --intensity "$work/times.npy" >/dev/null
 cmp "$work/one.csv" "$work/same.csv" || fail "other intensities of a volume of a series"
+# Intensities of another channel of the same file, and of other files, with and without times.
+LC_ALL=C tr '\001' '\007' <"$work/planes" >"$work/sevens"
+npy "$work/sevens.npy" '20, 50, 60' <"$work/sevens"
+{ cat "$work/times"; head -c 60000 /dev/zero; cat "$work/sevens"; } | npy "$work/two.npy" '2, 2, 20, 50, 60'
+{ head -c 60000 /dev/zero; cat "$work/sevens"; } | npy "$work/times_of_sevens.npy" '2, 20, 50, 60'
+{ cat "$work/planes" "$work/sevens"; } | npy "$work/one_time.npy" '2, 20, 50, 60'
+"$SEXTANT" label "$work/one_time.npy" --axes CZYX -o "$work/again.npy" --table "$work/sevens.csv" \
+    --intensity "$work/sevens.npy" >/dev/null
+cmp "$work/one.csv" "$work/sevens.csv" && fail "intensities are not those of another file"
+intensities() { # intensities ARGUMENTS...: the same table
+    "$SEXTANT" label "$@" -o "$work/again.npy" --table "$work/same.csv" >/dev/null || fail "label $*"
+    cmp "$work/sevens.csv" "$work/same.csv" || fail "other intensities: $*"
+}
+intensities "$work/two.npy" --axes CTZYX --time 1 --channel 0 --intensity "$work/two.npy" --intensity-channel 1
+intensities "$work/two.npy" --axes CTZYX --time 1 --channel 0 --intensity "$work/sevens.npy"
+intensities "$work/times.npy" --axes TZYX --time 1 --intensity "$work/times_of_sevens.npy"
+intensities "$work/one_time.npy" --axes CZYX --channel 0 --intensity "$work/one_time.npy" --intensity-channel 1
+cp "$work/one_time.npy" "$work/other.npy"
+intensities "$work/one_time.npy" --axes CZYX --channel 0 --intensity "$work/other.npy" --intensity-channel 1 --ranks 2
+"$SEXTANT" measure "$work/again.npy" --intensity "$work/sevens.npy" -o "$work/sevens.csv" >/dev/null
+"$SEXTANT" measure "$work/again.npy" --intensity "$work/sevens.npy" --intensity-channel 0 -o "$work/same.csv" >/dev/null
+cmp "$work/sevens.csv" "$work/same.csv" || fail "other intensities of measure"
+"$SEXTANT" label "$work/one_time.npy" --axes CZYX --channel 1 -o "$work/again.npy" --table "$work/same.csv" \
+    --intensity "$work/other.npy" 2>"$work/text" >/dev/null
+grep -q 'intensity .*other.npy: has 2 channels .* --intensity-channel N selects' "$work/text" ||
+    { cat "$work/text"; fail "no remark on the channel of intensities"; }
+refuse 'two.npy: has no channel 2, expected 0 to 1' label "$work/two.npy" --axes CTZYX --time 1 -o "$work/x.npy" \
+    --table "$work/x.csv" --intensity "$work/two.npy" --intensity-channel 2
+refuse 'intensity-channel' label "$work/volume.npy" -o "$work/x.npy" --intensity-channel 0
 "$SEXTANT" label "$work/times.npy" --axes TZYX --slice 3 -o "$work/out.npy" 2>/dev/null | grep -q 'of 2x50x60 voxels' ||
     fail "a slice at all times"
 "$SEXTANT" info "$work/times.npy" | grep -q 'axes *2×20×50×60' || fail "axes without names"

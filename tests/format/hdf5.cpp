@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/frame_formats.hpp"
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "tests/format/images.hpp"
 #include "tests/format/seeds.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -86,6 +88,7 @@ TEST_F(Hdf5Frames, FromBerkeleyEmdHaveACoordinateVectorPerAxis) {
     EXPECT_EQ(source->header().frames, 3);
     EXPECT_EQ(source->header().sample, Sample::i16);
     EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));
+    EXPECT_EQ(source->header().slice_distance, 1);
     EXPECT_TRUE(holds_pattern(*source));
 }
 
@@ -106,7 +109,46 @@ TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
     EXPECT_EQ(source->header().sample, Sample::f32);
     EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));
     EXPECT_EQ(source->header().frame_interval, .25);
+    EXPECT_EQ(source->header().slice_distance, 0);
     EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(Hdf5Frames, FromHyperSpyCanBeSlices) {
+    path = folder.path("a.hspy");
+    {
+        Hdf5File file(path);
+        file.dataset("/Experiments/series/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack());
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::string name = fmt::format("/Experiments/series/axis-{}", axis);
+            file.group(name);
+            file.number(name, "scale", axis == 0 ? .5 : 4);
+            file.text(name, "units", axis == 0 ? "µm" : "nm", true);
+        }
+    }
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().frame_interval, 0);
+    EXPECT_DOUBLE_EQ(source->header().slice_distance, 500);
+}
+
+TEST_F(Hdf5Frames, HaveTheSizeOfAnElementIfItIsStated) {
+    const auto opened = [&](std::vector<double> size, const format::SourceOptions& options = {}) {
+        {
+            Hdf5File file(path);
+            file.dataset("/v", {3, 1, 7, 13}, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
+            file.numbers("/v", "element_size_um", size);
+        }
+        return format::open_frames(path, options)->header();
+    };
+    const PixelSize pixel{.25, .5, "µm"};
+    EXPECT_EQ(opened({2, .5, .25}).pixel, pixel);
+    EXPECT_EQ(opened({2, .5, .25}).slice_distance, 0); // frames are on two axes
+    EXPECT_EQ(opened({2, .5, .25}, {.time = 1, .axes = "TZYX"}).slice_distance, 2);
+    EXPECT_EQ(opened({2, .5, .25}, {.axes = "ZTYX"}).slice_distance, 0);
+    EXPECT_EQ(opened({.5, .25}).pixel, pixel);
+    EXPECT_FALSE(opened({.5}).pixel.known());
+    EXPECT_FALSE(opened({1, 2, .5, .25}).pixel.known());
+    EXPECT_FALSE(opened({2, 0, .25}).pixel.known());
+    EXPECT_FALSE(opened({2, .5, std::nan("")}).pixel.known());
 }
 
 TEST_F(Hdf5Frames, WithSeveralSeriesAxesAreFlattenedWithARemark) {

@@ -112,6 +112,17 @@ class Hdf5File {
     void number(const std::string& object, const std::string& name, double value) {
         attribute(object, name, H5T_NATIVE_DOUBLE, &value);
     }
+    void numbers(const std::string& object, const std::string& name,
+                 const std::vector<double>& values) {
+        const hsize_t count = values.size();
+        const hid_t space = H5Screate_simple(1, &count, nullptr);
+        const hid_t attribute =
+            H5Acreate_by_name(file_, object.c_str(), name.c_str(), H5T_NATIVE_DOUBLE, space,
+                              H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Awrite(attribute, H5T_NATIVE_DOUBLE, values.data());
+        H5Aclose(attribute);
+        H5Sclose(space);
+    }
     /// A text attribute of variable or fixed length.
     void text(const std::string& object, const std::string& name, const std::string& value,
               bool variable) {

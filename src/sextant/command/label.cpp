@@ -28,7 +28,7 @@ struct LabelCommand {
     std::string output, table;
     std::string neighbours;
     LabelOptions label = {.merging = {.probing = planner::Probing::now}};
-    std::string intensity;
+    IntensityChoice intensity;
     std::int64_t min_size = 0, keep_largest = 0;
     bool fill_holes = false, pyramid = false;
     std::optional<std::int64_t> ranks;
@@ -56,10 +56,8 @@ Record record_of(LabelCommand& command) {
         .one_of({"4", "8", "6", "18", "26"});
     Record label = record_of(command.label);
     label.without("measure").without("timeline").without("neighbours");
-    record
-        .add("intensity", command.intensity, "FILE",
-             "volumes: add sum, mean and extremes of this volume to the table")
-        .file();
+    record.include(record_of(command.intensity,
+                             "volumes: add sum, mean and extremes of this volume to the table"));
     record.add("fill_holes", command.fill_holes,
                "volumes: first fill background that components enclose");
     record
@@ -272,8 +270,10 @@ void run_volume(const LabelCommand& command, const Call& call) {
         throw InvalidTask(fmt::format("--grid is for images: {} is a volume, whose planes are "
                                       "divided among --ranks",
                                       command.source.image));
-    if (!command.intensity.empty() && command.table.empty() && command.reports.report.empty())
+    if (command.intensity && command.table.empty() && command.reports.report.empty())
         throw InvalidTask("--intensity adds columns to the table: expected --table or --report");
+    if (!command.intensity && command.intensity.channel)
+        throw InvalidTask("--intensity-channel: expected --intensity");
     VolumeLabelCommand volume{command.source,  command.output, command.table, command.intensity, {},
                               command.reports, command.pyramid};
     volume.label.neighbours = neighbours_named(command.neighbours);
@@ -299,8 +299,7 @@ int run_label(const LabelCommand& given, const Call& call) {
     if (given.neighbours == "6" || given.neighbours == "18" || given.neighbours == "26")
         throw InvalidTask(fmt::format("--neighbours {}: {} is an image, expected 4 or 8",
                                       given.neighbours, given.source.image));
-    if (given.min_size > 0 || given.keep_largest > 0 || given.fill_holes ||
-        !given.intensity.empty())
+    if (given.min_size > 0 || given.keep_largest > 0 || given.fill_holes || given.intensity)
         throw InvalidTask(
             fmt::format("--fill-holes, --min-size, --keep-largest and --intensity are "
                         "for volumes: {} is an image",

@@ -13,6 +13,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,8 +53,12 @@ class LabelVolumeRun {
 
 void LabelVolumeRun::open() {
     volume_ = format::open_frames(command_.source.image, command_.source.options());
-    intensity_ = open_intensity(command_.intensity, command_.source);
+    intensity_ = command_.intensity.open(command_.source);
     remarks_ = volume_->header().remarks;
+    if (intensity_ && command_.intensity.file != command_.source.image) {
+        for (std::string& remark : command_.intensity.remarks(*intensity_))
+            remarks_.push_back(std::move(remark));
+    }
     files_.emplace(communicator_, command_, *volume_, intensity_.get());
     if (!is_root())
         return;
@@ -61,10 +66,8 @@ void LabelVolumeRun::open() {
         {command_.output, command_.table, command_.reports.json, command_.reports.report});
     check_frames_name(command_.output, Sample::u32);
     std::vector<std::string> inputs = files_read(command_.source, "");
-    if (!command_.intensity.empty()) {
-        for (const std::string& file : format::files_of_frames(command_.intensity))
-            inputs.push_back(file);
-    }
+    for (const std::string& file : command_.intensity.files())
+        inputs.push_back(file);
     keep_inputs(inputs, outputs);
     check_outputs(outputs);
     files_->hold_folder();
@@ -180,14 +183,56 @@ bool is_volume(const SourceChoice& source) {
            format::open_frames(source.image, source.options())->header().frames > 1;
 }
 
-std::unique_ptr<FrameSource> open_intensity(const std::string& name, const SourceChoice& source) {
-    if (name.empty())
+std::vector<std::string> IntensityChoice::files() const {
+    return *this ? format::files_of_frames(file) : std::vector<std::string>();
+}
+
+std::unique_ptr<FrameSource> IntensityChoice::open(const SourceChoice& labelled) const {
+    if (!*this)
         return nullptr;
     format::SourceOptions options;
-    if (name == source.image)
-        options = source.options();
-    options.allow_external = source.allow_external;
-    return format::open_frames(name, options);
+    options.allow_external = labelled.allow_external;
+    if (file == labelled.image) {
+        options = labelled.options();
+        options.channel = channel ? channel : options.channel;
+        return format::open_frames(file, options);
+    }
+    auto source = format::open_frames(file, options);
+    const FrameHeader& header = source->header();
+    const bool has_times = header.hyperstack.slices > 1;
+    const bool has_axes = !labelled.axes.empty() && header.axes.names.empty() &&
+                          header.axes.lengths.size() == labelled.axes.size();
+    if (!channel && !(labelled.time && has_times) && !has_axes)
+        return source;
+    options.channel = channel;
+    if (has_times || has_axes)
+        options.time = labelled.time;
+    if (has_axes) {
+        options.axes = labelled.axes;
+        options.slice = labelled.slice;
+    }
+    return format::open_frames(file, options);
+}
+
+std::vector<std::string> IntensityChoice::remarks(const FrameSource& opened) const {
+    std::vector<std::string> remarks;
+    for (std::string remark : opened.header().remarks) {
+        if (const std::size_t option = remark.find("--channel"); option != std::string::npos)
+            remark.replace(option, 2, "--intensity-");
+        remarks.push_back(fmt::format("--intensity {}: {}", file, remark));
+    }
+    return remarks;
+}
+
+Record record_of(IntensityChoice& intensity, std::string_view meaning) {
+    Record record;
+    record.add("intensity", intensity.file, "FILE", meaning).file();
+    constexpr double most = 1e15;
+    record
+        .add("intensity_channel", intensity.channel, "N",
+             "its channel, from 0; default: the first, or --channel if FILE is IMAGE")
+        .between(0, most);
+    return record;
 }
 
 void label_volume(const VolumeLabelCommand& command, const Communicator& communicator) {

@@ -5,15 +5,37 @@
 #include "sextant/command/options.hpp"
 #include "sextant/distributed/volume_labelling.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace sextant::command {
+
+/// A volume whose samples are measured within labels.
+struct IntensityChoice {
+    std::string file;                    ///< "" for none
+    std::optional<std::int64_t> channel; ///< counted from 0
+
+    explicit operator bool() const { return !file.empty(); }
+    std::vector<std::string> files() const;
+    /// Opens the volume; null if there is none. `labelled` is the source of the labels, or of the
+    /// volume that is labelled: of the same file, the same planes are read. Of another, those at
+    /// the same time if it has several, with the same names for axes if it has as many.
+    std::unique_ptr<FrameSource> open(const SourceChoice& labelled) const;
+    /// The remarks on it, for the user.
+    std::vector<std::string> remarks(const FrameSource& opened) const;
+};
+/// Declares `--intensity`, described by `meaning`, and `--intensity-channel`.
+Record record_of(IntensityChoice& intensity, std::string_view meaning);
 
 /// The parts of `sextant label` that concern volumes.
 struct VolumeLabelCommand {
     SourceChoice source;
-    std::string output, table, intensity;
+    std::string output, table;
+    IntensityChoice intensity;
     VolumeLabelOptions label;
     Reports reports;
     bool pyramid = false;
@@ -21,10 +43,6 @@ struct VolumeLabelCommand {
 
 /// True if the source is a series of several frames of which none is chosen.
 bool is_volume(const SourceChoice& source);
-
-/// Opens a volume of intensities: the same planes as the source if it is the same file. Null if the
-/// name is empty.
-std::unique_ptr<FrameSource> open_intensity(const std::string& name, const SourceChoice& source);
 
 /// Labels the volume; rank 0 writes the files. Collective.
 void label_volume(const VolumeLabelCommand& command, const Communicator& communicator);

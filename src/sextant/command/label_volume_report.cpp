@@ -79,8 +79,8 @@ report::Section pictures_of(const VolumeLabelSummary& summary) {
         sliced.positions[axis] = fmt::format("{} = {}", "zyx"[axis], grid.through[axis]);
     }
     SlicePngs grey = grey_pngs(summary.slices.grey()), labels = label_pngs(summary.slices.labels());
-    const std::string& shown = summary.command.intensity.empty() ? summary.command.source.image
-                                                                 : summary.command.intensity;
+    const std::string& shown =
+        summary.command.intensity ? summary.command.intensity.file : summary.command.source.image;
     sliced.volumes = {{shown, std::move(grey.xy), std::move(grey.xz), std::move(grey.zy)},
                       {"Labels", std::move(labels.xy), std::move(labels.xz), std::move(labels.zy)}};
     sliced.caption =
@@ -107,7 +107,7 @@ report::Section largest_section(const VolumeLabelSummary& summary) {
     const ComponentSizes& sizes = summary.sizes;
     if (sizes.count() == 0)
         return {};
-    const bool means = !summary.command.intensity.empty();
+    const bool means = bool{summary.command.intensity};
     std::string html = "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Label</th>";
     for (const char* column : {"Voxels", "Share", "Box (z, y, x)", "Centre (z, y, x)", "Faces"})
         html += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", column);

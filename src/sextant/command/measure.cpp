@@ -23,7 +23,8 @@ namespace {
 /// The options of `sextant measure`.
 struct MeasureCommand {
     SourceChoice source;
-    std::string intensity, output;
+    IntensityChoice intensity;
+    std::string output;
     Bytes memory = Bytes{1} << 30;
     std::optional<std::int64_t> ranks;
     Reports reports;
@@ -33,10 +34,8 @@ Record record_of(MeasureCommand& command) {
     Record record =
         record_of(command.source, "labels: an image or a volume of integers; 0 is the background");
     record.without("frame");
-    record
-        .add("intensity", command.intensity, "FILE",
-             "add sum, mean and extremes of an image or volume of the same shape")
-        .file();
+    record.include(record_of(command.intensity,
+                             "add sum, mean and extremes of an image or volume of the same shape"));
     record.add("output", command.output, "FILE", "the table of regions (CSV)")
         .file()
         .letter('o')
@@ -69,21 +68,27 @@ std::string label_of(std::uint64_t bits, Sample sample) {
 void measure(const MeasureCommand& command, const Communicator& communicator) {
     const bool is_root = communicator.rank() == 0;
     std::unique_ptr<FrameSource> labels, intensity;
+    std::vector<std::string> remarks;
     Progress progress(is_root);
     VolumeLabelOptions options;
     options.memory = command.memory;
     options.threads = std::max(1, cores_of_host() / communicator.size());
+    if (!command.intensity && command.intensity.channel)
+        throw InvalidTask("--intensity-channel: expected --intensity");
     agree(communicator, [&] {
         labels = format::open_frames(command.source.image, command.source.options());
-        intensity = open_intensity(command.intensity, command.source);
+        intensity = command.intensity.open(command.source);
+        remarks = labels->header().remarks;
+        if (intensity && command.intensity.file != command.source.image) {
+            for (std::string& remark : command.intensity.remarks(*intensity))
+                remarks.push_back(std::move(remark));
+        }
         if (!is_root)
             return;
         const auto outputs = files_named({command.output, command.reports.json});
         std::vector<std::string> inputs = files_read(command.source, "");
-        if (!command.intensity.empty()) {
-            for (const std::string& file : format::files_of_frames(command.intensity))
-                inputs.push_back(file);
-        }
+        for (const std::string& file : command.intensity.files())
+            inputs.push_back(file);
         keep_inputs(inputs, outputs);
         check_outputs(outputs);
     });
@@ -113,9 +118,9 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
                          {"seconds", {{"read", result.read}, {"measure", result.label}}},
                          {"ranks", communicator.size()},
                          {"transport", transport_of(communicator)}};
-        record.include(provenance_of_run(labels->header().remarks));
+        record.include(provenance_of_run(remarks));
         write_reports(
-            command.reports, labels->header().remarks, to_json(record),
+            command.reports, remarks, to_json(record),
             fmt::format("{}: {} of {}x{}x{} voxels, on {} of {}\n"
                         "read {:.1f} ms  measure {:.1f} ms\n",
                         command.output, report::counted(std::ssize(result.table), "region"),

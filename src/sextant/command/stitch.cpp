@@ -150,7 +150,10 @@ void StitchCommandRun::open() {
     header.sample = Sample::u32;
     header.remarks = {};
     header.hyperstack = {};
+    if (position(0) != "0,0,0")
+        header.grid = {}; // has the position of another voxel
     format::SinkOptions options;
+    options.label_image = true;
     if (header.frames > 1)
         options.axis = format::StackAxis::slices;
     sink_ = format::create_frames(command_.output, header, options);

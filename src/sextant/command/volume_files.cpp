@@ -53,7 +53,7 @@ void VolumeLabelFiles::identify() {
     InputState own;
     std::string names;
     agree(communicator_, [&] {
-        for (const std::string& name : {command_.source.image, command_.intensity}) {
+        for (const std::string& name : {command_.source.image, command_.intensity.file}) {
             if (name.empty())
                 continue;
             names += (names.empty() ? "" : " and ") + name;
@@ -66,6 +66,16 @@ void VolumeLabelFiles::identify() {
     const InputState state = communicator_.all_gather(own).front();
     identity_ = fmt::format("input: {}, {} bytes in {} files, state {:016x}\n", names, state.bytes,
                             state.files, state.digest);
+    const auto add = [&](std::string_view name, std::optional<std::int64_t> plane) {
+        if (plane)
+            identity_ += fmt::format("{}: {}\n", name, *plane);
+    };
+    add("channel", command_.source.channel);
+    add("slice", command_.source.slice);
+    add("time", command_.source.time);
+    add("channel of intensity", command_.intensity.channel);
+    if (!command_.source.axes.empty())
+        identity_ += fmt::format("axes: {}\n", command_.source.axes);
 }
 
 /// Ranks write parts of their own if there is at least one part for each.

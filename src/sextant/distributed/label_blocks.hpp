@@ -44,8 +44,8 @@ class LabelBlocks {
     const kernel::BlockCover& cover() const { return cover_; }
     /// Where a block is and what it is called, for messages.
     std::string name(int block) const;
-    /// The header of the first volume.
-    const FrameHeader& header() const { return volumes_.front().header; }
+    /// The header of the volume that contains the first block.
+    const FrameHeader& header() const { return volumes_[volume_of_.front()].header; }
     /// The remarks on all volumes, each once.
     std::vector<std::string> remarks() const;
 

@@ -282,6 +282,13 @@ double metres_of(std::string_view unit) {
     return 0;
 }
 
+double unit_factor(std::string_view from, std::string_view to) {
+    if (from == to)
+        return 1;
+    const double metres = metres_of(to);
+    return metres > 0 ? metres_of(from) / metres : 0;
+}
+
 Seconds believable_interval(double stated, std::string_view unit) {
     const Seconds interval = stated * seconds_of(unit);
     return std::isfinite(interval) && interval > 0 ? interval : 0;

@@ -95,6 +95,10 @@ std::string tidy_unit(std::string_view stated);
 /// Returns the length of a unit in metres; 0 if it is not a length.
 double metres_of(std::string_view unit);
 
+/// Returns the factor that converts a size in one unit to another: 1 for the same unit, 0 if one of
+/// two units is not a length.
+double unit_factor(std::string_view from, std::string_view to);
+
 /// Converts a frame interval to seconds; 0 if it is not a positive time.
 Seconds believable_interval(double stated, std::string_view unit);
 

@@ -43,6 +43,12 @@ std::string parent_of(const std::string& name) {
     return name.substr(0, name.rfind('/'));
 }
 
+/// Converts the step of an axis to the unit of the pixel size; 0 if it is not a length.
+double slices_apart(double step, const std::string& stated_unit, const PixelSize& pixel) {
+    const std::string unit = tidy_unit(stated_unit);
+    return metres_of(unit) > 0 ? step * unit_factor(unit, pixel.unit) : 0;
+}
+
 bool is_image(const Hdf5Dataset& dataset) {
     return dataset.sample && dataset.sides.size() >= 2;
 }
@@ -113,6 +119,9 @@ std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dat
     if (describe_hdf5(file, vector)) {
         series.pixel = {step(series.column_axis), step(series.row_axis),
                         tidy_unit(hdf5_text(file, vector, "units"))};
+        if (dataset.sides.size() == 3 && describe_hdf5(file, group + "/dim1"))
+            series.slice_distance =
+                slices_apart(step(0), hdf5_text(file, group + "/dim1", "units"), series.pixel);
     }
     return series;
 }
@@ -133,8 +142,11 @@ std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dat
     series.pixel = {scale(series.column_axis), scale(series.row_axis), ""};
     if (series.pixel.known())
         series.pixel.unit = tidy_unit(hdf5_text(file, axis(series.column_axis), "units"));
-    if (dataset.sides.size() == 3 && scale(0) > 0)
-        series.frame_interval = believable_interval(scale(0), hdf5_text(file, axis(0), "units"));
+    if (dataset.sides.size() == 3 && scale(0) > 0) {
+        const std::string unit = hdf5_text(file, axis(0), "units");
+        series.frame_interval = believable_interval(scale(0), unit);
+        series.slice_distance = slices_apart(scale(0), unit, series.pixel);
+    }
     return series;
 }
 

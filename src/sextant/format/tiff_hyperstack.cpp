@@ -320,11 +320,13 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
         const std::string_view stated = attribute_of(pixels, name);
         return std::string(stated.empty() ? otherwise : stated);
     };
-    notes.pixel = {decimal_in(attribute_of(pixels, "PhysicalSizeX")),
-                   decimal_in(attribute_of(pixels, "PhysicalSizeY")),
-                   tidy_unit(unit("PhysicalSizeXUnit", "µm"))};
-    if (tidy_unit(unit("PhysicalSizeZUnit", "µm")) == notes.pixel.unit)
-        notes.slice_distance = decimal_in(attribute_of(pixels, "PhysicalSizeZ"));
+    const std::string x_unit = tidy_unit(unit("PhysicalSizeXUnit", "µm"));
+    const auto size = [&](const char* name, const std::string& its_unit) {
+        return decimal_in(attribute_of(pixels, name)) * unit_factor(tidy_unit(its_unit), x_unit);
+    };
+    notes.pixel = {size("PhysicalSizeX", x_unit),
+                   size("PhysicalSizeY", unit("PhysicalSizeYUnit", x_unit.c_str())), x_unit};
+    notes.slice_distance = size("PhysicalSizeZ", unit("PhysicalSizeZUnit", "µm"));
     notes.frame_interval = believable_interval(decimal_in(attribute_of(pixels, "TimeIncrement")),
                                                unit("TimeIncrementUnit", "s"));
     if (attribute_of(pixels, "SizeC").empty() && attribute_of(pixels, "SizeZ").empty() &&

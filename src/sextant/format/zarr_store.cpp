@@ -179,12 +179,7 @@ void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSerie
     const std::string unit = unit_of(image, count - 1);
     // Steps of 1 without a unit mean that the pixel size is not known.
     const bool stated = !unit.empty() || steps[count - 1] != 1 || steps[count - 2] != 1;
-    /// The factor from the unit of an axis to that of columns; 0 if there is none.
-    const auto factor = [&](std::size_t axis) {
-        const std::string other = unit_of(image, axis);
-        const double to = metres_of(unit);
-        return other == unit ? 1 : to > 0 ? metres_of(other) / to : 0;
-    };
+    const auto factor = [&](std::size_t axis) { return unit_factor(unit_of(image, axis), unit); };
     if (stated && factor(count - 2) > 0)
         series.pixel = {steps[count - 1], steps[count - 2] * factor(count - 2), unit};
     if (const std::size_t z = series.axes.find('z'); z != std::string::npos) {
