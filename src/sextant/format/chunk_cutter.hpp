@@ -23,6 +23,9 @@ struct ChunkGrid {
     Bytes chunk_bytes() const;
 };
 
+/// True if all bytes are 0.
+bool is_zero(std::span<const std::byte> bytes);
+
 /// Returns chunks of up to `most_depth` frames and about 4 MiB; an array without frames if it is no
 /// stack.
 ChunkGrid chunks_for(Sample sample, std::int64_t frames, ImageShape shape, bool stack,

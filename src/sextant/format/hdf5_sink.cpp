@@ -79,11 +79,22 @@ class Hdf5Sink : public FrameSink {
         return static_cast<std::size_t>(number);
     }
 
+    /// Chunks of zeros, of which sparse volumes have many, are compressed once.
+    void compress(ChunkBuffers& buffers) {
+        if (!is_zero(buffers.chunk))
+            return deflate_chunk(buffers);
+        std::call_once(zeros_made_, [&] {
+            deflate_chunk(buffers);
+            zeros_ = buffers.stored;
+        });
+        buffers.stored = zeros_;
+    }
+
     /// Writes chunks in the order of their numbers, so that files are the same for every number of
     /// threads. A chunk that is compressed before an earlier one waits.
     void store(std::span<const std::int64_t> position, ChunkBuffers& buffers) {
         if (deflated_)
-            deflate_chunk(buffers);
+            compress(buffers);
         std::vector<std::byte>& stored = deflated_ ? buffers.stored : buffers.chunk;
         const std::scoped_lock held(lock_);
         waiting_.emplace(number_of(position), std::exchange(stored, {}));
@@ -110,6 +121,8 @@ class Hdf5Sink : public FrameSink {
     bool deflated_;
     std::vector<double> element_;
     std::vector<ChunkBuffers> buffers_;
+    std::once_flag zeros_made_;
+    std::vector<std::byte> zeros_; ///< a compressed chunk of zeros
     ChunkCutter cutter_;
     std::mutex lock_; ///< for all below, and the file
     std::map<std::size_t, std::vector<std::byte>> waiting_;

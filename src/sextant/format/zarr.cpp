@@ -2,6 +2,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/chunk_cutter.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
@@ -44,11 +45,13 @@ struct FrameWindow {
 
 class ZarrFrames : public FrameSource {
   public:
-    ZarrFrames(FrameHeader header, ZarrStore store, ZarrSeries series, FrameAxes axes)
+    /// `empty`: the array has no chunks.
+    ZarrFrames(FrameHeader header, ZarrStore store, ZarrSeries series, FrameAxes axes, bool empty)
         : FrameSource(store.path(), std::move(header)),
           store_(std::move(store)),
           series_(std::move(series)),
           axes_(std::move(axes)),
+          empty_(empty),
           steps_(array().chunk_steps()),
           threads_(zarr_threads(array().chunk_bytes())),
           buffers_(static_cast<std::size_t>(threads_)) {
@@ -71,6 +74,8 @@ class ZarrFrames : public FrameSource {
     std::int64_t chunk_columns() const { return array().chunk.back(); }
 
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        if (empty_)
+            return fill(to);
         FrameWindow& window = window_of(frame);
         const auto row = static_cast<std::size_t>(row_bytes());
         while (rows.count() > 0) {
@@ -164,11 +169,21 @@ class ZarrFrames : public FrameSource {
             decode_chunk(window, band.rows, column, buffers_[static_cast<std::size_t>(thread)],
                          samples);
         });
+        to_native(samples);
+    }
+
+    void to_native(std::span<std::byte> samples) const {
         if (array().swapped)
             swap_bytes(header().sample, samples);
         if (array().boolean)
             std::ranges::transform(samples, samples.begin(),
                                    [](std::byte b) { return std::byte{b != std::byte{0}}; });
+    }
+
+    /// Samples of missing chunks.
+    void fill(std::span<std::byte> to) const {
+        copy_row(array().fill.data(), 0, std::ssize(to) / size_of(header().sample), to.data());
+        to_native(to);
     }
 
     struct Buffers {
@@ -209,6 +224,10 @@ class ZarrFrames : public FrameSource {
             std::memcpy(to, from, static_cast<std::size_t>(count) * size);
             return;
         }
+        if (step == 0 && is_zero({from, size})) {
+            std::memset(to, 0, static_cast<std::size_t>(count) * size);
+            return;
+        }
         visit_sample(header().sample, [&]<class T>(std::type_identity<T>) {
             for (std::int64_t x = 0; x < count; ++x)
                 std::memcpy(to + x * static_cast<std::int64_t>(sizeof(T)),
@@ -240,6 +259,7 @@ class ZarrFrames : public FrameSource {
     ZarrStore store_;
     ZarrSeries series_;
     FrameAxes axes_;
+    bool empty_;
     std::vector<Elements> steps_;      ///< of the samples within a chunk, per axis
     std::optional<std::size_t> depth_; ///< the axis along which successive frames share chunks
     std::int64_t together_ = 1;        ///< frames per window
@@ -299,10 +319,11 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     constexpr Bytes usual_row = Bytes{1} << 26;
     if (header.shape.width * size_of(header.sample) > usual_row)
         check_row(path, header, stored_zarr_bytes(store, series));
-    if (!has_any_chunk(store, series))
+    const bool empty = !has_any_chunk(store, series);
+    if (empty)
         header.remarks.emplace_back("has no chunks: all samples are the fill value");
     return std::make_unique<ZarrFrames>(std::move(header), std::move(store), std::move(series),
-                                        std::move(axes));
+                                        std::move(axes), empty);
 }
 
 } // namespace sextant::format

@@ -3,7 +3,6 @@
 
 #include "sextant/format/zarr_chunks.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace sextant::format {
@@ -30,7 +29,7 @@ ZarrArraySink::ZarrArraySink(ZarrArray array, Put put, std::vector<ChunkBuffers>
 }
 
 void ZarrArraySink::put_chunk(std::span<const std::int64_t> position, ChunkBuffers& buffers) const {
-    if (std::ranges::all_of(buffers.chunk, [](std::byte b) { return b == std::byte{0}; }))
+    if (is_zero(buffers.chunk))
         return; // missing chunks consist of zeros
     encode_zarr_chunk(buffers.chunk, buffers.stored);
     put_(array_.chunk_name(position),
