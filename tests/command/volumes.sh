@@ -114,7 +114,13 @@ refuse "is an image, expected 4 or 8" label "$work/plane.npy" -o "$work/x.npy" -
 refuse "are for volumes" label "$work/plane.npy" -o "$work/x.npy" --min-size 3
 refuse "has 100x125x160 voxels, expected 2x3x6" label "$work/small.npy" -o "$work/x.npy" --table "$work/x.csv" \
     --intensity "$work/large.npy"
-refuse "--fill-holes" label "$work/small.npy" -o "$work/x.npy" --fill-holes --by-value
+refuse "--fill-holes: .* connected --by-value" label "$work/small.npy" -o "$work/x.npy" --fill-holes --by-value
+refuse "x.zarr/table.csv is in the output .*x.zarr" label "$work/small.npy" -o "$work/x.zarr" --table "$work/x.zarr/table.csv"
+refuse "x.zarr/0/x.json is in the output" label "$work/small.npy" -o "$work/x.zarr" --json "$work/x.zarr/0/x.json"
+(ulimit -f 200; trap '' XFSZ; refuse "labels.0: cannot be written: .*; results so far are kept in .*full.npy.partial: the same" \
+    label "$work/large.npy" -o "$work/full.npy" --memory 1M) || exit 1
+"$SEXTANT" label "$work/large.npy" -o "$work/full.npy" --memory 1M >"$work/out" 2>&1 || fail "not continued"
+grep -q 'continued an earlier run' "$work/out" || { cat "$work/out"; fail "from scratch"; }
 refuse "small.npy" label "$work/small.npy" -o "$work/small.npy"
 refuse "--grid is for images" label "$work/small.npy" -o "$work/x.npy" --grid 2x2
 refuse "expected --table" label "$work/small.npy" -o "$work/x.npy" --intensity "$work/small.npy"

@@ -375,6 +375,35 @@ TEST_F(Zarr, OfOmeWithInvalidMetadataIsRefused) {
     EXPECT_THAT(remarks(*open_image(size)), HasSubstr("is implausible and is ignored"));
 }
 
+TEST_F(Zarr, InAGroupIsTheOnlyArrayThatIsNotOfLabels) {
+    write_zarr<std::uint16_t>(path + "/raw/em", {});
+    write_zarr<std::uint16_t>(path + "/cells.zarr/0", {});
+    EXPECT_THAT(refusal(), HasSubstr("holds several arrays"));
+    put_file(path + "/cells.zarr/.zattrs", R"({"image-label": {"version": "0.4"}})");
+    const auto source = format::open_frames(path);
+    EXPECT_TRUE(holds_pattern(*source));
+    EXPECT_EQ(remarks(*source), "raw/em is read; the group also contains labels: cells.zarr/0");
+    write_zarr<std::uint16_t>(path + "/labels/nuclei/0", {});
+    put_file(path + "/labels/nuclei/.zattrs", R"({"image-label": {}})");
+    EXPECT_EQ(remarks(*format::open_frames(path)),
+              "raw/em is read; the group also contains labels: cells.zarr/0, labels/nuclei/0");
+    std::filesystem::remove_all(path + "/raw");
+    EXPECT_THAT(refusal(), HasSubstr("cells.zarr/0, labels/nuclei/0"));
+}
+
+TEST_F(Zarr, WithoutChunksIsTheFillValue) {
+    write_zarr<std::uint16_t>(path, {.type = ">u2", .fill = "258"});
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+        if (entry.path().filename().string().front() != '.')
+            std::filesystem::remove_all(entry.path());
+    }
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(remarks(*source), "has no chunks: all samples are the fill value");
+    std::vector<std::uint16_t> row(static_cast<std::size_t>(source->header().shape.width));
+    source->read_samples(1, {2, 3}, std::as_writable_bytes(std::span(row)));
+    EXPECT_THAT(row, testing::Each(258));
+}
+
 TEST_F(Zarr, InAGroupIsTheNamedOrTheOnlyArray) {
     put_file(path + "/.zgroup", R"({"zarr_format": 2})");
     EXPECT_EQ(refusal(), ": is a Zarr group without arrays");

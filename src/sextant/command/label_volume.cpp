@@ -38,6 +38,7 @@ class LabelVolumeRun {
     bool shows() const { return !command_.reports.report.empty(); }
     void open();
     void finish();
+    [[noreturn]] void explain(const AgreedFailure& failure) const;
     std::string text() const;
     std::string json() const;
     std::string page() const;
@@ -123,6 +124,17 @@ std::string LabelVolumeRun::page() const {
                     remarks_, communicator_.size(), transport_of(communicator_)});
 }
 
+/// Throws the failure of a file, such as a full disk, with how to continue. Collective.
+void LabelVolumeRun::explain(const AgreedFailure& failure) const {
+    const int kept = is_root() && files_->keeps_results() ? 1 : 0;
+    if (failure.fault() != AgreedFailure::Fault::file || communicator_.all_gather(kept)[0] == 0)
+        throw AgreedFailure(failure.what(), failure.fault());
+    throw AgreedFailure(fmt::format("{}; results so far are kept in {}: the same command continues "
+                                    "from them",
+                                    failure.what(), files_->folder()),
+                        failure.fault());
+}
+
 void LabelVolumeRun::run() {
     std::optional<VolumeLabelling> labelling;
     VolumeLabelOptions options = command_.label;
@@ -136,9 +148,13 @@ void LabelVolumeRun::run() {
                               progress_.say(fmt::format("{} {} %", part, 100 * done / all));
                           }});
     });
-    naming_options(record_of(options),
-                   [&] { result_ = labelling->run(*volume_, intensity_.get(), *files_); });
-    files_->commit();
+    try {
+        naming_options(record_of(options),
+                       [&] { result_ = labelling->run(*volume_, intensity_.get(), *files_); });
+        files_->commit();
+    } catch (const AgreedFailure& failure) {
+        explain(failure);
+    }
     agree(communicator_, [&] {
         if (result_.resumed > 0)
             remarks_.push_back(

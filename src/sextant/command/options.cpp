@@ -20,6 +20,16 @@
 
 namespace sextant::command {
 
+namespace {
+
+/// The option on the command line that sets a field.
+std::string option_of(std::string name) {
+    std::replace(name.begin(), name.end(), '_', '-');
+    return "--" + name;
+}
+
+} // namespace
+
 void naming_options(const Record& options, const std::function<void()>& part) {
     try {
         part();
@@ -29,8 +39,16 @@ void naming_options(const Record& options, const std::function<void()>& part) {
         std::string name = text.substr(0, end);
         if (!options.find(name))
             throw;
-        std::replace(name.begin(), name.end(), '_', '-');
-        throw AgreedFailure("--" + name + text.substr(name.size()), failure.fault());
+        std::string named = option_of(name) + text.substr(name.size());
+        for (const Field& field : options.fields) {
+            // Such words are names, unless they are parts of paths.
+            const std::string word = " " + field.name;
+            const std::size_t at = named.find(word);
+            if (field.name.find('_') != std::string::npos && at != std::string::npos &&
+                at + word.size() == std::min(named.size(), named.find_first_of(" ,:;/.", at + 1)))
+                named.replace(at + 1, field.name.size(), option_of(field.name));
+        }
+        throw AgreedFailure(named, failure.fault());
     }
 }
 

@@ -39,6 +39,26 @@ bool is_written(const format::FrameFormat& format, Sample sample) {
            (format.written == "any" || words.find(fmt::format(" {} ", name(sample))) != words.npos);
 }
 
+/// Outputs that are folders appear as a whole, with nothing else in them.
+void refuse_inside(std::span<const std::string> paths) {
+    for (const std::string& folder : paths) {
+        const format::FrameFormat* const format = format::find_frame_format(folder);
+        if (format == nullptr || !format->is_folder())
+            continue;
+        const std::filesystem::path place = place_of(folder);
+        for (const std::string& path : paths) {
+            const std::filesystem::path inner = place_of(path);
+            for (auto above = inner.parent_path();
+                 path != standard_output && above != above.root_path();
+                 above = above.parent_path()) {
+                if (above == place)
+                    throw InvalidTask(fmt::format("{} is in the output {}: expected another folder",
+                                                  path, folder));
+            }
+        }
+    }
+}
+
 } // namespace
 
 std::vector<std::string> files_named(std::initializer_list<std::string> names) {
@@ -136,6 +156,7 @@ void keep_inputs(std::span<const std::string> inputs, std::span<const std::strin
 
 void check_outputs(std::span<const std::string> paths, const std::string& trace) {
     require_distinct(paths);
+    refuse_inside(paths);
     for (const std::string& path : paths) {
         if (path == trace && report::is_otf2(path))
             report::require_otf2(path);

@@ -121,6 +121,11 @@ void RunFolder::require_own_files() const {
         throw InvalidFile(path_, "cannot be read: " + failed.message());
 }
 
+bool RunFolder::has_results() const {
+    std::error_code unknown;
+    return fs::is_directory(path_, unknown) && !fs::is_empty(path_, unknown) && !unknown;
+}
+
 void RunFolder::remove() const {
     std::error_code unknown;
     if (descriptor_ >= 0)

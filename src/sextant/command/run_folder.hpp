@@ -21,6 +21,8 @@ class RunFolder {
     /// holds the folder, if the path is not a folder, or if the folder has files that are not those
     /// of a run.
     void hold(bool create);
+    /// True if the folder exists and is not empty.
+    bool has_results() const;
     /// Removes the folder if it is held.
     void remove() const;
 

@@ -34,7 +34,7 @@ Record record_of(StitchCommand& command) {
     record.without("frame");
     record
         .add("output", command.output, "OUT",
-             "the labels, 32-bit integers from 1: .tif, .npy or .zarr")
+             "the labels, 32-bit integers: .tif, .npy, .nii, .nii.gz, .h5 or .zarr")
         .file()
         .letter('o')
         .required();

@@ -46,6 +46,8 @@ class VolumeLabelFiles final : public VolumeLabelSink {
 
     /// Makes all files appear. Collective.
     void commit();
+    /// True if the same run could continue after a failure now. Call on rank 0.
+    bool keeps_results() const { return !(opened_ && !resumable_) && folder_.has_results(); }
     /// Removes the folder, after all other outputs are complete. Call on rank 0.
     void remove_folder();
 

@@ -319,6 +319,8 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     constexpr Bytes usual_row = Bytes{1} << 26;
     if (header.shape.width * size_of(header.sample) > usual_row)
         check_row(path, header, stored_zarr_bytes(store, series));
+    if (!series.remark.empty())
+        header.remarks.push_back(series.remark);
     const bool empty = !has_any_chunk(store, series);
     if (empty)
         header.remarks.emplace_back("has no chunks: all samples are the fill value");

@@ -242,21 +242,48 @@ void list_arrays(const ZarrStore& store, const std::string& group, int depth,
                       "is of Zarr version 3, which is not supported, expected version 2");
 }
 
+/// The names, separated by commas, without `except`; only the first ones of many.
+std::string listed(const std::vector<std::string>& names, const std::string& except = "") {
+    constexpr std::size_t shown = 8;
+    std::string list;
+    std::size_t count = 0;
+    for (const std::string& name : names) {
+        if (!except.empty() && name == except)
+            continue;
+        if (++count > shown)
+            return list + ", ...";
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", printable(name));
+    }
+    return list;
+}
+
+/// True for an array in a group that OME-Zarr's metadata call labels.
+bool is_label_image(const ZarrStore& store, const std::string& name) {
+    const std::size_t slash = name.rfind('/');
+    if (slash == std::string::npos)
+        return false;
+    const auto attributes = attributes_of(store, name.substr(0, slash));
+    return attributes && attributes->find("image-label");
+}
+
 ZarrSeries only_array(const ZarrStore& store, const std::string& group) {
-    std::vector<std::string> names;
+    std::vector<std::string> names, images;
     list_arrays(store, group, 0, names);
     if (names.size() == 1)
         return array_at(store, names.front());
-    if (!names.empty()) {
-        constexpr std::size_t shown = 8;
-        std::string list;
-        for (std::size_t i = 0; i < std::min(shown, names.size()); ++i)
-            list += fmt::format("{}{}", i == 0 ? "" : ", ", printable(names[i]));
+    std::ranges::copy_if(names, std::back_inserter(images),
+                         [&](const std::string& name) { return !is_label_image(store, name); });
+    if (images.size() == 1) {
+        ZarrSeries series = array_in_group(store, images.front());
+        series.remark = fmt::format("{} is read; the group also contains labels: {}",
+                                    printable(images.front()), listed(names, images.front()));
+        return series;
+    }
+    if (!names.empty())
         throw InvalidFile(store.path(),
                           fmt::format("holds several arrays, expected one of their names after "
-                                      "\"::\": {}{}",
-                                      list, names.size() > shown ? ", ..." : ""));
-    }
+                                      "\"::\": {}",
+                                      listed(names)));
     if (store.has(in_group(group, ".zgroup")))
         throw InvalidFile(store.path_of(group), "is a Zarr group without arrays");
     throw InvalidFile(store.path_of(group), "is not a Zarr array or group: it has no .zarray, "

@@ -40,13 +40,15 @@ struct ZarrSeries {
     PixelSize pixel = {};
     Seconds frame_interval = 0; ///< 0 if unknown
     double slice_distance = 0;  ///< in the unit of `pixel`; 0 if unknown
+    std::string remark = {};    ///< names the arrays that are not read; "" if there are none
 
     /// The name of a file of the array in the store.
     std::string file(const std::string& name) const;
 };
 
 /// Finds an array: `detail` names it, or a group that contains it. In a group, it is the first
-/// dataset of OME-Zarr's multiscales, or else the only array.
+/// dataset of OME-Zarr's multiscales, or else the only array, or the only one that is not an image
+/// of labels, with a remark.
 ///
 /// Throws    InvalidFile if there is no such array, if a group has several, or if metadata are
 ///           damaged, of Zarr version 3, or refer to a folder outside their group.
