@@ -38,6 +38,21 @@ done
 refuse 'labels.nii is an input' label "$work/labels.nii" -o "$work/labels.nii"
 [ "$(find "$work" -name '.sextant*' | wc -l)" -eq 0 ] || fail "a scratch file is left"
 
+# A compressed volume is decompressed once for all ranks of a node; no scratch file stays.
+mkdir "$work/spool"
+cp "$work/labels.nii.gz" "$work/spool/labels.nii.gz"
+"$SEXTANT" label "$work/labels.nii" --by-value -o "$work/expected.npy" >/dev/null
+for rule in '--ranks 1' '--ranks 3'; do
+    # shellcheck disable=SC2086
+    "$SEXTANT" label "$work/spool/labels.nii.gz" --by-value -o "$work/again.npy" $rule >/dev/null
+    cmp "$work/expected.npy" "$work/again.npy" || fail "other labels of a compressed volume with $rule"
+done
+if [ -n "${MPIRUN:-}" ]; then
+    $MPIRUN -n 2 "$SEXTANT" label "$work/spool/labels.nii.gz" --by-value -o "$work/again.npy" >/dev/null
+    cmp "$work/expected.npy" "$work/again.npy" || fail "other labels of a compressed volume over MPI"
+fi
+[ "$(ls -A "$work/spool")" = labels.nii.gz ] || { ls -A "$work/spool"; fail "a scratch file stays"; }
+
 # A compressed volume that ends too early: no output.
 head -c "$(($(wc -c <"$work/labels.nii.gz") / 2))" "$work/labels.nii.gz" >"$work/short.nii.gz"
 refuse 'short.nii.gz: truncated: its compressed data end after' label "$work/short.nii.gz" -o "$work/x.npy" --ranks 2

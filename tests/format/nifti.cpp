@@ -250,6 +250,46 @@ TEST_F(Nifti, ThatStatesMoreThanItsCompressedSizeCanHoldIsRefused) {
                 HasSubstr("too few for the 54000000000352"));
 }
 
+TEST_F(Nifti, IsReadFromTheDecompressedCopyOfAnotherSource) {
+    const std::string bytes = NiftiFile{}.bytes(i16_samples);
+    const std::string stored = deflated(bytes, true);
+    path = folder.path("a.nii.gz");
+    // Only the header can still be decompressed when the second source is opened.
+    const auto opened = [&](ScratchPlace (*changed)(ScratchPlace)) {
+        fill_file(path, stored);
+        const auto first = format::open_frames(path);
+        const ScratchPlace place = first->share();
+        EXPECT_EQ(place.process, getpid());
+        EXPECT_EQ(place.bytes, std::ssize(bytes));
+        fill_file(path, deflated(bytes.substr(0, 360), true) + std::string(stored.size(), ' '));
+        return format::open_frames(path, {.copy = changed(place)});
+    };
+    const auto same = [](ScratchPlace place) { return place; };
+    EXPECT_TRUE(holds_pattern(*opened(same))); // the first source does not exist any more
+    // Other files are not read.
+    const std::string damaged = "compressed data end after";
+    for (ScratchPlace (*changed)(ScratchPlace) :
+         {+[](ScratchPlace place) { return ++place.inode, place; },
+          +[](ScratchPlace place) { return ++place.device, place; },
+          +[](ScratchPlace place) { return ++place.bytes, place; },
+          +[](ScratchPlace place) { return place.descriptor = 1 << 20, place; },
+          +[](ScratchPlace) { return ScratchPlace{}; }})
+        EXPECT_THAT(failure([&] { read_frame(*opened(changed), 2); }), HasSubstr(damaged));
+    // A copy that ends too early is replaced.
+    fill_file(path, stored);
+    const auto first = format::open_frames(path, {.time = 0});
+    ScratchPlace place = first->share();
+    place.bytes -= 40;
+    const auto second = format::open_frames(path, {.copy = place});
+    EXPECT_TRUE(holds_pattern(*second));
+    EXPECT_EQ(second->share().bytes, std::ssize(bytes));
+    EXPECT_NE(second->share().inode, place.inode);
+    // Uncompressed files have no copy.
+    fill_file(path = folder.path("a.nii"), bytes);
+    EXPECT_EQ(format::open_frames(path)->share().process, 0);
+    EXPECT_EQ(folder.entries(), 2);
+}
+
 TEST_F(Nifti, CanBeDecompressedIfItsFolderIsNotWritable) {
     const std::string bytes = deflated(NiftiFile{}.bytes(i16_samples), true);
     const int file = memfd_create("nifti", MFD_CLOEXEC);

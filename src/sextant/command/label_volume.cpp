@@ -36,7 +36,7 @@ class LabelVolumeRun {
   private:
     bool is_root() const { return communicator_.rank() == 0; }
     bool shows() const { return !command_.reports.report.empty(); }
-    void open();
+    void open_files();
     void finish();
     [[noreturn]] void explain(const AgreedFailure& failure) const;
     std::string text() const;
@@ -52,9 +52,7 @@ class LabelVolumeRun {
     VolumeLabelResult result_;
 };
 
-void LabelVolumeRun::open() {
-    volume_ = format::open_frames(command_.source.image, command_.source.options());
-    intensity_ = command_.intensity.open(command_.source);
+void LabelVolumeRun::open_files() {
     remarks_ = volume_->header().remarks;
     if (intensity_ && command_.intensity.file != command_.source.image) {
         for (std::string& remark : command_.intensity.remarks(*intensity_))
@@ -138,7 +136,13 @@ void LabelVolumeRun::explain(const AgreedFailure& failure) const {
 void LabelVolumeRun::run() {
     std::optional<VolumeLabelling> labelling;
     VolumeLabelOptions options = command_.label;
-    agree(communicator_, [&] { open(); });
+    volume_ = open_on_ranks(communicator_, [&](const ScratchPlace& copy) {
+        return format::open_frames(command_.source.image, command_.source.options(copy));
+    });
+    intensity_ = open_on_ranks(communicator_, [&](const ScratchPlace& copy) {
+        return command_.intensity.open(command_.source, copy);
+    });
+    agree(communicator_, [&] { open_files(); });
     files_->identify();
     agree(communicator_, [&] {
         options.checkpoint = files_->folder();
@@ -203,13 +207,15 @@ std::vector<std::string> IntensityChoice::files() const {
     return *this ? format::files_of_frames(file) : std::vector<std::string>();
 }
 
-std::unique_ptr<FrameSource> IntensityChoice::open(const SourceChoice& labelled) const {
+std::unique_ptr<FrameSource> IntensityChoice::open(const SourceChoice& labelled,
+                                                   const ScratchPlace& copy) const {
     if (!*this)
         return nullptr;
     format::SourceOptions options;
     options.allow_external = labelled.allow_external;
+    options.copy = copy;
     if (file == labelled.image) {
-        options = labelled.options();
+        options = labelled.options(copy);
         options.channel = channel ? channel : options.channel;
         return format::open_frames(file, options);
     }

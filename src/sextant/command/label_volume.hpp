@@ -24,7 +24,8 @@ struct IntensityChoice {
     /// Opens the volume; null if there is none. `labelled` is the source of the labels, or of the
     /// volume that is labelled: of the same file, the same planes are read. Of another, those at
     /// the same time if it has several, with the same names for axes if it has as many.
-    std::unique_ptr<FrameSource> open(const SourceChoice& labelled) const;
+    std::unique_ptr<FrameSource> open(const SourceChoice& labelled,
+                                      const ScratchPlace& copy = {}) const;
     /// The remarks on it, for the user.
     std::vector<std::string> remarks(const FrameSource& opened) const;
 };

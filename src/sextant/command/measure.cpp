@@ -75,9 +75,13 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
     options.threads = std::max(1, cores_of_host() / communicator.size());
     if (!command.intensity && command.intensity.channel)
         throw InvalidTask("--intensity-channel: expected --intensity");
+    labels = open_on_ranks(communicator, [&](const ScratchPlace& copy) {
+        return format::open_frames(command.source.image, command.source.options(copy));
+    });
+    intensity = open_on_ranks(communicator, [&](const ScratchPlace& copy) {
+        return command.intensity.open(command.source, copy);
+    });
     agree(communicator, [&] {
-        labels = format::open_frames(command.source.image, command.source.options());
-        intensity = command.intensity.open(command.source);
         remarks = labels->header().remarks;
         if (intensity && command.intensity.file != command.source.image) {
             for (std::string& remark : command.intensity.remarks(*intensity))

@@ -105,8 +105,32 @@ Record provenance_of_run(const std::vector<std::string>& warnings) {
     return {{"warnings", warnings}, {"host", host()}, {"date", date()}};
 }
 
-format::SourceOptions SourceChoice::options() const {
-    return {channel, slice, allow_external, time, axes};
+format::SourceOptions SourceChoice::options(const ScratchPlace& copy) const {
+    return {channel, slice, allow_external, time, axes, copy};
+}
+
+std::unique_ptr<FrameSource>
+open_on_ranks(const Communicator& communicator,
+              const std::function<std::unique_ptr<FrameSource>(const ScratchPlace& copy)>& open) {
+    std::unique_ptr<FrameSource> source;
+    agree(communicator, [&] { source = open({}); });
+    if (communicator.size() == 1) // decompresses only what it reads
+        return source;
+    const std::vector<int> nodes = nodes_of(communicator);
+    const auto rank = static_cast<std::size_t>(communicator.rank());
+    const auto first =
+        static_cast<std::size_t>(std::ranges::find(nodes, nodes[rank]) - nodes.begin());
+    ScratchPlace own;
+    agree(communicator, [&] {
+        if (rank == first && source)
+            own = source->share();
+    });
+    const ScratchPlace copy = communicator.all_gather(own)[first];
+    agree(communicator, [&] {
+        if (rank != first && copy.process != 0)
+            source = open(copy);
+    });
+    return source;
 }
 
 Record record_of(SourceChoice& source, std::string_view meaning) {

@@ -44,7 +44,7 @@ struct SourceChoice {
     std::string axes;                                        ///< names; "" if not stated
     bool allow_external = false;
 
-    format::SourceOptions options() const;
+    format::SourceOptions options(const ScratchPlace& copy = {}) const;
 };
 /// Declares `IMAGE`, described by `meaning`, and `--frame`, `--channel`, `--slice`, `--time`,
 /// `--axes`, `--allow-external`.
@@ -53,6 +53,13 @@ Record record_of(SourceChoice& source, std::string_view meaning);
 std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as = ReadAs::floats);
 /// As open_image(), but a series of several frames of which none is chosen is a volume.
 std::unique_ptr<RowSource> open_image_or_volume(const SourceChoice& source);
+
+/// Opens a series on every rank by `open`, which takes options of the series with the copy that
+/// they contain. A compressed file is decompressed once on each node, on the node's first rank.
+/// Returns null if `open` does. Collective; throws AgreedFailure.
+std::unique_ptr<FrameSource>
+open_on_ranks(const Communicator& communicator,
+              const std::function<std::unique_ptr<FrameSource>(const ScratchPlace& copy)>& open);
 
 /// The files that a command reads: those of the image, and the machine profile if one is named.
 std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine);

@@ -53,6 +53,14 @@ struct VolumeGrid {
     bool operator==(const VolumeGrid&) const = default;
 };
 
+/// The position of a scratch file of a process, for other processes of the same machine.
+struct ScratchPlace {
+    std::int64_t process = 0; ///< 0 if there is no file
+    std::int64_t descriptor = 0;
+    std::uint64_t device = 0, inode = 0; ///< identify the file
+    Bytes bytes = 0;                     ///< that it holds
+};
+
 /// Properties of a series of frames that are known without reading samples.
 struct FrameHeader {
     std::int64_t frames = 0; ///< the number of readable frames
@@ -116,6 +124,11 @@ class FrameSource {
     /// luminance; alpha is ignored.
     void read_rows(std::int64_t frame, Rows rows, std::span<float> to);
     void read_frame(std::int64_t frame, std::span<float> to);
+
+    /// If frames are read from a scratch file, such as a decompressed copy: completes it, and
+    /// returns its position, from which other sources of the same series can read while this one
+    /// exists. Throws InvalidFile if the file is damaged.
+    virtual ScratchPlace share() { return {}; }
 
   protected:
     FrameSource(std::string path, FrameHeader header);

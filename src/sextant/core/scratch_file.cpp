@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sextant {
@@ -40,6 +41,26 @@ ScratchFile::ScratchFile(std::string beside)
     : beside_(std::move(beside)), descriptor_(open_nameless(folder_of(beside_))) {
     if (descriptor_ < 0)
         fail(errno);
+}
+
+std::optional<ScratchFile> ScratchFile::open(std::string beside, const ScratchPlace& place) {
+    if (place.process == 0)
+        return std::nullopt;
+    const std::string name = fmt::format("/proc/{}/fd/{}", place.process, place.descriptor);
+    ScratchFile file(std::move(beside), ::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat found {};
+    // Processes can have other numbers in another container.
+    if (file.descriptor_ < 0 || fstat(file.descriptor_, &found) != 0 ||
+        found.st_dev != place.device || found.st_ino != place.inode || found.st_size < place.bytes)
+        return std::nullopt;
+    return file;
+}
+
+ScratchPlace ScratchFile::place(Bytes bytes) const {
+    struct stat own {};
+    if (fstat(descriptor_, &own) != 0)
+        return {};
+    return {getpid(), descriptor_, own.st_dev, own.st_ino, bytes};
 }
 
 ScratchFile::ScratchFile(ScratchFile&& other) noexcept

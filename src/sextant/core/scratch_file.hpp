@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sextant {
@@ -25,6 +26,8 @@ namespace sextant {
 class ScratchFile {
   public:
     explicit ScratchFile(std::string beside);
+    /// Opens another source's scratch file for reading; none if it cannot be found.
+    static std::optional<ScratchFile> open(std::string beside, const ScratchPlace& place);
     ScratchFile(ScratchFile&& other) noexcept;
     ScratchFile& operator=(ScratchFile&& other) noexcept;
     ~ScratchFile();
@@ -32,8 +35,12 @@ class ScratchFile {
     void write(Bytes position, std::span<const std::byte> bytes);
     /// Requires  all these bytes to have been written.
     void read(Bytes position, std::span<std::byte> to) const;
+    /// The position of the file, with `bytes` bytes.
+    ScratchPlace place(Bytes bytes) const;
 
   private:
+    ScratchFile(std::string beside, int descriptor)
+        : beside_(std::move(beside)), descriptor_(descriptor) {}
     [[noreturn]] void fail(int error) const;
 
     std::string beside_;

@@ -35,6 +35,9 @@ struct SourceOptions {
     /// The names of the axes of an array that has none (NPY, HDF5, Zarr): a letter of "TCZYX" per
     /// axis, in upper or lower case. Rows are Y, and columns X.
     std::string axes = {};
+    /// The decompressed copy that another source of the same series has (FrameSource::share), which
+    /// is read if it is found.
+    ScratchPlace copy = {};
 };
 
 /// A series of frames that is written in parts, independently and in any order: by several

@@ -76,7 +76,8 @@ std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader
 /// Pairs of files (.hdr and .img), complex numbers and colours are refused.
 ///
 /// Cost      compressed files: decompressed once, up to the last sample that is read, to a scratch
-///           file (GzipSpool) of no more bytes than the header states. Each source has its own.
+///           file (GzipSpool) of no more bytes than the header states. Each source has its own,
+///           unless the options state that of another.
 /// Source    https://nifti.nimh.nih.gov/nifti-1, https://nifti.nimh.nih.gov/nifti-2
 std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::string& detail,
                                         const SourceOptions& options);

@@ -92,8 +92,20 @@ Bytes GzipReader::read(std::span<std::byte> to) {
     return static_cast<Bytes>(done);
 }
 
-GzipSpool::GzipSpool(SourceFile file, Bytes size)
-    : file_(std::make_unique<SourceFile>(std::move(file))), size_(size), reader_(*file_) {}
+GzipSpool::GzipSpool(SourceFile file, Bytes size, const ScratchPlace& copy)
+    : file_(std::make_unique<SourceFile>(std::move(file))),
+      size_(size),
+      reader_(*file_),
+      scratch_(ScratchFile::open(path(), copy)),
+      is_own_(!scratch_) {
+    if (scratch_)
+        spooled_ = copy.bytes;
+}
+
+ScratchPlace GzipSpool::share(Bytes end) {
+    spool(end);
+    return scratch_->place(spooled_);
+}
 
 void GzipSpool::read(Bytes position, std::span<std::byte> to) {
     const Bytes end = position + static_cast<Bytes>(to.size());
@@ -105,6 +117,11 @@ void GzipSpool::read(Bytes position, std::span<std::byte> to) {
 
 /// Decompresses until `end` bytes are in the scratch file.
 void GzipSpool::spool(Bytes end) {
+    if (!is_own_ && end > spooled_) {
+        is_own_ = true;
+        spooled_ = 0;
+        scratch_.reset();
+    }
     if (!scratch_)
         scratch_.emplace(gzip_scratch(path()));
     buffer_.resize(gzip_piece);

@@ -46,16 +46,19 @@ class GzipReader {
 
 /// The decompressed bytes of a file of gzip, in any order. They are decompressed up to the last one
 /// that is requested, once, and kept in a scratch file: in the folder of the file, or if this is
-/// not writable, in the folder for temporary files.
+/// not writable, in the folder for temporary files. The scratch file of another spool of the same
+/// file is read as far as it goes, if there is one.
 class GzipSpool {
   public:
     /// `size`: the number of bytes that the file should have after decompression; further bytes are
     /// ignored.
-    GzipSpool(SourceFile file, Bytes size);
+    GzipSpool(SourceFile file, Bytes size, const ScratchPlace& copy = {});
 
     const std::string& path() const { return file_->path(); }
     /// Throws InvalidFile if there are fewer bytes than `size`, or if they are damaged.
     void read(Bytes position, std::span<std::byte> to);
+    /// Decompresses the first `end` bytes, and returns the position of the scratch file.
+    ScratchPlace share(Bytes end);
 
   private:
     void spool(Bytes end);
@@ -64,6 +67,7 @@ class GzipSpool {
     Bytes size_, spooled_ = 0;
     GzipReader reader_;
     std::optional<ScratchFile> scratch_;
+    bool is_own_ = true; ///< unless the scratch file is that of another spool
     std::vector<std::byte> buffer_;
 };
 

@@ -274,6 +274,11 @@ class GzipFrames : public FrameSource {
           spool_(std::move(spool)),
           layout_(std::move(layout)) {}
 
+    ScratchPlace share() override {
+        return spool_.share(layout_.start(header().frames - 1, header().sample) +
+                            header().shape.height * row_bytes());
+    }
+
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
         spool_.read(layout_.start(frame, header().sample) + rows.first * row_bytes(), to);
@@ -294,6 +299,8 @@ class ScaledFrames : public FrameSource {
           stored_(std::move(stored)),
           slope_(slope),
           shift_(shift) {}
+
+    ScratchPlace share() override { return stored_->share(); }
 
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
@@ -378,10 +385,10 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
     end += first;
     check_plausible(path, end, file.size(), deflate_ratio);
     check_row(path, header, file.size());
-    return with_nifti_scale(std::make_unique<GzipFrames>(std::move(header),
-                                                         GzipSpool(std::move(file), end),
-                                                         std::move(layout)),
-                            nifti);
+    return with_nifti_scale(
+        std::make_unique<GzipFrames>(
+            std::move(header), GzipSpool(std::move(file), end, options.copy), std::move(layout)),
+        nifti);
 }
 
 namespace {
