@@ -244,6 +244,19 @@ TEST_F(Nifti, IsNotDecompressedBeyondTheStatedSize) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
 }
 
+TEST_F(Nifti, WithAWrongChecksumAfterFurtherBytesIsRefused) {
+    std::string bytes = deflated(NiftiFile{}.bytes(i16_samples) + std::string(1000, '\0'), true);
+    fill_file(path = folder.path("a.nii.gz"), bytes);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+    bytes[bytes.size() - 6] ^= 1;
+    fill_file(path, bytes);
+    const auto source = format::open_frames(path);
+    EXPECT_THAT(failure([&] { read_frame(*source, 2); }), HasSubstr("incorrect data check"));
+    EXPECT_NE(failure([&] { read_frame(*source, 2); }), "nothing was thrown");
+    EXPECT_THAT(failure([&] { format::open_frames(path)->share(); }),
+                HasSubstr("incorrect data check"));
+}
+
 TEST_F(Nifti, ThatStatesMoreThanItsCompressedSizeCanHoldIsRefused) {
     const NiftiFile file{.dim = {3, 30000, 30000, 30000, 1, 1, 1, 1}};
     EXPECT_THAT(refusal(file.bytes(i16_samples), true),

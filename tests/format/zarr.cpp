@@ -391,6 +391,35 @@ TEST_F(Zarr, InAGroupIsTheOnlyArrayThatIsNotOfLabels) {
     EXPECT_THAT(refusal(), HasSubstr("cells.zarr/0, labels/nuclei/0"));
 }
 
+/// Bands of rows without chunks, next to some with a chunk.
+TEST_F(Zarr, WithFewChunksHasTheFillValueElsewhere) {
+    write_zarr<std::uint16_t>(path, {.sides = {6, 9, 11},
+                                     .chunk = {2, 3, 4},
+                                     .type = ">u2",
+                                     .fill = "258",
+                                     .compressor = zarr_compressors()[3]});
+    const auto whole = format::open_frames(path);
+    std::vector<std::vector<float>> expected;
+    for (std::int64_t frame = 0; frame < 6; ++frame) {
+        expected.push_back(read_frame(*whole, frame));
+        for (std::int64_t y = 0; y < 9; ++y) {
+            for (std::int64_t x = 0; x < 11; ++x) {
+                if (frame / 2 != 1 || y / 3 != 2 || x / 4 != 1)
+                    expected.back()[static_cast<std::size_t>(y * 11 + x)] = 258;
+            }
+        }
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+        const std::string name = entry.path().filename().string();
+        if (name != ".zarray" && name != "1.2.1")
+            std::filesystem::remove(entry.path());
+    }
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(remarks(*source), "");
+    for (std::int64_t frame = 0; frame < 6; ++frame)
+        EXPECT_EQ(read_frame(*source, frame), expected[static_cast<std::size_t>(frame)]) << frame;
+}
+
 TEST_F(Zarr, WithoutChunksIsTheFillValue) {
     write_zarr<std::uint16_t>(path, {.type = ">u2", .fill = "258"});
     for (const auto& entry : std::filesystem::directory_iterator(path)) {

@@ -130,10 +130,8 @@ void GzipSpool::spool(Bytes end) {
         const auto piece = std::span(buffer_).first(static_cast<std::size_t>(wanted));
         const Bytes got = reader_.read(piece);
         scratch_->write(spooled_, piece.first(static_cast<std::size_t>(got)));
-        if (spooled_ + got == size_) {
-            std::byte beyond{};
-            reader_.read({&beyond, 1}); // checks the checksum, unless there are further bytes
-        }
+        if (spooled_ + got == size_)
+            check_end(); // throws each time, if data are damaged
         spooled_ += got;
         if (got < wanted && spooled_ < end) {
             throw InvalidFile(path(), fmt::format("truncated: its compressed data end after {} of "
@@ -141,6 +139,13 @@ void GzipSpool::spool(Bytes end) {
                                                   spooled_, size_));
         }
     }
+}
+
+/// Reads the checksum, which may follow some further bytes: damaged data often have another length.
+void GzipSpool::check_end() {
+    constexpr Bytes most = Bytes{1} << 20;
+    for (Bytes beyond = 0, got = 1; got > 0 && beyond < most; beyond += got)
+        got = reader_.read(buffer_);
 }
 
 namespace {

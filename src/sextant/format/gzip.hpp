@@ -62,6 +62,7 @@ class GzipSpool {
 
   private:
     void spool(Bytes end);
+    void check_end();
 
     std::unique_ptr<SourceFile> file_;
     Bytes size_, spooled_ = 0;

@@ -31,10 +31,12 @@ namespace {
 /// Decoded samples kept in memory. Larger frames are decoded in parts.
 constexpr Bytes kept_zarr_bytes = Bytes{257} << 20; // 256 MiB of samples, and what lists them
 
-/// Decoded rows of consecutive frames: frame by frame, each with these rows.
+/// Decoded rows of consecutive frames: frame by frame, each with these rows. Without samples if all
+/// chunks are missing.
 struct RowBand {
     Rows rows;
     Memory samples;
+    bool missing = false;
 };
 
 /// Frames [first, last), which share chunks.
@@ -84,8 +86,11 @@ class ZarrFrames : public FrameSource {
             const std::int64_t before =
                 (frame - window.first) * band.rows.count() + rows.first - band.rows.first;
             const std::size_t bytes = static_cast<std::size_t>(last - rows.first) * row;
-            std::memcpy(to.data(), band.samples.data() + static_cast<std::size_t>(before) * row,
-                        bytes);
+            if (band.missing)
+                fill(to.first(bytes));
+            else
+                std::memcpy(to.data(), band.samples.data() + static_cast<std::size_t>(before) * row,
+                            bytes);
             to = to.subspan(bytes);
             rows.first = last;
         }
@@ -152,16 +157,42 @@ class ZarrFrames : public FrameSource {
             return found->second;
         const Rows rows{
             first, std::min({first + band_rows_, chunk + chunk_rows(), header().shape.height})};
-        const Bytes bytes = (window.last - window.first) * rows.count() * row_bytes();
+        const bool missing = !has_chunks(window, rows);
+        const Bytes bytes = missing ? 0 : (window.last - window.first) * rows.count() * row_bytes();
         make_room(bytes);
-        RowBand band{rows, Memory(bytes)};
-        decode(window, band);
+        RowBand band{rows, Memory(bytes), missing};
+        if (!missing)
+            decode(window, band);
         kept_ += cost_of(bytes);
         return window.bands.emplace(first, std::move(band)).first->second;
     }
 
+    std::int64_t chunks_across() const {
+        return (header().shape.width + chunk_columns() - 1) / chunk_columns();
+    }
+
+    /// The position of the first sample of a chunk that belongs to a band.
+    std::vector<std::int64_t> position_in(const FrameWindow& window, Rows rows,
+                                          std::int64_t column) const {
+        std::vector<std::int64_t> position = position_of(window.first);
+        position[position.size() - 2] = rows.first;
+        position.back() = column * chunk_columns();
+        return position;
+    }
+
+    bool has_chunks(const FrameWindow& window, Rows rows) const {
+        for (std::int64_t column = 0; column < chunks_across(); ++column) {
+            std::vector<std::int64_t> position = position_in(window, rows, column);
+            for (std::size_t axis = 0; axis < position.size(); ++axis)
+                position[axis] /= array().chunk[axis];
+            if (store_.has(series_.file(array().chunk_name(position))))
+                return true;
+        }
+        return false;
+    }
+
     void decode(const FrameWindow& window, RowBand& band) {
-        const std::int64_t across = (header().shape.width + chunk_columns() - 1) / chunk_columns();
+        const std::int64_t across = chunks_across();
         const std::span<std::byte> samples = band.samples.bytes();
         constexpr Bytes worth_threads = Bytes{1} << 18;
         const int threads = band.samples.size() < worth_threads ? 1 : threads_;
@@ -193,9 +224,7 @@ class ZarrFrames : public FrameSource {
     /// Copies the samples of one chunk that belong to the band into `to`.
     void decode_chunk(const FrameWindow& window, Rows rows, std::int64_t column, Buffers& buffers,
                       std::span<std::byte> to) const {
-        std::vector<std::int64_t> position = position_of(window.first);
-        position[position.size() - 2] = rows.first;
-        position.back() = column * chunk_columns();
+        std::vector<std::int64_t> position = position_in(window, rows, column);
         Elements start = 0; // the first sample within the chunk
         for (std::size_t axis = 0; axis < position.size(); ++axis) {
             start += position[axis] % array().chunk[axis] * steps_[axis];
