@@ -10,8 +10,11 @@
 #include "tests/format/frames.hpp"
 #include "tests/format/images.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <hdf5.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace sextant::test {
 namespace {
@@ -197,6 +200,16 @@ TEST_F(Hdf5Sink, WritesFilesToWhichDatasetsCanBeAdded) {
     }
     H5Fclose(file);
     EXPECT_TRUE(holds_pattern(*format::open_frames(path + "::/data")));
+}
+
+TEST_F(Hdf5Sink, IsNotForPipes) {
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    EXPECT_THAT(failure([&] {
+                    write_pattern(path, {1, {2, 2}, Sample::u8});
+                }),
+                HasSubstr("the path is a pipe, expected a file"));
+    close(reader);
 }
 
 TEST_F(Hdf5Sink, IsForTheExtensionsOfPlainHdf5) {

@@ -139,8 +139,9 @@ void LabelVolumeRun::run() {
     volume_ = open_on_ranks(communicator_, [&](const ScratchPlace& copy) {
         return format::open_frames(command_.source.image, command_.source.options(copy));
     });
+    const bool same_file = command_.intensity.file == command_.source.image;
     intensity_ = open_on_ranks(communicator_, [&](const ScratchPlace& copy) {
-        return command_.intensity.open(command_.source, copy);
+        return command_.intensity.open(command_.source, same_file ? volume_->share() : copy);
     });
     agree(communicator_, [&] { open_files(); });
     files_->identify();

@@ -157,8 +157,11 @@ void AtomicFile::flush() {
 
 void AtomicFile::seek(Bytes position) {
     flush();
-    if (lseek(descriptor_, static_cast<off_t>(position), SEEK_SET) < 0)
+    if (lseek(descriptor_, static_cast<off_t>(position), SEEK_SET) < 0) {
+        if (errno == ESPIPE)
+            fail("the path is a pipe, expected a file, because its parts are not written in order");
         fail(errno);
+    }
     position_ = position;
 }
 
