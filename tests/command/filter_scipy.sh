@@ -5,7 +5,7 @@
 python=/usr/bin/python3
 "$python" -c 'import scipy.ndimage' 2>/dev/null || { echo "skipped: no SciPy"; exit 77; }
 "$python" - "$SEXTANT" "$folder" <<'X'
-import subprocess, sys
+import json, shutil, subprocess, sys
 import numpy
 from scipy import ndimage
 
@@ -66,8 +66,9 @@ derivatives = ["smooth", "x", "y", "z", "xx", "xy", "xz", "yy", "yz", "zz", "xxy
 def volume_filtered(volume, sigma, border, names, *options):
     numpy.save(folder + "/volume.npy", volume)
     text = ",".join(str(each) for each in sigma) if isinstance(sigma, tuple) else str(sigma)
+    ranks = () if "--ranks" in options or "--grid" in options else ("--ranks", "2")
     subprocess.run([command, "filter", folder + "/volume.npy", "-o", folder + "/out.npy", "--sigma", text,
-                    "--derivatives", ",".join(names), "--border", border, "--ranks", "2", *options],
+                    "--derivatives", ",".join(names), "--border", border, *ranks, *options],
                    check=True, stdout=subprocess.DEVNULL)
     return {name: numpy.load(f"{folder}/out_{name}.npy") for name in names}
 
@@ -114,5 +115,98 @@ for kind, volume in volumes.items():
         expect(f"{kind}, gradient-magnitude, {border}", made["gradient-magnitude"],
                numpy.sqrt(sum(one ** 2 for one in first.values())), 1e-4)
         expect(f"{kind}, laplacian, {border}", made["laplacian"], second["xx"] + second["yy"] + second["zz"], 1e-4)
+
+# Scales in a unit: along each axis they are divided by the size of a voxel, and derivatives are per unit.
+def with_sizes(volume, unit, sizes):
+    """Writes the volume with the sizes of its voxels along z, y and x."""
+    numpy.save(folder + "/volume.npy", volume)
+    shutil.rmtree(folder + "/volume.zarr", ignore_errors=True)
+    subprocess.run([command, "filter", folder + "/volume.npy", "-o", folder + "/volume.zarr", "--derivatives", "smooth",
+                    "--sigma", ".5", "--truncate", "0"], check=True, stdout=subprocess.DEVNULL)
+    with open(folder + "/volume.zarr/.zattrs") as file:
+        attributes = json.load(file)
+    image = attributes["multiscales"][0]
+    for axis in image["axes"]:
+        axis["unit"] = unit
+    image["datasets"][0]["coordinateTransformations"][0]["scale"] = sizes
+    with open(folder + "/volume.zarr/.zattrs", "w") as file:
+        json.dump(attributes, file)
+
+
+def in_units(names, *options):
+    made = subprocess.run([command, "filter", folder + "/volume.zarr", "-o", folder + "/out.npy", "--derivatives",
+                           ",".join(names), "--truncate", "4", "--border", "mirror", *options], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    return made, {name: numpy.load(f"{folder}/out_{name}.npy") for name in names}
+
+
+volume, sizes = volumes["f32"], numpy.array((.5, .2, .25))
+with_sizes(volume, "micrometer", list(sizes))
+names = ["smooth", "x", "y", "z", "xx", "xz", "yzz", "gradient-magnitude", "laplacian", "hessian-1", "hessian-3",
+         "structure-1@0.6"]
+for scale, factor in (("0.4um", 1), ("400nm", 1e-3), ("0.4 µm", 1), ("4e-4mm", 1e3), ("0.4,0.4,0.4um", 1)):
+    said, made = in_units(["structure-1@" + str(.6 / factor) if "@" in name else name for name in names],
+                          "--sigma", scale, "--ranks", "2")
+    sigma = .4 / sizes
+    if f"is {sigma[0]:.6g}, {sigma[1]:.6g}, {sigma[2]:.6g} voxels along z, y, x; derivatives are per" not in said:
+        sys.exit("FAILED: the scale in voxels is not stated: " + said)
+    units = sizes / factor
+
+    def derivative(name):
+        order = [name.count(axis) for axis in "zyx"] if name != "smooth" else [0, 0, 0]
+        return by_scipy(volume, sigma, "mirror", 4, name) / numpy.prod(units ** order)
+
+    second = {name: derivative(name) for name in ("xx", "xy", "xz", "yy", "yz", "zz")}
+    first = {name: derivative(name) for name in "xyz"}
+    products = {a + b: ndimage.gaussian_filter(first[a] * first[b], .6 / sizes, mode="mirror", truncate=4)
+                for a, b in second}
+    wanted = {name: derivative(name) for name in names[:7]}
+    wanted["gradient-magnitude"] = numpy.sqrt(sum(one ** 2 for one in first.values()))
+    wanted["laplacian"] = second["xx"] + second["yy"] + second["zz"]
+    wanted["hessian-1"], _, wanted["hessian-3"] = eigenvalues(second)
+    wanted["structure-1@0.6"] = eigenvalues(products)[0]
+    for name, (label, values) in zip(names, made.items()):
+        expect(f"sigma {scale}, {label}", values, wanted[name], 2e-5)
+# Equal units along all axes are those of voxels, scaled.
+_, by_unit = in_units(["smooth", "structure-2@3"], "--sigma", "2,2,2um", "--before", "smooth@1")
+_, by_voxel = in_units(["smooth", "structure-2@12"], "--sigma", "4,10,8", "--before", "smooth@4")
+if not numpy.array_equal(by_unit["smooth"], by_voxel["smooth"]):
+    sys.exit("FAILED: scales of --before in a unit")
+subprocess.run([command, "filter", folder + "/volume.zarr", "--frame", "3", "-o", folder + "/out.npy", "--sigma", "0.4um",
+                "--derivatives", "x,yy", "--truncate", "4", "--border", "mirror"], check=True, stdout=subprocess.DEVNULL)
+for name, made in zip(("x", "yy"), numpy.load(folder + "/out.npy")):
+    order = [name.count(axis) for axis in "yx"]
+    wanted = ndimage.gaussian_filter(volume[3].astype(numpy.float64), .4 / sizes[1:], order=order, mode="mirror",
+                                     truncate=4) / numpy.prod(sizes[1:] ** order)
+    expect(f"an image in units, {name}", made, wanted, 2e-5)
+
+
+def refused(expected, *options):
+    done = subprocess.run([command, "filter", folder + "/volume.zarr", "-o", folder + "/refused.npy", *options],
+                          capture_output=True, text=True)
+    if done.returncode == 0 or expected not in done.stderr:
+        sys.exit(f"FAILED: {options}: {done.stderr}, expected {expected}")
+
+
+refused("--sigma 0.2µm: the scale along z is 0.4 pixels, expected 0.5 to 1000", "--sigma", "0.2um")
+refused("--derivatives structure-1@0.1µm: the scale along x is 0.4 pixels", "--sigma", "0.4um", "--derivatives",
+        "structure-1@0.1")
+with_sizes(volume, "second", list(sizes))
+refused("volume.zarr states", "--sigma", "0.4um")
+
+# Samples beyond the integers that floats hold, which differ from plane to plane only.
+planes = numpy.mgrid[:40, :9, :11][0]
+for kind, factor in (("int32", 1), ("uint32", 3), ("int64", 1), ("float64", .25)):
+    volume = (10 ** 9 + planes * factor).astype(kind)
+    every = []
+    for options in (("--ranks", "1"), ("--ranks", "3"), ("--grid", "2x1x2"), ("--ranks", "2", "--memory", "60K")):
+        made = volume_filtered(volume, 1, "replicate", ["z", "zz"], *options)
+        every.append(made)
+        for name in made:
+            expect(f"{kind} beyond floats, {name}", made[name],
+                   by_scipy(planes * factor, 1, "replicate", 8, name), 1e-4)
+    for other in every[1:]:
+        if not all(numpy.array_equal(every[0][name], other[name]) for name in other):
+            sys.exit(f"FAILED: bits of {kind} beyond floats")
 print("filters are those of SciPy")
 X

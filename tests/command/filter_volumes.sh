@@ -80,9 +80,22 @@ refuse "expected one number for an image" "$work/frames/3.tif" -o "$work/x.npy" 
 refuse "also one each for z,y,x" "$work/volume.npy" -o "$work/x.npy" --sigma 2,1
 refuse "from 0.5 to 1000" "$work/volume.npy" -o "$work/x.npy" --sigma 2,1,.1
 refuse "layers of tiles are for volumes" "$work/frames/3.tif" -o "$work/x.npy" --grid 1x1x2
-refuse "one plane of 22x25 samples, the planes needed around it" "$work/volume.npy" -o "$work/x.npy" --sigma 4 \
-    --memory 20K
-refuse "pages are made for images only" "$work/volume.npy" -o "$work/x.npy" --report "$work/x.html"
+refuse "--sigma in µm: .*volume.npy states no pixel size" "$work/volume.npy" -o "$work/x.npy" --sigma 2um
+refuse '--sigma in "xx": expected pixels' "$work/volume.npy" -o "$work/x.npy" --sigma 2xx
+refuse "or with a unit, such as 2um" "$work/volume.npy" -o "$work/x.npy" --sigma -2um
+refuse "--derivatives structure-1@2: the scale along y is 0.25 pixels, expected 0.5 to 1000" "$work/volume.npy" \
+    -o "$work/x.npy" --sigma 8,1,8 --derivatives structure-1@2
+refuse "--before smooth@2: the scale along z is 0.25 pixels, expected 0.5 to 1000" "$work/volume.npy" \
+    -o "$work/x.npy" --sigma 1,8,8 --derivatives x --before smooth@2
+# The least memory is named, and is enough.
+for ranks in 1 3; do
+    refuse "--memory 20K is too small: one plane of 22x25 samples, the planes needed around it and 5 results take" \
+        "$work/volume.npy" -o "$work/x.npy" --sigma 4 --memory 20K --ranks $ranks
+    least=$(sed -n 's/.*expected \([0-9]*\)K or more.*/\1/p' "$work/said")
+    refuse "too small" "$work/volume.npy" -o "$work/x.npy" --sigma 4 --memory $((least - 1))K --ranks $ranks
+    filter "$work/volume.npy" -o "$work/x.npy" --sigma 4 --memory "${least}K" --ranks $ranks
+    rm "$work"/x_*.npy
+done
 refuse "volume.npy" "$work/volume.npy" -o "$work/volume.npy" --derivatives x
 mkdir "$work/x_y.npy"
 refuse "x_y.npy" "$work/volume.npy" -o "$work/x.npy" --derivatives x,y

@@ -44,6 +44,7 @@ struct ExplainCommand {
     int values = 64, cores = 8;
     std::string times = "exponential", speedup = "1";
     FilterOptions filter;
+    std::optional<std::int64_t> depth;
     bool all = false;
     std::string json;
 
@@ -54,12 +55,13 @@ struct ExplainCommand {
 
 const std::vector<std::string_view> of_composite = {"operator", "element", "distributed",
                                                     "density",  "radices", "window"};
-const std::vector<std::string_view> of_filter = {"sigma",  "derivatives", "kernel",    "truncate",
-                                                 "before", "grid",        "distribute"};
+const std::vector<std::string_view> of_filter = {"depth",  "sigma",    "derivatives",
+                                                 "kernel", "truncate", "before",
+                                                 "memory", "grid",     "distribute"};
 const std::vector<std::string_view> of_scan = {"values", "cores", "times", "speedup"};
 
 Record record_of(ExplainCommand& command) {
-    constexpr int most_ranks = 16384, most_values = 1 << 20;
+    constexpr int most_ranks = 16384, most_values = 1 << 20, most_planes = 1 << 20;
     Record record;
     record.add("what", command.what, "WHAT", "operation to plan")
         .one_of({"composite", "scan", "filter"})
@@ -89,9 +91,15 @@ Record record_of(ExplainCommand& command) {
                "scan: operator times: constant, correlated, ... or a file");
     record.add("speedup", command.speedup, "X,X",
                "scan: speedup of the operator on 1, 2, ... cores");
+    record
+        .add("depth", command.depth, "PLANES",
+             "filter: number of planes of a volume; default: an image")
+        .between(2, most_planes);
     Record filter = record_of(command.filter);
-    for (const std::string_view name : of_filter)
-        record.fields.push_back(filter[name]);
+    for (const std::string_view name : of_filter) {
+        if (const Field* const field = filter.find(name))
+            record.fields.push_back(*field);
+    }
     return record;
 }
 
@@ -229,19 +237,29 @@ using distributed::FilterTask;
 
 FilterTask task_of(const ExplainCommand& command) {
     FilterTask task;
-    task.filters = filters_of(command.filter);
+    task.depth = command.depth.value_or(0);
+    task.filters = filters_of(command.filter, task.dimensions());
     task.image = {command.width, command.height};
     task.ranks = command.ranks;
     task.distribute = command.filter.distribute;
     task.grid = command.filter.grid;
-    grid_of(task.grid, task.ranks, 1, 1); // throws if the numbers of tiles and ranks differ
+    if (!task.is_volume())
+        grid_of(task.grid, task.ranks, 1, 1); // throws if the numbers of tiles and ranks differ
+    else if (task.grid && task.grid->count() != task.ranks)
+        throw InvalidTask(fmt::format("--grid {}: {} tiles, expected one for each of the {} ranks",
+                                      task.grid->text(), task.grid->count(), task.ranks));
     return task;
 }
 
-/// The number of pixels that the last filter needs around a pixel.
+/// The number of pixels that the last filter needs around a pixel; of a volume, within a plane.
 Elements margin_of(const FilterTask& task) {
-    const kernel::FilterBank bank = distributed::bank_of(task.filters.back());
+    const kernel::FilterBank bank = distributed::bank_of(task.filters.back(), task.dimensions());
     return std::max(bank.reach_x(), bank.reach_y());
+}
+
+/// The number of planes of a volume that the last filter needs on either side of a plane.
+Elements planes_around(const FilterTask& task) {
+    return distributed::bank_of(task.filters.back(), task.dimensions()).reach_z();
 }
 
 /// A step of the plan: the image moves from one location to another, or is filtered in place, once
@@ -252,19 +270,23 @@ struct Transition {
 };
 
 /// The locations that the image passes through.
-std::vector<Transition> transitions_of(const filtering::Configuration& configuration, int filters) {
+std::vector<Transition> transitions_of(const filtering::Configuration& configuration,
+                                       const FilterTask& task) {
+    const int filters = static_cast<int>(task.filters.size());
     const std::string file = "in the file", root = "on rank 0";
+    const std::string reads =
+        task.is_volume() ? "rank 0 reads the volume" : "rank 0 reads the image";
     if (configuration.ranks() == 1)
-        return {{file, root, "rank 0 reads the image"}, {root, root, "filter", filters}};
+        return {{file, root, reads}, {root, root, "filter", filters}};
     std::vector<Transition> all;
     std::string tiles = file;
     if (configuration.distribute) {
-        all.push_back({file, root, "rank 0 reads the image"});
+        all.push_back({file, root, reads});
         tiles = root;
     }
     const std::vector<filtering::Retiling> grids = configuration.all_tiles();
     for (std::size_t i = 0; i < grids.size(); ++i) {
-        const std::string now = fmt::format("in {}x{} tiles", grids[i].columns, grids[i].rows);
+        const std::string now = fmt::format("in {} tiles", grids[i].text());
         const int end = i + 1 < grids.size() ? grids[i + 1].filter : filters;
         const bool first = i == 0;
         all.push_back({tiles, now,
@@ -284,52 +306,84 @@ std::vector<Transition> transitions_of(const filtering::Configuration& configura
     return all;
 }
 
+/// The windows of planes of a volume, and the prediction of all of them.
+std::string windows_text(const FilterPlan& plan, const FilterTask& task) {
+    const Elements windows = (task.depth + plan.window - 1) / plan.window;
+    std::string text = fmt::format(
+        "  {} of {}, {:.1f} MiB for all ranks together\n", report::counted(windows, "window"),
+        report::counted(plan.window, "plane"), static_cast<double>(plan.memory) / (1 << 20));
+    if (!plan.predicted)
+        return text;
+    const auto phase = [](const char* name, std::optional<Seconds> seconds) {
+        return seconds ? fmt::format("  {} {}", name, report::to_text(*seconds)) : "";
+    };
+    return text + fmt::format("  predicted:{}{}{}\n", phase("read", plan.predicted->read),
+                              phase("filter", plan.predicted->seconds),
+                              phase("write", plan.predicted->write));
+}
+
+std::string shape_and_margin(const FilterTask& task) {
+    if (!task.is_volume())
+        return fmt::format("{}x{} pixels, {}, margin {}", task.image.width, task.image.height,
+                           text_of(task.filters), margin_of(task));
+    return fmt::format("{}x{}x{} voxels, {}, margin {} in planes, {} along z", task.image.width,
+                       task.image.height, task.depth, text_of(task.filters), margin_of(task),
+                       planes_around(task));
+}
+
 std::string to_text(const FilterPlan& plan, const FilterTask& task, std::size_t most) {
-    std::string states;
-    for (const Transition& step :
-         transitions_of(plan.configuration, static_cast<int>(task.filters.size()))) {
+    std::string states = task.is_volume() ? windows_text(plan, task) : "";
+    for (const Transition& step : transitions_of(plan.configuration, task)) {
         states += fmt::format("  {} -> {}: {}", step.from, step.to, step.how);
         states += step.times > 1 ? fmt::format(", {} times\n", step.times) : "\n";
     }
-    return fmt::format("filter {}x{} pixels, {}, margin {}\n{}", task.image.width,
-                       task.image.height, text_of(task.filters), margin_of(task),
-                       to_text(plan, states, most));
+    return fmt::format("filter {}\n{}", shape_and_margin(task), to_text(plan, states, most));
 }
 
 Json to_json(const FilterPlan& plan, const FilterTask& task) {
-    const int filters = static_cast<int>(task.filters.size());
     Json states = Json::array();
-    for (const Transition& step : transitions_of(plan.configuration, filters))
+    for (const Transition& step : transitions_of(plan.configuration, task))
         states.add(
             {{"from", step.from}, {"to", step.to}, {"how", step.how}, {"times", step.times}});
-    return {{"operation", "explain filter"},
-            {"width", task.image.width},
-            {"height", task.image.height},
-            {"filters", filters},
-            {"margin", margin_of(task)},
-            {"outputs", task.features().size()},
-            {"states", states},
-            {"plan", json_of(plan)}};
+    Json json{{"operation", "explain filter"},
+              {"width", task.image.width},
+              {"height", task.image.height}};
+    if (task.is_volume())
+        json.set("depth", task.depth);
+    json.set("filters", task.filters.size());
+    json.set("margin", margin_of(task));
+    if (task.is_volume()) {
+        json.set("margin_z", planes_around(task));
+        json.set("memory", plan.memory);
+    }
+    json.set("outputs", task.features().size());
+    json.set("states", states);
+    json.set("plan", json_of(plan));
+    return json;
 }
 
-/// Prints the plan of `sextant filter` for an image of this size: the configuration, the locations
-/// that the image passes through, and the alternatives with their predictions.
+/// Prints the plan of `sextant filter` for an image or a volume of this size: the configuration,
+/// the locations that the image passes through, and the alternatives with their predictions; of a
+/// volume, also the windows that --memory allows.
 int explain_filter(const ExplainCommand& command) {
     const std::string& machine = command.placement.machine;
     if (!machine.empty() && is_platform(machine)) {
         throw InvalidTask(fmt::format(
             "--machine {}: a platform has no filter costs, expected a profile", machine));
     }
-    const FilterTask task = task_of(command);
+    FilterTask task = task_of(command);
     const Placement placement = placement_of(command.placement, task.ranks);
+    task.shares_memory = placement.within_node == machine::Link::same_process;
     Progress progress(true);
     progress.say(fmt::format("planning for {} ranks on {}", task.ranks, placement.machine().name));
-    const FilterPlan plan =
-        distributed::default_filter_plan(task, {.machine = placement.machine(),
-                                                .element_size = gray_f32.size,
-                                                .nodes = placement.nodes,
-                                                .within_node = placement.within_node,
-                                                .model = command.model});
+    const planner::Setting setting{.machine = placement.machine(),
+                                   .element_size = gray_f32.size,
+                                   .nodes = placement.nodes,
+                                   .within_node = placement.within_node,
+                                   .model = command.model};
+    const FilterPlan plan = task.is_volume()
+                                ? distributed::plan_windows(task, setting, command.filter.memory)
+                                : distributed::default_filter_plan(task, setting);
     progress.clear();
     write_plan(command, to_json(plan, task).text(), to_text(plan, task, command.rows()));
     return 0;
@@ -340,6 +394,8 @@ int run_explain(const ExplainCommand& command, const Call& call) {
         call.refuse(of_composite, "only explain composite uses this option");
     if (command.what != "filter")
         call.refuse(of_filter, "only explain filter uses this option");
+    if (command.what == "filter" && !command.depth)
+        call.refuse({"memory"}, "expected --depth: only plans for volumes have windows");
     if (command.what != "scan")
         call.refuse(of_scan, "only explain scan uses this option");
     else

@@ -7,12 +7,15 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
+#include "sextant/command/voxel_size.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/scratch_file.hpp"
+#include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -59,16 +62,18 @@ Record record_of(FilterCommand& command) {
 class FilterRun {
   public:
     FilterRun(const FilterCommand& command, const Communicator& communicator)
-        : command_(command), communicator_(communicator), progress_(communicator.rank() == 0) {}
+        : command_(command),
+          communicator_(communicator),
+          progress_(communicator.rank() == 0),
+          filter_(command.filter) {}
 
     void run() {
         open_source();
+        measure_pixel();
         std::optional<Filtering> filtering;
         agree(communicator_, [&] {
-            FilterOptions options = command_.filter;
+            FilterOptions options = filter_;
             summary_.filters = filters_of(options, dimensions_);
-            if (is_volume() && !command_.reports.report.empty())
-                throw InvalidTask("--report: pages are made for images only");
             saves_plan_ = !command_.plan.empty() && !std::filesystem::exists(command_.plan);
             if (is_root() && !command_.plan.empty() && !saves_plan_)
                 options.plan = read_plan(options);
@@ -84,7 +89,11 @@ class FilterRun {
                 write(derivative, first, rows);
                 if (shown_ && derivative == 0)
                     shown_->add(first, rows);
+                if (summary_.slices)
+                    slice(derivative, first, rows);
             });
+        if (is_volume() && shows())
+            slice_volume();
         timed(summary_.result.write, [&] {
             agree(communicator_, [&] {
                 if (sink_)
@@ -103,6 +112,7 @@ class FilterRun {
     bool is_root() const { return communicator_.rank() == 0; }
 
     bool is_volume() const { return dimensions_ == kernel::Dimensions::three; }
+    bool shows() const { return !command_.reports.report.empty(); }
 
     /// Opens the image or volume. Rank 0 must be able to read it; other ranks need not, except with
     /// --distribute read.
@@ -117,6 +127,24 @@ class FilterRun {
                 source_ = open_image_or_volume(command_.source);
         });
         dimensions_ = planes > 1 ? kernel::Dimensions::three : kernel::Dimensions::two;
+    }
+
+    /// Finds the size of a pixel in the unit of sigma, if it has one, on rank 0.
+    void measure_pixel() {
+        if (filter_.unit.empty())
+            return;
+        std::array<double, 3> sides{};
+        agree(communicator_, [&] {
+            const std::string unit = format::tidy_unit(filter_.unit);
+            if (is_root()) {
+                const kernel::Scales pixel =
+                    pixel_in(unit, source_->header(), dimensions_, command_.source.image);
+                sides = {pixel.x, pixel.y, pixel.z};
+            }
+            filter_.unit = unit;
+        });
+        const auto [x, y, z] = communicator_.all_gather(sides)[0];
+        filter_.pixel = kernel::Scales(x, y, z);
     }
 
     distributed::FilterPlan read_plan(const FilterOptions& options) const {
@@ -139,6 +167,10 @@ class FilterRun {
     /// Checks all files before filtering, and opens the output.
     void create_outputs(const Filtering& filtering) {
         summary_.image = command_.source.image;
+        summary_.derivatives = filter_.derivatives;
+        summary_.sigma = sextant::text_of(filter_.sigma);
+        summary_.unit = filter_.unit;
+        summary_.header = source_->header();
         summary_.output = command_.output;
         summary_.ranks = communicator_.size();
         summary_.transport = transport_of(communicator_);
@@ -166,13 +198,13 @@ class FilterRun {
                                  .pixel = source_->header().pixel};
         sink_ = std::make_unique<PlaneSink>(
             format::create_frames(summary_.output, header, {format::StackAxis::slices}), offsets);
-        if (!command_.reports.report.empty())
+        if (shows())
             shown_.emplace(source_->shape());
     }
 
     /// One file per derivative of a volume: "out.npy" for a single one, else "out_x.npy" ...
     std::vector<std::string> outputs_of_volume() const {
-        const std::vector<std::string>& features = summary_.filters.back().features;
+        const std::vector<std::string>& features = filter_.derivatives;
         if (features.size() == 1)
             return {command_.output};
         std::vector<std::string> outputs;
@@ -197,6 +229,58 @@ class FilterRun {
             volumes_.push_back(
                 {format::create_frames(path, header, {format::StackAxis::slices}), offsets[k]});
         }
+        if (!shows())
+            return;
+        const ImageShape plane = source_->shape();
+        const std::array<Elements, 3> shape{source_->planes(), plane.height, plane.width};
+        const SliceGrid grid({shape[0], shape[1], shape[2]}, centre_of(shape), shown_side());
+        summary_.slices.emplace(grid);
+        summary_.slices->derivatives.assign(volumes_.size(), VolumeSlices<float>(grid));
+    }
+
+    static std::array<Elements, 3> centre_of(const std::array<Elements, 3>& shape) {
+        return {shape[0] / 2, shape[1] / 2, shape[2] / 2};
+    }
+
+    /// The largest number of pixels per side of a slice; fewer on pages of many derivatives.
+    Elements shown_side() const { return filter_.derivatives.size() > 3 ? 400 : 700; }
+
+    /// Keeps the pixels that a page shows of planes of a derivative.
+    void slice(int derivative, Elements first, std::span<const float> planes) {
+        VolumeSlices<float>& slices =
+            summary_.slices->derivatives[static_cast<std::size_t>(derivative)];
+        const auto plane = static_cast<std::size_t>(source_->shape().elements());
+        for (Elements z = first; !planes.empty(); planes = planes.subspan(plane), ++z) {
+            if (slices.grid().wants(z))
+                slices.add(z, 0, planes.first(plane));
+        }
+    }
+
+    /// Reads the slices of the volume on all ranks that have it.
+    void slice_volume() {
+        std::array<Elements, 3> shape{};
+        if (source_)
+            shape = {source_->planes(), source_->shape().height, source_->shape().width};
+        const std::vector<std::array<Elements, 3>> shapes = communicator_.all_gather(shape);
+        const bool reads = shape == shapes[0];
+        const Communicator readers = communicator_.split(reads ? 0 : -1, communicator_.rank());
+        std::optional<VolumeSlices<float>> slices;
+        Seconds took = 0;
+        timed(took, [&] {
+            agree(communicator_, [&] {
+                if (!reads)
+                    return;
+                const auto [depth, height, width] = shape;
+                const SliceGrid grid({depth, height, width}, centre_of(shape), shown_side());
+                const Centred volume = less_offset_of_volume(
+                    format::open_frames(command_.source.image, command_.source.options()));
+                slices.emplace(slices_of(readers, *volume.frames, grid));
+            });
+        });
+        if (!is_root())
+            return;
+        summary_.slices->volume = std::move(slices);
+        summary_.slices->reading = took;
     }
 
     /// Writes rows of an image's derivative, or planes of a volume's.
@@ -234,6 +318,7 @@ class FilterRun {
     const FilterCommand& command_;
     const Communicator& communicator_;
     Progress progress_;
+    FilterOptions filter_; // with the size of a pixel, if sigma has a unit
     std::unique_ptr<RowSource> source_;
     kernel::Dimensions dimensions_ = kernel::Dimensions::two;
     std::unique_ptr<PlaneSink> sink_; // of an image

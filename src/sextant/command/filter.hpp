@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/command/volume_slices.hpp"
+#include "sextant/core/frame_source.hpp"
 #include "sextant/distributed/filtering.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,23 +18,37 @@ std::string text_of(const kernel::GaussianKernel& kernel);
 /// the default.
 std::string text_of(const distributed::Filters& filters);
 
+/// Slices of a volume and of its derivatives, for a page.
+struct FilteredSlices {
+    explicit FilteredSlices(const SliceGrid& slices) : grid(slices) {}
+
+    SliceGrid grid;
+    std::optional<VolumeSlices<float>> volume = {};
+    std::vector<VolumeSlices<float>> derivatives = {};
+    Seconds reading = 0; ///< the time to read those of the volume
+};
+
 /// The result of `sextant filter`, on rank 0.
 struct FilterSummary {
     std::string image, output;
     std::vector<std::string> outputs; ///< the files written: one, or one per derivative of a volume
-    distributed::Filters filters;
+    distributed::Filters filters;     ///< with all scales in pixels
+    std::vector<std::string> derivatives; ///< as requested: scales after @ are in `unit`
+    std::string sigma, unit;              ///< as given; "" for pixels
+    FrameHeader header;                   ///< of the image or volume
     std::string transport;
     int ranks = 1; ///< number of available ranks; the plan may use fewer
     FilterResult result;
-    std::vector<std::byte> picture; ///< the first derivative as a PNG file, if a page shows it
+    std::vector<std::byte> picture;       ///< of an image: the first derivative, if a page shows it
+    std::optional<FilteredSlices> slices; ///< of a volume, if a page shows them
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const FilterSummary& summary);
 /// One JSON object; docs/json.md describes its fields.
 std::string to_json(const FilterSummary& summary);
-/// A self-contained HTML page: the first result, the plan and its reason, the tiles, the predicted
-/// time of each grid.
+/// A self-contained HTML page: the first result, or of a volume slices of all results; the plan and
+/// its reason, the tiles, the predicted time of each grid.
 std::string to_page(const FilterSummary& summary);
 
 } // namespace sextant::command

@@ -5,6 +5,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/overview.hpp"
+#include "sextant/command/voxel_size.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/report/charts.hpp"
@@ -43,41 +44,12 @@ std::string percent_of(Elements part, Elements all) {
     return fmt::format("{:.3g} %", 100 * static_cast<double>(part) / static_cast<double>(all));
 }
 
-/// The drawn size of a voxel along z, y and x, and its unit.
-struct VoxelSize {
-    std::array<double, 3> sides{1, 1, 1};
-    std::string unit = "voxels";
-    std::string words = "unknown: drawn as cubes";
-};
-
-VoxelSize voxel_of(const FrameHeader& header) {
-    if (!header.pixel.known())
-        return {};
-    const PixelSize& pixel = header.pixel;
-    const double z = header.slice_distance > 0 ? header.slice_distance : pixel.x;
-    std::string words = fmt::format("{:.4g}, {:.4g}, {:.4g} {}", z, pixel.y, pixel.x, pixel.unit);
-    if (header.slice_distance <= 0)
-        words = fmt::format("unknown, {:.4g}, {:.4g} {}; planes are drawn as thick as a voxel is "
-                            "wide",
-                            pixel.y, pixel.x, pixel.unit);
-    return {{z, pixel.y, pixel.x}, pixel.unit, words};
-}
-
 report::Section pictures_of(const VolumeLabelSummary& summary) {
     const SliceGrid& grid = summary.slices.grey().grid();
-    const VoxelSize voxel = voxel_of(summary.header);
-    report::SlicedVolume sliced;
+    report::SlicedVolume sliced = sliced_volume(grid, summary.header);
     sliced.title = "Slices through the largest component";
     if (summary.result.components == 0)
         sliced.title = "Slices through the centre";
-    sliced.unit = voxel.unit;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        const Elements drawn = grid.count[axis] * grid.step[axis];
-        sliced.lengths[axis] = static_cast<double>(drawn) * voxel.sides[axis];
-        sliced.through[axis] =
-            (static_cast<double>(grid.through[axis]) + .5) / static_cast<double>(drawn);
-        sliced.positions[axis] = fmt::format("{} = {}", "zyx"[axis], grid.through[axis]);
-    }
     SlicePngs grey = grey_pngs(summary.slices.grey()), labels = label_pngs(summary.slices.labels());
     const std::string& shown =
         summary.command.intensity ? summary.command.intensity.file : summary.command.source.image;
@@ -89,10 +61,7 @@ report::Section pictures_of(const VolumeLabelSummary& summary) {
                     sliced.positions[0], sliced.positions[1], sliced.positions[2],
                     summary.result.components > 0 ? "the centre of the largest component"
                                                   : "the centre of the volume");
-    const Elements most_step = *std::ranges::max_element(grid.step);
-    if (most_step > 1)
-        sliced.caption += fmt::format(" One voxel in {}, {} and {} along z, y and x is shown.",
-                                      grid.step[0], grid.step[1], grid.step[2]);
+    sliced.caption += steps_shown(grid);
     return report::slices_section(sliced);
 }
 

@@ -3,12 +3,15 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/command/overview.hpp"
+#include "sextant/command/voxel_size.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+
+#include <fmt/format.h>
 
 namespace sextant::command {
 
@@ -144,6 +147,27 @@ SlicePngs label_pngs(const VolumeSlices<std::uint64_t>& slices) {
     return pngs_of<std::uint64_t>(slices, [](std::uint64_t label) {
         return label == 0 ? RgbaF32{0, 0, 0, 1} : colour_of_label(label);
     });
+}
+
+report::SlicedVolume sliced_volume(const SliceGrid& grid, const FrameHeader& header) {
+    const VoxelSize voxel = voxel_of(header);
+    report::SlicedVolume sliced;
+    sliced.unit = voxel.unit;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        const Elements drawn = grid.count[axis] * grid.step[axis];
+        sliced.lengths[axis] = static_cast<double>(drawn) * voxel.sides[axis];
+        sliced.through[axis] =
+            (static_cast<double>(grid.through[axis]) + .5) / static_cast<double>(drawn);
+        sliced.positions[axis] = fmt::format("{} = {}", "zyx"[axis], grid.through[axis]);
+    }
+    return sliced;
+}
+
+std::string steps_shown(const SliceGrid& grid) {
+    if (*std::ranges::max_element(grid.step) == 1)
+        return "";
+    return fmt::format(" One voxel in {}, {} and {} along z, y and x is shown.", grid.step[0],
+                       grid.step[1], grid.step[2]);
 }
 
 } // namespace sextant::command

@@ -6,11 +6,13 @@
 #include "sextant/core/image.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/kernel/label/bodies.hpp"
+#include "sextant/report/slices_section.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sextant::command {
@@ -71,5 +73,11 @@ struct SlicePngs {
 SlicePngs grey_pngs(const VolumeSlices<float>& slices);
 /// Labels in their colours, on black.
 SlicePngs label_pngs(const VolumeSlices<std::uint64_t>& slices);
+
+/// The sizes and positions of slices of a volume, for a page; without a title, volumes and a
+/// caption.
+report::SlicedVolume sliced_volume(const SliceGrid& grid, const FrameHeader& header);
+/// A sentence that states which voxels are shown, with a space before it; empty if all are.
+std::string steps_shown(const SliceGrid& grid);
 
 } // namespace sextant::command

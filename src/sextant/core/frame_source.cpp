@@ -213,15 +213,20 @@ double offset_in(std::vector<T> values) {
     return constant || !(magnitude > largest_ratio * spread) ? 0 : as_double(middle);
 }
 
-/// The offset determined from some rows in the middle of a frame.
-double offset_of_frame(FrameSource& source, std::int64_t frame) {
+/// Appends the samples of some rows in the middle of a frame.
+void add_middle_rows(FrameSource& source, std::int64_t frame, std::vector<std::byte>& bytes) {
     constexpr std::int64_t samples = std::int64_t{1} << 16;
     const ImageShape shape = source.header().shape;
     const std::int64_t count = std::clamp<std::int64_t>(samples / shape.width, 1, shape.height);
     const std::int64_t first = (shape.height - count) / 2;
-    const Sample sample = source.header().sample;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count * shape.width * size_of(sample)));
-    source.read_samples(frame, {first, first + count}, bytes);
+    std::vector<std::byte> rows(
+        static_cast<std::size_t>(count * shape.width * size_of(source.header().sample)));
+    source.read_samples(frame, {first, first + count}, rows);
+    bytes.insert(bytes.end(), rows.begin(), rows.end());
+}
+
+/// The offset determined from samples of a wide type.
+double offset_of_samples(Sample sample, std::span<const std::byte> bytes) {
     return visit_sample(sample, [&]<class T>(std::type_identity<T>) -> double {
         if constexpr (std::is_arithmetic_v<T>)
             return offset_in(finite<T>(bytes));
@@ -259,11 +264,26 @@ class OffsetSource final : public FrameSource {
     std::vector<float> floats_;
 };
 
-Centred centred_by(std::unique_ptr<FrameSource> source, std::span<const std::int64_t> frames) {
-    const double offset = offset_of(*source, frames);
+Centred centred_by(std::unique_ptr<FrameSource> source, double offset) {
     if (offset == 0)
         return {std::move(source), 0};
     return {std::make_unique<OffsetSource>(std::move(source), offset), offset};
+}
+
+/// True if offsets are determined for such a series.
+bool may_have_offset(const FrameHeader& header) {
+    return is_wide(header.sample) && header.channels == 1 && header.shape.elements() > 0;
+}
+
+/// Some frames of a series, evenly spaced.
+std::vector<std::int64_t> frames_examined(const FrameHeader& series) {
+    constexpr std::int64_t count = 5;
+    const std::int64_t last = series.frames - 1;
+    std::vector<std::int64_t> frames;
+    for (std::int64_t i = 0; i < count && last >= 0; ++i)
+        frames.push_back(last * i / (count - 1));
+    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+    return frames;
 }
 
 } // namespace
@@ -291,12 +311,14 @@ void to_floats_less(Sample sample, double offset, std::span<const std::byte> fro
 
 double offset_of(FrameSource& source, std::span<const std::int64_t> frames) {
     const FrameHeader& header = source.header();
-    if (!is_wide(header.sample) || header.channels != 1 || header.shape.elements() == 0)
+    if (!may_have_offset(header))
         return 0;
     std::vector<double> offsets;
     for (const std::int64_t frame : frames) {
         try {
-            offsets.push_back(offset_of_frame(source, frame));
+            std::vector<std::byte> samples;
+            add_middle_rows(source, frame, samples);
+            offsets.push_back(offset_of_samples(header.sample, samples));
         } catch (const InvalidFile&) {
             // The error is reported when the whole frame is read.
         }
@@ -310,17 +332,28 @@ double offset_of(FrameSource& source, std::span<const std::int64_t> frames) {
 }
 
 Centred less_offset(std::unique_ptr<FrameSource> source) {
-    constexpr std::int64_t looked_at = 5;
-    const std::int64_t last = source->header().frames - 1;
-    std::vector<std::int64_t> frames;
-    for (std::int64_t i = 0; i < looked_at && last >= 0; ++i)
-        frames.push_back(last * i / (looked_at - 1));
-    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
-    return centred_by(std::move(source), frames);
+    const double offset = offset_of(*source, frames_examined(source->header()));
+    return centred_by(std::move(source), offset);
 }
 
 Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame) {
-    return centred_by(std::move(source), {&frame, 1});
+    const double offset = offset_of(*source, {&frame, 1});
+    return centred_by(std::move(source), offset);
+}
+
+Centred less_offset_of_volume(std::unique_ptr<FrameSource> source) {
+    if (!may_have_offset(source->header()))
+        return {std::move(source), 0};
+    std::vector<std::byte> samples;
+    for (const std::int64_t frame : frames_examined(source->header())) {
+        try {
+            add_middle_rows(*source, frame, samples);
+        } catch (const InvalidFile&) {
+            // The error is reported when the whole frame is read.
+        }
+    }
+    const double offset = samples.empty() ? 0 : offset_of_samples(source->header().sample, samples);
+    return centred_by(std::move(source), offset);
 }
 
 void write_with_offset(FrameSink& sink, std::span<const float> values, double offset) {

@@ -213,6 +213,9 @@ struct Centred {
 Centred less_offset(std::unique_ptr<FrameSource> source);
 /// Determines the offset from one frame, and returns the series with this offset subtracted.
 Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame);
+/// Determines the offset from several frames together, because they are the planes of a volume:
+/// samples may differ from plane to plane only.
+Centred less_offset_of_volume(std::unique_ptr<FrameSource> source);
 
 /// Writes values, with the offset added back if the sink holds f64, unchanged otherwise.
 void write_with_offset(FrameSink& sink, std::span<const float> values, double offset);

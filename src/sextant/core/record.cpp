@@ -211,15 +211,6 @@ std::optional<Bytes> parsed_memory(std::string_view text) {
     return *number << bits;
 }
 
-std::string text_of_memory(Bytes bytes) {
-    constexpr std::pair<int, char> units[] = {{30, 'G'}, {20, 'M'}, {10, 'K'}};
-    for (const auto& [bits, unit] : units) {
-        if (bytes >= Bytes{1} << bits && bytes % (Bytes{1} << bits) == 0)
-            return fmt::format("{}{}", bytes >> bits, unit);
-    }
-    return fmt::format("{}K", (bytes + 1023) >> 10);
-}
-
 struct Size {
     std::int64_t width, height;
 };
@@ -534,6 +525,15 @@ Record::operator Json() const {
             json.set(field.name, *std::move(value));
     }
     return json;
+}
+
+std::string text_of_memory(Bytes bytes) {
+    constexpr std::pair<int, char> units[] = {{30, 'G'}, {20, 'M'}, {10, 'K'}};
+    for (const auto& [bits, unit] : units) {
+        if (bytes >= Bytes{1} << bits && bytes % (Bytes{1} << bits) == 0)
+            return fmt::format("{}{}", bytes >> bits, unit);
+    }
+    return fmt::format("{}K", (bytes + 1023) >> 10);
 }
 
 std::string to_json(const Record& record) {

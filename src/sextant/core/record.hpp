@@ -203,6 +203,9 @@ class Record {
                       std::function<std::size_t()> get, std::function<void(std::size_t)> set);
 };
 
+/// An amount of memory as an option states it, such as "512M"; rounded up to a multiple of 1 KiB.
+std::string text_of_memory(Bytes bytes);
+
 /// The record as JSON text.
 std::string to_json(const Record& record);
 /// Sets the fields that are present in a JSON object; the others keep their values. Throws

@@ -79,7 +79,7 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames)
       how_(is_stored_so(header(), ReadAs::floats) ? How::as_stored : How::as_floats) {
     if (how_ != How::as_floats)
         return;
-    Centred centred = less_offset(std::move(frames_));
+    Centred centred = less_offset_of_volume(std::move(frames_));
     frames_ = std::move(centred.frames);
     offset_ = centred.offset;
 }

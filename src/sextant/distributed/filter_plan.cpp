@@ -2,6 +2,7 @@
 #include "sextant/distributed/filter_plan.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/machine/file_costs.hpp"
@@ -333,12 +334,16 @@ void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget) {
     if (memory(1) > budget) {
         const std::string plane =
             fmt::format("plane of {}x{}", task.image.width, task.image.height);
+        const auto results = task.features().size();
+        const int ranks = plan.configuration.ranks();
         throw InvalidTask(fmt::format(
-            "one {} samples, the {} needed around it and {} results take {} bytes on {} ranks, "
-            "expected at most {}",
+            "memory {} is too small: one {} samples, the {} needed around it and {} result{} take "
+            "{:.4g} MiB on {} rank{}, expected {} or more",
+            text_of_memory(budget),
             task.is_volume() ? plane : fmt::format("row of {}", task.image.width),
-            task.is_volume() ? "planes" : "rows", task.features().size(), memory(1),
-            plan.configuration.ranks(), budget));
+            task.is_volume() ? "planes" : "rows", results, results == 1 ? "" : "s",
+            static_cast<double>(memory(1)) / (1 << 20), ranks, ranks == 1 ? "" : "s",
+            text_of_memory((memory(1) + 1023) / 1024 * 1024)));
     }
     Elements fits = 1, too_many = task.length() + 1;
     while (too_many - fits > 1) {
@@ -404,7 +409,7 @@ FilterPlan plan_windows(const FilterTask& task, const planner::Setting& setting,
         return *std::move(best);
     FilterTask alone = task;
     alone.ranks = 1;
-    return windows_of(strips_plan(alone, "several ranks need more memory than --memory"));
+    return windows_of(strips_plan(alone, "several ranks need more than " + text_of_memory(budget)));
 }
 
 namespace {

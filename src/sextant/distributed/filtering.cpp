@@ -69,6 +69,12 @@ Codec codec_of(std::vector<std::string>& names) {
             }};
 }
 
+/// True for a number that may be a scale in some unit.
+bool is_scale(double number) {
+    constexpr double most = 1e30;
+    return number >= 1 / most && number <= most;
+}
+
 /// Converts filters to and from text such as "smooth@2.5,x@1".
 Codec codec_of(std::vector<EarlierFilter>& filters) {
     return {
@@ -85,7 +91,7 @@ Codec codec_of(std::vector<EarlierFilter>& filters) {
                 const auto at = std::min(each.find('@'), each.size());
                 const auto sigma = parsed_number<double>(
                     std::string_view(each).substr(std::min(at + 1, each.size())));
-                if (!sigma || *sigma < kernel::smallest_sigma || *sigma > kernel::largest_sigma)
+                if (!sigma || !is_scale(*sigma)) // the range of pixels is checked later
                     return fmt::format(
                         "a derivative or feature, @ and a sigma from {} to {}, such as smooth@2",
                         kernel::smallest_sigma, kernel::largest_sigma);
@@ -95,25 +101,48 @@ Codec codec_of(std::vector<EarlierFilter>& filters) {
         }};
 }
 
+/// The end of a text after its last number, without spaces: "um" of "4,2,2 um".
+std::string_view unit_after_number(std::string_view text) {
+    std::string_view last = text.substr(text.find_last_of(',') + 1);
+    std::size_t end = last.size();
+    while (end > 0 && !parsed_number<double>(last.substr(0, end)))
+        --end;
+    if (end == 0) // no number
+        return "";
+    last.remove_prefix(end);
+    last.remove_prefix(std::min(last.find_first_not_of(' '), last.size()));
+    return last;
+}
+
 } // namespace
 
-Codec codec_of(kernel::Scales& scales) {
-    return {[&scales] { return text_of(scales); },
-            [&scales](const Field& field, std::string_view text) {
+Codec codec_of(kernel::Scales& scales, std::string* unit) {
+    return {[&scales, unit] { return text_of(scales) + (unit ? *unit : ""); },
+            [&scales, unit](const Field& field, std::string_view text) {
+                const std::string stated(unit ? unit_after_number(text) : "");
+                text.remove_suffix(stated.size());
+                while (!stated.empty() && text.ends_with(' '))
+                    text.remove_suffix(1);
                 std::vector<double> numbers;
                 for (const std::string& each : split(text)) {
                     const auto number = parsed_number<double>(each);
-                    if (!number || !(*number >= field.least && *number <= field.most))
+                    const bool fits =
+                        number && (stated.empty() ? *number >= field.least && *number <= field.most
+                                                  : is_scale(*number));
+                    if (!fits)
                         break;
                     numbers.push_back(*number);
                 }
                 const std::size_t count = split(text).size();
                 if (numbers.size() != count || (count != 1 && count != 3))
                     return fmt::format("a number from {} to {}; of a volume, also one each for "
-                                       "z,y,x",
-                                       field.least, field.most);
+                                       "z,y,x{}",
+                                       field.least, field.most,
+                                       unit ? "; or with a unit, such as 2um" : "");
                 scales = count == 1 ? kernel::Scales(numbers[0])
                                     : kernel::Scales(numbers[2], numbers[1], numbers[0]);
+                if (unit)
+                    *unit = stated;
                 return std::string();
             }};
 }
@@ -449,9 +478,10 @@ Record record_of(FilterOptions& options) {
     using Weights = kernel::GaussianKernel::Weights;
     constexpr double most_sample = 1e30; // largest border_value
     Record record;
-    Field& sigma = record.add("sigma", codec_of(options.sigma), "PIXELS",
-                              "scale of the filter in pixels, 0.5 to 1000; of a volume also z,y,x");
-    sigma.kind = Field::Kind::number;
+    Field& sigma = record.add("sigma", codec_of(options.sigma, &options.unit), "SCALE",
+                              "scale in pixels, 0.5 to 1000, or in a unit: 2um; of a volume also "
+                              "z,y,x");
+    sigma.kind = options.unit.empty() ? Field::Kind::number : Field::Kind::text;
     sigma.between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
                "derivatives or other features (docs/filters.md)");
@@ -506,6 +536,80 @@ Record record_of(const FilterResult& result) {
           "on this rank"}});
 }
 
+namespace {
+
+/// The scales of options, converted to pixels. Throws InvalidTask, naming the option.
+class ScalesInPixels {
+  public:
+    ScalesInPixels(const FilterOptions& options, kernel::Dimensions dimensions)
+        : options_(options), dimensions_(dimensions) {
+        const std::string text = text_of(options.sigma) + options.unit;
+        if (dimensions == kernel::Dimensions::two &&
+            options.sigma != kernel::Scales(options.sigma.x))
+            throw InvalidTask(fmt::format("sigma {}: expected one number for an image", text));
+        if (!options.unit.empty() && !options.pixel)
+            throw InvalidTask(fmt::format(
+                "sigma {}: the size of a pixel is unknown, expected a scale in pixels", text));
+        if (!options.unit.empty())
+            pixel_ = *options.pixel;
+        sigma_ = {options.sigma.x / pixel_.x, options.sigma.y / pixel_.y,
+                  options.sigma.z / pixel_.z};
+        if (dimensions == kernel::Dimensions::two)
+            sigma_.z = sigma_.x;
+        if (const std::string wrong = wrong_scale(sigma_, dimensions); !wrong.empty())
+            throw InvalidTask(fmt::format("sigma {}: {}", text, wrong));
+    }
+
+    const kernel::Scales& pixel() const { return pixel_; }
+    const kernel::Scales& sigma() const { return sigma_; }
+
+    kernel::Scales before(const EarlierFilter& earlier) const {
+        return in_pixels("before", earlier.feature, earlier.sigma);
+    }
+
+    /// The features, with integration scales in pixels.
+    std::vector<std::string> features() const {
+        std::vector<std::string> all = options_.derivatives;
+        for (std::string& feature : all) {
+            const std::size_t at = feature.find('@');
+            if (at == std::string::npos)
+                continue;
+            const auto scale = parsed_number<double>(std::string_view(feature).substr(at + 1));
+            if (!scale || !is_scale(*scale))
+                continue; // the kernel refuses the name
+            const double pixels = in_pixels("derivatives", feature.substr(0, at), *scale).x;
+            if (!options_.unit.empty())
+                feature = fmt::format("{}@{}", feature.substr(0, at), pixels);
+        }
+        return all;
+    }
+
+  private:
+    kernel::Scales in_pixels(const char* option, const std::string& feature, double scale) const {
+        const kernel::Scales scales = kernel::in_proportion(sigma_, scale / pixel_.x);
+        const std::string wrong = wrong_scale(scales, dimensions_);
+        if (!wrong.empty())
+            throw InvalidTask(fmt::format("{} {}@{}{}: {}{}", option, feature, scale, options_.unit,
+                                          wrong, proportions()));
+        return scales;
+    }
+
+    /// States how scales after @ differ between axes; empty if they do not.
+    std::string proportions() const {
+        if (sigma_ == kernel::Scales(sigma_.x))
+            return "";
+        return fmt::format(
+            " (scales after @ have the ratios of sigma, {:.6g},{:.6g},{:.6g} pixels)", sigma_.z,
+            sigma_.y, sigma_.x);
+    }
+
+    const FilterOptions& options_;
+    const kernel::Dimensions dimensions_;
+    kernel::Scales pixel_ = 1, sigma_ = 1;
+};
+
+} // namespace
+
 Filters filters_of(const FilterOptions& options, kernel::Dimensions dimensions) {
     constexpr std::size_t most_before = 16, most_derivatives = 64;
     FilterOptions declared = options;
@@ -517,23 +621,15 @@ Filters filters_of(const FilterOptions& options, kernel::Dimensions dimensions) 
     };
     check("before", options.before.size(), most_before);
     check("derivatives", options.derivatives.size(), most_derivatives);
+    const ScalesInPixels scales(options, dimensions);
     Filters filters;
-    const kernel::Scales& sigma = options.sigma;
-    if (dimensions == kernel::Dimensions::two && sigma != kernel::Scales(sigma.x))
-        throw InvalidTask(
-            fmt::format("sigma {}: expected one number for an image", text_of(sigma)));
-    for (const EarlierFilter& earlier : options.before) {
-        const double scale = earlier.sigma;
-        filters.push_back(
-            {kernel::Scales(scale, scale * (sigma.y / sigma.x), scale * (sigma.z / sigma.x)),
-             {earlier.feature},
-             {},
-             {}});
-    }
-    filters.push_back({options.sigma, options.derivatives, {}, {}});
+    for (const EarlierFilter& earlier : options.before)
+        filters.push_back({scales.before(earlier), {earlier.feature}, {}, {}});
+    filters.push_back({scales.sigma(), scales.features(), {}, {}});
     for (Filter& filter : filters) {
         filter.border = {options.border, static_cast<float>(options.border_value)};
         filter.kernel = kernel_of(options);
+        filter.pixel = scales.pixel();
         distributed::bank_of(filter, dimensions); // throws if the filter is not valid
     }
     return filters;

@@ -23,20 +23,25 @@ namespace sextant {
 
 /// The text of a scale: "2", or "4,2,2" (z,y,x) if it differs between axes.
 std::string text_of(const kernel::Scales& scales);
-/// Converts a scale to and from this text. The field must have a range.
-Codec codec_of(kernel::Scales& scales);
+/// Converts a scale to and from this text, which ends with the unit if there is one: "2µm". The
+/// field must have a range, for scales without a unit. `unit` may be null: no unit is accepted.
+Codec codec_of(kernel::Scales& scales, std::string* unit = nullptr);
 
 /// A feature that is computed first, as the input of later filters.
 struct EarlierFilter {
     std::string feature;
-    double sigma =
-        1; ///< scale in pixels along x; along y and z in proportion to FilterOptions::sigma
+    /// scale along x, in the unit of FilterOptions::sigma; along y and z in proportion to it
+    double sigma = 1;
 };
 
 /// Options for filtering an image or a volume. They must be the same on every rank, except `plan`.
 struct FilterOptions {
-    /// scale in pixels, .5 to 1000; of a volume, it may differ between axes
+    /// scale, .5 to 1000 pixels; of a volume, it may differ between axes
     kernel::Scales sigma = 1;
+    /// The unit of all scales and of derivatives, such as "µm"; "": pixels.
+    std::string unit = {};
+    /// The size of a pixel in that unit, which must be set if there is a unit.
+    std::optional<kernel::Scales> pixel = {};
     /// The features to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
     /// (kernel::find_feature), each once.
     std::vector<std::string> derivatives = {"x", "y", "xx", "xy", "yy"};
@@ -63,9 +68,10 @@ struct FilterOptions {
     /// `distribute` and `memory` then have no effect.
     std::optional<distributed::FilterPlan> plan = {};
 };
-Record record_of(FilterOptions& options); ///< a record of all options except `plan`
+Record record_of(FilterOptions& options); ///< all options except `pixel` and `plan`
 
-/// Returns the filters that the options name. Throws InvalidTask, naming the option.
+/// Returns the filters that the options name, with scales in pixels. Throws InvalidTask, naming the
+/// option.
 distributed::Filters filters_of(const FilterOptions& options,
                                 kernel::Dimensions dimensions = kernel::Dimensions::two);
 
@@ -100,8 +106,8 @@ using FilterSink = std::function<void(int derivative, Elements first, std::span<
 /// own, ranks
 ///           may read their own tiles. Or an image in tiles.
 /// Output    one plane of floats for each derivative; a derivative of order n has the unit of the
-///           samples divided by pixelⁿ. Rank 0 passes all rows to `write`, window by window and,
-///           within a window, derivative by derivative.
+///           samples divided by pixelⁿ, or by the n-th power of FilterOptions::unit. Rank 0 passes
+///           all rows to `write`, window by window and, within a window, derivative by derivative.
 /// Throws    InvalidTask for filters that are not valid, or a number of tiles other than that of
 ///           ranks (constructor). On every rank AgreedFailure, if options or images differ between
 ///           ranks, if the memory cannot hold a row, if the plan does not suit the ranks or the

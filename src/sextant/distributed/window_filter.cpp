@@ -83,7 +83,7 @@ std::byte* at(const Computation& computation, const Region& region, Bytes elemen
 } // namespace
 
 kernel::FilterBank bank_of(const Filter& filter, kernel::Dimensions dimensions) {
-    return {filter.sigma, filter.features, filter.border, filter.kernel, dimensions};
+    return {filter.sigma, filter.features, filter.border, filter.kernel, dimensions, filter.pixel};
 }
 
 filtering::WindowTask window_task(const Window& window, const Filters& filters,

@@ -20,10 +20,11 @@ namespace sextant::distributed {
 
 /// A Gaussian filter and its outputs; features are named as for kernel::find_feature.
 struct Filter {
-    kernel::Scales sigma = 1;
+    kernel::Scales sigma = 1; ///< in pixels
     std::vector<std::string> features;
     kernel::BorderRule border;
     kernel::GaussianKernel kernel = {};
+    kernel::Scales pixel = 1; ///< size of a pixel in the unit of derivatives; 1: per pixel
 };
 
 /// Returns the kernels of a filter.

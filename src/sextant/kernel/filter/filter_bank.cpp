@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -114,6 +116,20 @@ std::vector<NamedFeature> listed(Dimensions dimensions) {
 
 } // namespace
 
+Scales in_proportion(const Scales& sigma, double scale) {
+    return {scale, scale * (sigma.y / sigma.x), scale * (sigma.z / sigma.x)};
+}
+
+std::string wrong_scale(const Scales& scales, Dimensions dimensions) {
+    const std::pair<char, double> axes[] = {{'x', scales.x}, {'y', scales.y}, {'z', scales.z}};
+    for (const auto& [axis, scale] : std::span(axes).first(static_cast<std::size_t>(dimensions))) {
+        if (!(scale >= smallest_sigma && scale <= largest_sigma))
+            return fmt::format("the scale along {} is {:.6g} pixels, expected {} to {}", axis,
+                               scale, smallest_sigma, largest_sigma);
+    }
+    return "";
+}
+
 std::span<const NamedFeature> named_features(Dimensions dimensions) {
     static const std::vector<NamedFeature> of_images = listed(Dimensions::two);
     static const std::vector<NamedFeature> of_volumes = listed(Dimensions::three);
@@ -178,6 +194,20 @@ std::vector<Derivative> needed_by(const std::vector<Feature>& features) {
     return all;
 }
 
+/// Throws InvalidTask if units of derivatives are so large or small that floats may not hold them.
+void check_units(const std::vector<Derivative>& derivatives, const Scales& pixel) {
+    for (const auto& [x, y, z] : derivatives) {
+        constexpr double most = 1e30;
+        const double unit = std::pow(pixel.x, x) * std::pow(pixel.y, y) * std::pow(pixel.z, z);
+        if (!(unit >= 1 / most && unit <= most))
+            throw InvalidTask(fmt::format("pixels of {:.3g} x {:.3g} x {:.3g} units: a derivative "
+                                          "of orders {}, {}, {} along x, y, z has a factor of "
+                                          "{:.3g}, expected {:g} to {:g}",
+                                          pixel.x, pixel.y, pixel.z, x, y, z, 1 / unit, 1 / most,
+                                          most));
+    }
+}
+
 constexpr std::size_t most_needed = 8; ///< maximum number of derivatives per feature
 constexpr std::size_t most_made = 3;   ///< maximum number of features that are made together
 
@@ -190,16 +220,17 @@ Elements rows_of_a_band(int reach) {
 } // namespace
 
 FilterBank::FilterBank(const Scales& sigma, const std::vector<std::string>& names, BorderRule rule,
-                       const GaussianKernel& kernel, Dimensions dimensions)
+                       const GaussianKernel& kernel, Dimensions dimensions, const Scales& pixel)
     : features_(found(names, dimensions)),
       needed_(needed_by(features_)),
       feature_of_(needed_.size(), -1),
       takes_(features_.size()) {
+    check_units(needed_, pixel);
     if (dimensions == Dimensions::two)
-        image_.emplace(sigma, needed_, rule, kernel);
+        image_.emplace(sigma, needed_, rule, kernel, 0, pixel);
     else if (!needed_.empty())
-        volume_.emplace(sigma, needed_, rule, kernel);
-    add_structure(sigma, rule, kernel);
+        volume_.emplace(sigma, needed_, rule, kernel, pixel);
+    add_structure(sigma, rule, kernel, pixel);
     set_reach();
     for (std::size_t f = 0; f < features_.size(); ++f) {
         const auto same_make = [&](const Feature& other) {
@@ -219,14 +250,17 @@ FilterBank::FilterBank(const Scales& sigma, const std::vector<std::string>& name
     }
 }
 
-void FilterBank::add_structure(const Scales& sigma, BorderRule rule, const GaussianKernel& kernel) {
+void FilterBank::add_structure(const Scales& sigma, BorderRule rule, const GaussianKernel& kernel,
+                               const Scales& pixel) {
     for (const Feature& feature : features_) {
         const double scale = feature.integration;
         const auto has = [&](const Structure& one) { return one.integration == scale; };
         if (scale == 0 || std::any_of(structures_.begin(), structures_.end(), has))
             continue;
-        const Scales integration(scale, scale * (sigma.y / sigma.x), scale * (sigma.z / sigma.x));
-        structures_.push_back({scale, StructureTensor(sigma, integration, rule, kernel)});
+        const Scales integration = in_proportion(sigma, scale);
+        if (const std::string wrong = wrong_scale(integration, Dimensions::three); !wrong.empty())
+            throw InvalidTask(fmt::format("derivative {}: {}", feature.name, wrong));
+        structures_.push_back({scale, StructureTensor(sigma, integration, rule, kernel, pixel)});
     }
 }
 

@@ -45,6 +45,12 @@ std::span<const NamedFeature> named_features(Dimensions dimensions = Dimensions:
 /// names.
 Feature find_feature(std::string_view name, Dimensions dimensions = Dimensions::two);
 
+/// Returns a scale of `scale` along x that has the ratios of `sigma` between axes.
+Scales in_proportion(const Scales& sigma, double scale);
+/// Returns a text that names the first axis along which the scale is not 0.5 to 1000 pixels; empty
+/// if there is none.
+std::string wrong_scale(const Scales& scales, Dimensions dimensions);
+
 /// Computes several features of an image or a volume together. A derivative that several features
 /// need is computed only once.
 ///
@@ -54,9 +60,14 @@ Feature find_feature(std::string_view name, Dimensions dimensions = Dimensions::
 /// kept in internal memory, a few hundred rows at a time.
 class FilterBank {
   public:
-    /// Requires  distinct names that find_feature() accepts (InvalidTask).
+    /// Input     `pixel`: the size of a pixel in the unit of derivatives, which are per pixel if it
+    ///           is 1.
+    /// Requires  distinct names that find_feature() accepts; integration scales that are 0.5 to
+    ///           1000 pixels along each axis; derivatives whose unit differs from that per pixel by
+    ///           a factor of at most 10³⁰ (InvalidTask).
     FilterBank(const Scales& sigma, const std::vector<std::string>& features, BorderRule rule = {},
-               const GaussianKernel& kernel = {}, Dimensions dimensions = Dimensions::two);
+               const GaussianKernel& kernel = {}, Dimensions dimensions = Dimensions::two,
+               const Scales& pixel = 1);
 
     int reach_x() const { return reach_[0]; }
     int reach_y() const { return reach_[1]; }
@@ -78,7 +89,8 @@ class FilterBank {
                      const std::function<void()>& progress);
     void apply_volume(const SampleView& input, const Tile& box, std::span<const Plane> outputs,
                       const std::function<void()>& progress);
-    void add_structure(const Scales& sigma, BorderRule rule, const GaussianKernel& kernel);
+    void add_structure(const Scales& sigma, BorderRule rule, const GaussianKernel& kernel,
+                       const Scales& pixel);
     void set_reach();
     Tile reads(const Tile& box, const SampleView& input) const;
     ImageShape block_of(const Tile& box) const;

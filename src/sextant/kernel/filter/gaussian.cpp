@@ -55,6 +55,15 @@ std::vector<float> half_of(const std::vector<double>& weights, int exponent) {
     return half;
 }
 
+/// Weights of a derivative along an axis whose pixels have this size.
+std::vector<double> weights_per_unit(double sigma, int order, const GaussianKernel& kernel,
+                                     double pixel) {
+    std::vector<double> weights = gaussian_weights(sigma, order, kernel);
+    for (double& weight : weights)
+        weight *= std::pow(pixel, -order);
+    return weights;
+}
+
 /// The exponent that scales the sum of the weights' magnitudes to between ½ and 1, so that results
 /// are no larger than the samples.
 int exponent_to_one(const std::vector<double>& weights) {
@@ -99,15 +108,16 @@ std::vector<OrderPair> pairs_of(const WantedOrders& wanted) {
     return all;
 }
 
-ScaledHalf scaled_half(double sigma, int order, const GaussianKernel& kernel) {
-    const std::vector<double> weights = gaussian_weights(sigma, order, kernel);
+ScaledHalf scaled_half(double sigma, int order, const GaussianKernel& kernel, double pixel) {
+    const std::vector<double> weights = weights_per_unit(sigma, order, kernel, pixel);
     const int exponent = exponent_to_one(weights);
     return {half_of(weights, exponent), exponent};
 }
 
 GaussianDerivatives::GaussianDerivatives(const Scales& sigma,
                                          std::span<const Derivative> derivatives, BorderRule rule,
-                                         const GaussianKernel& kernel, int exponent)
+                                         const GaussianKernel& kernel, int exponent,
+                                         const Scales& pixel)
     : rule_(rule) {
     if (derivatives.empty())
         throw InvalidTask("no Gaussian derivative: expected one or more");
@@ -124,10 +134,10 @@ GaussianDerivatives::GaussianDerivatives(const Scales& sigma,
                 fmt::format("the Gaussian derivative of orders {}, {} is requested twice", x, y));
         along_x[at(x)] = along_y[at(x)][at(y)] = true;
         plane_[at(x)][at(y)] = static_cast<int>(planes_++);
-        const ScaledHalf along_rows = scaled_half(sigma.x, x, kernel);
+        const ScaledHalf along_rows = scaled_half(sigma.x, x, kernel, pixel.x);
         row_weights_[at(x)] = along_rows.weights;
         column_weights_[at(x)][at(y)] =
-            half_of(gaussian_weights(sigma.y, y, kernel), exponent - along_rows.exponent);
+            half_of(weights_per_unit(sigma.y, y, kernel, pixel.y), exponent - along_rows.exponent);
     }
     rows_ = pairs_of(along_x);
     std::transform(along_y.begin(), along_y.end(), columns_.begin(), pairs_of);

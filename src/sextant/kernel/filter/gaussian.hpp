@@ -65,7 +65,8 @@ struct ScaledHalf {
         return {weights.data(), static_cast<int>(weights.size()) - 1, to, stream};
     }
 };
-ScaledHalf scaled_half(double sigma, int order, const GaussianKernel& kernel);
+/// `pixel`: as for GaussianDerivatives, along the axis of the weights.
+ScaledHalf scaled_half(double sigma, int order, const GaussianKernel& kernel, double pixel = 1);
 
 /// The distance between lines of this width: one cache line more than a multiple of `line_unit`, so
 /// that lines use different cache sets.
@@ -95,9 +96,11 @@ Elements line_stride(Elements width);
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
 class GaussianDerivatives {
   public:
-    /// Results are multiplied by 2^exponent. The orders along z are ignored.
+    /// Results are multiplied by 2^exponent. The orders along z are ignored. `pixel`: the size of a
+    /// pixel in the unit of derivatives, which are per pixel if it is 1.
     GaussianDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
-                        BorderRule rule = {}, const GaussianKernel& kernel = {}, int exponent = 0);
+                        BorderRule rule = {}, const GaussianKernel& kernel = {}, int exponent = 0,
+                        const Scales& pixel = 1);
 
     int reach_x() const { return reach_x_; }
     int reach_y() const { return reach_y_; }

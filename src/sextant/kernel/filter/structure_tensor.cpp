@@ -14,8 +14,8 @@ constexpr Derivative smoothing_orders[] = {{0, 0, 0}};
 } // namespace
 
 StructureTensor::StructureTensor(const Scales& sigma, const Scales& integration, BorderRule rule,
-                                 const GaussianKernel& kernel)
-    : gradient_(sigma, gradient_orders, rule, kernel) {
+                                 const GaussianKernel& kernel, const Scales& pixel)
+    : gradient_(sigma, gradient_orders, rule, kernel, pixel) {
     for (std::size_t k = 0; k < products; ++k)
         products_.emplace_back(integration, smoothing_orders, BorderRule{rule.border, 0}, kernel);
 }

@@ -19,8 +19,9 @@ namespace sextant::kernel {
 /// Source    Bigün and Granlund, ICCV 1987; as skimage.feature.structure_tensor_eigenvalues
 class StructureTensor {
   public:
+    /// `pixel`: the size of a voxel in the unit of the gradient.
     StructureTensor(const Scales& sigma, const Scales& integration, BorderRule rule = {},
-                    const GaussianKernel& kernel = {});
+                    const GaussianKernel& kernel = {}, const Scales& pixel = 1);
 
     int reach_x() const { return gradient_.reach_x() + products_[0].reach_x(); }
     int reach_y() const { return gradient_.reach_y() + products_[0].reach_y(); }

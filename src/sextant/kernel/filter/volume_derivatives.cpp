@@ -30,7 +30,8 @@ float filtered_constant(const ScaledHalf& half, int order, float constant) {
 } // namespace
 
 VolumeDerivatives::VolumeDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
-                                     BorderRule rule, const GaussianKernel& kernel)
+                                     BorderRule rule, const GaussianKernel& kernel,
+                                     const Scales& pixel)
     : rule_(rule), derivatives_(derivatives.begin(), derivatives.end()) {
     if (derivatives.empty())
         throw InvalidTask("no Gaussian derivative: expected one or more");
@@ -46,7 +47,7 @@ VolumeDerivatives::VolumeDerivatives(const Scales& sigma, std::span<const Deriva
             continue;
         AlongZ along;
         along.order = order;
-        along.half = scaled_half(sigma.z, order, kernel);
+        along.half = scaled_half(sigma.z, order, kernel, pixel.z);
         std::vector<Derivative> in_plane;
         for (std::size_t d = 0; d < derivatives.size(); ++d) {
             if (derivatives[d].z != order)
@@ -55,7 +56,7 @@ VolumeDerivatives::VolumeDerivatives(const Scales& sigma, std::span<const Deriva
             in_plane.push_back(derivatives[d]);
         }
         const BorderRule outside{rule.border, filtered_constant(along.half, order, rule.constant)};
-        along.in_plane.emplace(sigma, in_plane, outside, kernel, -along.half.exponent);
+        along.in_plane.emplace(sigma, in_plane, outside, kernel, -along.half.exponent, pixel);
         reach_x_ = std::max(reach_x_, along.in_plane->reach_x());
         reach_y_ = std::max(reach_y_, along.in_plane->reach_y());
         orders_.push_back(std::move(along));

@@ -29,8 +29,10 @@ namespace sextant::kernel {
 ///                derivatives.
 class VolumeDerivatives {
   public:
+    /// `pixel`: the size of a voxel in the unit of derivatives, which are per voxel if it is 1.
     VolumeDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
-                      BorderRule rule = {}, const GaussianKernel& kernel = {});
+                      BorderRule rule = {}, const GaussianKernel& kernel = {},
+                      const Scales& pixel = 1);
 
     int reach_x() const { return reach_x_; }
     int reach_y() const { return reach_y_; }
