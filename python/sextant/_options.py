@@ -402,8 +402,10 @@ class ExplainOptions(TypedDict, total=False):
         Scan: operator times: constant, correlated, ... or a file.
     speedup : float or sequence of float, default: 1
         Scan: speedup of the operator on 1, 2, ... cores.
+    depth : int, optional
+        Filter: number of planes of a volume; default: an image.
     sigma : float, default: 1
-        Scale of the filter in pixels, 0.5 to 1000; of a volume also z,y,x.
+        Scale in pixels, 0.5 to 1000, or units (2um); of volumes also z,y,x.
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
     kernel : {"gaussian", "p3pc"}, default: "gaussian"
@@ -412,6 +414,8 @@ class ExplainOptions(TypedDict, total=False):
         Truncation radius in sigmas; default: where weights become negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
+    memory : str or int, default: "64M"
+        Memory limit for image and results; larger images are streamed.
     grid : tuple of int, int or str, optional
         Columns x rows (x layers) of tiles; default: predicted to be fastest.
     distribute : str, default: "any"
@@ -434,11 +438,13 @@ class ExplainOptions(TypedDict, total=False):
     cores: int
     times: str
     speedup: Numbers
+    depth: int
     sigma: float
     derivatives: Texts
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
     before: Filters
+    memory: Union[str, int]
     grid: Tiles
     distribute: str
 
@@ -742,6 +748,7 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "sigma": 1,
         "derivatives": "x,y,xx,xy,yy",
         "kernel": "gaussian",
+        "memory": "64M",
         "distribute": "any",
     },
     SimulateOptions: {

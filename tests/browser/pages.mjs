@@ -231,6 +231,7 @@ await withBrowser(chromium, async (browser) => {
     await fits(page);
   });
   for (const [name, shows] of [["contours", outlines], ["label", showsPictures], ["volume", showsPictures],
+                               ["filtered", showsPictures],
                                ["filter", showsPictures]]) {
     await check(name, await browser.open(at(name)), shows);
     await check(`${name} dark`, await browser.open(at(name), { dark: true }), shows);

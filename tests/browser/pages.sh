@@ -57,6 +57,8 @@ yes '##..##.##.......#..##.#....##...' | tr -d '\n' | head -c 24960 | LC_ALL=C t
     cat "$folder/voxels"
 } >"$folder/volume.npy"
 "$SEXTANT" label "$folder/volume.npy" -o "$folder/labels.npy" --neighbours 6 --report "$folder/volume.html" >/dev/null
+"$SEXTANT" filter "$folder/volume.npy" -o "$folder/edges.npy" --derivatives x,gradient-magnitude --ranks 3 \
+    --report "$folder/filtered.html" >/dev/null
 
 # One short case of each benchmark.
 cat >"$folder/cases.json" <<'CASES'

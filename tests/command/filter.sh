@@ -202,7 +202,7 @@ refuses 2 "unknown collective algorithm 'pigeon'" "$work/u8.npy" --ranks 2 --dis
 refuses 2 'flat-gather cannot distribute: it performs gather' "$work/u8.npy" --ranks 2 --distribute flat-gather
 refuses 2 '--before smooth: expected' "$work/u8.npy" --before smooth
 refuses 2 '--before smooth@x: expected' "$work/u8.npy" --before smooth@x
-refuses 1 '--before smooth@9000: the scale along x is 9000 pixels, expected 0.5 to 1000' "$work/u8.npy" --before smooth@9000
+refuses 2 '--before smooth@9000: the scale along x is 9000 pixels, expected 0.5 to 1000' "$work/u8.npy" --before smooth@9000
 refuses 2 "derivative 'z'" "$work/u8.npy" --before z@1
 refuses 2 '--grid 2by2: expected WIDTHxHEIGHT' "$work/u8.npy" --ranks 4 --grid 2by2
 refuses 2 'one row of 200000 samples' "$work/wide.npy" --memory 1

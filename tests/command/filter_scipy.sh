@@ -199,7 +199,7 @@ planes = numpy.mgrid[:40, :9, :11][0]
 for kind, factor in (("int32", 1), ("uint32", 3), ("int64", 1), ("float64", .25)):
     volume = (10 ** 9 + planes * factor).astype(kind)
     every = []
-    for options in (("--ranks", "1"), ("--ranks", "3"), ("--grid", "2x1x2"), ("--ranks", "2", "--memory", "60K")):
+    for options in (("--ranks", "1"), ("--ranks", "3"), ("--grid", "2x1x2"), ("--ranks", "2", "--memory", "200K")):
         made = volume_filtered(volume, 1, "replicate", ["z", "zz"], *options)
         every.append(made)
         for name in made:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# volume_page.py SEXTANT FOLDER: labels volumes and compares the page and the pyramid with NumPy.
+# volume_page.py SEXTANT FOLDER: labels and filters volumes, and compares pages and pyramids with NumPy.
 import base64
 import csv
 import json
@@ -165,7 +165,40 @@ check(compare(folder + "/ranks", None, intensity, "--intensity", "../intensity.n
 page, _ = compare(folder + "/one", None, volume, "--fill-holes", "--neighbours", "6")
 check("<dt>Holes</dt>" in page and "6 neighbours" in page, "the holes")
 
+# Filtered volumes: slices of the volume and of each derivative, in grey.
+volume = random.random((31, 45, 903)).astype(numpy.float32)
+volume[8, 9, 10] = numpy.nan
+numpy.save(folder + "/volume.npy", volume)
+for where, options in (("one", ["--ranks", "1"]), ("boxes", ["--grid", "2x1x2"]), ("windows", ["--ranks", "2", "--memory", "18"])):
+    run(f"{folder}/{where}", "filter", "../volume.npy", "-o", "out.npy", "--derivatives", "smooth,z,structure-1@1",
+        "--report", "page.html", "--json", "run.json", *options)
+    with open(f"{folder}/{where}/page.html") as file:
+        page = file.read()
+    found = re.findall(r'<image class="(\w\w)"[^>]*base64,([^"]*)"', page)
+    names = ["smooth", "z", "structure-1@1"]
+    shown = [volume] + [numpy.load(f"{folder}/{where}/out_{name}.npy") for name in names]
+    check([name for name, _ in found] == ["xy", "zy", "xz"] * len(shown), f"filter, {where}: slices")
+    through = [side // 2 for side in volume.shape]
+    for k, each in enumerate(shown):
+        wanted = slices(each, through)
+        every = numpy.concatenate([part.ravel() for part in wanted.values()]).astype(float)
+        every = every[numpy.isfinite(every)]
+        black, white = quantile(every, .003), quantile(every, .997)
+        for name, text in found[3 * k:3 * k + 3]:
+            level = numpy.rint(255 * numpy.clip(numpy.nan_to_num((wanted[name] - black) / (white - black)), 0, 1))
+            check(abs(pixels(base64.b64decode(text)) - level[..., None]).max() <= 1, f"filter, {where}: {name} of {k}")
+    check(all(f"<h3>{name}</h3>" in page for name in ["../volume.npy"] + names), f"filter, {where}: names")
+    check(all(f"{axis} = {at}" in page for axis, at in zip("zyx", through)), f"filter, {where}: positions")
+    check("One voxel in 1, 1 and 2" in page, f"filter, {where}: the step")
+    predicted = re.search(r"<dt>Predicted</dt><dd>([^<]*)</dd>", page)
+    check(predicted and "filter " in predicted[1] and ", measured " in predicted[1], f"filter, {where}: the prediction")
+    check(not re.search(r"(src|href)=\"(?!data:)|url\(", page), f"filter, {where}: the page loads other files")
+    with open(f"{folder}/{where}/run.json") as file:
+        windows = json.load(file)["windows"]
+    check((windows > 1) == (where == "windows") and f"{windows} window" in page, f"filter, {where}: {windows} windows")
+
 # A report without a table measures too.
+numpy.save(folder + "/volume.npy", balls((37, 61, 1403), 90, 9))
 run(folder + "/only", "label", "../volume.npy", "-o", "labels.npy", "--report", "page.html")
 check(read_page(folder + "/only/page.html")[0].count('class="key"') == 20, "a report without a table")
 

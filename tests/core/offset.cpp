@@ -116,5 +116,32 @@ TEST(Offset, is_found_for_a_few_counts_above_a_constant) {
     EXPECT_EQ(centred<std::int32_t>(Sample::i32, {counts}).offset, 1 << 25);
 }
 
+TEST(Offset, of_a_volume_is_found_if_only_planes_differ) {
+    const auto plane = [](std::int32_t value) {
+        return std::vector<std::int32_t>(static_cast<std::size_t>(shape.elements()), value);
+    };
+    const auto volume = [](std::vector<std::vector<std::int32_t>> planes) {
+        return less_offset_of_volume(
+            std::make_unique<Stored<std::int32_t>>(Sample::i32, std::move(planes)));
+    };
+    constexpr std::int32_t first = 1'000'000'000;
+    std::vector<std::vector<std::int32_t>> planes;
+    for (std::int32_t z = 0; z < 20; ++z)
+        planes.push_back(plane(first + z));
+    planes[4] = {}; // cannot be read
+    EXPECT_EQ(centred(Sample::i32, planes).offset, 0);
+    const Centred found = volume(planes);
+    ASSERT_NE(found.offset, 0);
+    std::vector<float> floats(static_cast<std::size_t>(shape.elements()));
+    for (std::int32_t z = 5; z < 20; ++z) {
+        found.frames->read_frame(z, floats);
+        EXPECT_EQ(floats[7],
+                  static_cast<float>(first + z - static_cast<std::int32_t>(found.offset)));
+    }
+    EXPECT_EQ(volume({plane(first), plane(first)}).offset, 0);
+    EXPECT_EQ(volume({plane(5), plane(1 << 20)}).offset, 0);
+    EXPECT_EQ(volume({{}, {}}).offset, 0);
+}
+
 } // namespace
 } // namespace sextant

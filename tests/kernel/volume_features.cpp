@@ -148,6 +148,44 @@ TEST(VolumeFeatures, that_are_derivatives_match_the_definition_for_every_border)
     expect_reference(random_volume({6, 5}, 9), {1, ten, {Border::mirror, 0}, p3pc_kernel}, 200);
 }
 
+TEST(VolumeFeatures, have_the_unit_of_the_size_of_a_voxel) {
+    const Volume<float> volume = random_volume({23, 17}, 9);
+    const Scales sigma(1, .8, .6), pixel(.5, 4, .25); // powers of two: no rounding
+    const std::vector<std::string> names = {"smooth", "x", "yy", "xz", "xyyzzz", "yzzzz"};
+    Features per_voxel(names.size(), Volume<float>(volume.image, volume.depth));
+    Features per_unit = per_voxel;
+    FilterBank(sigma, names, {}, {}, Dimensions::three)
+        .apply(volume.view(), volume.box, planes_of(per_voxel, volume.box));
+    FilterBank(sigma, names, {}, {}, Dimensions::three, pixel)
+        .apply(volume.view(), volume.box, planes_of(per_unit, volume.box));
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        const Derivative order = find_feature(names[k], Dimensions::three).needs[0];
+        const double unit =
+            std::pow(pixel.x, order.x) * std::pow(pixel.y, order.y) * std::pow(pixel.z, order.z);
+        for (Elements z = 0; z < volume.depth; ++z) {
+            for (Elements y = 0; y < volume.image.height; ++y) {
+                for (Elements x = 0; x < volume.image.width; ++x)
+                    ASSERT_EQ(
+                        per_unit[k].at(x, y, z),
+                        static_cast<float>(static_cast<double>(per_voxel[k].at(x, y, z)) / unit))
+                        << names[k] << " at " << x << ", " << y << ", " << z;
+            }
+        }
+    }
+    EXPECT_THROW(FilterBank(1, {"xxxx"}, {}, {}, Dimensions::three, 1e8), InvalidTask);
+    EXPECT_NO_THROW(FilterBank(1, {"xxx"}, {}, {}, Dimensions::three, 1e8));
+}
+
+TEST(VolumeFeatures, of_the_structure_tensor_name_the_axis_whose_scale_is_too_small) {
+    try {
+        FilterBank(Scales(8, 1, 8), {"structure-1@2"}, {}, {}, Dimensions::three);
+        FAIL() << "a scale of 0.25 is accepted";
+    } catch (const InvalidTask& refused) {
+        EXPECT_STREQ(refused.what(), "derivative structure-1@2: the scale along y is 0.25 pixels, "
+                                     "expected 0.5 to 1000");
+    }
+}
+
 TEST(VolumeFeatures, of_planes_that_are_all_equal_are_those_of_the_image) {
     const ImageShape image{70, 50};
     Volume<float> volume(image, 6);

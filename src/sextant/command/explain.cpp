@@ -167,7 +167,7 @@ std::string to_text(const planner::Plan<Configuration>& plan, const std::string&
     return more > 0 ? text + fmt::format("  ... and {} more (--all)\n", more) : text;
 }
 
-int explain_composite(const ExplainCommand& command) {
+void explain_composite(const ExplainCommand& command) {
     const compositing::Task task =
         compositing::one_image_each(command.ranks, command.width * command.height,
                                     command.distributed ? compositing::Task::distributed : 0);
@@ -184,7 +184,6 @@ int explain_composite(const ExplainCommand& command) {
                     command.distributed ? "left distributed" : "collected on rank 0", plan.machine);
     write_plan(command, planner::to_json(plan),
                question + "\n" + to_text(plan, "", command.rows()));
-    return 0;
 }
 
 using Kind = scan::Distribution::Kind;
@@ -221,7 +220,7 @@ std::vector<double> speedup_from(const std::string& text) {
 
 /// Prints the configuration that a scan of a series would use, and all others, with their simulated
 /// times.
-int explain_scan(const ExplainCommand& command) {
+void explain_scan(const ExplainCommand& command) {
     const planner::ScanPlan plan = planner::choose_scan({.values = command.values,
                                                          .cores = command.cores,
                                                          .times = times_from(command.times),
@@ -229,7 +228,6 @@ int explain_scan(const ExplainCommand& command) {
     write_plan(command, planner::to_json(plan),
                fmt::format("scan {} values on {} cores\n", command.values, command.cores) +
                    to_text(plan, "", command.rows()));
-    return 0;
 }
 
 using distributed::FilterPlan;
@@ -365,7 +363,7 @@ Json to_json(const FilterPlan& plan, const FilterTask& task) {
 /// Prints the plan of `sextant filter` for an image or a volume of this size: the configuration,
 /// the locations that the image passes through, and the alternatives with their predictions; of a
 /// volume, also the windows that --memory allows.
-int explain_filter(const ExplainCommand& command) {
+void explain_filter(const ExplainCommand& command) {
     const std::string& machine = command.placement.machine;
     if (!machine.empty() && is_platform(machine)) {
         throw InvalidTask(fmt::format(
@@ -386,7 +384,6 @@ int explain_filter(const ExplainCommand& command) {
                                 : distributed::default_filter_plan(task, setting);
     progress.clear();
     write_plan(command, to_json(plan, task).text(), to_text(plan, task, command.rows()));
-    return 0;
 }
 
 int run_explain(const ExplainCommand& command, const Call& call) {
@@ -401,9 +398,13 @@ int run_explain(const ExplainCommand& command, const Call& call) {
     else
         call.refuse({"ranks", "size", "model", "transport", "ranks_per_node", "machine"},
                     "only explain composite and filter use this option");
-    return command.what == "scan"     ? explain_scan(command)
-           : command.what == "filter" ? explain_filter(command)
-                                      : explain_composite(command);
+    if (command.what == "filter")
+        naming_options(call.options, [&] { explain_filter(command); });
+    else if (command.what == "scan")
+        explain_scan(command);
+    else
+        explain_composite(command);
+    return 0;
 }
 
 } // namespace

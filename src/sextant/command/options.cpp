@@ -28,27 +28,38 @@ std::string option_of(std::string name) {
     return "--" + name;
 }
 
+/// The text with the names of options; empty if it does not begin with that of a field.
+std::string with_options(const Record& options, const std::string& text) {
+    const std::string name = text.substr(0, text.find_first_of(" :"));
+    if (!options.find(name))
+        return "";
+    std::string named = option_of(name) + text.substr(name.size());
+    for (const Field& field : options.fields) {
+        // Such words are names, unless they are parts of paths.
+        const std::string word = " " + field.name;
+        const std::size_t at = named.find(word);
+        if (field.name.find('_') != std::string::npos && at != std::string::npos &&
+            at + word.size() == std::min(named.size(), named.find_first_of(" ,:;/.", at + 1)))
+            named.replace(at + 1, field.name.size(), option_of(field.name));
+    }
+    return named;
+}
+
 } // namespace
 
 void naming_options(const Record& options, const std::function<void()>& part) {
     try {
         part();
     } catch (const AgreedFailure& failure) {
-        const std::string text = failure.what();
-        const std::size_t end = text.find_first_of(" :");
-        std::string name = text.substr(0, end);
-        if (!options.find(name))
+        const std::string text = with_options(options, failure.what());
+        if (text.empty())
             throw;
-        std::string named = option_of(name) + text.substr(name.size());
-        for (const Field& field : options.fields) {
-            // Such words are names, unless they are parts of paths.
-            const std::string word = " " + field.name;
-            const std::size_t at = named.find(word);
-            if (field.name.find('_') != std::string::npos && at != std::string::npos &&
-                at + word.size() == std::min(named.size(), named.find_first_of(" ,:;/.", at + 1)))
-                named.replace(at + 1, field.name.size(), option_of(field.name));
-        }
-        throw AgreedFailure(named, failure.fault());
+        throw AgreedFailure(text, failure.fault());
+    } catch (const InvalidTask& refused) {
+        const std::string text = with_options(options, refused.what());
+        if (text.empty())
+            throw;
+        throw InvalidTask(text);
     }
 }
 

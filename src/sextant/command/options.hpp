@@ -90,8 +90,9 @@ void launch_ranks(const Call& call, int threads, const std::function<void(Commun
 void launch_ranks_or_cores(const Call& call, const std::function<void(Communicator)>& body,
                            const char* option = "ranks");
 
-/// Runs a part of a command. If it throws AgreedFailure with a text that begins with the name of
-/// one of these fields, the name is replaced by that of the command-line option: "by_value" by
+/// Runs a part of a command. If it throws AgreedFailure or InvalidTask with a text that begins with
+/// the name of one of these fields, the name is replaced by that of the command-line option:
+/// "by_value" by
 /// "--by-value".
 void naming_options(const Record& options, const std::function<void()>& part);
 

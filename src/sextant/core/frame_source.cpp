@@ -121,6 +121,8 @@ void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> sampl
 void FrameSink::write(std::span<const float> rows) {
     const auto width = static_cast<std::size_t>(header_.shape.width);
     const std::int64_t count = checked_rows(rows.size(), width);
+    if (header_.sample == Sample::f32 && count > 0)
+        return append_rows(count, std::as_bytes(rows));
     const std::int64_t step = std::max<std::int64_t>(1, converted_bytes / row_bytes());
     for (std::int64_t done = 0; done < count; done += step) {
         const std::int64_t some = std::min(step, count - done);

@@ -478,9 +478,9 @@ Record record_of(FilterOptions& options) {
     using Weights = kernel::GaussianKernel::Weights;
     constexpr double most_sample = 1e30; // largest border_value
     Record record;
-    Field& sigma = record.add("sigma", codec_of(options.sigma, &options.unit), "SCALE",
-                              "scale in pixels, 0.5 to 1000, or in a unit: 2um; of a volume also "
-                              "z,y,x");
+    Field& sigma =
+        record.add("sigma", codec_of(options.sigma, &options.unit), "SCALE",
+                   "scale in pixels, 0.5 to 1000, or units (2um); of volumes also z,y,x");
     sigma.kind = options.unit.empty() ? Field::Kind::number : Field::Kind::text;
     sigma.between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",

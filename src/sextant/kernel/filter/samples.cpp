@@ -110,21 +110,28 @@ void read_line(SamplePieces pieces, BorderRule rule, Elements x, Elements y,
         return;
     }
     const auto count = static_cast<Elements>(line.size());
-    const auto beyond = [&](Elements begin, Elements end) {
-        for (Elements i = begin; i < end; ++i) {
-            float& to = line[static_cast<std::size_t>(i)];
-            to = rule.constant;
-            if (const auto column = seen_at(rule.border, x + i, image.width))
-                read_inside(pieces, *column, *row, {&to, 1});
-        }
-    };
     const Elements begin = std::clamp<Elements>(-x, 0, count);
     const Elements end = std::clamp<Elements>(image.width - x, begin, count);
-    beyond(0, begin);
     read_inside(
         pieces, x + begin, *row,
         line.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
-    beyond(end, count);
+    // Values outside the image are copied from the line, which usually has them.
+    const auto beyond = [&](Elements first, Elements last, Elements nearest) {
+        float* const to = line.data();
+        if (rule.border == Border::constant)
+            return std::fill(to + first, to + last, rule.constant);
+        if (rule.border == Border::replicate && begin < end)
+            return std::fill(to + first, to + last, to[nearest]);
+        for (Elements i = first; i < last; ++i) {
+            const Elements column = *seen_at(rule.border, x + i, image.width);
+            if (column >= x + begin && column < x + end)
+                to[i] = to[column - x];
+            else
+                read_inside(pieces, column, *row, {to + i, 1});
+        }
+    };
+    beyond(0, begin, begin);
+    beyond(end, count, end - 1);
 }
 
 } // namespace sextant::kernel
