@@ -116,13 +116,14 @@ refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
 refused 1 "no C3 parameters" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
 
 # Plans for volumes are those of `sextant filter`: boxes, windows of planes that fit in the memory, predictions.
-volume() { "$SEXTANT" explain filter --size 64x48 --depth 40 --sigma 4,2,2 --derivatives x,zz --ranks 4 "$@"; }
+planned() { "$SEXTANT" explain filter --size 64x48 --depth 40 --sigma 4,2,2 --derivatives x,zz "$@"; }
+volume() { planned --ranks 4 "$@"; }
 volume >"$work/text"
 grep -q "^filter 64x48x40 voxels, x, zz at sigma 4,2,2, margin 10 in planes, 22 along z$" "$work/text" ||
     fail "the volume: $(cat "$work/text")"
 grep -q "^  1 window of 40 planes, .* MiB for all ranks together$" "$work/text" || fail "no windows: $(cat "$work/text")"
 grep -q "^  predicted:.*  filter [0-9]" "$work/text" || fail "no prediction: $(cat "$work/text")"
-volume --grid 1x2x2 --memory 2 >"$work/text"
+volume --grid 1x2x2 --memory 2200K >"$work/text"
 grep -q "in 1x2x2 tiles -> on rank 0" "$work/text" && grep -q "^  [0-9]* windows of [0-9]* plane" "$work/text" ||
     fail "no windows of 1x2x2 tiles: $(cat "$work/text")"
 {
@@ -131,7 +132,7 @@ grep -q "in 1x2x2 tiles -> on rank 0" "$work/text" && grep -q "^  [0-9]* windows
 } >"$work/zeros.npy"
 for options in "--ranks 1" "--ranks 4" "--ranks 4 --memory 2" "--ranks 3 --memory 3 --distribute scatter"; do
     # shellcheck disable=SC2086 # options
-    volume --transport threads $options --json "$work/plan.json" >/dev/null
+    planned --transport threads $options --json "$work/plan.json" >/dev/null
     # shellcheck disable=SC2086 # options
     "$SEXTANT" filter "$work/zeros.npy" -o "$work/out.npy" --sigma 4,2,2 --derivatives x,zz $options \
         --json "$work/run.json" >/dev/null
@@ -141,10 +142,10 @@ for options in "--ranks 1" "--ranks 4" "--ranks 4 --memory 2" "--ranks 3 --memor
     done
 done
 volume --json | grep -q '"depth": 40' || fail "no depth in JSON"
-refused 2 "--memory 20K is too small: one plane of 64x48 samples" volume --memory 20K
+refused 2 "sextant: --memory 20K is too small: one plane of 64x48 samples" volume --memory 20K
 refused 2 "memory .*--depth" "$SEXTANT" explain filter --memory 20M
 refused 2 "depth" "$SEXTANT" explain filter --depth 1
-refused 2 "--sigma 2um: the size of a pixel is unknown" "$SEXTANT" explain filter --sigma 2um
+refused 2 "sextant: --sigma 2um: the size of a pixel is unknown" "$SEXTANT" explain filter --sigma 2um
 refused 2 "8 tiles, expected one for each of the 4 ranks" volume --grid 2x2x2
 
 # Plans for platforms consider their links; ranks fill nodes; platforms have no costs of filters.
