@@ -142,7 +142,7 @@ for options in "--ranks 1" "--ranks 4" "--ranks 4 --memory 2" "--ranks 3 --memor
     done
 done
 volume --json | grep -q '"depth": 40' || fail "no depth in JSON"
-refused 2 "sextant: --memory 20K is too small: one plane of 64x48 samples" volume --memory 20K
+refused 2 "sextant: --memory 20K is too small for one plane of 64x48 samples" volume --memory 20K
 refused 2 "memory .*--depth" "$SEXTANT" explain filter --memory 20M
 refused 2 "depth" "$SEXTANT" explain filter --depth 1
 refused 2 "sextant: --sigma 2um: the size of a pixel is unknown" "$SEXTANT" explain filter --sigma 2um

@@ -89,7 +89,7 @@ refuse "--before smooth@2: the scale along z is 0.25 pixels, expected 0.5 to 100
     -o "$work/x.npy" --sigma 1,8,8 --derivatives x --before smooth@2
 # The least memory is named, and is enough.
 for ranks in 1 3; do
-    refuse "--memory 20K is too small: one plane of 22x25 samples, the planes needed around it and 5 results take" \
+    refuse "--memory 20K is too small for one plane of 22x25 samples, the planes needed around it and 5 results on" \
         "$work/volume.npy" -o "$work/x.npy" --sigma 4 --memory 20K --ranks $ranks
     least=$(sed -n 's/.*expected \([0-9]*\)K or more.*/\1/p' "$work/said")
     refuse "too small" "$work/volume.npy" -o "$work/x.npy" --sigma 4 --memory $((least - 1))K --ranks $ranks

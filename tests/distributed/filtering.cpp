@@ -208,7 +208,7 @@ void expect_failure(
 }
 
 TEST(Filtering, with_invalid_input_fails_identically_on_every_rank) {
-    expect_failure({.memory = 1000}, "expected at most 1000");
+    expect_failure({.memory = 1000}, "memory 1K is too small for one row of 61 samples");
     const auto missing_on = [](int rank) {
         return [rank](int r) { return r == rank ? ImageShape{} : shape; };
     };

@@ -337,13 +337,12 @@ void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget) {
         const auto results = task.features().size();
         const int ranks = plan.configuration.ranks();
         throw InvalidTask(fmt::format(
-            "memory {} is too small: one {} samples, the {} needed around it and {} result{} take "
-            "{:.4g} MiB on {} rank{}, expected {} or more",
+            "memory {} is too small for one {} samples, the {} needed around it and {} result{} on "
+            "{} rank{}, expected {} or more",
             text_of_memory(budget),
             task.is_volume() ? plane : fmt::format("row of {}", task.image.width),
-            task.is_volume() ? "planes" : "rows", results, results == 1 ? "" : "s",
-            static_cast<double>(memory(1)) / (1 << 20), ranks, ranks == 1 ? "" : "s",
-            text_of_memory((memory(1) + 1023) / 1024 * 1024)));
+            task.is_volume() ? "planes" : "rows", results, results == 1 ? "" : "s", ranks,
+            ranks == 1 ? "" : "s", text_of_memory((memory(1) + 1023) / 1024 * 1024)));
     }
     Elements fits = 1, too_many = task.length() + 1;
     while (too_many - fits > 1) {
