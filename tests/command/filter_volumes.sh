@@ -96,6 +96,13 @@ for ranks in 1 3; do
     filter "$work/volume.npy" -o "$work/x.npy" --sigma 4 --memory "${least}K" --ranks $ranks
     rm "$work"/x_*.npy
 done
+if [ -n "${MPIRUN:-}" ]; then
+    for options in "--memory 20K --sigma 4" "--sigma 2um"; do
+        ! $MPIRUN -n 2 "$SEXTANT" filter "$work/volume.npy" -o "$work/x.npy" $options >"$work/said" 2>&1 ||
+            fail "MPI accepts $options"
+        grep -q -e "^sextant: \(rank 0: \)\?${options%% *} " "$work/said" || fail "MPI: $options: $(cat "$work/said")"
+    done
+fi
 refuse "volume.npy" "$work/volume.npy" -o "$work/volume.npy" --derivatives x
 mkdir "$work/x_y.npy"
 refuse "x_y.npy" "$work/volume.npy" -o "$work/x.npy" --derivatives x,y

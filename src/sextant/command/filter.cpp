@@ -129,22 +129,24 @@ class FilterRun {
         dimensions_ = planes > 1 ? kernel::Dimensions::three : kernel::Dimensions::two;
     }
 
-    /// Finds the size of a pixel in the unit of sigma, if it has one, on rank 0.
+    /// Finds the size of a pixel in the unit of sigma, if it has one, from what rank 0's file
+    /// states.
     void measure_pixel() {
         if (filter_.unit.empty())
             return;
-        std::array<double, 3> sides{};
+        FrameHeader stated;
+        if (is_root()) {
+            stated.pixel = source_->header().pixel;
+            stated.slice_distance = source_->header().slice_distance;
+        }
+        const std::array<double, 3> sizes{stated.pixel.x, stated.pixel.y, stated.slice_distance};
+        const auto [x, y, z] = communicator_.all_gather(sizes)[0];
+        stated.pixel = {x, y, all_gather_texts(communicator_, stated.pixel.unit).front()};
+        stated.slice_distance = z;
         agree(communicator_, [&] {
-            const std::string unit = format::tidy_unit(filter_.unit);
-            if (is_root()) {
-                const kernel::Scales pixel =
-                    pixel_in(unit, source_->header(), dimensions_, command_.source.image);
-                sides = {pixel.x, pixel.y, pixel.z};
-            }
-            filter_.unit = unit;
+            filter_.unit = format::tidy_unit(filter_.unit);
+            filter_.pixel = pixel_in(filter_.unit, stated, dimensions_, command_.source.image);
         });
-        const auto [x, y, z] = communicator_.all_gather(sides)[0];
-        filter_.pixel = kernel::Scales(x, y, z);
     }
 
     distributed::FilterPlan read_plan(const FilterOptions& options) const {

@@ -28,12 +28,19 @@ std::string option_of(std::string name) {
     return "--" + name;
 }
 
-/// The text with the names of options; empty if it does not begin with that of a field.
+/// The text with the names of options; empty if it does not begin with that of a field, which may
+/// follow the number of a rank: "rank 0: memory ...".
 std::string with_options(const Record& options, const std::string& text) {
-    const std::string name = text.substr(0, text.find_first_of(" :"));
+    std::size_t first = 0;
+    if (text.starts_with("rank ")) {
+        const std::size_t end = text.find_first_not_of("0123456789", 5);
+        if (text.compare(std::min(end, text.size()), 2, ": ") == 0)
+            first = end + 2;
+    }
+    const std::string name = text.substr(first, text.find_first_of(" :", first) - first);
     if (!options.find(name))
         return "";
-    std::string named = option_of(name) + text.substr(name.size());
+    std::string named = text.substr(0, first) + option_of(name) + text.substr(first + name.size());
     for (const Field& field : options.fields) {
         // Such words are names, unless they are parts of paths.
         const std::string word = " " + field.name;

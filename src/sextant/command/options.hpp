@@ -91,9 +91,8 @@ void launch_ranks_or_cores(const Call& call, const std::function<void(Communicat
                            const char* option = "ranks");
 
 /// Runs a part of a command. If it throws AgreedFailure or InvalidTask with a text that begins with
-/// the name of one of these fields, the name is replaced by that of the command-line option:
-/// "by_value" by
-/// "--by-value".
+/// the name of one of these fields, or with the number of a rank and then this name, the name is
+/// replaced by that of the command-line option: "by_value" by "--by-value".
 void naming_options(const Record& options, const std::function<void()>& part);
 
 /// The maximum number of ranks that are threads of one process.
