@@ -172,6 +172,17 @@ _, by_unit = in_units(["smooth", "structure-2@3"], "--sigma", "2,2,2um", "--befo
 _, by_voxel = in_units(["smooth", "structure-2@12"], "--sigma", "4,10,8", "--before", "smooth@4")
 if not numpy.array_equal(by_unit["smooth"], by_voxel["smooth"]):
     sys.exit("FAILED: scales of --before in a unit")
+# Outputs keep the size of a voxel.
+wanted = in_units(["z", "hessian-1"], "--sigma", "0.4um")[1]
+for suffix in ("zarr", "tif", "mrc", "nii.gz"):
+    subprocess.run([command, "filter", folder + "/volume.zarr", "-o", f"{folder}/kept.{suffix}", "--derivatives", "smooth",
+                    "--sigma", ".5", "--truncate", "0"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([command, "filter", f"{folder}/kept.{suffix}", "-o", folder + "/out.npy", "--derivatives",
+                    "z,hessian-1", "--truncate", "4", "--border", "mirror", "--sigma", "400nm"], check=True,
+                   stdout=subprocess.DEVNULL)
+    for name in wanted:
+        expect(f"{suffix}, {name} at 400 nm", numpy.load(f"{folder}/out_{name}.npy"),
+               wanted[name] / 1000 ** (1 if name == "z" else 2), 2e-5)
 subprocess.run([command, "filter", folder + "/volume.zarr", "--frame", "3", "-o", folder + "/out.npy", "--sigma", "0.4um",
                 "--derivatives", "x,yy", "--truncate", "4", "--border", "mirror"], check=True, stdout=subprocess.DEVNULL)
 for name, made in zip(("x", "yy"), numpy.load(folder + "/out.npy")):
