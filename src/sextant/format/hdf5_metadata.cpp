@@ -223,7 +223,7 @@ Hdf5Metadata deflate_filter() {
 }
 
 /// An attribute of floats of 64 bits.
-Hdf5Metadata attribute_of(std::string_view name, std::span<const double> values) {
+Hdf5Metadata attribute_message(std::string_view name, std::span<const double> values) {
     const Hdf5Metadata type = type_of(Sample::f64);
     const std::array count{std::ssize(values)};
     const Hdf5Metadata space = space_of(count);
@@ -280,10 +280,14 @@ std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
     dataset.message(0x01, space_of(grid.sides)).message(0x03, type_of(grid.sample));
     dataset.message(0x05, fill.bytes({2, 3, 2, 1, 0, 0, 0, 0}));
     dataset.message(0x08, layout_of(grid, root));
-    if (deflated)
-        ++count, dataset.message(0x0b, deflate_filter());
-    if (!element.empty())
-        ++count, dataset.message(0x0c, attribute_of("element_size_um", element));
+    if (deflated) {
+        dataset.message(0x0b, deflate_filter());
+        ++count;
+    }
+    if (!element.empty()) {
+        dataset.message(0x0c, attribute_message("element_size_um", element));
+        ++count;
+    }
     file.fill_to(dataset_at).object(count, dataset);
     return file.fill_to(hdf5_chunks_at).all();
 }
