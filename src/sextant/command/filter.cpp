@@ -145,7 +145,7 @@ class FilterRun {
         stated.slice_distance = z;
         agree(communicator_, [&] {
             filter_.unit = format::tidy_unit(filter_.unit);
-            filter_.pixel = pixel_in(filter_.unit, stated, dimensions_, command_.source.image);
+            filter_.pixel = pixel_size_in(filter_.unit, stated, dimensions_, command_.source.image);
         });
     }
 

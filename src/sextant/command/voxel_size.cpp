@@ -21,8 +21,8 @@ VoxelSize voxel_of(const FrameHeader& header) {
     return {{z, pixel.y, pixel.x}, pixel.unit, words};
 }
 
-kernel::Scales pixel_in(const std::string& unit, const FrameHeader& header,
-                        kernel::Dimensions dimensions, const std::string& file) {
+kernel::Scales pixel_size_in(const std::string& unit, const FrameHeader& header,
+                             kernel::Dimensions dimensions, const std::string& file) {
     const double wanted = format::metres_of(format::tidy_unit(unit));
     if (wanted == 0)
         throw InvalidTask(fmt::format(

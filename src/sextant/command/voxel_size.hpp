@@ -23,7 +23,7 @@ VoxelSize voxel_of(const FrameHeader& header);
 /// Returns the size of a pixel, or of a voxel of a volume, in the unit of the option sigma.
 /// Requires  a unit of length, and a file that states the size (InvalidTask, naming the option and
 ///           the file).
-kernel::Scales pixel_in(const std::string& unit, const FrameHeader& header,
-                        kernel::Dimensions dimensions, const std::string& file);
+kernel::Scales pixel_size_in(const std::string& unit, const FrameHeader& header,
+                             kernel::Dimensions dimensions, const std::string& file);
 
 } // namespace sextant::command
