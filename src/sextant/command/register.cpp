@@ -6,10 +6,13 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
+#include "sextant/comm/threads.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/aligned_stack.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/detector_files.hpp"
+#include "sextant/command/follow.hpp"
+#include "sextant/command/frame_spool.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/result_folder.hpp"
@@ -17,6 +20,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/division.hpp"
 #include "sextant/registration/refinement.hpp"
 
@@ -44,6 +48,7 @@ struct RegisterCommand {
     std::optional<std::int64_t> ranks;
     RegistrationOptions registration;
     DetectorFiles detector;
+    FollowChoice following;
     Reports reports;
 
     bool nonrigid() const { return registration.model == MotionModel::nonrigid; }
@@ -66,6 +71,21 @@ class RegisterRun {
         options_.threads = threads;
         options_.recorded_mean = !command.reports.report.empty();
         options_.checkpoint = command.output;
+    }
+
+    /// Opens the series, checks the options and the output files, and creates the output folder.
+    void prepare() {
+        open();
+        naming_options(record_of(options_), [&] {
+            agree(communicator_, [&] {
+                record_of(options_).check();
+                require_compatible(options_);
+            });
+        });
+        std::error_code failed;
+        std::filesystem::create_directory(command_.output, failed);
+        if (failed)
+            throw InvalidFile(command_.output, "cannot be created: " + failed.message());
     }
 
     /// Collective.
@@ -353,6 +373,7 @@ class RegisterRun {
         for (AtomicFile& table : tables)
             table.commit();
         remove_stale(earlier_, files);
+        remove_stale(live_files(summary_.output, command_.format), files); // of a killed run, too
         summary_.streaks = registration::find_streaks(average, result.canvas.shape);
     }
 
@@ -405,7 +426,35 @@ registration::Division division_for(const RegisterCommand& command, const Call& 
                                        {}, command.registration.reproducible);
 }
 
-int run_register(const RegisterCommand& command, const Call& call) {
+/// Follows the series until it ends. Returns the command that registers it.
+RegisterCommand followed(const RegisterCommand& command) {
+    if (detect_launcher().launcher != Launcher::none)
+        throw InvalidTask("--follow: one process follows a series, but a launcher started several; "
+                          "expected --ranks N instead");
+    if (command.registration.restart)
+        registration::Checkpoint::remove(command.output);
+    RegisterCommand batch = command;
+    batch.source.image = follow({command.source, command.following, command.registration,
+                                 command.detector, command.output, command.format},
+                                [&](const std::string& name) {
+                                    RegisterCommand checked = command;
+                                    checked.source.image = name;
+                                    run_threads(1, [&](Communicator communicator) {
+                                        RegisterRun(checked, std::move(communicator), 1).prepare();
+                                    });
+                                });
+    batch.registration.restart = false;
+    return batch;
+}
+
+int run_register(const RegisterCommand& given, const Call& call) {
+    if (!given.following.follow) {
+        call.refuse({"idle", "spool"}, "only with --follow");
+        if (is_stream(given.source.image))
+            throw InvalidFile(given.source.image,
+                              "is a stream, whose frames can be read only once; add --follow");
+    }
+    const RegisterCommand command = given.following.follow ? followed(given) : given;
     const registration::Division division = division_for(command, call);
     launch_ranks(call, division.ranks, [&](Communicator communicator) {
         RegisterRun(command, std::move(communicator), division.threads).run();
@@ -435,6 +484,7 @@ Record record_of(RegisterCommand& command) {
     registration["threads"].none_is(1); // the default depends on the series
     record.include(std::move(registration));
     record.include(record_of(command.detector));
+    record.include(record_of(command.following));
     record.include(record_of(command.reports));
     return record;
 }

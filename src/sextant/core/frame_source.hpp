@@ -77,6 +77,9 @@ struct FrameHeader {
     std::int64_t frames_per_chunk = 1;
     ArrayAxes axes = {};                 ///< empty if the file is not an array
     std::optional<VolumeGrid> grid = {}; ///< of the volume whose planes are the frames
+    /// The number of frames that the file states; more than `frames` if it is truncated or still
+    /// being written. 0 if the format states none.
+    std::int64_t stated_frames = 0;
 };
 
 /// The time between consecutive frames of this selection; 0 unless they are evenly spaced.

@@ -125,6 +125,7 @@ void checked_frames(const std::string& path, const FrameHeader& header) {
 std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
                                            StoredLayout layout) {
     const std::int64_t stated = header.frames;
+    header.stated_frames = std::max(header.stated_frames, stated);
     header.frames = whole_frames(header, layout, file.size());
     if (header.frames < stated)
         header.remarks.push_back(truncated(header.frames, stated));

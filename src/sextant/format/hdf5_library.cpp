@@ -144,6 +144,9 @@ Hdf5Input::Hdf5Input(const std::string& path, bool allow_external)
     const SourceFile regular(path);              // reports a wrong path before libhdf5 does
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // in this thread only: errors are thrown instead
     handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+    if (!handle_) // another program may be writing it (single writer, multiple readers)
+        handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT),
+                   H5Fclose};
     if (!handle_)
         throw InvalidFile(path, "cannot be read as HDF5: " + hdf5_complaint());
 }

@@ -121,6 +121,7 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string
         throw InvalidFile(path, "ends before its first image: truncated");
     FrameHeader header = layout.each.front();
     header.frames = stated.valid;
+    header.stated_frames = stated.total;
     checked_frames(path, header);
     header.pixel = believable(header.pixel, header.remarks);
     layout.row = header.shape.width;

@@ -2,6 +2,7 @@
 #include "sextant/registration/checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/registration/live_links.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -78,6 +79,7 @@ void Checkpoint::remove(const std::string& folder) {
     std::error_code in_the_way; // ignored: the next run detects files that remain
     for (const std::string& path : files_in(folder))
         std::filesystem::remove(path, in_the_way);
+    LiveLinks::remove(folder);
 }
 
 Checkpoint::Checkpoint(const std::string& folder, int rank, const Identity& identity)

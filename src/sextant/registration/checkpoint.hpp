@@ -37,6 +37,7 @@ class Checkpoint : public Ledger {
 
     /// Throws InvalidTask if the folder has a checkpoint of another run.
     static void check(const std::string& folder, const Identity& identity);
+    /// Also removes links that were made while the series was recorded (live_links.hpp).
     static void remove(const std::string& folder);
 
   private:

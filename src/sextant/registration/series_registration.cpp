@@ -12,6 +12,7 @@
 #include "sextant/registration/flyback.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/inversion.hpp"
+#include "sextant/registration/live_links.hpp"
 #include "sextant/registration/refinement.hpp"
 #include "sextant/registration/row_series.hpp"
 #include "sextant/registration/shading.hpp"
@@ -330,6 +331,25 @@ Record record_of(RegistrationOptions& options) {
     return record;
 }
 
+void require_compatible(const RegistrationOptions& options) {
+    const bool fields = options.model == MotionModel::nonrigid;
+    if (fields && options.rigid.most_rotation > usual_rotation)
+        throw InvalidTask(fmt::format(
+            "rotation {:g}: displacement fields describe rotations of up to {:g} degrees; "
+            "expected another model than nonrigid",
+            options.rigid.most_rotation, usual_rotation));
+    if (fields && options.canvas == Canvas::united)
+        throw InvalidTask("canvas union: displacement fields are defined only in the area of "
+                          "the reference; expected reference, common, or another model than "
+                          "nonrigid");
+    if (options.scan_rows && options.model != MotionModel::rigid &&
+        options.model != MotionModel::translation)
+        throw InvalidTask(fmt::format(
+            "scan_rows: the rows of frames are registered with the model rigid or translation, "
+            "but the model is {}",
+            name(options.model)));
+}
+
 std::string describe_threads(const RegistrationResult& result, bool with_prediction) {
     const ThreadPlan& plan = result.thread_plan;
     std::string text = plan.steals         ? "take whole frames, and steal work in the scan"
@@ -460,7 +480,7 @@ class SeriesRegistration::Run {
         warn_of_copies(inspection);
         timed(result_.seconds.inspection, [&] { flatten(inspection); });
         agree(communicator_, [&] { require_two(inspection.usable.size(), inspection.frames); });
-        open_ledger(inspection.statistics);
+        open_ledger(inspection);
         timed(result_.seconds.registration, [&] { register_first(std::move(inspection)); });
         timed(result_.seconds.stages, [&] {
             while (needs_stage())
@@ -517,21 +537,7 @@ class SeriesRegistration::Run {
             throw InvalidTask(fmt::format("reference {}: expected 0 to {}, as {} has {} frames",
                                           reference, header.frames - 1, source_->path(),
                                           header.frames));
-        if (nonrigid() && options_.rigid.most_rotation > usual_rotation)
-            throw InvalidTask(fmt::format(
-                "rotation {:g}: displacement fields describe rotations of up to {:g} degrees; "
-                "expected another model than nonrigid",
-                options_.rigid.most_rotation, usual_rotation));
-        if (nonrigid() && options_.canvas == Canvas::united)
-            throw InvalidTask("canvas union: displacement fields are defined only in the area of "
-                              "the reference; expected reference, common, or another model than "
-                              "nonrigid");
-        if (options_.scan_rows && options_.model != MotionModel::rigid &&
-            options_.model != MotionModel::translation)
-            throw InvalidTask(fmt::format(
-                "scan_rows: the rows of frames are registered with the model rigid or translation, "
-                "but the model is {}",
-                name(options_.model)));
+        require_compatible(options_);
         if (options_.frames != "sound" && options_.frames != "all")
             frames_listed(options_.frames, header.frames);
         const Bytes least = least_memory(header.frames, header.shape.width, combine_options(true));
@@ -683,9 +689,9 @@ class SeriesRegistration::Run {
         return codec_of(despike).text();
     }
 
-    void open_ledger(const std::vector<FrameStatistics>& statistics) {
+    void open_ledger(const SeriesInspection& inspection) {
         if (has_checkpoint())
-            open_checkpoint(identity_of(statistics));
+            open_checkpoint(inspection);
         else
             ledger_ = std::make_unique<FieldMemory>(communicator_);
         if (hooks_.worked)
@@ -693,8 +699,9 @@ class SeriesRegistration::Run {
         context_->ledger = ledger_.get();
     }
 
-    void open_checkpoint(const Checkpoint::Identity& identity) {
+    void open_checkpoint(const SeriesInspection& inspection) {
         const std::string& folder = options_.checkpoint;
+        const Checkpoint::Identity identity = identity_of(inspection.statistics);
         agree(communicator_, [&] {
             if (!is_first())
                 return;
@@ -710,9 +717,23 @@ class SeriesRegistration::Run {
             auto checkpoint = std::make_unique<Checkpoint>(folder, communicator_.rank(), identity);
             result_.resumed = checkpoint->size();
             ledger_ = std::move(checkpoint);
+            if (!corrections_ && !flattened_)
+                take_live_links(inspection);
             if (is_first() && result_.resumed > 0 && hooks_.resumed)
                 hooks_.resumed(result_.resumed);
         });
+    }
+
+    /// Links made while the series was recorded are those of the samples as recorded.
+    void take_live_links(const SeriesInspection& inspection) {
+        FrameHeader recorded = source_->header();
+        recorded.sample = sample_;
+        auto ledger = std::make_unique<LedgerWithLinks>(
+            std::move(ledger_), options_.checkpoint,
+            conditions_of_links(options_, recorded, result_.offset), inspection.usable,
+            inspection.statistics);
+        result_.resumed += ledger->size();
+        ledger_ = std::move(ledger);
     }
 
     /// Performs the first stage.

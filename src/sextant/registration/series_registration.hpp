@@ -122,6 +122,9 @@ struct RegistrationOptions {
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
 Record record_of(RegistrationOptions& options);
 
+/// Throws InvalidTask if options exclude each other for any series.
+void require_compatible(const RegistrationOptions& options);
+
 /// The quality of a field between a frame and the reference (nonrigid.hpp).
 struct FieldFit {
     double known = 0;   ///< fraction of the nodes at which the frames determine the field

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/follow.hpp"
+
+#include "sextant/command/frame_spool.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/format/growing_frames.hpp"
+#include "sextant/registration/live_registration.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace sextant::command {
+
+namespace {
+
+Seconds seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/// When to do something whose cost must stay a small part of the time.
+class Pacer {
+  public:
+    /// `least` between two times, or `factor` times what the last one took.
+    Pacer(Seconds least, double factor) : least_(least), factor_(factor) {}
+
+    template <class Body>
+    void run_if_due(const Body& body) {
+        const Seconds begin = seconds_now();
+        if (begin < next_)
+            return;
+        body();
+        const Seconds end = seconds_now();
+        next_ = end + std::max(least_, factor_ * (end - begin));
+    }
+
+  private:
+    Seconds least_;
+    double factor_;
+    Seconds next_ = 0;
+};
+
+class Follower {
+  public:
+    explicit Follower(const FollowedSeries& series)
+        : series_(series), name_(series.source.image), progress_(true) {}
+
+    std::string run(const std::function<void(const std::string&)>& check) {
+        if (is_stream(name_))
+            open_spool();
+        open();
+        check(name_);
+        begin();
+        while (!has_ended())
+            step();
+        progress_.clear();
+        describe_end();
+        return name_;
+    }
+
+  private:
+    std::string path_of(const std::string& name) const {
+        return (std::filesystem::path(series_.output) / name).string();
+    }
+
+    bool continues() const { return registration::LiveLinks::exist(series_.output); }
+
+    void open_spool() {
+        const std::filesystem::path output = std::filesystem::path(series_.output) / "";
+        const std::string beside = output.parent_path().string() + ".frames.raw";
+        const std::string& chosen = series_.choice.spool;
+        spool_ = std::make_unique<FrameSpool>(name_, chosen.empty() ? beside : chosen,
+                                              continues() && !series_.registration.restart);
+        print_note(spool_->size() > 0
+                       ? fmt::format("frames are added to the {} in {}",
+                                     report::bytes_to_text(static_cast<double>(spool_->size())),
+                                     spool_->path())
+                       : fmt::format("frames are kept in {}", spool_->path()));
+        name_ = spool_->series();
+    }
+
+    Seconds idle() const {
+        constexpr Seconds usual = 10;
+        return series_.choice.idle.value_or(spool_ ? std::numeric_limits<double>::infinity()
+                                                   : usual);
+    }
+
+    /// True if a first frame may still come: the file is missing, or was just written.
+    bool may_come() const {
+        constexpr Seconds recent = 2;
+        struct stat found {};
+        const std::string path = name_.substr(0, name_.rfind("::"));
+        if (stat(path.c_str(), &found) != 0 || S_ISDIR(found.st_mode))
+            return true;
+        const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+        return static_cast<Seconds>(now - found.st_mtim.tv_sec) < recent;
+    }
+
+    /// Waits for the first frame.
+    void open() {
+        constexpr auto pause = std::chrono::milliseconds(20);
+        std::unique_ptr<format::GrowingFrames> growing;
+        for (const Seconds begin = seconds_now(); !growing;) {
+            const bool last = spool_ && spool_->ended();
+            try {
+                growing = format::GrowingFrames::open(name_, series_.source.options());
+            } catch (const InvalidFile&) {
+                if (spool_)
+                    spool_->check();
+                if (last || (!spool_ && !may_come()) || seconds_now() - begin >= idle())
+                    throw;
+                progress_.say("waiting for the first frame");
+                std::this_thread::sleep_for(pause);
+            }
+        }
+        growing_ = growing.get();
+        recorded_ = growing->header();
+        Centred centred = less_offset(std::move(growing), 0);
+        offset_ = centred.offset;
+        frames_ = std::move(centred.frames);
+    }
+
+    /// The output folder is there.
+    void begin() {
+        const std::string conditions =
+            registration::conditions_of_links(series_.registration, frames_->header(), offset_);
+        if (const auto detector = images_of(series_.detector, recorded_.shape); !detector.empty())
+            frames_ = std::make_unique<registration::CorrectedFrames>(
+                std::move(frames_), offset_, detector, registration::Despike{.enabled = false});
+        links_.emplace(series_.output, conditions);
+        live_.emplace(*frames_, series_.registration, *links_);
+        last_frame_ = seconds_now();
+    }
+
+    std::int64_t taken() const { return std::ssize(live_->frames()); }
+    std::int64_t behind() const { return growing_->whole() - taken(); }
+
+    /// Takes a frame, or else makes a link, or else waits.
+    void step() {
+        constexpr auto pause = std::chrono::milliseconds(2);
+        growing_->refresh();
+        for (const std::string& remark : growing_->take_remarks())
+            print_warnings(std::span(&remark, 1));
+        if (spool_)
+            spool_->check();
+        if (growing_->whole() > seen_) {
+            seen_ = growing_->whole();
+            last_frame_ = seconds_now();
+        }
+        if (behind() > 0 && take())
+            ++fresh_;
+        else if (!live_->link())
+            std::this_thread::sleep_for(pause);
+        write_files();
+        progress_.say(fmt::format("following: {}, {} averaged{}", report::counted(taken(), "frame"),
+                                  live_->averaged(),
+                                  behind() > 1 ? fmt::format(", {} behind", behind()) : ""));
+    }
+
+    /// Returns false if the last frame is not whole yet.
+    bool take() {
+        try {
+            live_->take(behind() == 1);
+            return true;
+        } catch (const registration::UnusableFrame&) {
+            return false;
+        } catch (const InvalidFile&) {
+            return false;
+        }
+    }
+
+    bool has_ended() {
+        if (spool_ && spool_->ended() && !growing_->refresh())
+            return end_ = "the stream has ended", true;
+        if (growing_->is_complete())
+            return end_ = "all frames that the file states are there", true;
+        if (seconds_now() - last_frame_ >= idle())
+            return end_ = fmt::format("no new frame for {:g} s", idle()), true;
+        return false;
+    }
+
+    void describe_end() const {
+        print_note(fmt::format("{}: {} after {}; {} made meanwhile", name_, end_,
+                               report::counted(growing_->whole(), "frame"),
+                               report::counted(static_cast<std::int64_t>(links_->size()), "link")));
+        if (spool_)
+            print_note(fmt::format("{}: {}", spool_->path(),
+                                   report::bytes_to_text(static_cast<double>(spool_->size()))));
+    }
+
+    void write_files() {
+        if (fresh_ == 0)
+            return;
+        files_due_.run_if_due([&] {
+            fresh_ = 0;
+            write_average();
+            write_motions();
+        });
+    }
+
+    void write_average() {
+        FrameHeader header;
+        header.frames = 1;
+        header.shape = recorded_.shape;
+        header.pixel = recorded_.pixel;
+        const std::string path = path_of("live-average." + series_.format);
+        header.sample = sample_with_offset(path, offset_);
+        const auto sink = format::create_frames(path, header);
+        write_with_offset(*sink, live_->average(), offset_);
+        sink->commit();
+    }
+
+    void write_motions() {
+        AtomicFile file(path_of("live-motions.csv"));
+        file.write("# provisional motions to the first usable frame: pixels, degrees\n"
+                   "frame,tx,ty,alpha,ncc,flag\n");
+        for (const registration::LiveFrame& frame : live_->frames())
+            file.write(fmt::format("{},{:.3f},{:.3f},{:.4f},{:.4f},\"{}\"\n", frame.frame,
+                                   frame.motion.tx, frame.motion.ty,
+                                   frame.motion.alpha * 180 / std::numbers::pi, frame.ncc,
+                                   frame.flag));
+        file.commit();
+    }
+
+    const FollowedSeries& series_;
+    std::string name_; ///< of the series that is read
+    Progress progress_;
+    std::unique_ptr<FrameSpool> spool_; ///< of a stream
+    std::unique_ptr<FrameSource> frames_;
+    format::GrowingFrames* growing_ = nullptr; ///< within frames_
+    FrameHeader recorded_;
+    double offset_ = 0;
+    std::optional<registration::LiveLinks> links_;
+    std::optional<registration::LiveRegistration> live_;
+    std::int64_t seen_ = 0;  ///< frames that were there
+    std::int64_t fresh_ = 0; ///< frames taken since files were written
+    Seconds last_frame_ = 0; ///< when a frame was last found
+    Pacer files_due_{2, 20};
+    std::string end_; ///< why the series ended
+};
+
+} // namespace
+
+Record record_of(FollowChoice& choice) {
+    Record record;
+    record.add("follow", choice.follow,
+               "take frames while they are written, then register the series");
+    record
+        .add("idle", choice.idle, "S",
+             "with --follow: end S s after the last frame [10; streams: never]")
+        .between(.1, 1e6);
+    record.add("spool", choice.spool, "FILE", "with --follow: keep the frames of a stream in FILE")
+        .file();
+    return record;
+}
+
+std::string follow(const FollowedSeries& series,
+                   const std::function<void(const std::string& name)>& check) {
+    return Follower(series).run(check);
+}
+
+std::vector<std::string> live_files(const std::string& output, const std::string& format) {
+    const std::filesystem::path folder(output);
+    return {(folder / ("live-average." + format)).string(), (folder / "live-motions.csv").string(),
+            (folder / "live.html").string()};
+}
+
+} // namespace sextant::command

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/frame_spool.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sextant::command {
+
+namespace {
+
+[[noreturn]] void fail_spool(const std::string& path, const char* verb, int error) {
+    throw InvalidFile(
+        path, fmt::format("cannot be {}: {}", verb, std::generic_category().message(error)));
+}
+
+/// Writes all bytes; a failure leaves the file with a part of them.
+void write_all(int descriptor, const std::string& path, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            fail_spool(path, "written", errno);
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
+/// The number of bytes before the first frame, by a layout such as "512x512,u16,offset=1024".
+Bytes bytes_before_frames(std::string_view layout) {
+    constexpr std::string_view key = "offset=";
+    const std::size_t at = layout.find(key);
+    Bytes offset = 0;
+    if (at != std::string_view::npos)
+        std::from_chars(layout.data() + at + key.size(), layout.data() + layout.size(), offset);
+    return offset;
+}
+
+/// The size of a spool without an incomplete frame at its end; 0 if it has no frame.
+Bytes size_of_whole_frames(const std::string& path, const std::string& layout) {
+    try {
+        const auto source = format::open_frames(path + "::" + layout);
+        const FrameHeader& header = source->header();
+        return bytes_before_frames(layout) +
+               header.frames * header.shape.elements() * size_of(header.sample);
+    } catch (const InvalidFile&) {
+        return 0;
+    }
+}
+
+} // namespace
+
+bool is_stream(const std::string& series) {
+    const std::string path = series.substr(0, series.rfind("::"));
+    if (path == "/dev/stdin")
+        return true;
+    struct stat found {};
+    return stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
+FrameSpool::FrameSpool(const std::string& series, std::string path, bool continues)
+    : path_(std::move(path)) {
+    const std::size_t at = series.rfind("::");
+    stream_ = series.substr(0, at);
+    if (at == std::string::npos)
+        throw InvalidFile(stream_, "is a stream without a header: append width, height and sample "
+                                   "type to its name, such as " +
+                                       stream_ + "::512x512,u16");
+    layout_ = series.substr(at + 2);
+    if (!format::has_extension(path_, ".raw") && !format::has_extension(path_, ".bin"))
+        throw InvalidFile(path_, "is the file of a stream's frames, which have no header; expected "
+                                 "the extension .raw or .bin");
+    out_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (continues ? 0 : O_EXCL), 0666);
+    if (out_ < 0 && errno == EEXIST)
+        throw InvalidFile(path_,
+                          "exists, and may hold frames that are nowhere else; register them, "
+                          "remove it, or choose another file by --spool");
+    if (out_ < 0)
+        fail_spool(path_, "created", errno);
+    in_ = open(stream_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (in_ < 0) {
+        const int error = errno;
+        close(out_);
+        fail_spool(stream_, "read", error);
+    }
+    if (continues) {
+        const Bytes whole = size_of_whole_frames(path_, layout_);
+        if (ftruncate(out_, static_cast<off_t>(whole)) != 0)
+            fail_spool(path_, "written", errno);
+        size_ = whole;
+        lseek(out_, 0, SEEK_END);
+    }
+    thread_ = std::thread([this] {
+        try {
+            copy();
+        } catch (...) {
+            const std::lock_guard lock(guards_failure_);
+            failure_ = std::current_exception();
+        }
+    });
+}
+
+FrameSpool::~FrameSpool() {
+    stops_ = true;
+    if (thread_.joinable())
+        thread_.join();
+    close(in_);
+    close(out_);
+}
+
+void FrameSpool::copy() {
+    constexpr int milliseconds = 50;
+    constexpr std::size_t at_once = std::size_t{1} << 20;
+    std::vector<std::byte> bytes(at_once);
+    while (!stops_) {
+        pollfd waiting{in_, POLLIN, 0};
+        if (poll(&waiting, 1, milliseconds) == 0)
+            continue;
+        const ssize_t got = read(in_, bytes.data(), bytes.size());
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got < 0)
+            fail_spool(stream_, "read", errno);
+        if (got == 0)
+            break;
+        write_all(out_, path_, std::span(bytes).first(static_cast<std::size_t>(got)));
+        size_ += static_cast<Bytes>(got);
+    }
+    ended_ = true;
+}
+
+void FrameSpool::check() {
+    const std::lock_guard lock(guards_failure_);
+    if (failure_)
+        std::rethrow_exception(failure_);
+}
+
+} // namespace sextant::command

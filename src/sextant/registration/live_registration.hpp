@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/core/frame_source.hpp"
+#include "sextant/registration/combined.hpp"
+#include "sextant/registration/live_links.hpp"
+#include "sextant/registration/pair_reader.hpp"
+#include "sextant/registration/series_registration.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::registration {
+
+/// A frame of a series that is still being recorded.
+struct LiveFrame {
+    std::int64_t frame = 0;
+    RigidMotion motion = {}; ///< to the provisional reference
+    double ncc = 0;
+    std::string flag = {}; ///< why the frame is not averaged; empty if it is
+};
+
+/// Registers frames one after another while a series is recorded, and averages them. The first
+/// usable frame is the provisional reference; each other frame is registered to it, starting at the
+/// motion of the frame before and, if the NCC is then low, by a search. When frames have moved by
+/// half of their size, a later frame takes its place, and motions are composed.
+///
+/// These motions are provisional: one reference decides them, without vote and stages. Meanwhile,
+/// link() makes the registrations that SeriesRegistration needs later.
+///
+/// Input     a source of the frames as recorded, which has each frame when it is passed to take().
+/// Requires  frames of 16x16 pixels or more (InvalidTask).
+/// Cost      about two registrations from a known start per frame. Memory: `farthest` + 3 pyramids,
+///           and three planes.
+class LiveRegistration {
+  public:
+    LiveRegistration(FrameSource& source, const RegistrationOptions& options, LiveLinks& links);
+
+    /// Registers the next frame, whose number is the number of frames taken so far, and adds it to
+    /// the average. A frame that cannot be used is taken with a flag.
+    /// Throws    UnusableFrame or InvalidFile if the frame cannot be read, or all samples are
+    /// equal,
+    ///           and `is_last`: nothing is taken then, and the frame may be whole later.
+    const LiveFrame& take(bool is_last);
+    /// Makes the next link that is missing between the frames taken so far. Returns false if there
+    /// is none.
+    bool link();
+
+    const std::vector<LiveFrame>& frames() const { return frames_; }
+    std::int64_t averaged() const { return averaged_; }
+    /// The provisional average in the area of the reference; 0 where no frame covers the pixel.
+    std::vector<float> average() const;
+    /// The number of frames that cover each pixel.
+    const std::vector<float>& count() const { return count_; }
+
+  private:
+    std::string fault_of_next(const FrameStatistics& statistics);
+    void place(LiveFrame& frame);
+    bool good(const RigidResult& result) const;
+    void begin_at(std::int64_t frame);
+    void add(const LiveFrame& frame);
+
+    FrameSource& source_;
+    const RegistrationOptions& options_;
+    LiveLinks& links_;
+    Team team_;
+    PairReader reader_;
+    Resampler resampler_;
+    std::vector<LiveFrame> frames_;
+    std::vector<std::int64_t> usable_;
+    std::size_t linked_ = 1, back_ = 0; ///< the next link: of usable_[linked_], back_ frames before
+    std::deque<double> means_;          ///< of the last usable frames
+
+    std::int64_t base_ = -1; ///< the frame that the next one is registered to
+    RigidMotion of_base_;    ///< its motion to the reference
+    RigidMotion last_;       ///< the motion of the last registered frame to the base
+    double usual_ncc_ = 0;   ///< of recent frames
+
+    std::vector<float> sum_, count_, shown_;
+    std::int64_t averaged_ = 0;
+};
+
+} // namespace sextant::registration

@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A series is followed while it is written: the results have the bytes of `register` on the finished
+# series, for each kind of file and stream, also after a kill; what goes wrong is reported.
+. "$(dirname "$0")/start.sh"
+python=/usr/bin/python3
+pace=$(cd "$(dirname "$0")" && pwd)/pace.py
+"$python" -c 'import sys' 2>/dev/null || { echo "skipped: no Python"; exit 77; }
+cd "$folder"
+trap 'kill $producers 2>/dev/null || true; rm -rf "$folder"' EXIT
+producers=
+# produce ARGUMENTS... : writes frames of movie.mrc in the background.
+produce() {
+    "$python" -B "$pace" movie.mrc "$@" 2>/dev/null &
+    producer=$!
+    producers="$producers $producer"
+}
+follow() {
+    "$SEXTANT" register "$@" --follow --reproducible >text 2>errors || { cat errors; fail "register $* --follow"; }
+}
+# same SERIES FOLDER: the folder has the results of a run on the finished series, and nothing else.
+same() {
+    rm -rf batch
+    "$SEXTANT" register "$1" -o batch --reproducible >text 2>batch.errors || { cat batch.errors; fail "register $1"; }
+    diff -r batch "$2" || fail "$2 is not as for the finished series"
+}
+said() {
+    grep -q -- "$1" errors || { cat errors; fail "no message '$1'"; }
+}
+# refused WORDS ARGUMENTS... : following fails with these words and leaves no folder.
+refused() {
+    words=$1
+    shift
+    "$SEXTANT" register "$@" -o refused >text 2>errors && fail "$* was accepted"
+    said "$words"
+    [ ! -e refused ] || fail "$* left a folder"
+}
+# until_there FILE
+until_there() {
+    for _ in $(seq 300); do
+        [ -e "$1" ] && return
+        sleep .05
+    done
+    fail "$1 did not appear"
+}
+
+"$SEXTANT" synthesize -o movie.mrc --frames 40 --width 128 --height 120 --specimen carbon >/dev/null
+
+# Files that grow. Most of the links that the run at the end needs are there by then.
+for kind in mrc tif ser h5 folder raw; do
+    [ "$kind" != h5 ] || "$python" -c 'import h5py' 2>/dev/null || continue
+    name=grows.$kind
+    [ "$kind" != raw ] || name=grows.raw::128x120,f32
+    produce "grows.$kind" $kind 40
+    follow "$name" -o "$kind" --idle 2
+    wait $producer
+    said '40 frames'
+    links=$(sed -n 's/.*earlier run: \([0-9]*\) of its results are reused/\1/p' errors)
+    [ "${links:-0}" -ge 57 ] || { cat errors; fail "$kind: only '$links' of 114 links are reused"; }
+    same "$name" "$kind"
+done
+
+# Streams. Their frames are kept.
+mkfifo stream
+produce stream raw 80
+follow stream::128x120,f32 -o fifo
+said 'frames are kept in fifo.frames.raw'
+said 'the stream has ended after 40 frames'
+said 'fifo.frames.raw: 2.46 MB'
+tail -c +1025 movie.mrc | cmp - fifo.frames.raw || fail "the spool is not the stream"
+same fifo.frames.raw::128x120,f32 fifo
+"$python" -B "$pace" movie.mrc - raw 200 | "$SEXTANT" register /dev/stdin::128x120,f32,frames=40 -o stdin --follow \
+    --spool kept.bin --reproducible >text 2>errors || { cat errors; fail "standard input"; }
+same kept.bin::128x120,f32,frames=40 stdin
+refused 'kept.bin: exists, and may hold frames that are nowhere else' stream::128x120,f32 --follow --spool kept.bin
+refused 'the extension .raw or .bin' stream::128x120,f32 --follow --spool kept.dat
+refused 'is a stream without a header' stream --follow
+refused 'is a stream, whose frames can be read only once' stream::128x120,f32
+[ ! -e refused.frames.raw ] || fail "a refused stream left a spool"
+
+# A run that is killed while it follows, and its successor, have the same result. Provisional
+# results appear meanwhile and are removed at the end.
+produce killed.tif tif 12
+"$SEXTANT" register killed.tif -o killed --follow --idle 2 --reproducible >text 2>errors &
+process=$!
+until_there killed/live-motions.csv
+until_there killed/live-average.tif
+sleep .5
+kill -9 $process
+wait $process 2>/dev/null && fail "it was not killed"
+[ ! -e killed/average.tif ] || fail "results appeared before the end"
+"$SEXTANT" info killed/live-average.tif | grep -q '128×120' || fail "the provisional average has another size"
+grep -q '^0,0.000,0.000,0.0000,1.0000,""$' killed/live-motions.csv || fail "frame 0 is not the reference"
+"$SEXTANT" register killed.tif -o killed --follow --idle 2 --rotation 9 2>errors && fail "another run's links were used"
+said 'live.links: belongs to a run with other options'
+follow killed.tif -o killed --idle 2
+wait $producer
+same killed.tif killed
+
+# The same for a stream, whose frames are added to those in the spool; half a frame is dropped.
+produce stream raw 40
+"$SEXTANT" register stream::128x120,f32 -o resumed --follow --reproducible >text 2>errors &
+process=$!
+until_there resumed/live-motions.csv
+kill -9 $process
+wait $process 2>/dev/null && fail "it was not killed"
+wait $producer 2>/dev/null || true
+kept=$(($(wc -c <resumed.frames.raw) / 61440))
+[ "$kept" -ge 1 ] || fail "no frame was kept"
+printf 'half a frame' >>resumed.frames.raw
+tail -c +$((1025 + kept * 61440)) movie.mrc >stream &
+producers="$producers $!"
+follow stream::128x120,f32 -o resumed
+said 'frames are added to the'
+tail -c +1025 movie.mrc | cmp - resumed.frames.raw || fail "frames were lost or repeated"
+same resumed.frames.raw::128x120,f32 resumed
+
+# A kill during the last run: a plain run also takes the links that were made while following.
+produce late.mrc mrc 80
+"$SEXTANT" register late.mrc -o late --follow --reproducible --stages 90 >text 2>errors &
+process=$!
+until_there late/checkpoint.0
+kill -9 $process
+wait $process 2>/dev/null && fail "it was not killed"
+"$SEXTANT" register late.mrc -o late --reproducible --stages 90 >text 2>errors || { cat errors; fail "the run after the kill"; }
+said 'of its results are reused'
+rm -rf batch
+"$SEXTANT" register late.mrc -o batch --reproducible --stages 90 >text 2>errors
+diff -r batch late || fail "the run after a kill differs"
+
+# Series that stop in the middle of a frame.
+produce short.mrc mrc-cut 100
+follow short.mrc -o short --idle 1
+wait $producer
+said 'no new frame for 1 s after 39 frames'
+said 'truncated: 39 of 40 frames are complete'
+same short.mrc short
+produce stream raw-cut 100
+follow stream::128x120,f32 -o cut
+said 'bytes after the last frame are ignored'
+same cut.frames.raw::128x120,f32 cut
+
+# Frames that come out of order get their places at the end; a damaged one is left out.
+mkdir mixed
+for i in 1 2 3 5 6 7; do cp "grows.folder/frame_$i.mrc" mixed; done
+"$SEXTANT" register mixed -o order --follow --idle 2 --reproducible >text 2>errors &
+process=$!
+until_there order/live-motions.csv
+cp grows.folder/frame_4.mrc mixed
+until_there order/live-motions.csv
+sleep .3
+head -c 30000 grows.folder/frame_8.mrc >mixed/frame_8.mrc
+wait $process || { cat errors; fail "frames out of order"; }
+said 'mixed/frame_4.mrc came after mixed/frame_7.mrc'
+said 'frame 7 is left out'
+same mixed order
+
+# A series that shrinks, is replaced or removed.
+for change in shrank replaced removed; do
+    produce $change.mrc mrc 20
+    "$SEXTANT" register $change.mrc -o $change --follow >text 2>errors &
+    process=$!
+    until_there $change/live-motions.csv
+    kill $producer
+    case $change in
+    shrank) head -c 90000 movie.mrc >cut.part && cp cut.part $change.mrc ;;
+    replaced) cp movie.mrc other.mrc && mv other.mrc $change.mrc ;;
+    removed) rm $change.mrc ;;
+    esac
+    wait $process && fail "a series that $change was accepted"
+    said "$change.mrc: .*$change.*while it was followed"
+done
+
+# What cannot be followed is refused before anything is written.
+refused '--idle has no effect here: only with --follow' movie.mrc --idle 3
+refused 'missing.mrc: no such file' missing.mrc --follow --idle .2
+refused "'pear'" movie.mrc --follow --model pear
+refused 'is not a part of a layout' grows.raw::128x120,f32,pear --follow --idle .2
+refused 'canvas union: displacement' movie.mrc --follow --canvas union --model nonrigid
