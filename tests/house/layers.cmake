@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DSOURCE=<src/sextant> -DLAYERS="core: kernel:core ..." -P layers.cmake
 # Fails if a layer includes one that is not below it, directly or indirectly; if folders of a layer
-# include each other; if <mpi.h> is included outside comm/ and lab/, SimGrid outside simulate/ or
-# OTF2 outside report/; and if a folder is not a layer.
+# include each other; if <mpi.h> is included outside comm/ and lab/, SimGrid outside simulate/,
+# OTF2 outside report/ or cpp-httplib outside serve/; and if a folder is not a layer.
 cmake_minimum_required(VERSION 3.22)
 string(REPLACE " " ";" rows "${LAYERS}")
 foreach(row IN LISTS rows)
@@ -49,6 +49,9 @@ foreach(file IN LISTS files)
         endif()
         if(include MATCHES "[<\"]otf2/" AND NOT layer STREQUAL "report")
             list(APPEND wrong "${path} includes OTF2, which only report may")
+        endif()
+        if(include MATCHES "[<\"]httplib\\.h" AND NOT layer STREQUAL "serve")
+            list(APPEND wrong "${path} includes cpp-httplib, which only serve may")
         endif()
     endforeach()
 endforeach()

@@ -18,8 +18,9 @@ struct FollowChoice {
     bool follow = false;
     std::optional<double> idle; ///< seconds without a new frame after which the series ends
     std::string spool;          ///< file for the frames of a stream; "": next to the output
+    std::string serve;          ///< address of the page, "127.0.0.1:8080"; "": none
 };
-/// Declares `--follow`, `--idle`, `--spool`.
+/// Declares `--follow`, `--idle`, `--spool`, `--serve`.
 Record record_of(FollowChoice& choice);
 
 /// A series to follow, and how it will be registered.
@@ -33,9 +34,10 @@ struct FollowedSeries {
 };
 
 /// Takes the frames of a series as they are written, and keeps a provisional average
-/// (`live-average`) and motions (`live-motions.csv`) up to date in the output folder, until the
-/// series ends. These files are those of live_files(). Links between frames remain in the folder,
-/// for the run that follows.
+/// (`live-average`), motions (`live-motions.csv`) and a page (`live.html`) up to date in the output
+/// folder, until the series ends. These files are those of live_files(). On request, serves a page
+/// with the average and the motions. Links between frames remain in the folder, for the run that
+/// follows.
 ///
 /// Input     `check` is called when the first frame is there, with the name by which the series can
 ///           be registered: it checks the outputs.

@@ -449,7 +449,7 @@ RegisterCommand followed(const RegisterCommand& command) {
 
 int run_register(const RegisterCommand& given, const Call& call) {
     if (!given.following.follow) {
-        call.refuse({"idle", "spool"}, "only with --follow");
+        call.refuse({"idle", "spool", "serve"}, "only with --follow");
         if (is_stream(given.source.image))
             throw InvalidFile(given.source.image,
                               "is a stream, whose frames can be read only once; add --follow");

@@ -81,7 +81,7 @@ bool LiveRegistration::good(const RigidResult& result) const {
 
 /// Makes this frame the reference.
 void LiveRegistration::begin_at(std::int64_t frame) {
-    base_ = frame;
+    reference_ = base_ = frame;
     of_base_ = last_ = {};
     usual_ncc_ = 0;
     averaged_ = 0;

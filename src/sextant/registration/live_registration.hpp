@@ -52,6 +52,8 @@ class LiveRegistration {
 
     const std::vector<LiveFrame>& frames() const { return frames_; }
     std::int64_t averaged() const { return averaged_; }
+    /// The provisional reference; -1 if there is none yet.
+    std::int64_t reference() const { return reference_; }
     /// The provisional average in the area of the reference; 0 where no frame covers the pixel.
     std::vector<float> average() const;
     /// The number of frames that cover each pixel.
@@ -75,6 +77,7 @@ class LiveRegistration {
     std::size_t linked_ = 1, back_ = 0; ///< the next link: of usable_[linked_], back_ frames before
     std::deque<double> means_;          ///< of the last usable frames
 
+    std::int64_t reference_ = -1;
     std::int64_t base_ = -1; ///< the frame that the next one is registered to
     RigidMotion of_base_;    ///< its motion to the reference
     RigidMotion last_;       ///< the motion of the last registered frame to the base

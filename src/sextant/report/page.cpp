@@ -182,13 +182,14 @@ std::string head(const Document& document) {
 <meta charset="utf-8"/>
 {}<meta name="viewport" content="width=device-width, initial-scale=1"/>
 <meta name="color-scheme" content="light dark"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'{}"/>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'{}{}"/>
 <title>{}</title>
 <style>{}</style>
 </head>
 )",
                        made_by, document.scripts.empty() ? "" : "; script-src 'unsafe-inline'",
-                       document.title, assets::page_css);
+                       document.receives_events ? "; connect-src 'self'" : "", document.title,
+                       assets::page_css);
 }
 
 /// Returns each script once, as text that is well-formed in HTML and XML.

@@ -87,10 +87,11 @@ struct Document {
     std::string header; ///< content above the main part
     std::string main;
     std::vector<std::string> scripts; ///< each is emitted once, even if listed several times
+    bool receives_events = false;     ///< scripts may connect to the server of the page
 };
 
 /// Returns the whole file with the style of all pages. The page may run its own scripts, but not
-/// load other resources.
+/// load other resources, except events.
 std::string to_html(const Document& document);
 
 /// Parses a file written by to_html. Throws InvalidFile with the path if the file is truncated or

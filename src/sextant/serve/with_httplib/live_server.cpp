@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/serve/live_server.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+namespace sextant::serve {
+
+namespace {
+
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+/// The content of an event.
+struct Event {
+    std::shared_ptr<const std::string> value; ///< null: a list
+    std::vector<std::string> items;
+    std::int64_t version = 0;
+};
+
+/// What a client has already received.
+struct Received {
+    std::int64_t version = 0;
+    std::map<std::string, std::size_t, std::less<>> items; ///< of lists
+};
+
+int bind(httplib::Server& server, const Address& address) {
+    errno = 0;
+    if (address.port == 0)
+        return server.bind_to_any_port(address.host);
+    return server.bind_to_port(address.host, address.port) ? address.port : -1;
+}
+
+/// Ignores SIGPIPE, which the library's writes may raise, and restores the handler of before.
+class IgnoredPipeSignal {
+  public:
+    IgnoredPipeSignal() { before_ = std::signal(SIGPIPE, SIG_IGN); }
+    ~IgnoredPipeSignal() { std::signal(SIGPIPE, before_); }
+    IgnoredPipeSignal(const IgnoredPipeSignal&) = delete;
+    IgnoredPipeSignal& operator=(const IgnoredPipeSignal&) = delete;
+
+  private:
+    void (*before_)(int);
+};
+
+} // namespace
+
+struct LiveServer::State {
+    IgnoredPipeSignal ignored;
+    Address address;
+    std::string token = random_token(), page;
+    httplib::Server server;
+    std::thread thread;
+
+    mutable std::mutex guards;
+    std::condition_variable changed;
+    std::map<std::string, Event, std::less<>> events;
+    std::int64_t version = 0;
+    bool stops = false;
+    std::atomic<int> clients = 0;
+    std::atomic<std::int64_t> dropped = 0;
+
+    httplib::Server::HandlerResponse check(const httplib::Request& request,
+                                           httplib::Response& response) const;
+    void answer(const httplib::Request& request, httplib::Response& response);
+    void stream(httplib::Response& response);
+    bool send_news(httplib::DataSink& sink, Received& received);
+    std::string news_for(Received& received);
+    bool send(httplib::DataSink& sink, std::string_view text);
+};
+
+bool can_serve() {
+    return true;
+}
+
+namespace {
+
+using Answered = httplib::Server::HandlerResponse;
+
+Answered refuse(httplib::Response& response, int status, const std::string& why) {
+    response.status = status;
+    response.set_content(why + "\n", "text/plain; charset=utf-8");
+    return Answered::Handled;
+}
+
+/// Compares without revealing by its time how much is equal.
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+    unsigned char difference = a.size() == b.size() ? 0 : 1;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+    return difference == 0;
+}
+
+} // namespace
+
+httplib::Server::HandlerResponse LiveServer::State::check(const httplib::Request& request,
+                                                          httplib::Response& response) const {
+    response.set_header("Cache-Control", "no-store");
+    response.set_header("Referrer-Policy", "no-referrer");
+    response.set_header("X-Content-Type-Options", "nosniff");
+    response.set_header("Cross-Origin-Resource-Policy", "same-origin");
+    response.set_header("Content-Security-Policy",
+                        "default-src 'none'; style-src 'unsafe-inline'; script-src "
+                        "'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'");
+    if (request.get_header_value_count("Host") != 1 ||
+        !names_server(request.get_header_value("Host"), address))
+        return refuse(response, 421, "this server has another name");
+    if (request.method != "GET" && request.method != "HEAD") {
+        response.set_header("Allow", "GET, HEAD");
+        return refuse(response, 405, "this page can only be read");
+    }
+    const std::string& path = request.path;
+    const bool known = path.size() > token.size() + 1 &&
+                       equal_in_constant_time(path.substr(1, token.size()), token);
+    const std::string rest = known ? path.substr(token.size() + 1) : "";
+    if (rest != "/" && rest != "/events")
+        return refuse(response, 404, "there is no such page");
+    return Answered::Unhandled;
+}
+
+void LiveServer::State::answer(const httplib::Request& request, httplib::Response& response) {
+    if (!request.path.ends_with("/events"))
+        return response.set_content(page, "text/html; charset=utf-8");
+    if (request.method == "GET")
+        stream(response);
+}
+
+void LiveServer::State::stream(httplib::Response& response) {
+    if (++clients > most_clients) {
+        --clients;
+        refuse(response, 503, fmt::format("{} clients follow this page already", most_clients));
+        return;
+    }
+    auto received = std::make_shared<Received>();
+    response.set_content_provider(
+        "text/event-stream",
+        [this, received](std::size_t, httplib::DataSink& sink) {
+            return send_news(sink, *received);
+        },
+        [this](bool) { --clients; });
+}
+
+/// Waits for news and sends them; after a second without news, a comment, to notice clients that
+/// have gone. Returns false to disconnect.
+bool LiveServer::State::send_news(httplib::DataSink& sink, Received& received) {
+    std::string text;
+    {
+        std::unique_lock lock(guards);
+        changed.wait_for(lock, seconds(1), [&] { return stops || version > received.version; });
+        text = news_for(received);
+        if (text.empty() && stops)
+            return false;
+    }
+    if (send(sink, text.empty() ? ":\n\n" : text))
+        return true;
+    return false;
+}
+
+std::string LiveServer::State::news_for(Received& received) {
+    std::string text;
+    for (const auto& [name, event] : events) {
+        if (event.version <= received.version)
+            continue;
+        text += "event: " + name + "\ndata: ";
+        if (event.value) {
+            text += *event.value;
+        } else {
+            std::size_t& first = received.items[name];
+            text += fmt::format("[{}]",
+                                fmt::join(event.items.begin() + static_cast<std::ptrdiff_t>(first),
+                                          event.items.end(), ","));
+            first = event.items.size();
+        }
+        text += "\n\n";
+    }
+    received.version = version;
+    return text;
+}
+
+bool LiveServer::State::send(httplib::DataSink& sink, std::string_view text) {
+    constexpr std::size_t piece = 1 << 16;
+    constexpr auto patience = seconds(5);
+    while (!text.empty()) {
+        const auto begin = steady_clock::now();
+        const std::string_view some = text.substr(0, piece);
+        // A client that has gone fails at once, a slow one after the time limit.
+        const bool sent = sink.write(some.data(), some.size());
+        const auto taken = steady_clock::now() - begin;
+        if (!sent || taken > patience) {
+            dropped += taken > seconds(1);
+            return false;
+        }
+        text.remove_prefix(some.size());
+    }
+    return true;
+}
+
+LiveServer::LiveServer(const Address& address, std::string page)
+    : state_(std::make_shared<State>()) {
+    State& state = *state_;
+    state.address = address;
+    state.page = std::move(page);
+    httplib::Server& server = state.server;
+    // A port in use must not be shared, as the library's default allows.
+    server.set_socket_options([](socket_t socket) {
+        const int yes = 1;
+        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    server.new_task_queue = [] {
+        constexpr int others = 8; // threads that answer while all clients are connected
+        return new httplib::ThreadPool(most_clients + others);
+    };
+    server.set_keep_alive_max_count(1);
+    server.set_keep_alive_timeout(2);
+    server.set_read_timeout(2);
+    server.set_write_timeout(2);
+    server.set_payload_max_length(1);
+    server.set_pre_routing_handler(
+        [&state](const auto& request, auto& response) { return state.check(request, response); });
+    server.Get(".*",
+               [&state](const auto& request, auto& response) { state.answer(request, response); });
+    const int port = bind(server, address);
+    if (port < 0)
+        throw InvalidTask(fmt::format("{}: no server can listen there: {}", address.text(),
+                                      errno != 0 ? std::generic_category().message(errno)
+                                                 : "the port may be in use"));
+    state.address.port = port;
+    state.thread = std::thread([&server] { server.listen_after_bind(); });
+}
+
+LiveServer::~LiveServer() {
+    {
+        const std::lock_guard lock(state_->guards);
+        state_->stops = true;
+    }
+    state_->changed.notify_all();
+    while (state_->thread.joinable() && !state_->server.is_running())
+        std::this_thread::yield(); // stop() has no effect before
+    state_->server.stop();
+    if (state_->thread.joinable())
+        state_->thread.join();
+}
+
+std::string LiveServer::url() const {
+    return fmt::format("http://{}/{}/", state_->address.text(), state_->token);
+}
+
+void LiveServer::set(std::string_view event, std::string value) {
+    const std::lock_guard lock(state_->guards);
+    Event& one = state_->events[std::string(event)];
+    one.value = std::make_shared<const std::string>(std::move(value));
+    one.version = ++state_->version;
+    state_->changed.notify_all();
+}
+
+void LiveServer::add(std::string_view event, std::string item) {
+    const std::lock_guard lock(state_->guards);
+    Event& one = state_->events[std::string(event)];
+    one.items.push_back(std::move(item));
+    one.version = ++state_->version;
+    state_->changed.notify_all();
+}
+
+int LiveServer::clients() const {
+    return state_->clients;
+}
+
+std::int64_t LiveServer::dropped() const {
+    return state_->dropped;
+}
+
+} // namespace sextant::serve

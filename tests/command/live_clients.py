@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Clients of the page of a series that is followed: good, curious, too many, and slow ones. Usage: live_clients.py URL"""
+import base64
+import json
+import re
+import socket
+import sys
+import time
+
+url = sys.argv[1]
+port, token = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", url).groups()
+port = int(port)
+
+
+def connect(buffer=None):
+    client = socket.socket()
+    if buffer:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    client.settimeout(10)
+    client.connect(("127.0.0.1", port))
+    return client
+
+
+def ask(path, method="GET", host=f"127.0.0.1:{port}", more="", raw=None):
+    """The status, the headers and the body of an answer."""
+    with connect() as client:
+        request = f"{method} {path} HTTP/1.1\r\n" + (f"Host: {host}\r\n" if host is not None else "") + more + "\r\n"
+        client.sendall(raw or request.encode())
+        answer = b""
+        while piece := client.recv(1 << 16):
+            answer += piece
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    return int(lines[0].split()[1]) if lines[0] else 0, dict(line.split(": ", 1) for line in lines[1:]), body
+
+
+def stream(**options):
+    """A client that follows events, and the status of the answer."""
+    client = connect(**options)
+    client.sendall(f"GET /{token}/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        piece = client.recv(1)
+        if not piece:
+            break
+        answer += piece
+    return client, int(answer.split()[1])
+
+
+def stream_when_free(**options):
+    """A client, when one that has gone was noticed: by the next events."""
+    for _ in range(50):
+        client, status = stream(**options)
+        if status == 200:
+            return client
+        client.close()
+        time.sleep(0.1)
+    sys.exit("no place became free")
+
+
+def events(client, seconds):
+    """The events of a stream during a time: pairs of name and data."""
+    text, end, found = b"", time.monotonic() + seconds, []
+    while time.monotonic() < end:
+        text += client.recv(1 << 16)
+        *blocks, text = text.split(b"\n\n")
+        for block in blocks:
+            if block != b":":
+                name, data = block.split(b"\n")
+                found.append((name.removeprefix(b"event: ").decode(), json.loads(data.removeprefix(b"data: "))))
+    return found
+
+
+# The page.
+status, headers, body = ask(f"/{token}/")
+assert status == 200 and b"<canvas" in body, (status, body[:200])
+policy = headers["Content-Security-Policy"]
+assert "default-src 'none'" in policy and "connect-src 'self'" in policy, policy
+assert headers["Cache-Control"] == "no-store" and headers["Referrer-Policy"] == "no-referrer", headers
+assert ask(f"/{token}/", host=f"localhost:{port}")[0] == 200
+assert ask(f"/{token}/", method="HEAD")[2] == b""
+
+# Other names of the server, other paths and other methods.
+for host in ["evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port + 1}", f"10.0.0.1:{port}", "", None,
+             f"127.0.0.1.evil.example:{port}", f"user@127.0.0.1:{port}"]:
+    assert ask(f"/{token}/", host=host)[0] in (400, 421), host
+assert ask(f"/{token}/", more="Host: evil.example\r\n")[0] == 421
+for path in ["/", "/events", f"/{token}", f"/{token[:-1]}/", f"/{token[:-1]}x/", f"/{token}x/", f"/{token}/../",
+             f"/{token}/page", f"/{token}//events", "/" + "0" * 32 + "/", "/" + "0" * 32 + "/events"]:
+    status, _, body = ask(path)
+    assert status == 404 and token.encode() not in body, (path, status)
+for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]:
+    assert ask(f"/{token}/", method=method, more="Content-Length: 0\r\n")[0] == 405, method
+assert ask("", raw=b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\n\r\n")[0] in (0, 400, 414)
+assert ask("", raw=b"\x16\x03\x01\r\n\r\n")[0] in (0, 400)
+
+# The events: only the average, motions and flags, and numbers of frames.
+first, status = stream()
+assert status == 200
+found = events(first, 2)
+assert {name for name, _ in found} == {"average", "frames", "state"}, {name for name, _ in found}
+rows = [row for name, data in found if name == "frames" for row in data]
+assert [row[0] for row in rows] == list(range(len(rows))), "frames are missing or repeated"
+assert len(rows) > 15 and rows[0][1:] == [0, 0, 0, ""] and rows[5][4] != "", rows
+average = [data for name, data in found if name == "average"]
+assert len(average) > 5, len(average)
+assert set(average[-1]) == {"width", "height", "grey"} and len(base64.b64decode(average[-1]["grey"])) == 256 * 256
+states = [data for name, data in found if name == "state"]
+assert set(states[-1]) == {"frames", "taken", "averaged", "behind", "ended"}, states[-1]
+assert 0 <= len(rows) - states[-1]["taken"] <= 3 and states[-1]["averaged"] == states[-1]["taken"] - 1, (states[-1], len(rows))
+
+# At most 16 clients; a place becomes free when one goes away.
+clients = [first] + [stream()[0] for _ in range(15)]
+refused, status = stream()
+assert status == 503, status
+refused.close()
+assert ask(f"/{token}/")[0] == 200, "the page itself is still there"
+clients.pop().close()
+for client in [*clients, stream_when_free()]:
+    client.close()
+
+# A slow client is disconnected, and does not hold up another one.
+slow = stream_when_free(buffer=4096)
+fast = stream_when_free()
+found = events(fast, 6)
+assert sum(name == "average" for name, _ in found) > 30, len(found)
+fast.close()
+taken = 0
+try:
+    while piece := slow.recv(1 << 16):
+        taken += len(piece)
+except ConnectionResetError:
+    pass
+print(f"the slow client was disconnected after {taken} bytes")
