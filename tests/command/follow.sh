@@ -18,11 +18,13 @@ produce() {
 follow() {
     "$SEXTANT" register "$@" --follow --reproducible >text 2>errors || { cat errors; fail "register $* --follow"; }
 }
-# same SERIES FOLDER: the folder has the results of a run on the finished series, and nothing else.
+# same SERIES FOLDER [OPTIONS]: the folder has the results of a run on the finished series, and nothing else.
 same() {
     rm -rf batch
-    "$SEXTANT" register "$1" -o batch --reproducible >text 2>batch.errors || { cat batch.errors; fail "register $1"; }
-    diff -r batch "$2" || fail "$2 is not as for the finished series"
+    series=$1 results=$2
+    shift 2
+    "$SEXTANT" register "$series" -o batch --reproducible "$@" >text 2>batch.errors || { cat batch.errors; fail "register $series"; }
+    diff -r batch "$results" || fail "$results is not as for the finished series"
 }
 said() {
     grep -q -- "$1" errors || { cat errors; fail "no message '$1'"; }
@@ -59,6 +61,19 @@ for kind in mrc tif ser h5 folder raw; do
     [ "${links:-0}" -ge 57 ] || { cat errors; fail "$kind: only '$links' of 114 links are reused"; }
     same "$name" "$kind"
 done
+
+# Images of the detector, and a cosmic ray in one frame: links of the other frames are taken.
+"$SEXTANT" synthesize -o gain.npy --frames 1 --width 128 --height 120 --specimen carbon --contrast .05 --dose 9999 >/dev/null
+cp movie.mrc clean.mrc
+printf '\000\200\073\105' | dd of=movie.mrc bs=1 conv=notrunc status=none seek=$((1024 + 4 * ((20 * 120 + 60) * 128 + 64)))
+produce ray.mrc mrc 40
+follow ray.mrc -o ray --gain gain.npy
+wait $producer
+said 'ignored: 1 outlier'
+links=$(sed -n 's/.*earlier run: \([0-9]*\) of its results are reused/\1/p' errors)
+[ "${links:-0}" -ge 50 ] && [ "$links" -le 111 ] || { cat errors; fail "'$links' of 108 links without the outlier are reused"; }
+same ray.mrc ray --gain gain.npy
+mv clean.mrc movie.mrc
 
 # Streams. Their frames are kept.
 mkfifo stream

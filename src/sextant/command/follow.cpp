@@ -56,9 +56,9 @@ class Pacer {
     Seconds last_ = 0, cost_ = 0;
 };
 
-/// An image as shades of 8 bits in Base64, reduced to at most 1024 pixels per side. Shades are
-/// clipped at quantiles of a part of the pixels.
-Json shades_of(const std::vector<float>& image, ImageShape shape) {
+/// The event with an image: shades of 8 bits in Base64, reduced to at most 1024 pixels per side.
+/// Shades are clipped at quantiles of a part of the pixels.
+std::string shades_of(const std::vector<float>& image, ImageShape shape) {
     constexpr Elements most = 1024;
     const Elements scale = (std::max(shape.width, shape.height) + most - 1) / most;
     const ImageShape small{(shape.width + scale - 1) / scale, (shape.height + scale - 1) / scale};
@@ -91,7 +91,8 @@ Json shades_of(const std::vector<float>& image, ImageShape shape) {
     std::ranges::transform(means, grey.begin(), [&](float mean) {
         return static_cast<std::byte>(std::clamp((mean - dark) / (bright - dark), 0.F, 1.F) * 255);
     });
-    return {{"width", small.width}, {"height", small.height}, {"grey", report::base64(grey)}};
+    return fmt::format(R"({{"width":{},"height":{},"grey":"{}"}})", small.width, small.height,
+                       report::base64(grey));
 }
 
 class Follower {
@@ -188,11 +189,17 @@ class Follower {
 
     /// The output folder is there.
     void begin() {
+        const FrameHeader header = frames_->header();
+        std::uint64_t detector = 0;
+        if (const auto images = images_of(series_.detector, recorded_.shape); !images.empty()) {
+            auto corrected = std::make_unique<registration::CorrectedFrames>(
+                std::move(frames_), offset_, images, registration::Despike{.enabled = false});
+            offset_ = corrected->offset();
+            detector = corrected->detector_hash();
+            frames_ = std::move(corrected);
+        }
         const std::string conditions =
-            registration::conditions_of_links(series_.registration, frames_->header(), offset_);
-        if (const auto detector = images_of(series_.detector, recorded_.shape); !detector.empty())
-            frames_ = std::make_unique<registration::CorrectedFrames>(
-                std::move(frames_), offset_, detector, registration::Despike{.enabled = false});
+            registration::conditions_of_links(series_.registration, header, offset_, detector);
         links_.emplace(series_.output, conditions);
         live_.emplace(*frames_, series_.registration, *links_);
         last_frame_ = seconds_now();
@@ -277,7 +284,7 @@ class Follower {
             return;
         events_due_.run_if_due(.02, behind() > 1 ? 10 : 1, [&] {
             sent_ = taken();
-            server_->set("average", shades_of(live_->average(), recorded_.shape).text(-1));
+            server_->set("average", shades_of(live_->average(), recorded_.shape));
             send_state(false);
         });
         if (const std::int64_t dropped = server_->dropped(); dropped > dropped_) {
@@ -302,7 +309,8 @@ class Follower {
         page.title = name_;
         page.subtitle =
             fmt::format("provisional, after {} of {} frames", taken(), growing_->whole());
-        Overview overview(recorded_.shape);
+        constexpr Elements most_pixels = 256; // frames wait while the picture is compressed
+        Overview overview(recorded_.shape, most_pixels);
         overview.add(0, live_->average());
         page.picture = {overview.png(), "the provisional average",
                         fmt::format("{} averaged", report::counted(live_->averaged(), "frame"))};

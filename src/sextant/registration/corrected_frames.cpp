@@ -112,6 +112,7 @@ CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double off
     despike.check();
     if (!detector.empty())
         read_detector(detector);
+    known_defects_ = std::ssize(defects_);
 }
 
 /// Reads an image of the detector as doubles, so that large offsets can be subtracted exactly.

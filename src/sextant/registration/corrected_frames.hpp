@@ -82,6 +82,9 @@ class CorrectedFrames : public FrameSource {
     std::int64_t defects() const;
     /// Returns true if any sample of the series is corrected. Requires as defects().
     bool needed() const;
+    /// True if all defective pixels are those of the detector's images. A frame without outliers
+    /// and blank lines then has the samples that these images alone give it. Requires as defects().
+    bool found_no_defects() const { return defects() == known_defects_; }
     /// Gives the source back.
     std::unique_ptr<FrameSource> release() && { return std::move(source_); }
 
@@ -120,7 +123,8 @@ class CorrectedFrames : public FrameSource {
     std::uint64_t hash_ = 0;
     /// Samples are (s − dark) · factor. Empty without dark and gain image.
     std::vector<float> dark_, factor_;
-    std::vector<Elements> defects_; ///< in order
+    std::vector<Elements> defects_;  ///< in order
+    std::int64_t known_defects_ = 0; ///< number of those of the detector's images
 
     bool settled_ = false;
     std::map<std::int64_t, Inspected> inspected_; ///< this rank's frames

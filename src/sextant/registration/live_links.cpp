@@ -51,12 +51,12 @@ void visit_live_links(const std::string& folder, const std::string& conditions,
 } // namespace
 
 std::string conditions_of_links(const RegistrationOptions& options, const FrameHeader& series,
-                                double offset) {
+                                double offset, std::uint64_t detector) {
     return fmt::format("sextant: {}\nshape: {}x{}\nsamples: {}\noffset: {:g}\nprefilter: {:g}\n"
-                       "contrast: {}\nrotation: {:g}\n",
+                       "contrast: {}\nrotation: {:g}\ndetector: {:016x}\n",
                        version(), series.shape.width, series.shape.height, name(series.sample),
                        offset, options.prefilter, name(options.contrast),
-                       options.rigid.most_rotation);
+                       options.rigid.most_rotation, detector);
 }
 
 std::string LiveLinks::path(const std::string& folder) {

@@ -24,9 +24,10 @@ namespace sextant::registration {
 
 /// What the registration of two frames depends on besides their samples: a text.
 ///
-/// Input     the options, the header of the series, and the offset that is subtracted from samples.
+/// Input     the options, the header of the series, the offset that is subtracted from samples, and
+///           the hash of the detector's images (CorrectedFrames::detector_hash(); 0 without).
 std::string conditions_of_links(const RegistrationOptions& options, const FrameHeader& series,
-                                double offset);
+                                double offset, std::uint64_t detector);
 
 /// Registrations of frames to the frames before them (Work::link) that were made while the series
 /// was recorded, in the file `live.links` of a checkpoint's folder. SeriesRegistration takes from

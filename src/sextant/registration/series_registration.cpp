@@ -717,20 +717,21 @@ class SeriesRegistration::Run {
             auto checkpoint = std::make_unique<Checkpoint>(folder, communicator_.rank(), identity);
             result_.resumed = checkpoint->size();
             ledger_ = std::move(checkpoint);
-            if (!corrections_ && !flattened_)
+            if (!flattened_ && (!corrections_ || corrections_->found_no_defects()))
                 take_live_links(inspection);
             if (is_first() && result_.resumed > 0 && hooks_.resumed)
                 hooks_.resumed(result_.resumed);
         });
     }
 
-    /// Links made while the series was recorded are those of the samples as recorded.
+    /// Links made while the series was recorded are those of samples that are corrected by the
+    /// detector's images alone. Frames with other corrections have other statistics.
     void take_live_links(const SeriesInspection& inspection) {
         FrameHeader recorded = source_->header();
         recorded.sample = sample_;
         auto ledger = std::make_unique<LedgerWithLinks>(
             std::move(ledger_), options_.checkpoint,
-            conditions_of_links(options_, recorded, result_.offset), inspection.usable,
+            conditions_of_links(options_, recorded, result_.offset, detector_), inspection.usable,
             inspection.statistics);
         result_.resumed += ledger->size();
         ledger_ = std::move(ledger);
