@@ -90,6 +90,8 @@ same kept.bin::128x120,f32,frames=40 stdin
 refused 'kept.bin: exists, and may hold frames that are nowhere else' stream::128x120,f32 --follow --spool kept.bin
 refused 'the extension .raw or .bin' stream::128x120,f32 --follow --spool kept.dat
 refused 'is a stream without a header' stream --follow
+: >stream &
+refused 'refused.frames.raw: ' stream::128x120,f32 --follow
 refused 'is a stream, whose frames can be read only once' stream::128x120,f32
 [ ! -e refused.frames.raw ] || fail "a refused stream left a spool"
 
@@ -158,16 +160,17 @@ same cut.frames.raw::128x120,f32 cut
 # Frames that come out of order get their places at the end; a damaged one is left out.
 mkdir mixed
 for i in 1 2 3 5 6 7; do cp "grows.folder/frame_$i.mrc" mixed; done
+cp grows.folder/frame_3.mrc mixed/frame_3a.mrc
 "$SEXTANT" register mixed -o order --follow --idle 2 --reproducible >text 2>errors &
 process=$!
 until_there order/live-motions.csv
 cp grows.folder/frame_4.mrc mixed
-until_there order/live-motions.csv
 sleep .3
 head -c 30000 grows.folder/frame_8.mrc >mixed/frame_8.mrc
 wait $process || { cat errors; fail "frames out of order"; }
 said 'mixed/frame_4.mrc came after mixed/frame_7.mrc'
-said 'frame 7 is left out'
+said 'frame 8 is left out'
+said '1 of 9 frames equal the frame before them'
 same mixed order
 
 # A series that shrinks, is replaced or removed.
@@ -185,6 +188,12 @@ for change in shrank replaced removed; do
     wait $process && fail "a series that $change was accepted"
     said "$change.mrc: .*$change.*while it was followed"
 done
+
+# One process follows a series.
+if [ -n "${MPIRUN:-}" ]; then
+    $MPIRUN -n 2 "$SEXTANT" register movie.mrc -o refused --follow 2>errors && fail "two processes follow a series"
+    said 'one process follows a series'
+fi
 
 # What cannot be followed is refused before anything is written.
 refused '--idle has no effect here: only with --follow' movie.mrc --idle 3

@@ -212,8 +212,10 @@ class Follower {
     void step() {
         constexpr auto pause = std::chrono::milliseconds(2);
         growing_->refresh();
-        for (const std::string& remark : growing_->take_remarks())
-            print_warnings(std::span(&remark, 1));
+        if (const auto remarks = growing_->take_remarks(); !remarks.empty()) {
+            progress_.clear();
+            print_warnings(remarks);
+        }
         if (spool_)
             spool_->check();
         if (growing_->whole() > seen_) {
@@ -226,9 +228,11 @@ class Follower {
             std::this_thread::sleep_for(pause);
         send();
         write_files();
-        progress_.say(fmt::format("following: {}, {} averaged{}", report::counted(taken(), "frame"),
-                                  live_->averaged(),
-                                  behind() > 1 ? fmt::format(", {} behind", behind()) : ""));
+        said_due_.run_if_due(.1, 0, [&] {
+            progress_.say(fmt::format("following: {}, {} averaged{}",
+                                      report::counted(taken(), "frame"), live_->averaged(),
+                                      behind() > 1 ? fmt::format(", {} behind", behind()) : ""));
+        });
     }
 
     /// Returns false if the last frame is not whole yet.
@@ -259,8 +263,9 @@ class Follower {
     }
 
     void describe_end() const {
+        const auto all = format::open_frames(name_, series_.source.options());
         print_note(fmt::format("{}: {} after {}; {} made meanwhile", name_, end_,
-                               report::counted(growing_->whole(), "frame"),
+                               report::counted(all->header().frames, "frame"),
                                report::counted(static_cast<std::int64_t>(links_->size()), "link")));
         if (spool_)
             print_note(fmt::format("{}: {}", spool_->path(),
@@ -288,6 +293,7 @@ class Follower {
             send_state(false);
         });
         if (const std::int64_t dropped = server_->dropped(); dropped > dropped_) {
+            progress_.clear();
             print_note(fmt::format("the page: {} disconnected, because it was too slow",
                                    report::counted(dropped - dropped_, "client")));
             dropped_ = dropped;
@@ -366,7 +372,7 @@ class Follower {
     std::int64_t seen_ = 0;  ///< frames that were there
     std::int64_t fresh_ = 0; ///< frames taken since files were written
     Seconds last_frame_ = 0; ///< when a frame was last found
-    Pacer files_due_;
+    Pacer files_due_, said_due_;
     std::unique_ptr<serve::LiveServer> server_;
     std::int64_t sent_ = 0; ///< frames in the average that was sent last
     std::int64_t dropped_ = 0;

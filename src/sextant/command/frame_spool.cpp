@@ -84,18 +84,18 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
     if (!format::has_extension(path_, ".raw") && !format::has_extension(path_, ".bin"))
         throw InvalidFile(path_, "is the file of a stream's frames, which have no header; expected "
                                  "the extension .raw or .bin");
+    in_ = open(stream_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (in_ < 0)
+        fail_spool(stream_, "read", errno);
     out_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (continues ? 0 : O_EXCL), 0666);
-    if (out_ < 0 && errno == EEXIST)
+    if (out_ < 0) {
+        const int error = errno;
+        close(in_);
+        if (error != EEXIST)
+            fail_spool(path_, "created", error);
         throw InvalidFile(path_,
                           "exists, and may hold frames that are nowhere else; register them, "
                           "remove it, or choose another file by --spool");
-    if (out_ < 0)
-        fail_spool(path_, "created", errno);
-    in_ = open(stream_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (in_ < 0) {
-        const int error = errno;
-        close(out_);
-        fail_spool(stream_, "read", error);
     }
     if (continues) {
         const Bytes whole = size_of_whole_frames(path_, layout_);
@@ -120,6 +120,8 @@ FrameSpool::~FrameSpool() {
         thread_.join();
     close(in_);
     close(out_);
+    if (size_ == 0)
+        unlink(path_.c_str());
 }
 
 void FrameSpool::copy() {
