@@ -181,7 +181,7 @@ for change in shrank replaced removed; do
     until_there $change/live-motions.csv
     kill $producer
     case $change in
-    shrank) head -c 90000 movie.mrc >cut.part && cp cut.part $change.mrc ;;
+    shrank) head -c 5000 movie.mrc >cut.part && cp cut.part $change.mrc ;;
     replaced) cp movie.mrc other.mrc && mv other.mrc $change.mrc ;;
     removed) rm $change.mrc ;;
     esac
