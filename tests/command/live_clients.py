@@ -97,7 +97,7 @@ assert ask("", raw=b"\x16\x03\x01\r\n\r\n")[0] in (0, 400)
 # The events: only the average, motions and flags, and numbers of frames.
 first, status = stream()
 assert status == 200
-found = events(first, 2)
+found = events(first, 3)
 assert {name for name, _ in found} == {"average", "frames", "state"}, {name for name, _ in found}
 rows = [row for name, data in found if name == "frames" for row in data]
 assert [row[0] for row in rows] == list(range(len(rows))), "frames are missing or repeated"

@@ -106,6 +106,7 @@ class Follower {
         if (is_stream(name_))
             open_spool();
         open();
+        require_other_folder();
         check(name_);
         begin();
         while (!has_ended())
@@ -185,6 +186,19 @@ class Follower {
         Centred centred = less_offset(std::move(growing), 0);
         offset_ = centred.offset;
         frames_ = std::move(centred.frames);
+    }
+
+    /// Provisional results must not be taken for frames.
+    void require_other_folder() const {
+        const auto files = format::find_frame_files(name_);
+        std::error_code unknown;
+        const std::filesystem::path output(series_.output);
+        if (files && std::filesystem::equivalent(
+                         std::filesystem::absolute(files->paths.front()).parent_path(),
+                         output.empty() ? "." : output, unknown))
+            throw InvalidTask(fmt::format("--output {}: is the folder of the frames, expected "
+                                          "another one",
+                                          series_.output));
     }
 
     /// The output folder is there.
