@@ -13,7 +13,7 @@
 
 namespace sextant::command {
 
-/// Whether and how `sextant register` follows a series that is still being recorded.
+/// Options for following a series that is still being recorded.
 struct FollowChoice {
     bool follow = false;
     std::optional<double> idle; ///< seconds without a new frame after which the series ends

@@ -22,7 +22,8 @@ struct RegistrationOptions;
 
 namespace sextant::registration {
 
-/// What the registration of two frames depends on besides their samples: a text.
+/// Returns a text that states all on which a link between two frames depends, besides their
+/// samples.
 ///
 /// Input     the options, the header of the series, the offset that is subtracted from samples, and
 ///           the hash of the detector's images (CorrectedFrames::detector_hash(); 0 without).

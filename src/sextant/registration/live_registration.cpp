@@ -32,7 +32,8 @@ LiveRegistration::LiveRegistration(FrameSource& source, const RegistrationOption
     shown_.resize(pixels);
 }
 
-/// Returns why a frame is left out, compared with those before it.
+/// Returns the reason why a frame is left out, compared with the usable frames before it; "" if it
+/// is usable.
 std::string LiveRegistration::fault_of_next(const FrameStatistics& statistics) {
     constexpr std::size_t most = 31;
     std::vector<FrameStatistics> before(means_.size());

@@ -6,7 +6,7 @@
 
 namespace sextant::serve {
 
-/// Where a server listens.
+/// The address at which a server listens.
 struct Address {
     std::string host = "127.0.0.1"; ///< "::1" without brackets
     int port = 0;                   ///< 0: any free port

@@ -13,9 +13,6 @@ namespace sextant::serve {
 /// The number of clients that may follow a page at the same time.
 inline constexpr int most_clients = 16;
 
-/// True if this program was built with cpp-httplib, which the server needs.
-bool can_serve();
-
 /// Serves one page over HTTP, and a stream of server-sent events that keeps it up to date. Both are
 /// read-only, and their URL contains a random token: `http://HOST:PORT/TOKEN/`, with the stream at
 /// `events` below it. Requests with another Host header (names_server()), path or method are

@@ -9,7 +9,6 @@ namespace sextant::serve {
 namespace {
 
 TEST(WithoutHttplib, reports_the_missing_package) {
-    EXPECT_FALSE(can_serve());
     try {
         LiveServer({"127.0.0.1", 8080}, "page");
         FAIL() << "it serves";

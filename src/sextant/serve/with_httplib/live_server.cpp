@@ -33,7 +33,7 @@ struct Event {
     std::int64_t version = 0;
 };
 
-/// What a client has already received.
+/// The part of the events that a client has already received.
 struct Received {
     std::int64_t version = 0;
     std::map<std::string, std::size_t, std::less<>> items; ///< of lists
@@ -83,10 +83,6 @@ struct LiveServer::State {
     std::string news_for(Received& received);
     bool send(httplib::DataSink& sink, std::string_view text);
 };
-
-bool can_serve() {
-    return true;
-}
 
 namespace {
 

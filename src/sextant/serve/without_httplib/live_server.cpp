@@ -7,10 +7,6 @@ namespace sextant::serve {
 
 struct LiveServer::State {};
 
-bool can_serve() {
-    return false;
-}
-
 LiveServer::LiveServer(const Address& address, std::string) {
     throw InvalidTask(address.text() + ": this program was built without cpp-httplib "
                                        "(libcpp-httplib-dev), which serves pages");
