@@ -57,7 +57,7 @@ for kind in mrc tif ser h5 folder raw; do
     follow "$name" -o "$kind" --idle 2
     wait $producer
     said '40 frames'
-    links=$(sed -n 's/.*earlier run: \([0-9]*\) of its results are reused/\1/p' errors)
+    links=$(sed -n 's/.*: \([0-9]*\) results from the time of following are reused/\1/p' errors)
     [ "${links:-0}" -ge 57 ] || { cat errors; fail "$kind: only '$links' of 114 links are reused"; }
     same "$name" "$kind"
 done
@@ -70,7 +70,7 @@ produce ray.mrc mrc 40
 follow ray.mrc -o ray --gain gain.npy
 wait $producer
 said 'ignored: 1 outlier'
-links=$(sed -n 's/.*earlier run: \([0-9]*\) of its results are reused/\1/p' errors)
+links=$(sed -n 's/.*: \([0-9]*\) results from the time of following are reused/\1/p' errors)
 [ "${links:-0}" -ge 50 ] && [ "$links" -le 111 ] || { cat errors; fail "'$links' of 108 links without the outlier are reused"; }
 same ray.mrc ray --gain gain.npy
 mv clean.mrc movie.mrc

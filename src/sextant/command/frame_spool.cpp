@@ -31,7 +31,7 @@ namespace {
 /// Writes all bytes; a failure leaves the file with a part of them.
 void write_all(int descriptor, const std::string& path, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-        const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
@@ -84,13 +84,13 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
     if (!format::has_extension(path_, ".raw") && !format::has_extension(path_, ".bin"))
         throw InvalidFile(path_, "is the file of a stream's frames, which have no header; expected "
                                  "the extension .raw or .bin");
-    in_ = open(stream_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    in_ = ::open(stream_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (in_ < 0)
         fail_spool(stream_, "read", errno);
-    out_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (continues ? 0 : O_EXCL), 0666);
+    out_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (continues ? 0 : O_EXCL), 0666);
     if (out_ < 0) {
         const int error = errno;
-        close(in_);
+        ::close(in_);
         if (error != EEXIST)
             fail_spool(path_, "created", error);
         throw InvalidFile(path_,
@@ -99,10 +99,10 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
     }
     if (continues) {
         const Bytes whole = size_of_whole_frames(path_, layout_);
-        if (ftruncate(out_, static_cast<off_t>(whole)) != 0)
+        if (::ftruncate(out_, static_cast<off_t>(whole)) != 0)
             fail_spool(path_, "written", errno);
         size_ = whole;
-        lseek(out_, 0, SEEK_END);
+        ::lseek(out_, 0, SEEK_END);
     }
     thread_ = std::thread([this] {
         try {
@@ -118,10 +118,10 @@ FrameSpool::~FrameSpool() {
     stops_ = true;
     if (thread_.joinable())
         thread_.join();
-    close(in_);
-    close(out_);
+    ::close(in_);
+    ::close(out_);
     if (size_ == 0)
-        unlink(path_.c_str());
+        ::unlink(path_.c_str());
 }
 
 void FrameSpool::copy() {
@@ -130,9 +130,9 @@ void FrameSpool::copy() {
     std::vector<std::byte> bytes(at_once);
     while (!stops_) {
         pollfd waiting{in_, POLLIN, 0};
-        if (poll(&waiting, 1, milliseconds) == 0)
+        if (::poll(&waiting, 1, milliseconds) == 0)
             continue;
-        const ssize_t got = read(in_, bytes.data(), bytes.size());
+        const ssize_t got = ::read(in_, bytes.data(), bytes.size());
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got < 0)

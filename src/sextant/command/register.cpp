@@ -209,9 +209,11 @@ class RegisterRun {
         hooks.write = [this](const RegistrationResult& result, RegisteredFrames& frames) {
             write(result, frames);
         };
-        hooks.resumed = [](std::size_t results) {
+        hooks.resumed = [follows = command_.following.follow](std::size_t results) {
             print_note(
-                fmt::format("resuming an earlier run: {} of its results are reused", results));
+                follows ? fmt::format("{} results from the time of following are reused", results)
+                        : fmt::format("resuming an earlier run: {} of its results are reused",
+                                      results));
         };
         if (options_.recorded_mean) {
             hooks.worked = [&log](registration::Work work, Seconds begin, Seconds end) {
