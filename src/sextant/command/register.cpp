@@ -75,6 +75,7 @@ class RegisterRun {
 
     /// Opens the series, checks the options and the output files, and creates the output folder.
     void prepare() {
+        prepares_ = true; // the number of frames is not known yet
         open();
         naming_options(record_of(options_), [&] {
             agree(communicator_, [&] {
@@ -132,7 +133,7 @@ class RegisterRun {
             command_.aligned, path_of(fmt::format("aligned.{}", command_.format)), header_);
         if (communicator_.rank() == 0) {
             check_folder();
-            if (command_.nonrigid())
+            if (command_.nonrigid() && !prepares_)
                 print_note(describe_field_storage(header_, options_.stages));
             check_reports();
             earlier_ = results_of_earlier_run(summary_.output);
@@ -405,6 +406,7 @@ class RegisterRun {
     const Communicator communicator_;
     Progress progress_;
     RegistrationOptions options_;
+    bool prepares_ = false;
     FrameHeader header_;               ///< header of the series
     std::string path_;                 ///< path of the series
     std::vector<std::string> earlier_; ///< files of an earlier run in the output folder
