@@ -200,6 +200,8 @@ refused '--idle has no effect here: only with --follow' movie.mrc --idle 3
 refused 'missing.mrc: no such file' missing.mrc --follow --idle .2
 "$SEXTANT" register mixed -o mixed --follow 2>errors && fail "results among the frames"
 said 'mixed: is the folder of the frames'
+"$SEXTANT" synthesize -o movie.zarr --frames 3 --width 64 --height 64 >/dev/null
+refused 'movie.zarr: is a Zarr store, which cannot be followed' movie.zarr --follow
 refused "'pear'" movie.mrc --follow --model pear
 refused 'is not a part of a layout' grows.raw::128x120,f32,pear --follow --idle .2
 refused 'canvas union: displacement' movie.mrc --follow --canvas union --model nonrigid

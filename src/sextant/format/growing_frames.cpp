@@ -60,8 +60,10 @@ FrameHeader without_end(FrameHeader header) {
 
 std::unique_ptr<GrowingFrames> GrowingFrames::open(const std::string& name,
                                                    const SourceOptions& options) {
-    return std::unique_ptr<GrowingFrames>(
-        new GrowingFrames(name, options, open_frames(name, options)));
+    auto source = open_frames(name, options);
+    if (format_of_frames(name) == "Zarr")
+        throw InvalidTask(name + ": is a Zarr store, which cannot be followed while it is written");
+    return std::unique_ptr<GrowingFrames>(new GrowingFrames(name, options, std::move(source)));
 }
 
 GrowingFrames::GrowingFrames(std::string name, const SourceOptions& options,

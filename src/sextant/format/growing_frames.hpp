@@ -30,7 +30,7 @@ struct WatchedFile {
 /// `header().frames` is a bound that is never reached: use whole().
 class GrowingFrames : public FrameSource {
   public:
-    /// Throws InvalidFile as open_frames() if no frame is there yet.
+    /// Throws InvalidFile as open_frames() if no frame is there yet, InvalidTask for Zarr stores.
     static std::unique_ptr<GrowingFrames> open(const std::string& name,
                                                const SourceOptions& options);
 
