@@ -2,8 +2,10 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/array_source.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
@@ -40,6 +42,7 @@ struct Findings {
     FrameHeader header;
     std::string samples; ///< such as "u16", "u8, 3 channels", "rgba f32"
     bool good = true;
+    ArrayHeader array = {}; ///< if it has axes that are not those of planes
 };
 
 std::string samples_of(const FrameHeader& header) {
@@ -78,6 +81,23 @@ bool is_image_only(const std::string& path) {
            });
 }
 
+/// Takes the axes of an array with names beyond those of planes, such as spectra per pixel.
+void take_axes(const ArraySource& array, Findings& findings) {
+    const ArrayHeader& header = array.header();
+    const auto length = [&](std::string_view name) {
+        const auto at = std::find(header.names.begin(), header.names.end(), name);
+        return at == header.names.end()
+                   ? 0
+                   : header.lengths[static_cast<std::size_t>(at - header.names.begin())];
+    };
+    if (length("y") == 0 || length("x") == 0)
+        return;
+    findings.array = header;
+    findings.header.frames = std::max<std::int64_t>(1, length("t"));
+    findings.header.shape = {length("x"), length("y")};
+    findings.header.remarks = header.remarks;
+}
+
 Findings look_at(const std::string& path, const format::SourceOptions& options, bool check) {
     Findings findings{path, {}, {}, {}};
     if (is_image_only(path)) {
@@ -95,10 +115,16 @@ Findings look_at(const std::string& path, const format::SourceOptions& options, 
             format::read_image(path);
         return findings;
     }
-    const auto source = format::open_frames(path, options);
+    format::SourceOptions planes = options;
+    const bool other_axes = !format::are_plane_axes(options.axes);
+    if (other_axes)
+        planes.axes.clear();
+    const auto source = format::open_frames(path, planes);
     findings.format = format::format_of_frames(path);
     findings.header = source->header();
     findings.samples = samples_of(source->header());
+    if (other_axes || (!findings.header.axes.lengths.empty() && findings.header.axes.names.empty()))
+        take_axes(*format::open_array(path, options, 0), findings);
     if (check)
         read_all(*source, findings);
     return findings;
@@ -116,7 +142,13 @@ std::string as_text(const Findings& findings) {
     const FrameHeader& header = findings.header;
     std::string text = fmt::format("{}: {}\n", findings.name, findings.format);
     text += fmt::format("  frames      {}\n", header.frames);
-    if (!header.axes.lengths.empty())
+    if (const ArrayHeader& array = findings.array; !array.lengths.empty()) {
+        text += "  axes        ";
+        for (std::size_t axis = 0; axis < array.lengths.size(); ++axis)
+            text += fmt::format("{}{} {}", axis == 0 ? "" : " × ", array.names[axis],
+                                array.lengths[axis]);
+        text += "\n";
+    } else if (!header.axes.lengths.empty())
         text +=
             fmt::format("  axes        {}{}{}\n", header.axes.names,
                         header.axes.names.empty() ? "" : ", ", fmt::join(header.axes.lengths, "×"));
@@ -150,7 +182,9 @@ std::string as_json(const Findings& findings) {
          {"channels", header.hyperstack.channels},
          {"slices", header.hyperstack.slices},
          {"times", header.hyperstack.times},
-         {"axes", header.axes.names.empty() ? Json() : Json(header.axes.names)},
+         {"axes", !findings.array.names.empty() ? Json(findings.array.names)
+                  : header.axes.names.empty()   ? Json()
+                                                : Json(header.axes.names)},
          {"shape", header.axes.lengths.empty() ? Json() : Json(header.axes.lengths)},
          {"width", header.shape.width},
          {"height", header.shape.height},

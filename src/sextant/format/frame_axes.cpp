@@ -98,6 +98,20 @@ FrameAxes choose_named(const std::string& path, const ArrayInFile& array, const 
     return chosen;
 }
 
+/// The axes of an array whose planes are all read as frames: rows and columns are the last ones.
+ArrayAxes axes_as_read(const ArrayInFile& array, const FrameAxes& chosen) {
+    std::vector<std::size_t> order = chosen.frames;
+    order.push_back(array.row_axis);
+    order.push_back(array.column_axis);
+    ArrayAxes axes;
+    for (const std::size_t axis : order) {
+        axes.lengths.push_back(array.lengths[axis]);
+        if (!array.names.empty())
+            axes.names += upper_case(array.names.substr(axis, 1));
+    }
+    return axes;
+}
+
 } // namespace
 
 std::vector<std::int64_t> FrameAxes::position_of(std::int64_t frame,
@@ -119,7 +133,7 @@ FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
                             const SourceOptions& options, FrameHeader& header) {
     header.shape = {array.lengths[array.column_axis], array.lengths[array.row_axis]};
     header.frame_interval = array.frame_interval;
-    const std::string names = axis_names_of(path, array, options);
+    const std::string names = options.every_plane ? "" : axis_names_of(path, array, options);
     header.axes = {array.lengths, upper_case(names)};
     FrameAxes chosen{{}, std::vector<std::int64_t>(array.lengths.size(), 0)};
     if (!names.empty()) {
@@ -130,6 +144,8 @@ FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
                 chosen.frames.push_back(axis);
         }
     }
+    if (options.every_plane)
+        header.axes = axes_as_read(array, chosen);
     std::vector<std::int64_t> lengths;
     header.frames = 1;
     for (const std::size_t axis : chosen.frames) {
@@ -141,6 +157,8 @@ FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
         lengths.push_back(length);
     }
     checked_frames(path, header);
+    if (options.every_plane)
+        return chosen;
     remark_on_axes(lengths, header);
     if (std::ranges::count_if(lengths, [](auto length) { return length > 1; }) > 1 &&
         array.lengths.size() <= std::string_view("TCZYX").size()) {

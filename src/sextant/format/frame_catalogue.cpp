@@ -84,22 +84,8 @@ const FrameFormat& known_format(const std::string& path) {
                     extension, known));
 }
 
-struct Name {
-    std::string path, detail;
-};
-
-/// Splits a name at "::" into a path and the name of a part of that file, unless there is a file
-/// with the whole name.
-Name split(const std::string& name) {
-    const std::size_t at = name.rfind("::");
-    std::error_code unknown;
-    if (at == std::string::npos || std::filesystem::exists(name, unknown))
-        return {name, ""};
-    return {name.substr(0, at), name.substr(at + 2)};
-}
-
 std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOptions& options) {
-    const Name parts = split(name);
+    const SeriesName parts = split_series_name(name);
     if (parts.detail.empty()) {
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files), options);
@@ -122,6 +108,14 @@ void require_plane(const std::string& name, std::string_view axis, std::int64_t 
 
 } // namespace
 
+SeriesName split_series_name(const std::string& name) {
+    const std::size_t at = name.rfind("::");
+    std::error_code unknown;
+    if (at == std::string::npos || std::filesystem::exists(name, unknown))
+        return {name, ""};
+    return {name.substr(0, at), name.substr(at + 2)};
+}
+
 std::span<const FrameFormat> frame_catalogue() {
     return frame_formats;
 }
@@ -143,6 +137,8 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name, const SourceOp
                                       "requested, expected one of them",
                                       name));
     auto source = open_named(name, options);
+    if (options.every_plane && !source->header().axes.lengths.empty())
+        return source;
     if (!options.axes.empty() && source->header().axes.names.empty())
         throw InvalidFile(name, fmt::format("is not an array of NPY, HDF5 or Zarr, whose axes can "
                                             "be named: \"{}\"",
@@ -154,7 +150,7 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name, const SourceOp
     return source;
 }
 std::vector<std::string> files_of_frames(const std::string& name) {
-    const Name parts = split(name);
+    const SeriesName parts = split_series_name(name);
     if (parts.detail.empty()) {
         if (auto files = find_frame_files(name))
             return std::move(files->paths);
@@ -163,7 +159,7 @@ std::vector<std::string> files_of_frames(const std::string& name) {
 }
 
 std::string format_of_frames(const std::string& name) {
-    const Name parts = split(name);
+    const SeriesName parts = split_series_name(name);
     if (const auto files = find_frame_files(parts.path))
         return fmt::format("files of {}", known_format(files->paths.front()).name);
     return std::string(known_format(parts.path).name);

@@ -3,6 +3,7 @@
 
 #include "sextant/core/frame_source.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,12 @@ namespace sextant::format {
 /// The axis along which frames follow one another.
 enum class StackAxis { time, slices };
 
+/// An axis of planes: one of the letters t, z and c.
+struct PlaneAxis {
+    char letter = 't';
+    std::int64_t length = 1;
+};
+
 /// Options for writing frames, used by formats that name their axes.
 struct SinkOptions {
     StackAxis axis = StackAxis::time;
@@ -22,6 +29,9 @@ struct SinkOptions {
     /// as slice labels; other files do not store them.
     std::vector<std::string> labels = {};
     bool label_image = false; ///< samples are labels of components or regions: they have no mean
+    /// The axes of planes from the slowest to the fastest, such as t, z and c, if planes are not
+    /// only frames of one axis; TIFF files store them.
+    std::vector<PlaneAxis> planes = {};
     bool pyramid = false; ///< also write levels of half the resolution (OME-Zarr); others refuse it
 };
 
@@ -38,6 +48,9 @@ struct SourceOptions {
     /// The decompressed copy that another source of the same series has (FrameSource::share), which
     /// is read if it is found.
     ScratchPlace copy = {};
+    /// Reads the planes of all channels, slices and times as frames, in C order of `axes` in the
+    /// header, whose last two axes are then rows and columns; the other options choose nothing.
+    bool every_plane = false;
 };
 
 /// A series of frames that is written in parts, independently and in any order: by several
@@ -99,6 +112,13 @@ std::span<const FrameFormat> frame_catalogue();
 
 /// Returns the format for a path's extension, or null if there is none.
 const FrameFormat* find_frame_format(const std::string& path);
+
+/// The path of a file and the name of a part of it.
+struct SeriesName {
+    std::string path, detail;
+};
+/// Splits a name at "::", unless there is a file with the whole name.
+SeriesName split_series_name(const std::string& name);
 
 /// Opens a series of frames by name:
 ///   movie.mrc                  a file of frames

@@ -237,16 +237,9 @@ Hdf5Metadata attribute_message(std::string_view name, std::span<const double> va
     return attribute;
 }
 
-} // namespace
-
-Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks,
-                              std::uint64_t position) {
-    return Hdf5TreeWriter(grid, chunks, position).tree();
-}
-
-std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
-                                     std::span<const double> element, std::uint64_t root,
-                                     std::uint64_t end) {
+/// A file with a root group and this dataset, which has that many messages; `end`: its length.
+std::vector<std::byte> file_with(const Hdf5Metadata& dataset, int messages_of_dataset,
+                                 std::uint64_t end) {
     Hdf5Metadata file;
     // The superblock, which ends with the entry of the root group.
     file.text("\x89HDF\r\n\x1a\n")
@@ -274,6 +267,20 @@ std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
     file.fill_to(names_at + 8).text(dataset_name);
     file.fill_to(group_at).text("SNOD").bytes({1, 0}).put<std::uint16_t>(1);
     file.address(8).address(dataset_at);
+    file.fill_to(dataset_at).object(messages_of_dataset, dataset);
+    return file.fill_to(hdf5_chunks_at).all();
+}
+
+} // namespace
+
+Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks,
+                              std::uint64_t position) {
+    return Hdf5TreeWriter(grid, chunks, position).tree();
+}
+
+std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
+                                     std::span<const double> element, std::uint64_t root,
+                                     std::uint64_t end) {
     // The dataset; its fill value is the default, which is not written because no chunk is missing.
     Hdf5Metadata dataset, fill;
     int count = 4;
@@ -288,8 +295,20 @@ std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
         dataset.message(0x0c, attribute_message("element_size_um", element));
         ++count;
     }
-    file.fill_to(dataset_at).object(count, dataset);
-    return file.fill_to(hdf5_chunks_at).all();
+    return file_with(dataset, count, end);
+}
+
+std::vector<std::byte> hdf5_contiguous_metadata(Sample sample,
+                                                std::span<const std::int64_t> sides) {
+    auto bytes = static_cast<std::uint64_t>(size_of(sample));
+    for (const std::int64_t side : sides)
+        bytes *= static_cast<std::uint64_t>(side);
+    constexpr int version = 3, contiguous = 1;
+    Hdf5Metadata dataset, fill, layout;
+    layout.bytes({version, contiguous}).address(hdf5_chunks_at).address(bytes);
+    dataset.message(0x01, space_of(sides)).message(0x03, type_of(sample));
+    dataset.message(0x05, fill.bytes({2, 2, 2, 1, 0, 0, 0, 0})).message(0x08, layout);
+    return file_with(dataset, 4, hdf5_chunks_at + bytes);
 }
 
 } // namespace sextant::format

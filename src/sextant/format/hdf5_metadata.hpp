@@ -15,7 +15,8 @@
 
 namespace sextant::format {
 
-/// The position of the first chunk in the file: the metadata of the dataset end before it.
+/// The position of the first chunk or sample in the file: the metadata of the dataset end before
+/// it.
 inline constexpr std::uint64_t hdf5_chunks_at = 2048;
 inline constexpr int hdf5_deflate_level = 1;
 
@@ -42,5 +43,8 @@ Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> 
 std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
                                      std::span<const double> element, std::uint64_t root,
                                      std::uint64_t end);
+
+/// Returns everything before the samples of a contiguous dataset, which begin at hdf5_chunks_at.
+std::vector<std::byte> hdf5_contiguous_metadata(Sample sample, std::span<const std::int64_t> sides);
 
 } // namespace sextant::format

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/atomic_file.hpp"
+#include "sextant/format/array_formats.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/chunk_cutter.hpp"
 #include "sextant/format/frame_formats.hpp"
@@ -138,6 +139,12 @@ std::unique_ptr<FrameSink> create_hdf5(const std::string& path, const FrameHeade
                 Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
     checked_frames(path, header);
     return std::make_unique<Hdf5Sink>(path, header, options.axis);
+}
+
+std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeader header) {
+    header.check(path);
+    const std::vector<std::byte> start = hdf5_contiguous_metadata(header.sample, header.lengths);
+    return stored_array_sink(path, std::move(header), start);
 }
 
 } // namespace sextant::format

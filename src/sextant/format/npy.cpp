@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
+#include "sextant/format/array_formats.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_formats.hpp"
@@ -449,16 +450,14 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
     return stored_frames(std::move(file), std::move(header), layout);
 }
 
-std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader& header,
-                                      const SinkOptions&) {
-    check_sink(path, header,
-               {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
-                Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
-    const std::string_view sample = name(header.sample);
-    const std::string frames = header.frames > 1 ? fmt::format("{}, ", header.frames) : "";
+namespace {
+
+/// The start of a file: the signature and the header.
+std::vector<std::byte> npy_start(Sample type, std::span<const std::int64_t> lengths) {
+    const std::string_view sample = name(type);
     std::string text = fmt::format(
-        "{{'descr': '<{}{}', 'fortran_order': False, 'shape': ({}{}, {}), }}", sample.front(),
-        size_of(header.sample), frames, header.shape.height, header.shape.width);
+        "{{'descr': '<{}{}', 'fortran_order': False, 'shape': ({}{}), }}", sample.front(),
+        size_of(type), fmt::join(lengths, ", "), lengths.size() == 1 ? "," : "");
     constexpr std::size_t alignment = 64, before = 10;
     while ((before + text.size() + 1) % alignment != 0)
         text += ' ';
@@ -469,7 +468,37 @@ std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader
     std::memcpy(start.data(), magic.data(), magic.size());
     const auto bytes = std::as_bytes(std::span(text));
     start.insert(start.end(), bytes.begin(), bytes.end());
-    return stored_sink(path, header, start);
+    return start;
+}
+
+} // namespace
+
+std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader& header,
+                                      const SinkOptions&) {
+    check_sink(path, header,
+               {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
+                Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
+    std::vector<std::int64_t> lengths{header.shape.height, header.shape.width};
+    if (header.frames > 1)
+        lengths.insert(lengths.begin(), header.frames);
+    return stored_sink(path, header, npy_start(header.sample, lengths));
+}
+
+std::unique_ptr<ArraySource> open_npy_array(const std::string& path) {
+    SourceFile file(path);
+    const Text text = read_header(file);
+    const NpyHeader array = parse_npy_header(path, text.text, text.version);
+    if (array.fortran)
+        return nullptr;
+    ArrayHeader header{array.shape};
+    header.sample = array.sample;
+    return stored_array(std::move(file), std::move(header), text.end, array.big_endian,
+                        array.boolean);
+}
+
+std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader header) {
+    const std::vector<std::byte> start = npy_start(header.sample, header.lengths);
+    return stored_array_sink(path, std::move(header), start);
 }
 
 } // namespace sextant::format

@@ -278,10 +278,10 @@ std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
         return nullptr;
     const bool swapped = TIFFIsByteSwapped(open.tiff.get()) != 0;
     const Bytes plane = header.shape.elements() * header.channels * size_of(header.sample);
-    header.frames = choice.axes.frames.count;
+    header.frames = choice.every ? choice.axes.planes() : choice.axes.frames.count;
     StoredLayout layout =
         dense_layout(header, start + choice.axes.page_of(choice.first) * plane, swapped);
-    layout.frame *= choice.axes.frames.step;
+    layout.frame *= choice.every ? 1 : choice.axes.frames.step; // ImageJ stores them in this order
     return stored_frames(SourceFile(open.file.path()), std::move(header), std::move(layout));
 }
 

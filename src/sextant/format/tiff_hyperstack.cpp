@@ -372,6 +372,22 @@ PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const
     if (notes.axes)
         choice.axes = *notes.axes;
     PageAxes& axes = choice.axes;
+    if (options.every_plane && page.channels == 1) {
+        choice.every = true;
+        header.axes = {{axes.frames.count}, "T"};
+        const auto add = [&](std::int64_t length, char letter) {
+            if (length > 1) {
+                header.axes.lengths.push_back(length);
+                header.axes.names += letter;
+            }
+        };
+        add(axes.slices.count, 'Z');
+        add(axes.channels.count, 'C');
+        header.axes.lengths.insert(header.axes.lengths.end(),
+                                   {header.shape.height, header.shape.width});
+        header.axes.names += "YX";
+        return choice;
+    }
     choice.by_slices =
         options.time || (axes.frames.count == 1 && axes.slices.count > 1 && !options.slice);
     if (choice.by_slices) {
@@ -400,7 +416,13 @@ void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const Pla
     for (std::int64_t page = 0; page < found; ++page) {
         const auto plane = plane_of(page, notes, choice);
         strange += plane ? 0 : 1;
-        if (plane && plane->channel == choice.first.channel && plane->slice == choice.first.slice)
+        if (plane && choice.every)
+            kept.push_back({(plane->frame * choice.axes.slices.count + plane->slice) *
+                                    choice.axes.channels.count +
+                                plane->channel,
+                            page});
+        else if (plane && plane->channel == choice.first.channel &&
+                 plane->slice == choice.first.slice)
             kept.push_back({plane->frame, page});
     }
     if (strange > 0) {
@@ -413,7 +435,7 @@ void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const Pla
     for (const Kept& one : kept)
         frames.push_back(std::move(pages[static_cast<std::size_t>(one.page)]));
     pages = std::move(frames);
-    header.frames = choice.axes.frames.count;
+    header.frames = choice.every ? choice.axes.planes() : choice.axes.frames.count;
     if (notes.positions.empty() || notes.cut_off || std::ssize(pages) == header.frames)
         return;
     header.remarks.push_back(fmt::format("{} of {} frames are in other files",

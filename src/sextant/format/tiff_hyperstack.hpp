@@ -81,7 +81,9 @@ struct PlaneChoice {
     PlanePosition first; ///< position of frame 0
     int sample = 0;      ///< index of the sample in each pixel
     bool by_slices =
-        false; ///< true if the frames are slices in the file, at the time `first.slice`
+        false;          ///< true if the frames are slices in the file, at the time `first.slice`
+    bool every = false; ///< true if the frames are all planes: of each time, slice by slice, and of
+                        ///< each slice, channel by channel
 };
 
 /// Chooses a channel and a slice: those of the options or, with a remark, the first ones. If a time

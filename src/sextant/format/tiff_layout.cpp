@@ -4,7 +4,9 @@
 #include "sextant/format/checks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -89,15 +91,71 @@ bool storable(double pixel) {
 
 } // namespace
 
+namespace {
+
+/// The length of an axis of planes; 1 if there is none.
+std::int64_t plane_axis_length(const SinkOptions& options, char letter) {
+    for (const PlaneAxis& axis : options.planes) {
+        if (axis.letter == letter)
+            return axis.length;
+    }
+    return 1;
+}
+
+/// True if ImageJ stores planes in this order: channels vary fastest, then slices, then times.
+bool has_imagej_order(const SinkOptions& options) {
+    constexpr std::string_view order = "tzc";
+    return std::ranges::is_sorted(options.planes, {},
+                                  [&](const PlaneAxis& axis) { return order.find(axis.letter); });
+}
+
+/// The order of all axes in OME-XML, from the fastest to the slowest.
+std::string ome_order(const SinkOptions& options) {
+    std::string order = "XY";
+    for (std::size_t i = options.planes.size(); i-- > 0;)
+        order += static_cast<char>(std::toupper(options.planes[i].letter));
+    for (const char letter : std::string_view("ZCT")) {
+        if (order.find(letter) == std::string::npos)
+            order += letter;
+    }
+    return order;
+}
+
+/// The numbers of slices, channels and times.
+struct PlaneCounts {
+    std::int64_t slices, channels, times;
+};
+PlaneCounts counts_of(const FrameHeader& header, const SinkOptions& options) {
+    if (!options.planes.empty())
+        return {plane_axis_length(options, 'z'), plane_axis_length(options, 'c'),
+                plane_axis_length(options, 't')};
+    const bool time = options.axis == StackAxis::time;
+    return {time ? 1 : header.frames, 1, time ? header.frames : 1};
+}
+
+} // namespace
+
 std::string imagej_description(const FrameHeader& header, const SinkOptions& options) {
     std::string text = fmt::format("ImageJ=1.53t\nimages={}\n", header.frames);
-    if (header.frames > 1)
+    constexpr std::array<std::pair<char, std::string_view>, 3> names{
+        {{'c', "channels"}, {'z', "slices"}, {'t', "frames"}}};
+    for (const auto& [letter, name] : names) {
+        for (const PlaneAxis& axis : options.planes) {
+            if (axis.letter == letter)
+                text += fmt::format("{}={}\n", name, axis.length);
+        }
+    }
+    if (!options.planes.empty())
+        text += "hyperstack=true\n";
+    else if (header.frames > 1)
         text += fmt::format("{}={}\n", options.axis == StackAxis::time ? "frames" : "slices",
                             header.frames);
     const PixelSize pixel = in_storable_unit(header.pixel);
     if (pixel.known() && !pixel.unit.empty())
         text += fmt::format("unit={}\n", escaped_for_java(pixel.unit));
-    const bool slices = options.axis == StackAxis::slices && header.frames > 1;
+    const bool slices = options.planes.empty()
+                            ? options.axis == StackAxis::slices && header.frames > 1
+                            : plane_axis_length(options, 'z') > 1;
     if (slices && pixel.known() && header.slice_distance > 0)
         text += fmt::format("spacing={}\n", header.slice_distance * pixel.x / header.pixel.x);
     if (header.frame_interval > 0)
@@ -106,30 +164,32 @@ std::string imagej_description(const FrameHeader& header, const SinkOptions& opt
 }
 
 std::string ome_description(const FrameHeader& header, const SinkOptions& options) {
-    const bool time = options.axis == StackAxis::time;
-    std::string pixels = fmt::format(
-        "ID=\"Pixels:0\" DimensionOrder=\"XYZCT\" Type=\"{}\" SizeX=\"{}\" SizeY=\"{}\" "
-        "SizeZ=\"{}\" SizeC=\"1\" SizeT=\"{}\"",
-        ome_type(header.sample), header.shape.width, header.shape.height, time ? 1 : header.frames,
-        time ? header.frames : 1);
+    const PlaneCounts counts = counts_of(header, options);
+    std::string pixels =
+        fmt::format("ID=\"Pixels:0\" DimensionOrder=\"{}\" Type=\"{}\" SizeX=\"{}\" SizeY=\"{}\" "
+                    "SizeZ=\"{}\" SizeC=\"{}\" SizeT=\"{}\"",
+                    ome_order(options), ome_type(header.sample), header.shape.width,
+                    header.shape.height, counts.slices, counts.channels, counts.times);
     if (header.pixel.known() && metres_of(header.pixel.unit) > 0) {
         pixels += fmt::format(" PhysicalSizeX=\"{}\" PhysicalSizeXUnit=\"{}\" PhysicalSizeY=\"{}\""
                               " PhysicalSizeYUnit=\"{}\"",
                               header.pixel.x, header.pixel.unit, header.pixel.y, header.pixel.unit);
-        if (!time && header.slice_distance > 0)
+        if (counts.slices > 1 && header.slice_distance > 0)
             pixels += fmt::format(" PhysicalSizeZ=\"{}\" PhysicalSizeZUnit=\"{}\"",
                                   header.slice_distance, header.pixel.unit);
     }
     if (header.frame_interval > 0)
         pixels +=
             fmt::format(" TimeIncrement=\"{}\" TimeIncrementUnit=\"s\"", header.frame_interval);
+    std::string channels;
+    for (std::int64_t channel = 0; channel < counts.channels; ++channel)
+        channels += fmt::format("<Channel ID=\"Channel:0:{}\" SamplesPerPixel=\"1\"/>", channel);
     constexpr std::string_view schema = "http://www.openmicroscopy.org/Schemas/OME/2016-06";
     return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?><OME xmlns=\"{0}\" "
                        "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" "
                        "xsi:schemaLocation=\"{0} {0}/ome.xsd\"><Image ID=\"Image:0\"><Pixels {1}>"
-                       "<Channel ID=\"Channel:0:0\" SamplesPerPixel=\"1\"/>"
-                       "<TiffData IFD=\"0\" PlaneCount=\"{2}\"/></Pixels></Image></OME>",
-                       schema, pixels, header.frames);
+                       "{3}<TiffData IFD=\"0\" PlaneCount=\"{2}\"/></Pixels></Image></OME>",
+                       schema, pixels, header.frames, channels);
 }
 
 /// Finds the rational by continued fractions.
@@ -318,7 +378,8 @@ void TiffLayout::put_labels() {
 void TiffLayout::choose_kind() {
     const Sample sample = header_.sample;
     imagej_ = (sample == Sample::u8 || sample == Sample::u16 || sample == Sample::f32) &&
-              header_.shape.elements() <= java_elements && header_.frames <= java_elements;
+              header_.shape.elements() <= java_elements && header_.frames <= java_elements &&
+              has_imagej_order(options_);
     directories_ = header_.frames;
     const auto describe = [&] {
         text_ =

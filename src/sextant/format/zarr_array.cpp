@@ -213,6 +213,36 @@ ZarrArray parse_zarr_array(std::string_view text, const std::string& path) {
     return array;
 }
 
+namespace {
+
+/// The fill value of an array in its metadata.
+Json fill_text(const ZarrArray& array) {
+    if (array.fill.empty())
+        return 0;
+    return visit_sample(array.sample, [&]<class T>(std::type_identity<T>) -> Json {
+        T fill{};
+        std::memcpy(&fill, array.fill.data(), sizeof(T));
+        if constexpr (std::is_unsigned_v<T>) {
+            return Json(static_cast<std::uint64_t>(fill));
+        } else if constexpr (std::is_integral_v<T>) {
+            return Json(static_cast<std::int64_t>(fill));
+        } else {
+            double number = 0;
+            if constexpr (std::is_same_v<T, Half>)
+                number = static_cast<double>(to_float(fill));
+            else
+                number = static_cast<double>(fill);
+            if (std::isnan(number))
+                return Json("NaN");
+            if (std::isinf(number))
+                return Json(number > 0 ? "Infinity" : "-Infinity");
+            return number == 0 ? Json(0) : Json(number);
+        }
+    });
+}
+
+} // namespace
+
 std::string zarr_array_text(const ZarrArray& array) {
     if (array.fortran || array.boolean)
         throw std::logic_error("a Zarr array is written in C order, of integers or floats");
@@ -229,7 +259,7 @@ std::string zarr_array_text(const ZarrArray& array) {
                 {"chunks", array.chunk},
                 {"dtype", fmt::format("{}{}{}", order, name(array.sample).front(), bytes)},
                 {"compressor", compressor},
-                {"fill_value", 0},
+                {"fill_value", fill_text(array)},
                 {"order", "C"},
                 {"filters", Json()},
                 {"dimension_separator", std::string_view(&array.separator, 1)}}

@@ -43,7 +43,7 @@ ZarrArray parse_zarr_array(std::string_view text, const std::string& path);
 
 /// Returns the text of a file `.zarray`.
 ///
-/// Requires  C order, no bools, and a fill value of 0 (std::logic_error).
+/// Requires  C order and no bools (std::logic_error). A missing fill value is 0.
 std::string zarr_array_text(const ZarrArray& array);
 
 } // namespace sextant::format

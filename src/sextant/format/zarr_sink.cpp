@@ -8,6 +8,7 @@
 #include "sextant/format/zarr_array.hpp"
 #include "sextant/format/zarr_array_sink.hpp"
 #include "sextant/format/zarr_chunks.hpp"
+#include "sextant/format/zarr_writing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,76 +30,6 @@ namespace sextant::format {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool holds_only_zarr(const fs::path& folder);
-
-/// True for an entry of a store: metadata, chunks, arrays and groups. Folders belong to it with all
-/// that is in them, or not at all.
-bool belongs_to_zarr(const fs::directory_entry& entry) {
-    const std::string name = entry.path().filename().string();
-    const bool numbers = std::all_of(
-        name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0 || c == '.'; });
-    std::error_code unknown;
-    if (fs::is_directory(entry.symlink_status(unknown)))
-        return (numbers || fs::exists(entry.path() / ".zarray", unknown) ||
-                fs::exists(entry.path() / ".zgroup", unknown)) &&
-               holds_only_zarr(entry.path());
-    return numbers || name.starts_with(".z") || name == "zarr.json";
-}
-
-bool holds_only_zarr(const fs::path& folder) {
-    std::error_code unknown;
-    fs::directory_iterator entry(folder, unknown);
-    for (; !unknown && entry != fs::directory_iterator(); entry.increment(unknown)) {
-        if (!belongs_to_zarr(*entry))
-            return false;
-    }
-    return !unknown;
-}
-
-/// The entries of a folder that may be removed with it: those of Zarr, if it is a store.
-std::vector<std::string> replaceable_entries(const std::string& path) {
-    std::vector<std::string> names;
-    std::error_code unknown;
-    const bool store = fs::exists(fs::path(path) / ".zgroup", unknown) ||
-                       fs::exists(fs::path(path) / ".zarray", unknown);
-    if (!store)
-        return names;
-    for (fs::directory_iterator entry(path, unknown), end; !unknown && entry != end;
-         entry.increment(unknown)) {
-        if (belongs_to_zarr(*entry))
-            names.push_back(entry->path().filename().string());
-    }
-    return names;
-}
-
-AtomicFolder new_store(const std::string& path) {
-    const std::vector<std::string> names = replaceable_entries(path);
-    const std::vector<std::string_view> entries(names.begin(), names.end());
-    return {path, entries};
-}
-
-/// The name of a unit in OME-Zarr, which is that of UDUNITS-2.
-std::string ome_unit(const std::string& unit) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 7> names{
-        {{"pm", "picometer"},
-         {"Å", "angstrom"},
-         {"nm", "nanometer"},
-         {"µm", "micrometer"},
-         {"mm", "millimeter"},
-         {"cm", "centimeter"},
-         {"m", "meter"}}};
-    const auto* const row =
-        std::find_if(names.begin(), names.end(), [&](auto& each) { return each.first == unit; });
-    return row == names.end() ? unit : std::string(row->second);
-}
-
-Json ome_axis(const char* name, const char* type, const std::string& unit) {
-    Json axis = {{"name", name}, {"type", type}};
-    if (!unit.empty())
-        axis.set("unit", unit);
-    return axis;
-}
 
 /// The first axis of the arrays of a store.
 struct Axes {
@@ -197,33 +128,15 @@ std::string ome_text(const std::string& path, const FrameHeader& header, Axes ax
     return all.text() + "\n";
 }
 
-/// Writes a file of the store at `path`, in the folder where it is being made. Errors name the
-/// store.
-void put_file(const std::string& path, const std::string& folder, const std::string& name,
-              std::string_view bytes) {
-    const fs::path file = fs::path(folder) / name;
-    std::error_code error;
-    fs::create_directories(file.parent_path(), error);
-    if (error)
-        throw InvalidFile(path, "cannot be written: " + error.message());
-    try {
-        write_file(file.string(), bytes);
-    } catch (const InvalidFile& failed) {
-        throw InvalidFile(path, std::string(failed.what()).substr(failed.path().size() + 2));
-    }
-}
-
-constexpr std::string_view group_text = "{\n  \"zarr_format\": 2\n}\n";
-
 /// Writes a series as level 0, and a pyramid from the rows of each level to the next.
 class ZarrSink : public FrameSink {
   public:
     ZarrSink(const std::string& path, const FrameHeader& header, const SinkOptions& options)
-        : FrameSink(path, header), folder_(new_store(path)) {
+        : FrameSink(path, header), folder_(new_zarr_store(path)) {
         const bool stack = header.frames > 1;
         const Axes axes{stack, stack && options.axis == StackAxis::slices};
         const std::vector<Level> levels = levels_of(header, axes, options.pyramid);
-        put(".zgroup", group_text);
+        put(".zgroup", zarr_group_text);
         put(".zattrs", ome_text(path, header, axes, levels, options.label_image));
         std::int64_t depth = 64; // frames per chunk
         for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -249,7 +162,7 @@ class ZarrSink : public FrameSink {
 
   private:
     void put(const std::string& name, std::string_view bytes) {
-        put_file(path(), folder_.temporary(), name, bytes);
+        put_zarr_file(path(), folder_.temporary(), name, bytes);
     }
 
     void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) override {
@@ -287,7 +200,7 @@ class ZarrPartSink final : public FrameSink {
           array_(
               array,
               [path, folder](const std::string& name, std::string_view bytes) {
-                  put_file(path, folder, "0/" + name, bytes);
+                  put_zarr_file(path, folder, "0/" + name, bytes);
               },
               buffers_) {}
 
@@ -329,10 +242,10 @@ class ZarrParts final : public FrameParts {
     std::int64_t frames_per_part() const override { return axes_.stack ? array_.chunk.front() : 1; }
     void create(const std::string& folder) override {
         remove_temporary_files(folder);
-        put_file(path_, folder, ".zgroup", group_text);
-        put_file(path_, folder, ".zattrs",
-                 ome_text(path_, header_, axes_, levels_of(header_, axes_, false), labels_));
-        put_file(path_, folder, "0/.zarray", zarr_array_text(array_));
+        put_zarr_file(path_, folder, ".zgroup", zarr_group_text);
+        put_zarr_file(path_, folder, ".zattrs",
+                      ome_text(path_, header_, axes_, levels_of(header_, axes_, false), labels_));
+        put_zarr_file(path_, folder, "0/.zarray", zarr_array_text(array_));
     }
     std::unique_ptr<FrameSink> part(const std::string& folder, std::int64_t first,
                                     std::int64_t count) override {
@@ -341,7 +254,7 @@ class ZarrParts final : public FrameParts {
         return std::make_unique<ZarrPartSink>(path_, header, array_, folder, first);
     }
     void commit(const std::string& folder) override {
-        const std::vector<std::string> names = replaceable_entries(path_);
+        const std::vector<std::string> names = replaceable_zarr_entries(path_);
         AtomicFolder(path_, std::vector<std::string_view>(names.begin(), names.end()), folder)
             .commit();
     }
@@ -363,7 +276,7 @@ void check_zarr_sink(const std::string& path, const FrameHeader& header) {
 } // namespace
 
 void require_writable_zarr(const std::string& path) {
-    new_store(path);
+    new_zarr_store(path);
 }
 
 std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,

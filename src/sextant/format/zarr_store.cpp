@@ -147,6 +147,29 @@ std::string letters_of(const JsonField& image, std::size_t count) {
     return distinct && letters.ends_with("yx") && letters.find('?') == letters.npos ? letters : "";
 }
 
+/// Takes the names of the axes of an image of OME-Zarr, in which time and channel have types.
+void take_names(const JsonField& image, ZarrSeries& series) {
+    const auto axes = image.find("axes");
+    if (!axes || axes->size() != series.array.sides.size())
+        return;
+    series.names.clear();
+    for (const JsonField& axis : axes->items()) {
+        const char letter = letter_of(axis);
+        const std::string name = axis.is_object() ? axis.at("name").any_text() : axis.any_text();
+        series.names.push_back(letter == '?' ? name : std::string(1, letter));
+    }
+}
+
+/// Takes the names that xarray states in the attributes of an array.
+void take_dimensions(const ZarrStore& store, ZarrSeries& series) {
+    const auto attributes = attributes_of(store, series.name);
+    const auto names = attributes ? attributes->find("_ARRAY_DIMENSIONS") : std::nullopt;
+    if (!names || names->size() != series.array.sides.size())
+        return;
+    for (const JsonField& each : names->items())
+        series.names.push_back(each.any_text());
+}
+
 /// Multiplies the steps of the axes by those of a list of coordinate transformations.
 void apply_scales(const JsonField& owner, std::vector<double>& steps) {
     constexpr double most = std::numeric_limits<double>::max();
@@ -170,6 +193,7 @@ std::string unit_of(const JsonField& image, std::size_t axis) {
 /// it.
 void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSeries& series) {
     const std::size_t count = series.array.sides.size();
+    take_names(image, series);
     series.axes = letters_of(image, count);
     if (series.axes.empty())
         return;
@@ -192,7 +216,9 @@ void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSerie
 
 ZarrSeries array_at(const ZarrStore& store, const std::string& name) {
     const std::string file = store.path_of(in_group(name, ".zarray"));
-    return {name, parse_zarr_array(read_text(file, longest_zarray), file)};
+    ZarrSeries series{name, parse_zarr_array(read_text(file, longest_zarray), file)};
+    take_dimensions(store, series);
+    return series;
 }
 
 /// Reads an array that was found by its name, and the metadata of the group in which it is.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sextant::format {
 
@@ -37,6 +38,8 @@ struct ZarrSeries {
     std::string name; ///< the array's folder in the store; "" for the store itself
     ZarrArray array;
     std::string axes = {}; ///< a letter of "tczyx" per axis; empty if the axes are not named
+    /// Any names of the axes, by OME-Zarr or else xarray (_ARRAY_DIMENSIONS); empty if not named.
+    std::vector<std::string> names = {};
     PixelSize pixel = {};
     Seconds frame_interval = 0; ///< 0 if unknown
     double slice_distance = 0;  ///< in the unit of `pixel`; 0 if unknown

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/array_catalogue.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/format/array_formats.hpp"
+#include "sextant/format/checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::format {
+
+namespace {
+
+char in_lower_case(char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+bool is_axis_name(std::string_view name) {
+    return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0 &&
+           std::ranges::all_of(
+               name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+}
+
+/// Words that users and programs write for the axes that have a letter.
+std::string usual_name(std::string name) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> words{{{"time", "t"},
+                                                                                  {"frame", "t"},
+                                                                                  {"frames", "t"},
+                                                                                  {"channel", "c"},
+                                                                                  {"channels", "c"},
+                                                                                  {"slice", "z"},
+                                                                                  {"row", "y"},
+                                                                                  {"column", "x"}}};
+    std::ranges::transform(name, name.begin(), in_lower_case);
+    const auto* const row = std::find_if(words.begin(), words.end(),
+                                         [&](const auto& each) { return each.first == name; });
+    return row == words.end() ? name : std::string(row->second);
+}
+
+/// An array whose axes are named by the options or by the file.
+class NamedArray final : public ArraySource {
+  public:
+    NamedArray(std::unique_ptr<ArraySource> array, ArrayHeader header)
+        : ArraySource(array->path(), std::move(header)), array_(std::move(array)) {}
+
+  private:
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        array_->read(block, to);
+    }
+    bool lacks(const ArrayBlock& block) override { return array_->is_fill(block); }
+
+    std::unique_ptr<ArraySource> array_;
+};
+
+std::unique_ptr<ArraySource> with_names(std::unique_ptr<ArraySource> array,
+                                        const std::string& stated) {
+    ArrayHeader header = array->header();
+    const std::size_t axes = header.lengths.size();
+    for (std::string& name : header.names)
+        name = usual_name(name);
+    std::vector<std::string> sorted = header.names;
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end())
+        header.names.clear(); // useless
+    if (!stated.empty()) {
+        const std::vector<std::string> names = parse_axis_names(array->path(), stated);
+        if (names.size() != axes)
+            throw InvalidFile(array->path(),
+                              fmt::format("axes \"{}\" were stated, expected a name for each of {} "
+                                          "axes ({})",
+                                          printable(stated), axes, fmt::join(header.lengths, "×")));
+        if (!header.names.empty() && header.names != names)
+            throw InvalidFile(
+                array->path(),
+                fmt::format("axes \"{}\" were stated, but the file names them {}",
+                            printable(stated),
+                            printable(fmt::format("{}", fmt::join(header.names, ",")))));
+        header.names = names;
+    }
+    if (header.names == array->header().names)
+        return array;
+    return std::make_unique<NamedArray>(std::move(array), std::move(header));
+}
+
+/// A format of arrays of any axes; functions are null if it is read or written as planes.
+struct ArrayFormat {
+    std::string_view name;
+    std::unique_ptr<ArraySource> (*open)(const std::string& path, const std::string& detail,
+                                         const SourceOptions& options, Bytes cache);
+    std::unique_ptr<ArraySink> (*create)(const std::string& path, ArrayHeader header);
+};
+
+std::unique_ptr<ArraySource> open_npy_part(const std::string& path, const std::string& detail,
+                                           const SourceOptions&, Bytes) {
+    refuse_detail(path, detail);
+    return open_npy_array(path);
+}
+
+constexpr std::array array_formats{
+    ArrayFormat{"NPY", open_npy_part, create_npy_array},
+    ArrayFormat{"HDF5", nullptr, create_hdf5_array},
+    ArrayFormat{"Zarr", open_zarr_array, create_zarr_array},
+};
+
+const ArrayFormat* find_array_format(const std::string& path) {
+    const FrameFormat* const format = find_frame_format(path);
+    const auto* const row =
+        std::find_if(array_formats.begin(), array_formats.end(),
+                     [&](const ArrayFormat& each) { return format && each.name == format->name; });
+    return row == array_formats.end() ? nullptr : row;
+}
+
+/// Writes an array as planes, whose axes the format must know.
+std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader header,
+                                         SinkOptions options) {
+    const std::size_t axes = header.lengths.size();
+    FrameHeader frames;
+    frames.frames = 1;
+    std::vector<PlaneAxis> planes;
+    bool known = axes >= 2;
+    for (std::size_t axis = 0; known && axis + 2 < axes; ++axis) {
+        const std::string name = header.names.empty() ? "t" : header.names[axis];
+        known = name.size() == 1 && std::string_view("tzc").find(name) != std::string_view::npos;
+        frames.frames *= header.lengths[axis];
+        if (known && header.lengths[axis] > 1)
+            planes.push_back({name.front(), header.lengths[axis]});
+    }
+    const FrameFormat* const format = find_frame_format(path);
+    const bool tiff = format && format->name == "TIFF";
+    if (known && !header.names.empty())
+        known = header.names[axes - 2] == "y" && header.names[axes - 1] == "x";
+    if (!known || (planes.size() > 1 && !tiff))
+        throw InvalidFile(
+            path, fmt::format("cannot hold an array with the axes {} ({}), expected .npy, .h5 or "
+                              ".zarr{}",
+                              fmt::join(header.names, ","), fmt::join(header.lengths, "×"),
+                              known ? ", or .tif" : ""));
+    frames.shape = {header.lengths[axes - 1], header.lengths[axes - 2]};
+    frames.sample = header.sample;
+    frames.pixel = header.pixel;
+    frames.frame_interval = header.frame_interval;
+    frames.slice_distance = header.slice_distance;
+    if (planes.size() == 1 && planes.front().letter == 'z')
+        options.axis = StackAxis::slices;
+    if (planes.size() > 1 || (planes.size() == 1 && planes.front().letter == 'c' && tiff))
+        options.planes = planes;
+    return array_of_planes(create_frames(path, frames, options), std::move(header));
+}
+
+} // namespace
+
+std::vector<std::string> parse_axis_names(const std::string& path, std::string_view text) {
+    std::vector<std::string> names;
+    if (text.find(',') == std::string_view::npos) {
+        for (const char letter : text)
+            names.push_back(usual_name(std::string(1, letter)));
+    } else {
+        for (std::size_t at = 0; at <= text.size();) {
+            const std::size_t end = std::min(text.find(',', at), text.size());
+            names.push_back(usual_name(std::string(text.substr(at, end - at))));
+            at = end + 1;
+        }
+    }
+    std::vector<std::string> sorted = names;
+    std::ranges::sort(sorted);
+    if (!std::ranges::all_of(names, is_axis_name) ||
+        std::ranges::adjacent_find(sorted) != sorted.end())
+        throw InvalidTask(
+            fmt::format("{}: axes \"{}\" were stated, expected a letter for each axis, "
+                        "such as TYXE, or different names separated by commas, such "
+                        "as t,y,x,ky,kx",
+                        path, printable(text)));
+    return names;
+}
+
+bool are_plane_axes(std::string_view text) {
+    return std::ranges::all_of(text, [](char letter) {
+        return std::string_view("tczyx").find(in_lower_case(letter)) != std::string_view::npos;
+    });
+}
+
+std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOptions& options,
+                                        Bytes cache) {
+    const SeriesName parts = split_series_name(name);
+    const bool several = parts.detail.empty() && find_frame_files(name);
+    const ArrayFormat* const format = several ? nullptr : find_array_format(parts.path);
+    std::unique_ptr<ArraySource> array;
+    if (format && format->open)
+        array = format->open(parts.path, parts.detail, options, cache);
+    if (!array) {
+        SourceOptions every = options;
+        every.every_plane = true;
+        every.axes.clear();
+        array = planes_as_array(open_frames(name, every));
+    }
+    return with_names(std::move(array), options.axes);
+}
+
+std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader header,
+                                        const SinkOptions& options) {
+    header.check(path);
+    const ArrayFormat* const format = find_array_format(path);
+    if (format && !options.pyramid)
+        return format->create(path, std::move(header));
+    return create_planes(path, std::move(header), options);
+}
+
+} // namespace sextant::format

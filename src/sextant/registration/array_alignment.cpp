@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/array_alignment.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/registration/frame_splat.hpp"
+#include "sextant/registration/row_interpolation.hpp"
+#include "sextant/registration/row_places.hpp"
+#include "sextant/registration/sample_strips.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr Bytes places_at_a_time = Bytes{8} << 20; ///< positions of pixels in memory
+constexpr Bytes usual_block = Bytes{64} << 20;     ///< larger blocks are not faster
+
+/// Memory that grows and is not initialised.
+class Buffer {
+  public:
+    std::span<std::byte> bytes(Bytes size) {
+        if (size > size_) {
+            data_.reset();
+            data_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(size));
+            size_ = size;
+        }
+        return {data_.get(), static_cast<std::size_t>(size)};
+    }
+
+  private:
+    std::unique_ptr<std::byte[]> data_;
+    Bytes size_ = 0;
+};
+
+/// Writes a block on another thread while the next one is computed.
+class BlockWriter {
+  public:
+    explicit BlockWriter(ArraySink& sink) : sink_(sink) {}
+    ~BlockWriter() {
+        if (writing_.valid())
+            writing_.wait();
+    }
+    BlockWriter(const BlockWriter&) = delete;
+    BlockWriter& operator=(const BlockWriter&) = delete;
+
+    /// Memory for the next block, which write() then writes.
+    std::span<std::byte> buffer(Bytes size) { return buffers_[next_].bytes(size); }
+    void write(ArrayBlock block, std::span<const std::byte> samples) {
+        finish();
+        next_ = 1 - next_;
+        writing_ = std::async(std::launch::async, [this, block = std::move(block), samples] {
+            sink_.write(block, samples);
+        });
+    }
+    void finish() {
+        if (writing_.valid())
+            writing_.get();
+    }
+
+  private:
+    ArraySink& sink_;
+    Buffer buffers_[2];
+    int next_ = 0;
+    std::future<void> writing_;
+};
+
+std::size_t sink_axis(const MovedAxes& axes, bool has_frames, std::size_t axis) {
+    return axes.frame && !has_frames && axis > *axes.frame ? axis - 1 : axis;
+}
+
+bool keeps_frames(const MovedAxes& axes, const AlignOptions& options) {
+    return axes.frame && !options.sum;
+}
+
+/// A block of the axes that are carried along, and rows of the result.
+struct Work {
+    std::vector<std::int64_t> start, count; ///< per axis of the source
+    Rows rows;
+    Elements outer = 1, inner = 1; ///< samples before the rows and after the columns
+};
+
+class ArrayAligner {
+  public:
+    ArrayAligner(ArraySource& source, const MovedAxes& axes, std::span<const MovedFrame> frames,
+                 const TransformOf& transform_of, ArraySink& sink, const AlignOptions& options,
+                 Team* team, const RunControl& control)
+        : source_(source),
+          axes_(axes),
+          frames_(frames),
+          transform_of_(transform_of),
+          sink_(sink),
+          options_(options),
+          team_(team),
+          control_(control),
+          shape_{source.header().lengths[axes.column], source.header().lengths[axes.row]},
+          from_(source.header().sample),
+          to_(sink.header().sample),
+          writer_(sink) {
+        check();
+        plan();
+        if (options.sum)
+            counts_.assign(static_cast<std::size_t>(options.area.shape.elements()), 0);
+    }
+
+    AlignResult run() {
+        if (options_.sum)
+            add_up();
+        else if (sink_.in_order())
+            align_in_order();
+        else
+            align_in_groups();
+        writer_.finish();
+        result_.count.assign(counts_.begin(), counts_.end());
+        result_.total += result_.outside;
+        return std::move(result_);
+    }
+
+  private:
+    bool splats() const { return options_.by == AlignBy::splat; }
+    const ArrayHeader& header() const { return source_.header(); }
+    bool is_carried(std::size_t axis) const {
+        return axis != axes_.row && axis != axes_.column && axis != axes_.frame;
+    }
+
+    void check() {
+        if (std::min(shape_.width, shape_.height) < 2)
+            throw InvalidTask(fmt::format("{}: the frames have {}x{} pixels, expected at least 2x2",
+                                          source_.path(), shape_.width, shape_.height));
+        if (sink_.header().lengths !=
+            aligned_lengths(header(), axes_, std::ssize(frames_), options_))
+            throw std::logic_error("the sink of aligned frames has other lengths");
+    }
+
+    /// Bytes of memory for a block of these lengths, in which the row's is that of the result.
+    double bytes_for(std::span<const std::int64_t> block) const {
+        double samples = 1;
+        for (std::size_t axis = 0; axis < block.size(); ++axis)
+            samples *=
+                axis == axes_.column || axis == axes_.frame ? 1. : static_cast<double>(block[axis]);
+        const double sums = splats() || options_.sum ? sizeof(double) : 0;
+        return samples *
+               (static_cast<double>(shape_.width) * 1.5 * static_cast<double>(size_of(from_)) +
+                static_cast<double>(options_.area.shape.width) *
+                    (2 * static_cast<double>(size_of(to_)) + sums));
+    }
+
+    /// Chooses the lengths of blocks: multiples of chunks, as large as the memory allows.
+    void plan() {
+        const std::vector<std::int64_t>& lengths = header().lengths;
+        const auto sink_chunk = [&](std::size_t axis) {
+            return sink_.header().chunk[sink_axis(axes_, keeps_frames(axes_, options_), axis)];
+        };
+        block_.assign(lengths.size(), 1);
+        std::vector<std::int64_t> unit(lengths.size(), 1), most = lengths;
+        most[axes_.row] = options_.area.shape.height;
+        for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
+            if (axis == axes_.frame || axis == axes_.column)
+                continue;
+            const std::int64_t wanted = axis == axes_.row ? 1 : header().chunk[axis];
+            unit[axis] = wanted % sink_chunk(axis) == 0 ? wanted : sink_chunk(axis);
+            if (sink_.in_order() && axis < axes_.row)
+                unit[axis] = most[axis] = 1;
+            block_[axis] = std::min(unit[axis], most[axis]);
+        }
+        const auto limit = static_cast<double>(options_.memory) * .6;
+        const double wanted = options_.sum ? limit : std::min<double>(limit, usual_block);
+        for (std::size_t axis = 0; axis < lengths.size() && bytes_for(block_) > limit; ++axis) {
+            // Chunks of the source are then decoded several times.
+            if (is_carried(axis))
+                block_[axis] = std::min(sink_chunk(axis), most[axis]);
+        }
+        if (bytes_for(block_) > limit)
+            throw InvalidTask(fmt::format("a block of {} needs {:.0f} MiB of memory, expected "
+                                          "--memory of at least {:.0f} MiB",
+                                          source_.path(), bytes_for(block_) / (1 << 20),
+                                          std::ceil(bytes_for(block_) / .6 / (1 << 20))));
+        const auto grow = [&](std::size_t axis) {
+            while (block_[axis] < most[axis]) {
+                std::vector<std::int64_t> larger = block_;
+                larger[axis] = std::min(2 * block_[axis], most[axis]);
+                if (bytes_for(larger) > wanted)
+                    return;
+                block_ = larger;
+            }
+        };
+        for (std::size_t axis = lengths.size(); axis-- > axes_.column + 1;)
+            grow(axis);
+        grow(axes_.row);
+        for (std::size_t axis = axes_.row; axis-- > 0;) {
+            if (is_carried(axis))
+                grow(axis);
+        }
+    }
+
+    // The order of blocks.
+
+    /// Calls visit(work) for each block of the axes that are carried along and each band of rows.
+    template <class Visit>
+    void for_each_work(const Visit& visit) {
+        const std::vector<std::int64_t>& lengths = header().lengths;
+        std::vector<std::int64_t> start(lengths.size(), 0);
+        for (bool more = true; more;) {
+            for (std::int64_t row = 0; row < options_.area.shape.height; row += block_[axes_.row]) {
+                Work work{start, block_, {}};
+                for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
+                    if (!is_carried(axis))
+                        continue;
+                    work.count[axis] = std::min(block_[axis], lengths[axis] - start[axis]);
+                    (axis < axes_.row ? work.outer : work.inner) *= work.count[axis];
+                }
+                work.rows = {row, std::min(row + block_[axes_.row], options_.area.shape.height)};
+                control_.check();
+                visit(work);
+            }
+            more = false;
+            for (std::size_t axis = lengths.size(); axis-- > 0 && !more;) {
+                if (!is_carried(axis))
+                    continue;
+                start[axis] += block_[axis];
+                more = start[axis] < lengths[axis];
+                if (!more)
+                    start[axis] = 0;
+            }
+        }
+    }
+
+    std::int64_t count_work() {
+        std::int64_t all = (options_.area.shape.height + block_[axes_.row] - 1) / block_[axes_.row];
+        for (std::size_t axis = 0; axis < block_.size(); ++axis) {
+            if (is_carried(axis))
+                all *= (header().lengths[axis] + block_[axis] - 1) / block_[axis];
+        }
+        return all;
+    }
+
+    void step(std::int64_t all) { control_.report("apply", done_++, all); }
+
+    /// Frames that share chunks follow one another within each block.
+    void align_in_groups() {
+        const std::int64_t depth = axes_.frame ? header().chunk[*axes_.frame] : 1;
+        const std::int64_t all = count_work() * std::ssize(frames_);
+        for (std::size_t first = 0; first < frames_.size();) {
+            std::size_t end = first + 1;
+            while (end < frames_.size() &&
+                   frames_[end].position / depth == frames_[first].position / depth)
+                ++end;
+            for_each_work([&](const Work& work) {
+                for (std::size_t frame = first; frame < end; ++frame) {
+                    step(all);
+                    align(frame, work);
+                }
+            });
+            first = end;
+        }
+    }
+
+    /// In C order of the result: blocks have one position on each axis before the rows.
+    void align_in_order() {
+        const std::int64_t all = count_work() * std::ssize(frames_);
+        const std::int64_t bands =
+            (options_.area.shape.height + block_[axes_.row] - 1) / block_[axes_.row];
+        std::vector<Work> works; // of all positions but that of the frame, in C order
+        for_each_work([&](const Work& work) { works.push_back(work); });
+        std::int64_t within = 1; // positions on axes between that of the frames and the rows
+        for (std::size_t axis = axes_.frame.value_or(axes_.row) + 1; axis < axes_.row; ++axis)
+            within *= header().lengths[axis];
+        const std::int64_t run = within * bands, runs = std::ssize(works) / run;
+        for (std::int64_t before = 0; before < runs; ++before) {
+            for (std::size_t frame = 0; frame < frames_.size(); ++frame) {
+                for (std::int64_t i = 0; i < run; ++i) {
+                    step(all);
+                    align(frame, works[static_cast<std::size_t>(before * run + i)]);
+                }
+            }
+        }
+    }
+
+    void add_up() {
+        const std::int64_t all = count_work() * std::ssize(frames_);
+        for_each_work([&](const Work& work) {
+            bool touched = false;
+            counting_ = std::ranges::all_of(work.start, [](auto at) { return at == 0; });
+            clear_sums(work);
+            for (std::size_t frame = 0; frame < frames_.size(); ++frame) {
+                step(all);
+                control_.check();
+                set_frame(frame);
+                touched = (splats() ? splat(work) : interpolate(work, {})) || touched;
+            }
+            if (touched || !fill_is_zero())
+                store_sums(work, 0);
+        });
+    }
+
+    // One block.
+
+    void set_frame(std::size_t frame) {
+        if (frame == frame_)
+            return;
+        transform_ = transform_of_(frames_[frame].registered);
+        check_transform(transform_, shape_);
+        if (options_.by == AlignBy::shift) {
+            const RigidMotion whole = whole_shift(transform_, shape_);
+            note_distance(whole);
+            transform_ = whole;
+        }
+        reverse_.reset();
+        frame_ = frame;
+    }
+
+    void note_distance(const RigidMotion& whole) {
+        for (const std::int64_t x : {std::int64_t{0}, shape_.width - 1}) {
+            for (const std::int64_t y : {std::int64_t{0}, shape_.height - 1}) {
+                const Point from{static_cast<double>(x), static_cast<double>(y)};
+                const Point to = apply(transform_, from, shape_);
+                result_.farthest = std::max(result_.farthest, std::hypot(to.x - from.x - whole.tx,
+                                                                         to.y - from.y - whole.ty));
+            }
+        }
+    }
+
+    void align(std::size_t frame, const Work& work) {
+        control_.check();
+        set_frame(frame);
+        if (splats()) {
+            clear_sums(work);
+            if (splat(work) || !fill_is_zero())
+                store_sums(work, frame);
+            return;
+        }
+        const std::span<std::byte> samples = writer_.buffer(
+            work.outer * work.rows.count() * options_.area.shape.width * work.inner * size_of(to_));
+        if (interpolate(work, samples))
+            writer_.write(block_of_sink(work, frame), samples);
+    }
+
+    ArrayBlock block_of_sink(const Work& work, std::size_t frame) const {
+        ArrayBlock block;
+        for (std::size_t axis = 0; axis < work.start.size(); ++axis) {
+            if (axis == axes_.frame && !keeps_frames(axes_, options_))
+                continue;
+            const bool row = axis == axes_.row, column = axis == axes_.column;
+            block.start.push_back(axis == axes_.frame ? static_cast<std::int64_t>(frame)
+                                  : row               ? work.rows.first
+                                  : column            ? 0
+                                                      : work.start[axis]);
+            block.count.push_back(axis == axes_.frame ? 1
+                                  : row               ? work.rows.count()
+                                  : column            ? options_.area.shape.width
+                                                      : work.count[axis]);
+        }
+        return block;
+    }
+
+    ArrayBlock block_of_source(const Work& work, Rows rows) const {
+        ArrayBlock block{work.start, work.count};
+        if (axes_.frame) {
+            block.start[*axes_.frame] = frames_[frame_].position;
+            block.count[*axes_.frame] = 1;
+        }
+        block.start[axes_.row] = rows.first;
+        block.count[axes_.row] = rows.count();
+        block.start[axes_.column] = 0;
+        block.count[axes_.column] = shape_.width;
+        return block;
+    }
+
+    Bytes bytes_of(const Work& work, Rows rows) const {
+        return work.outer * rows.count() * shape_.width * work.inner * size_of(from_);
+    }
+
+    [[noreturn]] void refuse_rows(const Work& work, Rows rows) const {
+        throw InvalidTask(fmt::format(
+            "{}: frame {} moves so that {} rows are needed at once, which take {} MiB, expected "
+            "--memory of at least {} MiB",
+            source_.path(), frames_[frame_].position, rows.count(),
+            bytes_of(work, rows) / (1 << 20) + 1, bytes_of(work, rows) / (1 << 18) + 1));
+    }
+
+    /// The fill value of the source, as a sample of the result.
+    std::vector<std::byte> fill() const {
+        const double value = visit_sample(from_, [&]<class T>(std::type_identity<T>) {
+            return value_of<T>(header().fill.data());
+        });
+        if (from_ == to_)
+            return header().fill;
+        return sample_of(value);
+    }
+    std::vector<std::byte> sample_of(double value) const {
+        std::vector<std::byte> sample(static_cast<std::size_t>(size_of(to_)));
+        store_samples(to_, &value, 1, sample.data());
+        return sample;
+    }
+    bool fill_is_zero() const {
+        const auto is_zero = [](std::span<const std::byte> sample) {
+            return std::ranges::all_of(sample, [](std::byte b) { return b == std::byte{0}; });
+        };
+        return is_zero(header().fill) && is_zero(sink_.header().fill) && !sink_.in_order();
+    }
+
+    /// Interpolates a block, into `samples` or, in a sum, to the sums. Returns false if nothing
+    /// need be written: all of it is the fill value, or nothing was added.
+    bool interpolate(const Work& work, std::span<std::byte> samples) {
+        bool written = false;
+        for (Rows rows{work.rows.first, work.rows.first}; rows.first < work.rows.last;
+             rows.first = rows.last) {
+            const Bytes row_of_places =
+                shifts_rows(transform_) ? 64 : options_.area.shape.width * Bytes{sizeof(Point)};
+            std::int64_t height =
+                std::min(std::max<std::int64_t>(1, places_at_a_time / row_of_places),
+                         work.rows.last - rows.first);
+            for (;; height = (height + 1) / 2) {
+                rows.last = rows.first + height;
+                const RowPlaces places(transform_, options_.area, shape_, rows);
+                const Rows needed = rows_for(places, options_.by, shape_.height);
+                if (needed.count() > 0 && bytes_of(work, needed) > options_.memory / 4) {
+                    if (height > 1)
+                        continue;
+                    if (bytes_of(work, needed) > options_.memory)
+                        refuse_rows(work, needed);
+                }
+                written = interpolate_rows(work, places, needed, samples) || written;
+                break;
+            }
+        }
+        return written;
+    }
+
+    bool interpolate_rows(const Work& work, const RowPlaces& places, Rows needed,
+                          std::span<std::byte> samples) {
+        Interpolated to{options_.area.shape.width, options_.gap, to_, nullptr, nullptr, nullptr};
+        if (options_.sum) {
+            to.sums = sums_.data();
+            to.counts =
+                counting_ ? counts_.data() + work.rows.first * options_.area.shape.width : nullptr;
+        } else {
+            to.samples = samples.data();
+        }
+        const InterpolationSource from{nullptr,          from_,     shape_, needed,
+                                       options_.flyback, work.inner};
+        const RowInterpolation interpolation(options_.by, places, from, to, work.rows);
+        const bool empty = needed.count() == 0;
+        const bool plain = !empty && source_.is_fill(block_of_source(work, needed));
+        if (options_.sum && (empty || (plain && fill_is_zero()))) {
+            if (counting_)
+                interpolation.count();
+            return false;
+        }
+        if (!options_.sum && (empty || plain)) {
+            const bool whole = places.rows().count() == work.rows.count();
+            const std::vector<std::byte> here = fill();
+            const bool same = here == sample_of(options_.gap);
+            const bool skips = !sink_.in_order() && here == sink_.header().fill &&
+                               (same || (!empty && interpolation.covers_all()));
+            if (skips && whole)
+                return false;
+            run_rows(work, places.rows(),
+                     [&](Elements outer, Rows part) { interpolation.fill(outer, part, here); });
+            return !skips;
+        }
+        const std::span<std::byte> read = read_.bytes(bytes_of(work, needed));
+        source_.read(block_of_source(work, needed), read);
+        RowInterpolation reading = interpolation;
+        reading.set_source(read.data());
+        if (counting_)
+            reading.count();
+        run_rows(work, places.rows(),
+                 [&](Elements outer, Rows part) { reading.show(outer, part); });
+        return true;
+    }
+
+    /// Runs body(outer, rows) for parts of the rows of each position before the rows.
+    template <class Body>
+    void run_rows(const Work& work, Rows rows, const Body& body) {
+        constexpr int wanted_parts = 32;
+        const std::int64_t per_outer = std::clamp<std::int64_t>(
+            wanted_parts / std::max<Elements>(1, work.outer), 1, rows.count());
+        const std::int64_t height = (rows.count() + per_outer - 1) / per_outer;
+        const std::int64_t pieces = (rows.count() + height - 1) / height;
+        constexpr std::int64_t most_parts = 1 << 20;
+        const Elements together = work.outer * pieces / most_parts + 1; // positions per part
+        const auto parts = static_cast<int>((work.outer + together - 1) / together * pieces);
+        run_parts(team_, parts, [&](int part, int) {
+            const std::int64_t first = rows.first + part % pieces * height;
+            const Elements outer = part / pieces * together;
+            for (Elements i = outer; i < std::min(work.outer, outer + together); ++i)
+                body(i, Rows{first, std::min(first + height, rows.last)});
+        });
+    }
+
+    // Sums of splats and of frames.
+
+    void clear_sums(const Work& work) {
+        sums_.assign(static_cast<std::size_t>(work.outer * work.rows.count() *
+                                              options_.area.shape.width * work.inner),
+                     0);
+    }
+
+    /// Adds a frame. Returns false if nothing was added.
+    bool splat(const Work& work) {
+        if (!reverse_) {
+            const Bytes bytes =
+                (shifts_rows(transform_) ? 1 : shape_.width) * shape_.height * Bytes{sizeof(Point)};
+            if (bytes > options_.memory / 2)
+                throw InvalidTask(fmt::format(
+                    "{}: the positions of the pixels of a frame take {} MiB, expected --memory of "
+                    "at least {} MiB",
+                    source_.path(), bytes >> 20, bytes >> 19));
+            reverse_.emplace(transform_, options_.area, shape_, Rows{0, shape_.height});
+        }
+        const FrameSplat frame_splat(*reverse_, options_.area.shape, shape_, options_.flyback,
+                                     work.rows);
+        if (counting_)
+            frame_splat.count(std::span(counts_).subspan(
+                static_cast<std::size_t>(work.rows.first * options_.area.shape.width)));
+        bool added = false;
+        const Bytes most = std::max(options_.memory / 4, bytes_of(work, {0, 1}));
+        for (std::int64_t row = 0; row < shape_.height;) {
+            if (!frame_splat.reaches(row)) {
+                ++row;
+                continue;
+            }
+            Rows rows{row, row + 1};
+            while (rows.last < shape_.height && frame_splat.reaches(rows.last) &&
+                   bytes_of(work, {rows.first, rows.last + 1}) <= most)
+                ++rows.last;
+            row = rows.last;
+            const ArrayBlock block = block_of_source(work, rows);
+            if (fill_is_zero() && source_.is_fill(block))
+                continue;
+            const std::span<std::byte> read = read_.bytes(bytes_of(work, rows));
+            source_.read(block, read);
+            add_rows(work, frame_splat, rows, read.data());
+            added = true;
+        }
+        return added;
+    }
+
+    void add_rows(const Work& work, const FrameSplat& frame_splat, Rows rows,
+                  const std::byte* read) {
+        const Bytes plane = rows.count() * shape_.width * work.inner * size_of(from_);
+        const Elements sums = work.rows.count() * options_.area.shape.width * work.inner;
+        std::vector<double> outside(static_cast<std::size_t>(work.outer * work.rows.count()),
+                                    0); // per first row of a part
+        run_rows(work, work.rows, [&](Elements outer, Rows part) {
+            outside[static_cast<std::size_t>(outer * work.rows.count() + part.first -
+                                             work.rows.first)] =
+                frame_splat.add(from_, read + outer * plane, rows, work.inner, part,
+                                sums_.data() + outer * sums);
+        });
+        for (const double each : outside)
+            result_.outside += each;
+    }
+
+    /// Rounds the sums of a block to samples and writes them.
+    void store_sums(const Work& work, std::size_t frame) {
+        const Elements count = std::ssize(sums_);
+        const std::span<std::byte> samples = writer_.buffer(count * size_of(to_));
+        constexpr Elements at_a_time = Elements{1} << 15;
+        const auto parts = static_cast<int>((count + at_a_time - 1) / at_a_time);
+        std::vector<double> totals(static_cast<std::size_t>(parts), 0);
+        run_parts(team_, parts, [&](int part, int) {
+            const Elements first = part * at_a_time, last = std::min(first + at_a_time, count);
+            store_samples(to_, sums_.data() + first, static_cast<std::size_t>(last - first),
+                          samples.data() + first * size_of(to_));
+            double total = 0;
+            for (Elements i = first; i < last; ++i)
+                total += sums_[static_cast<std::size_t>(i)];
+            totals[static_cast<std::size_t>(part)] = total;
+        });
+        for (const double total : totals)
+            result_.total += total;
+        writer_.write(block_of_sink(work, frame), samples);
+    }
+
+    ArraySource& source_;
+    MovedAxes axes_;
+    std::span<const MovedFrame> frames_;
+    const TransformOf& transform_of_;
+    ArraySink& sink_;
+    AlignOptions options_;
+    Team* team_;
+    const RunControl& control_;
+    ImageShape shape_;
+    Sample from_, to_;
+    BlockWriter writer_;
+    std::vector<std::int64_t> block_; ///< per axis of the source; rows are those of the result
+    Buffer read_;
+    std::vector<double> sums_, counts_;
+    bool counting_ = false; ///< true while the first block of the axes carried along is added
+    std::size_t frame_ = static_cast<std::size_t>(-1);
+    Transform transform_;
+    std::optional<ReversePlaces> reverse_; ///< of frame_
+    AlignResult result_;
+    std::int64_t done_ = 0;
+};
+
+} // namespace
+
+std::vector<std::int64_t> aligned_lengths(const ArrayHeader& source, const MovedAxes& axes,
+                                          std::int64_t frames, const AlignOptions& options) {
+    std::vector<std::int64_t> lengths = source.lengths;
+    lengths[axes.row] = options.area.shape.height;
+    lengths[axes.column] = options.area.shape.width;
+    if (axes.frame)
+        lengths[*axes.frame] = frames;
+    if (axes.frame && !keeps_frames(axes, options))
+        lengths.erase(lengths.begin() + static_cast<std::ptrdiff_t>(*axes.frame));
+    return lengths;
+}
+
+std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedAxes& axes,
+                                         std::span<const std::int64_t> lengths, Sample sample,
+                                         const AlignOptions& options) {
+    constexpr Bytes wanted = Bytes{1} << 20, most = Bytes{1} << 24;
+    const bool frames = keeps_frames(axes, options);
+    std::vector<std::int64_t> chunk;
+    for (std::size_t axis = 0; axis < source.lengths.size(); ++axis) {
+        if (axis != axes.frame)
+            chunk.push_back(source.chunk[axis]);
+        else if (frames)
+            chunk.push_back(1);
+    }
+    const std::size_t row = sink_axis(axes, frames, axes.row);
+    const auto bytes = [&](std::size_t except) {
+        double all = static_cast<double>(size_of(sample));
+        for (std::size_t axis = 0; axis < chunk.size(); ++axis)
+            all *= axis == except ? 1. : static_cast<double>(chunk[axis]);
+        return all;
+    };
+    for (std::size_t axis = 0; axis < chunk.size(); ++axis)
+        chunk[axis] = std::clamp<std::int64_t>(chunk[axis], 1, lengths[axis]);
+    // Rows of chunks, as wide as the array, must fit in the memory several times.
+    const auto width = static_cast<double>(lengths[row + 1]);
+    const auto too_large = [&] {
+        const double sums = options.sum || options.by == AlignBy::splat ? sizeof(double) : 0;
+        const double size = static_cast<double>(size_of(sample));
+        return bytes(row + 1) * width * (4 + sums / size) >
+                   .4 * static_cast<double>(options.memory) ||
+               bytes(chunk.size()) > most;
+    };
+    const auto grow = [&](std::size_t axis) {
+        while (chunk[axis] < lengths[axis] && bytes(chunk.size()) < wanted) {
+            const std::int64_t before = chunk[axis];
+            chunk[axis] = std::min(2 * chunk[axis], lengths[axis]);
+            if (too_large()) {
+                chunk[axis] = before;
+                return;
+            }
+        }
+    };
+    for (std::size_t axis = 0; axis < chunk.size() && too_large(); ++axis) {
+        while (chunk[axis] > 1 && too_large())
+            chunk[axis] = (chunk[axis] + 1) / 2;
+    }
+    for (std::size_t axis = chunk.size(); axis-- > 0;) {
+        if (!frames || axis != sink_axis(axes, frames, *axes.frame))
+            grow(axis);
+    }
+    return chunk;
+}
+
+AlignResult align_array(ArraySource& source, const MovedAxes& axes,
+                        std::span<const MovedFrame> frames, const TransformOf& transform_of,
+                        ArraySink& sink, const AlignOptions& options, Team* team,
+                        const RunControl& control) {
+    return ArrayAligner(source, axes, frames, transform_of, sink, options, team, control).run();
+}
+
+} // namespace sextant::registration

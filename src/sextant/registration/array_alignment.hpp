@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/core/array_source.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/registration/combined.hpp"
+#include "sextant/registration/pixel_area.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+// Motions applied to arrays of any number of axes: every channel, slice, spectrum or diffraction
+// pattern moves with its pixel.
+namespace sextant::registration {
+
+/// How samples move to the pixels of the result.
+enum class AlignBy {
+    bilinear, ///< interpolation between 2 x 2 pixels; never overshoots
+    cubic,    ///< Keys' cubic convolution (a = -1/2), 4 x 4 pixels
+    lanczos,  ///< Lanczos' kernel of 6 x 6 pixels, weights normalised
+    shift,    ///< the nearest shift by whole pixels: samples keep their bits
+    splat     ///< each pixel is distributed to the pixels that it overlaps: sums are kept
+};
+
+/// The axes of an array that motions refer to; all others are carried along. `column` follows
+/// `row`, and the axis of frames, if there is one, is before them.
+struct MovedAxes {
+    std::optional<std::size_t> frame;
+    std::size_t row = 0, column = 1;
+};
+
+/// A frame of the array, and the registered frame whose motion applies to it.
+struct MovedFrame {
+    std::int64_t position = 0, registered = 0;
+};
+
+struct AlignOptions {
+    AlignBy by = AlignBy::bilinear;
+    bool sum = false;         ///< add up the aligned frames; pixels outside a frame add nothing
+    PixelArea area;           ///< area of the result, in the coordinates of the reference
+    double gap = 0;           ///< sample where a frame has no data
+    std::int64_t flyback = 0; ///< number of columns at the left edge that are gaps
+    Bytes memory = Bytes{1} << 30; ///< for buffers; the cache of the source is not included
+};
+
+struct AlignResult {
+    double total = 0;    ///< splat: the sum of all samples of the frames
+    double outside = 0;  ///< splat: the part of it that fell outside the area
+    double farthest = 0; ///< shift: largest distance of a pixel from its exact position
+    /// Sums: per pixel of the area, the number of frames that contribute; for splat, the sum of
+    /// their weights.
+    std::vector<float> count;
+};
+
+/// The lengths of the result: those of the source, with the area's height and width. The axis of
+/// frames is missing in sums and if the source has none.
+std::vector<std::int64_t> aligned_lengths(const ArrayHeader& source, const MovedAxes& axes,
+                                          std::int64_t frames, const AlignOptions& options);
+
+/// The lengths of chunks for a result: those of the source along the axes that are carried along,
+/// one frame, and at least 1 MiB if the array has as much; limited by the memory.
+std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedAxes& axes,
+                                         std::span<const std::int64_t> lengths, Sample sample,
+                                         const AlignOptions& options);
+
+/// Aligns frames of an array, or adds them up, in blocks of rows and of the axes that are carried
+/// along. Blocks that consist of the fill value of the source are neither read nor, if their result
+/// is the fill value of the sink, written.
+///
+/// Input     `axes.frame` and frames whose positions exist; or one frame without this axis.
+/// Output    every sample of the sink, whose lengths are aligned_lengths(). Not committed.
+/// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks (InvalidTask).
+/// Throws    as the source and the sink; Cancelled.
+/// Cost      each sample is read about once; a chunk of the source is decoded about once if the
+///           chunks that rows of the result need fit in its cache.
+/// Deterministic  The bits do not depend on threads or memory.
+AlignResult align_array(ArraySource& source, const MovedAxes& axes,
+                        std::span<const MovedFrame> frames, const TransformOf& transform_of,
+                        ArraySink& sink, const AlignOptions& options, Team* team = nullptr,
+                        const RunControl& control = {});
+
+} // namespace sextant::registration

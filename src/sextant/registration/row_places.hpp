@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/registration/combined.hpp"
+#include "sextant/registration/pixel_area.hpp"
+
+#include <cstdint>
+#include <vector>
+
+// Where a motion maps the pixels of some rows.
+namespace sextant::registration {
+
+/// The positions in a frame of the pixels of some rows of the result: φ(x).
+///
+/// Of a RowMotion, x is the position before the displacement of the rows of the frame, since each
+/// of the rows between which samples are interpolated is displaced by its own offset.
+class RowPlaces {
+  public:
+    /// `rows` are those of the area, counted from its first one.
+    RowPlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
+
+    Rows rows() const { return rows_; }
+    /// True if all pixels of a row are at the same distance from their positions: there is one
+    /// position per row, that of the pixel in column 0 of the area.
+    bool is_uniform() const { return uniform_; }
+    /// The position of a pixel: `column` must be 0 if is_uniform().
+    const Point& at(std::int64_t row, std::int64_t column) const {
+        const std::int64_t width = uniform_ ? 1 : width_;
+        return places_[static_cast<std::size_t>((row - rows_.first) * width + column)];
+    }
+    /// The displacement to the right of a row of the frame.
+    double row_offset(std::int64_t row) const {
+        return motion_ ? static_cast<double>(motion_->dx[static_cast<std::size_t>(row)]) : 0;
+    }
+    bool has_row_offsets() const { return motion_ != nullptr; }
+    /// The smallest and the largest y coordinate of all positions.
+    double lowest() const { return lowest_; }
+    double highest() const { return highest_; }
+
+  private:
+    std::int64_t width_;
+    Rows rows_;
+    bool uniform_ = false;
+    const RowMotion* motion_ = nullptr; ///< of the transform, which outlives this object
+    std::vector<Point> places_;
+    double lowest_ = 0, highest_ = 0;
+};
+
+/// The positions in the result of the pixels of some rows of a frame: φ⁻¹(p), in pixels of the
+/// area.
+class ReversePlaces {
+  public:
+    ReversePlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
+
+    Rows rows() const { return rows_; }
+    bool is_uniform() const { return uniform_; }
+    const Point& at(std::int64_t row, std::int64_t column) const {
+        const std::int64_t width = uniform_ ? 1 : width_;
+        return places_[static_cast<std::size_t>((row - rows_.first) * width + column)];
+    }
+    /// The smallest and the largest y coordinate of a row.
+    double lowest(std::int64_t row) const {
+        return lowest_[static_cast<std::size_t>(row - rows_.first)];
+    }
+    double highest(std::int64_t row) const {
+        return highest_[static_cast<std::size_t>(row - rows_.first)];
+    }
+
+  private:
+    std::int64_t width_;
+    Rows rows_;
+    bool uniform_ = false;
+    std::vector<Point> places_;
+    std::vector<double> lowest_, highest_;
+};
+
+/// True if a motion shifts rows without rotating or distorting them.
+bool shifts_rows(const Transform& transform);
+
+/// The shift by whole pixels that is nearest to a motion at the centre of a frame.
+RigidMotion whole_shift(const Transform& transform, ImageShape shape);
+
+/// Throws InvalidTask unless a transform is one for frames of this shape.
+void check_transform(const Transform& transform, ImageShape shape);
+
+} // namespace sextant::registration

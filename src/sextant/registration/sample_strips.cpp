@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/sample_strips.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace sextant::registration {
+
+namespace {
+
+template <class T>
+void blend_row(const Taps::Row& row, std::size_t count, double* to) {
+    for (std::size_t i = 0; i < count; ++i)
+        to[i] = row.weights[0] * value_of<T>(row.at[0] + i * sizeof(T));
+    for (int tap = 1; tap < row.count; ++tap) {
+        const double weight = row.weights[tap];
+        const std::byte* const from = row.at[tap];
+        for (std::size_t i = 0; i < count; ++i)
+            to[i] += weight * value_of<T>(from + i * sizeof(T));
+    }
+}
+
+/// Two rows of two taps: bilinear interpolation.
+template <class T>
+void blend_four(const Taps& taps, std::size_t count, double* to) {
+    const Taps::Row& above = taps.rows[0];
+    const Taps::Row& below = taps.rows[1];
+    const std::byte* const a = above.at[0];
+    const std::byte* const b = above.at[1];
+    const std::byte* const c = below.at[0];
+    const std::byte* const d = below.at[1];
+    const double left = above.weights[0], right = above.weights[1];
+    const double lower_left = below.weights[0], lower_right = below.weights[1];
+    const double top = above.weight, bottom = below.weight;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = i * sizeof(T);
+        const double high = left * value_of<T>(a + at) + right * value_of<T>(b + at);
+        const double low = lower_left * value_of<T>(c + at) + lower_right * value_of<T>(d + at);
+        to[i] = top * high + bottom * low;
+    }
+}
+
+template <class T>
+void blend(const Taps& taps, std::size_t count, double* to) {
+    if (taps.count == 2 && taps.rows[0].count == 2 && taps.rows[1].count == 2)
+        return blend_four<T>(taps, count, to);
+    std::array<double, strip_length> row;
+    for (int number = 0; number < taps.count; ++number) {
+        blend_row<T>(taps.rows[number], count, row.data());
+        const double weight = taps.rows[number].weight;
+        if (number == 0) {
+            for (std::size_t i = 0; i < count; ++i)
+                to[i] = weight * row[i];
+        } else {
+            for (std::size_t i = 0; i < count; ++i)
+                to[i] += weight * row[i];
+        }
+    }
+}
+
+/// Rounds to nearest, ties to even, a number of less than 2⁵¹. The compiler can vectorise this.
+double rounded(double value) {
+    constexpr double shift = 0x1.8p52;
+    return (value + shift) - shift;
+}
+
+template <class T>
+T stored(double value) {
+    if constexpr (std::is_same_v<T, Half>) {
+        return to_half(static_cast<float>(value));
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return static_cast<T>(value);
+    } else if constexpr (sizeof(T) < 8) {
+        constexpr double least = std::numeric_limits<T>::min(),
+                         most = std::numeric_limits<T>::max();
+        const double number = value == value ? value : 0;
+        return static_cast<T>(
+            static_cast<std::int64_t>(rounded(std::min(std::max(number, least), most))));
+    } else {
+        constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
+        constexpr auto beyond = static_cast<double>(std::numeric_limits<T>::max()); // rounded up
+        if (!(value > least))
+            return value == value ? std::numeric_limits<T>::min() : T{0};
+        return value >= beyond ? std::numeric_limits<T>::max()
+                               : static_cast<T>(std::nearbyint(value));
+    }
+}
+
+} // namespace
+
+void combine_taps(Sample sample, const Taps& taps, std::size_t count, double* to) {
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) { blend<T>(taps, count, to); });
+}
+
+void add_samples(Sample sample, const std::byte* from, std::size_t count, double weight,
+                 double* to) {
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        for (std::size_t i = 0; i < count; ++i)
+            to[i] += weight * value_of<T>(from + i * sizeof(T));
+    });
+}
+
+void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to) {
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const T value = stored<T>(from[i]);
+            std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+        }
+    });
+}
+
+double sum_of(Sample sample, const std::byte* from, std::size_t count) {
+    double sum = 0;
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        for (std::size_t i = 0; i < count; ++i)
+            sum += value_of<T>(from + i * sizeof(T));
+    });
+    return sum;
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/sample.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+// Weighted sums of runs of samples of any type, in double precision.
+namespace sextant::registration {
+
+/// The number of samples that are converted at a time; they fit in the first cache.
+inline constexpr std::size_t strip_length = 512;
+
+/// The largest number of samples along an axis that are combined.
+inline constexpr int most_taps = 6;
+
+/// Runs of samples that are combined: rows of taps, first along each row, then across the rows.
+struct Taps {
+    struct Row {
+        double weight = 0;
+        int count = 0;
+        const std::byte* at[most_taps];
+        double weights[most_taps];
+    };
+    int count = 0;
+    Row rows[most_taps];
+};
+
+/// Writes sums of `count` successive samples of each tap. Requires one tap or more, and at most
+/// strip_length samples.
+void combine_taps(Sample sample, const Taps& taps, std::size_t count, double* to);
+
+/// Adds weight · sample to sums.
+void add_samples(Sample sample, const std::byte* from, std::size_t count, double weight,
+                 double* to);
+
+/// Rounds values to samples: integers to nearest, ties to even, and clamped to their range; NaN
+/// becomes 0.
+void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to);
+
+/// Reads a sample.
+template <class T>
+double value_of(const std::byte* at) {
+    T sample;
+    std::memcpy(&sample, at, sizeof(T));
+    if constexpr (std::is_same_v<T, Half>)
+        return static_cast<double>(to_float(sample));
+    else
+        return static_cast<double>(sample);
+}
+
+/// The sum of samples in 64-bit floats.
+double sum_of(Sample sample, const std::byte* from, std::size_t count);
+
+} // namespace sextant::registration
