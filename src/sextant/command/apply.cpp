@@ -55,9 +55,7 @@ Record record_of(ApplyCommand& command) {
     source["slice"].meaning = "slice, from 0; default: all slices";
     source["axes"].meaning = "names for the axes of an array: TCZYX, TYXE, or T,Y,X,ky,kx";
     record.include(std::move(source));
-    record
-        .add("output", command.output, "OUT",
-             "aligned frames (0 or NaN outside the data), their sum, or points (.csv)")
+    record.add("output", command.output, "OUT", "aligned frames, their sum, or points (.csv)")
         .file()
         .letter('o')
         .required();
@@ -195,13 +193,18 @@ int run_apply(const ApplyCommand& command, const Call& call) {
 constexpr std::string_view notes_of_apply =
     "Aligned frames have the area of the average (register --canvas). Points are mapped from "
     "pixels of\n"
-    "their frames to pixels of the average, so that each is at the feature that the average shows.";
+    "their frames to pixels of the average, so that each is at the feature that the average "
+    "shows.\n"
+    "Samples keep their type, but splats and sums are f32; they are 0 or NaN outside the data.\n"
+    "--by shift moves frames by whole pixels and keeps all bits; splat keeps the sum of counts.";
 
 Operation apply_operation() {
     Operation operation = declare_command<ApplyCommand>(
         "apply", "apply the transforms of a registered series to other images or points",
         "  sextant apply out/transforms.json second-channel.mrc -o aligned.tif\n"
-        "  sextant apply out/transforms.json particles.csv -o in-reference.csv",
+        "  sextant apply out/transforms.json particles.csv -o in-reference.csv\n"
+        "  sextant apply out/transforms.json scan.zarr --axes T,Y,X,ky,kx --by splat -o "
+        "aligned.zarr",
         run_apply, RunOn::one_rank);
     operation.notes = notes_of_apply;
     return operation;

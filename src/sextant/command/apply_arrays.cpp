@@ -31,13 +31,11 @@ Record record_of(ImageChoice& choice) {
                                            {"lanczos", AlignBy::lanczos},
                                            {"shift", AlignBy::shift},
                                            {"splat", AlignBy::splat}},
-               "NAME", "interpolate, shift by whole pixels, or splat, which keeps sums of counts");
+               "NAME", "how samples move");
     record.add("sum", choice.sum, "add up the aligned frames instead of writing them");
     record.add("count", choice.count, "FILE", "with --sum: write the number of frames per pixel")
         .file();
-    record
-        .add("sample", choice.sample, "TYPE",
-             "type of samples; default: that of the data, f32 for splats and sums")
+    record.add("sample", choice.sample, "TYPE", "type of samples")
         .one_of({"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64"});
     record.add_memory("memory", choice.memory, "memory limit for blocks of the data");
     record.add("pyramid", choice.pyramid,

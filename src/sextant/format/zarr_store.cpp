@@ -162,6 +162,9 @@ void take_names(const JsonField& image, ZarrSeries& series) {
 
 /// Takes the names that xarray states in the attributes of an array.
 void take_dimensions(const ZarrStore& store, ZarrSeries& series) {
+    std::error_code unknown;
+    if (!fs::exists(store.path_of(in_group(series.name, ".zattrs")), unknown))
+        return;
     const auto attributes = attributes_of(store, series.name);
     const auto names = attributes ? attributes->find("_ARRAY_DIMENSIONS") : std::nullopt;
     if (!names || names->size() != series.array.sides.size())
