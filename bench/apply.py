@@ -11,12 +11,12 @@ free disk space.
 """
 import argparse
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -33,25 +33,40 @@ def motions(path, frames):
     return path
 
 
+# A small process measures the command: peak memory includes that of the process that starts it.
+MEASURE = """
+import json, os, subprocess, sys, time
+begin = time.monotonic()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, used = os.wait4(process.pid, 0)
+print(json.dumps([status, time.monotonic() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+"""
+
+
 def timed(*command):
     """Runs a command; returns seconds, CPU seconds and peak memory in MiB."""
-    begin = time.monotonic()
-    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
+    found = subprocess.run([sys.executable, "-S", "-c", MEASURE, *map(str, command)], capture_output=True, text=True)
+    status, *figures = json.loads(found.stdout)
     if status != 0:
-        sys.exit(f"failed: {command}")
-    return time.monotonic() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+        sys.exit(f"failed: {command}\n{found.stderr}")
+    return figures
+
+
+def write_spectra(path, frames, energies):
+    rng = np.random.default_rng(1)
+    array = np.lib.format.open_memmap(path, "w+", np.float32, (frames, SIDE, SIDE, energies))
+    noise = rng.normal(100, 10, (SIDE, SIDE, energies)).astype(np.float32)
+    for frame in range(frames):
+        array[frame] = np.roll(noise, 37 * frame, axis=0)
 
 
 def dense(arguments, folder):
     energies, frames = 512, max(2, round(arguments.gib * 8))  # 128 MiB per frame
     data, out = folder / "data.npy", folder / "out.npy"
-    rng = np.random.default_rng(1)
-    array = np.lib.format.open_memmap(data, "w+", np.float32, (frames, SIDE, SIDE, energies))
-    noise = rng.normal(100, 10, (SIDE, SIDE, energies)).astype(np.float32)
-    for frame in range(frames):
-        array[frame] = np.roll(noise, 37 * frame, axis=0)
-    del array
+    # Another process writes the data: the peak memory of this one would be that of its children.
+    writer = multiprocessing.Process(target=write_spectra, args=(data, frames, energies))
+    writer.start()
+    writer.join()
     shifts = motions(folder / "shifts.json", [(0, .37 * i, -.21 * i) for i in range(frames)])
     turns = motions(folder / "turns.json", [(.002 * i, .37 * i, -.21 * i) for i in range(frames)])
     apply = (arguments.sextant, "apply")
@@ -64,6 +79,7 @@ def dense(arguments, folder):
     for _ in range(arguments.rounds):
         for name, command in runs.items():
             out.unlink(missing_ok=True)
+            os.sync()
             times[name].append(timed(*command))
     cp = np.median([t[0] for t in times["cp"]])
     print(f"{frames} x {SIDE} x {SIDE} x {energies} f32, {data.stat().st_size / 2**30:.2f} GiB, medians of {arguments.rounds}")

@@ -21,7 +21,7 @@ namespace sextant::registration {
 namespace {
 
 constexpr Bytes places_at_a_time = Bytes{8} << 20; ///< positions of pixels in memory
-constexpr Bytes usual_block = Bytes{64} << 20;     ///< larger blocks are not faster
+constexpr Bytes usual_block = Bytes{16} << 20;     ///< larger blocks are not faster
 
 /// Memory that grows and is not initialised.
 class Buffer {
@@ -288,7 +288,7 @@ class ArrayAligner {
         for_each_work([&](const Work& work) {
             bool touched = false;
             counting_ = std::ranges::all_of(work.start, [](auto at) { return at == 0; });
-            clear_sums(work);
+            begin_sums();
             for (std::size_t frame = 0; frame < frames_.size(); ++frame) {
                 step(all);
                 control_.check();
@@ -331,7 +331,7 @@ class ArrayAligner {
         control_.check();
         set_frame(frame);
         if (splats()) {
-            clear_sums(work);
+            begin_sums();
             if (splat(work) || !fill_is_zero())
                 store_sums(work, frame);
             return;
@@ -437,7 +437,11 @@ class ArrayAligner {
     bool interpolate_rows(const Work& work, const RowPlaces& places, Rows needed,
                           std::span<std::byte> samples) {
         Interpolated to{options_.area.shape.width, options_.gap, to_, nullptr, nullptr, nullptr};
+        const bool empty = needed.count() == 0;
+        const bool plain = !empty && source_.is_fill(block_of_source(work, needed));
         if (options_.sum) {
+            if (!empty && !(plain && fill_is_zero()))
+                need_sums(work);
             to.sums = sums_.data();
             to.counts =
                 counting_ ? counts_.data() + work.rows.first * options_.area.shape.width : nullptr;
@@ -447,8 +451,6 @@ class ArrayAligner {
         const InterpolationSource from{nullptr,          from_,     shape_, needed,
                                        options_.flyback, work.inner};
         const RowInterpolation interpolation(options_.by, places, from, to, work.rows);
-        const bool empty = needed.count() == 0;
-        const bool plain = !empty && source_.is_fill(block_of_source(work, needed));
         if (options_.sum && (empty || (plain && fill_is_zero()))) {
             if (counting_)
                 interpolation.count();
@@ -498,11 +500,15 @@ class ArrayAligner {
 
     // Sums of splats and of frames.
 
-    void clear_sums(const Work& work) {
+    /// Makes the sums of a block 0, unless something has been added to them since begin_sums().
+    void need_sums(const Work& work) {
+        if (std::exchange(has_sums_, true))
+            return;
         sums_.assign(static_cast<std::size_t>(work.outer * work.rows.count() *
                                               options_.area.shape.width * work.inner),
                      0);
     }
+    void begin_sums() { has_sums_ = false; }
 
     /// Adds a frame. Returns false if nothing was added.
     bool splat(const Work& work) {
@@ -538,6 +544,7 @@ class ArrayAligner {
                 continue;
             const std::span<std::byte> read = read_.bytes(bytes_of(work, rows));
             source_.read(block, read);
+            need_sums(work);
             add_rows(work, frame_splat, rows, read.data());
             added = true;
         }
@@ -562,6 +569,7 @@ class ArrayAligner {
 
     /// Rounds the sums of a block to samples and writes them.
     void store_sums(const Work& work, std::size_t frame) {
+        need_sums(work);
         const Elements count = std::ssize(sums_);
         const std::span<std::byte> samples = writer_.buffer(count * size_of(to_));
         constexpr Elements at_a_time = Elements{1} << 15;
@@ -595,6 +603,7 @@ class ArrayAligner {
     std::vector<std::int64_t> block_; ///< per axis of the source; rows are those of the result
     Buffer read_;
     std::vector<double> sums_, counts_;
+    bool has_sums_ = false; ///< true if sums_ are those of the current block
     bool counting_ = false; ///< true while the first block of the axes carried along is added
     std::size_t frame_ = static_cast<std::size_t>(-1);
     Transform transform_;
