@@ -485,4 +485,25 @@ if "t 4 × y 19 × x 23 × ky 2" not in text:
 text = run("info", FOLDER / "scan.zarr")
 if "t 3 × y 12 × x 14 × ky 5 × kx 6" not in text:
     fail("info does not show the axes of the file: " + text)
+# HyperSpy's own names of axes; it reads the result chunk by chunk.
+try:
+    import dask.array
+    import hyperspy.api as hs
+except ImportError:
+    hs = None
+if hs:
+    signal = hs.signals.Signal2D(patterns)
+    for axis, name in zip(signal.axes_manager._axes, ("time", "y", "x", "ky", "kx")):
+        axis.name = name
+    signal.save(FOLDER / "scan.hspy", overwrite=True)
+    if "t 3 × y 12 × x 14 × ky 5 × kx 6" not in run("info", FOLDER / "scan.hspy"):
+        fail("info does not show HyperSpy's axes")
+    run("apply", whole, FOLDER / "scan.hspy", "-o", FOLDER / "aligned.zarr", "--by", "shift")
+    aligned = hs.signals.Signal2D(dask.array.from_zarr(str(FOLDER / "aligned.zarr"), "0")).as_lazy()
+    if aligned.axes_manager.navigation_shape != (NX, NY, 3) or aligned.axes_manager.signal_shape != (6, 5):
+        fail(f"HyperSpy reads {aligned}")
+    pattern = aligned.inav[6, 4, 2].data.compute()
+    if not np.array_equal(pattern, 1000 * 4 + 6 + np.arange(30, dtype=np.float32).reshape(5, 6) / 64):
+        fail("HyperSpy reads another pattern")
+
 print("all agree")

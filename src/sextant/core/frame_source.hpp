@@ -38,6 +38,8 @@ struct Hyperstack {
 struct ArrayAxes {
     std::vector<std::int64_t> lengths = {};
     std::string names = {}; ///< a letter of "TCZYX" per axis; empty if the axes have no names
+    /// Any names that the file states for its axes, such as "Energy"; empty if it states none.
+    std::vector<std::string> labels = {};
     bool operator==(const ArrayAxes&) const = default;
 };
 

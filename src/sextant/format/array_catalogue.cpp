@@ -67,8 +67,9 @@ std::unique_ptr<ArraySource> with_names(std::unique_ptr<ArraySource> array,
         name = usual_name(name);
     std::vector<std::string> sorted = header.names;
     std::ranges::sort(sorted);
-    if (std::ranges::adjacent_find(sorted) != sorted.end())
-        header.names.clear(); // useless
+    if (!std::ranges::all_of(sorted, is_axis_name) ||
+        std::ranges::adjacent_find(sorted) != sorted.end())
+        header.names.clear(); // "<undefined>", for example
     if (!stated.empty()) {
         const std::vector<std::string> names = parse_axis_names(array->path(), stated);
         if (names.size() != axes)
@@ -136,7 +137,10 @@ std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader he
     const bool tiff = format && format->name == "TIFF";
     if (known && !header.names.empty())
         known = header.names[axes - 2] == "y" && header.names[axes - 1] == "x";
-    if (!known || (planes.size() > 1 && !tiff))
+    const bool holds = known && (planes.size() <= 1 || tiff);
+    if (!holds && options.pyramid)
+        throw InvalidFile(path, "levels of lower resolution are only written of series of frames");
+    if (!holds)
         throw InvalidFile(
             path, fmt::format("cannot hold an array with the axes {} ({}), expected .npy, .h5 or "
                               ".zarr{}",

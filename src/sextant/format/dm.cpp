@@ -360,11 +360,16 @@ FrameHeader checked_header(const std::string& path, const DmImage& image) {
 } // namespace
 
 std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string& detail,
-                                     const SourceOptions&) {
+                                     const SourceOptions& options) {
     refuse_detail(path, detail);
     SourceFile file(path);
     const DmImage image = largest_image(file);
     FrameHeader header = checked_header(path, image);
+    if (options.every_plane) {
+        const auto* const end = std::find(image.sides.begin() + 2, image.sides.end(), 0);
+        header.axes.lengths.assign(image.sides.begin(), end);
+        std::ranges::reverse(header.axes.lengths); // the first axis varies fastest
+    }
     const Bytes expected = header.frames * header.shape.elements() * size_of(header.sample);
     if (expected != image.data.size) {
         throw InvalidFile(path, fmt::format("has {} bytes of samples, expected {}: {} frames of {} "

@@ -108,6 +108,8 @@ ArrayAxes axes_as_read(const ArrayInFile& array, const FrameAxes& chosen) {
         axes.lengths.push_back(array.lengths[axis]);
         if (!array.names.empty())
             axes.names += upper_case(array.names.substr(axis, 1));
+        if (!array.labels.empty())
+            axes.labels.push_back(array.labels[axis]);
     }
     return axes;
 }
@@ -134,7 +136,7 @@ FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
     header.shape = {array.lengths[array.column_axis], array.lengths[array.row_axis]};
     header.frame_interval = array.frame_interval;
     const std::string names = options.every_plane ? "" : axis_names_of(path, array, options);
-    header.axes = {array.lengths, upper_case(names)};
+    header.axes = {array.lengths, upper_case(names), array.labels};
     FrameAxes chosen{{}, std::vector<std::int64_t>(array.lengths.size(), 0)};
     if (!names.empty()) {
         chosen = choose_named(path, array, names, options, header);

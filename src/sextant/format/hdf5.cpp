@@ -37,6 +37,7 @@ struct Hdf5Series {
     PixelSize pixel = {};
     Seconds frame_interval = 0;
     double slice_distance = 0; ///< along the axis before the rows, in the unit of `pixel`
+    std::vector<std::string> labels = {}; ///< names of all axes; empty if they are not stated
 };
 
 std::string parent_of(const std::string& name) {
@@ -126,6 +127,8 @@ std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dat
     return series;
 }
 
+constexpr std::size_t longest_label = 64;
+
 /// HyperSpy groups describe each axis by attributes; axes are numbered from 0.
 std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
@@ -146,6 +149,16 @@ std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dat
         const std::string unit = hdf5_text(file, axis(0), "units");
         series.frame_interval = believable_interval(scale(0), unit);
         series.slice_distance = slices_apart(scale(0), unit, series.pixel);
+    }
+    for (std::size_t number = 0; number < dataset.sides.size(); ++number) {
+        const std::string name = H5Lexists(file.id(), axis(number).c_str(), H5P_DEFAULT) > 0
+                                     ? hdf5_text(file, axis(number), "name")
+                                     : "";
+        if (name.empty() || name.size() > longest_label) {
+            series.labels.clear();
+            break;
+        }
+        series.labels.push_back(name);
     }
     return series;
 }
@@ -435,8 +448,8 @@ std::unique_ptr<FrameSource> open_here(const std::string& path, const std::strin
     Hdf5Storage storage(file, series.dataset.name);
     FrameHeader header;
     header.sample = *series.dataset.sample;
-    const ArrayInFile array{series.dataset.sides, series.row_axis, series.column_axis, "",
-                            series.frame_interval};
+    const ArrayInFile array{series.dataset.sides,  series.row_axis, series.column_axis, "",
+                            series.frame_interval, series.labels};
     FrameAxes axes = choose_frame_axes(path, array, options, header);
     header.remarks.insert(header.remarks.begin(), remarks.begin(), remarks.end());
     header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());

@@ -25,6 +25,8 @@ ArrayHeader header_of_planes(const FrameSource& planes) {
     for (const char letter : names)
         header.names.emplace_back(
             1, static_cast<char>(std::tolower(static_cast<unsigned char>(letter))));
+    if (header.names.empty())
+        header.names = frames.axes.labels;
     std::int64_t stated = 1;
     for (std::size_t axis = 0; axis + 2 < header.lengths.size(); ++axis)
         stated *= header.lengths[axis];

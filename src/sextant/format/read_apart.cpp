@@ -91,7 +91,7 @@ struct PlainHeader {
     std::int64_t frames_per_chunk = 1;
     Seconds frame_interval = 0;
     Hyperstack hyperstack = {};
-    std::uint64_t axes = 0, remarks = 0;
+    std::uint64_t axes = 0, labels = 0, remarks = 0;
 };
 
 /// Process ID of the parent; global because the child's signal handler reads it.
@@ -206,6 +206,7 @@ class ChildReader {
         plain.frame_interval = header.frame_interval;
         plain.hyperstack = header.hyperstack;
         plain.axes = header.axes.lengths.size();
+        plain.labels = header.axes.labels.size();
         plain.remarks = header.remarks.size();
         channel_.put(Answer::good);
         channel_.put(plain);
@@ -213,6 +214,8 @@ class ChildReader {
         channel_.put(header.axes.names);
         for (const std::int64_t length : header.axes.lengths)
             channel_.put(length);
+        for (const std::string& label : header.axes.labels)
+            channel_.put(label);
         for (const std::string& remark : header.remarks)
             channel_.put(remark);
     }
@@ -274,6 +277,8 @@ void ReadingChild::receive_header() {
     header_.axes.names = receive_text();
     for (std::uint64_t i = 0; i < plain.axes; ++i)
         header_.axes.lengths.push_back(channel_.ours.get<std::int64_t>());
+    for (std::uint64_t i = 0; i < plain.labels; ++i)
+        header_.axes.labels.push_back(receive_text());
     for (std::uint64_t i = 0; i < plain.remarks; ++i)
         header_.remarks.push_back(receive_text());
 }
