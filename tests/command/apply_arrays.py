@@ -485,6 +485,19 @@ if "t 4 × y 19 × x 23 × ky 2" not in text:
 text = run("info", FOLDER / "scan.zarr")
 if "t 3 × y 12 × x 14 × ky 5 × kx 6" not in text:
     fail("info does not show the axes of the file: " + text)
+# Register the sum of the patterns, and apply the motions to the patterns: their sum is the average of the series.
+run("synthesize", "-o", FOLDER / "movie.npy", "--frames", 4, "--width", 96, "--height", 80, "--dose", 100)
+movie = np.load(FOLDER / "movie.npy").astype(np.float32)
+shares = rng.dirichlet(np.ones(6)).reshape(3, 2)
+write(FOLDER / "stem.npy", (movie[..., None, None] * shares).astype(np.float32))
+run("register", FOLDER / "movie.npy", "-o", FOLDER / "out", "--format", "npy")
+run("apply", FOLDER / "out" / "transforms.json", FOLDER / "stem.npy", "--axes", "t,y,x,ky,kx", "--sum", "-o",
+    FOLDER / "sum.npy", "--count", FOLDER / "count.npy")
+summed, count = np.load(FOLDER / "sum.npy"), np.load(FOLDER / "count.npy")
+same(count, np.load(FOLDER / "out" / "count.npy"), "the count of register")
+average = np.load(FOLDER / "out" / "average.npy")
+close(summed.sum(axis=(2, 3)), average * count, 1e-3, "the sum of patterns and the average of register")
+
 # HyperSpy's own names of axes; it reads the result chunk by chunk.
 try:
     import dask.array

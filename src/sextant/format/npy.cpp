@@ -462,12 +462,11 @@ std::vector<std::byte> npy_start(Sample type, std::span<const std::int64_t> leng
     while ((before + text.size() + 1) % alignment != 0)
         text += ' ';
     text += '\n';
-    std::vector<std::byte> start(before);
+    std::vector<std::byte> start(before + text.size());
+    std::memcpy(start.data(), magic.data(), magic.size());
     put_number(std::span(start), 6, std::array{'\1', '\0'});
     put_number(std::span(start), 8, static_cast<std::uint16_t>(text.size()));
-    std::memcpy(start.data(), magic.data(), magic.size());
-    const auto bytes = std::as_bytes(std::span(text));
-    start.insert(start.end(), bytes.begin(), bytes.end());
+    std::memcpy(start.data() + before, text.data(), text.size());
     return start;
 }
 

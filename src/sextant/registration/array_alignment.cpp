@@ -168,13 +168,15 @@ class ArrayAligner {
             unit[axis] = wanted % sink_chunk(axis) == 0 ? wanted : sink_chunk(axis);
             if (sink_.in_order() && axis < axes_.row)
                 unit[axis] = most[axis] = 1;
+            if (sink_.in_order() && axis > axes_.column)
+                unit[axis] = most[axis];
             block_[axis] = std::min(unit[axis], most[axis]);
         }
         const auto limit = static_cast<double>(options_.memory) * .6;
         const double wanted = options_.sum ? limit : std::min<double>(limit, usual_block);
         for (std::size_t axis = 0; axis < lengths.size() && bytes_for(block_) > limit; ++axis) {
             // Chunks of the source are then decoded several times.
-            if (is_carried(axis))
+            if (is_carried(axis) && !sink_.in_order())
                 block_[axis] = std::min(sink_chunk(axis), most[axis]);
         }
         if (bytes_for(block_) > limit)
@@ -202,24 +204,31 @@ class ArrayAligner {
 
     // The order of blocks.
 
-    /// Calls visit(work) for each block of the axes that are carried along and each band of rows.
+    /// Calls visit(work) for each band of rows of a block of the axes that are carried along.
+    template <class Visit>
+    void for_each_band(std::span<const std::int64_t> start, const Visit& visit) {
+        const std::int64_t height = options_.area.shape.height;
+        Work work{{start.begin(), start.end()}, block_, {}};
+        for (std::size_t axis = 0; axis < block_.size(); ++axis) {
+            if (!is_carried(axis))
+                continue;
+            work.count[axis] = std::min(block_[axis], header().lengths[axis] - start[axis]);
+            (axis < axes_.row ? work.outer : work.inner) *= work.count[axis];
+        }
+        for (std::int64_t row = 0; row < height; row += block_[axes_.row]) {
+            work.rows = {row, std::min(row + block_[axes_.row], height)};
+            control_.check();
+            visit(work);
+        }
+    }
+
+    /// The same for all blocks.
     template <class Visit>
     void for_each_work(const Visit& visit) {
         const std::vector<std::int64_t>& lengths = header().lengths;
         std::vector<std::int64_t> start(lengths.size(), 0);
         for (bool more = true; more;) {
-            for (std::int64_t row = 0; row < options_.area.shape.height; row += block_[axes_.row]) {
-                Work work{start, block_, {}};
-                for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
-                    if (!is_carried(axis))
-                        continue;
-                    work.count[axis] = std::min(block_[axis], lengths[axis] - start[axis]);
-                    (axis < axes_.row ? work.outer : work.inner) *= work.count[axis];
-                }
-                work.rows = {row, std::min(row + block_[axes_.row], options_.area.shape.height)};
-                control_.check();
-                visit(work);
-            }
+            for_each_band(start, visit);
             more = false;
             for (std::size_t axis = lengths.size(); axis-- > 0 && !more;) {
                 if (!is_carried(axis))
@@ -265,20 +274,21 @@ class ArrayAligner {
     /// In C order of the result: blocks have one position on each axis before the rows.
     void align_in_order() {
         const std::int64_t all = count_work() * std::ssize(frames_);
-        const std::int64_t bands =
-            (options_.area.shape.height + block_[axes_.row] - 1) / block_[axes_.row];
-        std::vector<Work> works; // of all positions but that of the frame, in C order
-        for_each_work([&](const Work& work) { works.push_back(work); });
-        std::int64_t within = 1; // positions on axes between that of the frames and the rows
-        for (std::size_t axis = axes_.frame.value_or(axes_.row) + 1; axis < axes_.row; ++axis)
-            within *= header().lengths[axis];
-        const std::int64_t run = within * bands, runs = std::ssize(works) / run;
-        for (std::int64_t before = 0; before < runs; ++before) {
-            for (std::size_t frame = 0; frame < frames_.size(); ++frame) {
-                for (std::int64_t i = 0; i < run; ++i) {
-                    step(all);
-                    align(frame, works[static_cast<std::size_t>(before * run + i)]);
-                }
+        const auto length = [&](std::size_t axis) {
+            return axis == axes_.frame ? std::ssize(frames_) : header().lengths[axis];
+        };
+        std::vector<std::int64_t> at(block_.size(), 0);
+        for (bool more = true; more;) {
+            const std::size_t frame = axes_.frame ? static_cast<std::size_t>(at[*axes_.frame]) : 0;
+            for_each_band(at, [&](const Work& work) {
+                step(all);
+                align(frame, work);
+            });
+            more = false;
+            for (std::size_t axis = axes_.row; axis-- > 0 && !more;) {
+                more = ++at[axis] < length(axis);
+                if (!more)
+                    at[axis] = 0;
             }
         }
     }
