@@ -8,9 +8,11 @@
 #include "sextant/registration/sample_strips.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -21,7 +23,7 @@ namespace sextant::registration {
 namespace {
 
 constexpr Bytes places_at_a_time = Bytes{8} << 20; ///< positions of pixels in memory
-constexpr Bytes usual_block = Bytes{16} << 20;     ///< larger blocks are not faster
+constexpr Bytes usual_block = Bytes{6} << 20;      ///< larger blocks are not faster
 
 /// Memory that grows and is not initialised.
 class Buffer {
@@ -40,10 +42,10 @@ class Buffer {
     Bytes size_ = 0;
 };
 
-/// Writes a block on another thread while the next one is computed.
+/// Writes a block, if desired on another thread while the next one is computed.
 class BlockWriter {
   public:
-    explicit BlockWriter(ArraySink& sink) : sink_(sink) {}
+    BlockWriter(ArraySink& sink, bool apart) : sink_(sink), apart_(apart) {}
     ~BlockWriter() {
         if (writing_.valid())
             writing_.wait();
@@ -54,6 +56,8 @@ class BlockWriter {
     /// Memory for the next block, which write() then writes.
     std::span<std::byte> buffer(Bytes size) { return buffers_[next_].bytes(size); }
     void write(ArrayBlock block, std::span<const std::byte> samples) {
+        if (!apart_)
+            return sink_.write(block, samples);
         finish();
         next_ = 1 - next_;
         writing_ = std::async(std::launch::async, [this, block = std::move(block), samples] {
@@ -67,9 +71,49 @@ class BlockWriter {
 
   private:
     ArraySink& sink_;
+    bool apart_;
     Buffer buffers_[2];
     int next_ = 0;
     std::future<void> writing_;
+};
+
+/// A source that several threads read in turn.
+class SharedSource final : public ArraySource {
+  public:
+    explicit SharedSource(ArraySource& source)
+        : ArraySource(source.path(), source.header()), source_(source) {}
+
+  private:
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        const std::scoped_lock held(lock_);
+        source_.read(block, to);
+    }
+    bool lacks(const ArrayBlock& block) override {
+        const std::scoped_lock held(lock_);
+        return source_.is_fill(block);
+    }
+    ArraySource& source_;
+    std::mutex lock_;
+};
+
+/// A sink to which several threads write in turn.
+class SharedSink final : public ArraySink {
+  public:
+    explicit SharedSink(ArraySink& sink) : ArraySink(sink.path(), sink.header()), sink_(sink) {}
+    void commit() override { sink_.commit(); }
+
+  private:
+    void store(const ArrayBlock& block, std::span<const std::byte> from) override {
+        const std::scoped_lock held(lock_);
+        sink_.write(block, from);
+    }
+    ArraySink& sink_;
+    std::mutex lock_;
+};
+
+/// The blocks that one of several threads aligns: every n-th.
+struct Lane {
+    int number = 0, count = 1;
 };
 
 std::size_t sink_axis(const MovedAxes& axes, bool has_frames, std::size_t axis) {
@@ -91,7 +135,7 @@ class ArrayAligner {
   public:
     ArrayAligner(ArraySource& source, const MovedAxes& axes, std::span<const MovedFrame> frames,
                  const TransformOf& transform_of, ArraySink& sink, const AlignOptions& options,
-                 Team* team, const RunControl& control)
+                 Team* team, const RunControl& control, Lane lane)
         : source_(source),
           axes_(axes),
           frames_(frames),
@@ -103,7 +147,8 @@ class ArrayAligner {
           shape_{source.header().lengths[axes.column], source.header().lengths[axes.row]},
           from_(source.header().sample),
           to_(sink.header().sample),
-          writer_(sink) {
+          writer_(sink, lane.count == 1),
+          lane_(lane) {
         check();
         plan();
         if (options.sum)
@@ -338,6 +383,8 @@ class ArrayAligner {
     }
 
     void align(std::size_t frame, const Work& work) {
+        if (block_number_++ % lane_.count != lane_.number)
+            return;
         control_.check();
         set_frame(frame);
         if (splats()) {
@@ -610,6 +657,8 @@ class ArrayAligner {
     ImageShape shape_;
     Sample from_, to_;
     BlockWriter writer_;
+    Lane lane_;
+    std::int64_t block_number_ = 0;   ///< the number of the next block of all lanes
     std::vector<std::int64_t> block_; ///< per axis of the source; rows are those of the result
     Buffer read_;
     std::vector<double> sums_, counts_;
@@ -691,7 +740,49 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
                         std::span<const MovedFrame> frames, const TransformOf& transform_of,
                         ArraySink& sink, const AlignOptions& options, Team* team,
                         const RunControl& control) {
-    return ArrayAligner(source, axes, frames, transform_of, sink, options, team, control).run();
+    // Threads take whole blocks, which stay in their caches; sums, and blocks in order, are divided
+    // among the threads instead.
+    const int lanes = sink.in_order() || options.sum ? 1 : members_of(team);
+    if (lanes == 1)
+        return ArrayAligner(source, axes, frames, transform_of, sink, options, team, control, {})
+            .run();
+    SharedSource shared_source(source);
+    SharedSink shared_sink(sink);
+    std::mutex lock;
+    const TransformOf shared_transform_of = [&](std::int64_t frame) {
+        const std::scoped_lock held(lock);
+        return transform_of(frame);
+    };
+    AlignOptions part = options;
+    part.memory /= lanes;
+    std::atomic<bool> failed{false};
+    std::vector<AlignResult> results(static_cast<std::size_t>(lanes));
+    team->run(lanes, [&](int lane, int) {
+        RunControl here;
+        here.cancelled = [&] {
+            const std::scoped_lock held(lock);
+            return failed || (control.cancelled && control.cancelled());
+        };
+        if (lane == 0)
+            here.progress = control.progress;
+        try {
+            results[static_cast<std::size_t>(lane)] =
+                ArrayAligner(shared_source, axes, frames, shared_transform_of, shared_sink, part,
+                             nullptr, here, {lane, lanes})
+                    .run();
+        } catch (...) {
+            if (failed.exchange(true))
+                return; // another thread reports its failure
+            throw;
+        }
+    });
+    AlignResult all;
+    for (const AlignResult& each : results) {
+        all.total += each.total;
+        all.outside += each.outside;
+        all.farthest = std::max(all.farthest, each.farthest);
+    }
+    return all;
 }
 
 } // namespace sextant::registration
