@@ -33,19 +33,28 @@ def motions(path, frames):
     return path
 
 
-# A small process measures the command: peak memory includes that of the process that starts it.
+# A small process measures the command: peak memory includes that of the process that starts it. Arguments: a file to
+# remove from the page cache before, a file to write to the disk within the measured time (or "" for none), the command.
 MEASURE = """
 import json, os, subprocess, sys, time
+if sys.argv[1]:
+    with open(sys.argv[1], "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 begin = time.monotonic()
-process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+process = subprocess.Popen(sys.argv[3:], stdout=subprocess.DEVNULL)
 _, status, used = os.wait4(process.pid, 0)
+if sys.argv[2]:
+    with open(sys.argv[2], "rb") as file:
+        os.fsync(file.fileno())
 print(json.dumps([status, time.monotonic() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
 """
 
 
-def timed(*command):
+def timed(*command, evict="", flush=""):
     """Runs a command; returns seconds, CPU seconds and peak memory in MiB."""
-    found = subprocess.run([sys.executable, "-S", "-c", MEASURE, *map(str, command)], capture_output=True, text=True)
+    found = subprocess.run([sys.executable, "-S", "-c", MEASURE, str(evict), str(flush), *map(str, command)],
+                           capture_output=True, text=True)
     status, *figures = json.loads(found.stdout)
     if status != 0:
         sys.exit(f"failed: {command}\n{found.stderr}")
@@ -75,22 +84,27 @@ def dense(arguments, folder):
             "bilinear, rotations": (*apply, turns, *common), "whole shifts": (*apply, shifts, *common, "--by", "shift"),
             "splat": (*apply, shifts, *common, "--by", "splat"),
             "sum": (*apply, shifts, *common, "--sum")}
+    print(f"{frames} x {SIDE} x {SIDE} x {energies} f32, {data.stat().st_size / 2**30:.2f} GiB, medians of {arguments.rounds}")
+    compare(runs, data, out, arguments.rounds, "in the page cache")
+    # As files that are larger than the memory:
+    compare({name: runs[name] for name in ("cp", "bilinear, translations")}, data, out, arguments.rounds, "on the disk")
+    data.unlink()
+    out.unlink(missing_ok=True)
+
+
+def compare(runs, data, out, rounds, where):
     times = {name: [] for name in runs}
-    for _ in range(arguments.rounds):
+    disk = where == "on the disk"
+    for _ in range(rounds):
         for name, command in runs.items():
             out.unlink(missing_ok=True)
             os.sync()
-            times[name].append(timed(*command))
-    cp = np.median([t[0] for t in times["cp"]])
-    print(f"{frames} x {SIDE} x {SIDE} x {energies} f32, {data.stat().st_size / 2**30:.2f} GiB, medians of {arguments.rounds}")
-    print(f"{'':26}{'seconds':>9}{'CPU s':>8}{'MiB':>7}{'rate of cp':>12}")
+            times[name].append(timed(*command, evict=data if disk else "", flush=out if disk else ""))
+    print(f"{where:26}{'seconds':>9}{'CPU s':>8}{'MiB':>7}{'rate of cp':>12}")
     for name, found in times.items():
         seconds, cpu, memory = (np.median([t[i] for t in found]) for i in range(3))
         ratios = [c[0] / t[0] for c, t in zip(times["cp"], found)]
         print(f"{name:26}{seconds:9.2f}{cpu:8.2f}{memory:7.0f}{np.median(ratios):12.2f}")
-    data.unlink()
-    out.unlink(missing_ok=True)
-    return cp
 
 
 def sparse(arguments, folder):

@@ -241,6 +241,10 @@ TEST(ArrayAlignment, HasTheSameBitsForAllBlocksMemoryLimitsAndThreads) {
                 options.sum = sum;
                 const Aligned once = aligned(samples, transform, options);
                 expect_bits(aligned(samples, transform, options, {}, &team).samples, once.samples);
+                // Several threads that take whole blocks.
+                options.memory = Bytes{192} << 20;
+                expect_bits(aligned(samples, transform, options, {1, 1, 2, 5, 2}, &team).samples,
+                            once.samples);
                 options.memory = 20'000;
                 const Aligned small = aligned(samples, transform, options);
                 expect_bits(small.samples, once.samples);

@@ -37,6 +37,11 @@ class Buffer {
         return {data_.get(), static_cast<std::size_t>(size)};
     }
 
+    void release() {
+        data_.reset();
+        size_ = 0;
+    }
+
   private:
     std::unique_ptr<std::byte[]> data_;
     Bytes size_ = 0;
@@ -111,9 +116,11 @@ class SharedSink final : public ArraySink {
     std::mutex lock_;
 };
 
-/// The blocks that one of several threads aligns: every n-th.
+/// The blocks that one of several threads aligns: every n-th. Only one of them at a time holds a
+/// block that exceeds its part of the memory.
 struct Lane {
     int number = 0, count = 1;
+    std::mutex* large = nullptr;
 };
 
 std::size_t sink_axis(const MovedAxes& axes, bool has_frames, std::size_t axis) {
@@ -153,6 +160,19 @@ class ArrayAligner {
         plan();
         if (options.sum)
             counts_.assign(static_cast<std::size_t>(options.area.shape.elements()), 0);
+    }
+
+    /// True if the memory suffices for a block.
+    static bool fits(ArraySource& source, const MovedAxes& axes, std::span<const MovedFrame> frames,
+                     ArraySink& sink, const AlignOptions& options) {
+        const TransformOf none;
+        const RunControl control;
+        try {
+            ArrayAligner(source, axes, frames, none, sink, options, nullptr, control, {});
+            return true;
+        } catch (const InvalidTask&) {
+            return false;
+        }
     }
 
     AlignResult run() {
@@ -228,7 +248,7 @@ class ArrayAligner {
             throw InvalidTask(fmt::format("a block of {} needs {:.0f} MiB of memory, expected "
                                           "--memory of at least {:.0f} MiB",
                                           source_.path(), bytes_for(block_) / (1 << 20),
-                                          std::ceil(bytes_for(block_) / .6 / (1 << 20))));
+                                          std::ceil(bytes_for(block_) / .3 / (1 << 20))));
         const auto grow = [&](std::size_t axis) {
             while (block_[axis] < most[axis]) {
                 std::vector<std::int64_t> larger = block_;
@@ -439,7 +459,7 @@ class ArrayAligner {
             "{}: frame {} moves so that {} rows are needed at once, which take {} MiB, expected "
             "--memory of at least {} MiB",
             source_.path(), frames_[frame_].position, rows.count(),
-            bytes_of(work, rows) / (1 << 20) + 1, bytes_of(work, rows) / (1 << 18) + 1));
+            bytes_of(work, rows) / (1 << 20) + 1, bytes_of(work, rows) / (1 << 19) + 1));
     }
 
     /// The fill value of the source, as a sample of the result.
@@ -481,10 +501,15 @@ class ArrayAligner {
                 if (needed.count() > 0 && bytes_of(work, needed) > options_.memory / 4) {
                     if (height > 1)
                         continue;
-                    if (bytes_of(work, needed) > options_.memory)
+                    if (bytes_of(work, needed) > options_.memory * lane_.count)
                         refuse_rows(work, needed);
                 }
+                std::unique_lock<std::mutex> alone;
+                if (lane_.large && bytes_of(work, needed) > options_.memory)
+                    alone = std::unique_lock(*lane_.large);
                 written = interpolate_rows(work, places, needed, samples) || written;
+                if (alone.owns_lock())
+                    read_.release();
                 break;
             }
         }
@@ -576,7 +601,7 @@ class ArrayAligner {
                 throw InvalidTask(fmt::format(
                     "{}: the positions of the pixels of a frame take {} MiB, expected --memory of "
                     "at least {} MiB",
-                    source_.path(), bytes >> 20, bytes >> 19));
+                    source_.path(), bytes >> 20, (bytes >> 18) + 1));
             reverse_.emplace(transform_, options_.area, shape_, Rows{0, shape_.height});
         }
         const FrameSplat frame_splat(*reverse_, options_.area.shape, shape_, options_.flyback,
@@ -740,21 +765,27 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
                         std::span<const MovedFrame> frames, const TransformOf& transform_of,
                         ArraySink& sink, const AlignOptions& options, Team* team,
                         const RunControl& control) {
-    // Threads take whole blocks, which stay in their caches; sums, and blocks in order, are divided
-    // among the threads instead.
-    const int lanes = sink.in_order() || options.sum ? 1 : members_of(team);
+    // Threads take whole blocks, which stay in their caches. Sums and blocks in order are divided
+    // among the threads instead, and so are those of splats, which need positions of whole frames.
+    constexpr Bytes least_memory_of_lane = Bytes{64} << 20;
+    const bool together = sink.in_order() || options.sum || options.by == AlignBy::splat || !team;
+    int lanes = together ? 1
+                         : static_cast<int>(std::clamp<Bytes>(options.memory / least_memory_of_lane,
+                                                              1, team->size()));
+    AlignOptions part = options;
+    part.memory /= lanes;
+    if (lanes > 1 && !ArrayAligner::fits(source, axes, frames, sink, part))
+        lanes = 1;
     if (lanes == 1)
         return ArrayAligner(source, axes, frames, transform_of, sink, options, team, control, {})
             .run();
     SharedSource shared_source(source);
     SharedSink shared_sink(sink);
-    std::mutex lock;
+    std::mutex lock, large;
     const TransformOf shared_transform_of = [&](std::int64_t frame) {
         const std::scoped_lock held(lock);
         return transform_of(frame);
     };
-    AlignOptions part = options;
-    part.memory /= lanes;
     std::atomic<bool> failed{false};
     std::vector<AlignResult> results(static_cast<std::size_t>(lanes));
     team->run(lanes, [&](int lane, int) {
@@ -768,7 +799,7 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
         try {
             results[static_cast<std::size_t>(lane)] =
                 ArrayAligner(shared_source, axes, frames, shared_transform_of, shared_sink, part,
-                             nullptr, here, {lane, lanes})
+                             nullptr, here, {lane, lanes, &large})
                     .run();
         } catch (...) {
             if (failed.exchange(true))
