@@ -140,7 +140,8 @@ function(sextant_use_libraries)
         target_link_libraries(sextant_lab PRIVATE nlohmann_json::nlohmann_json Eigen3::Eigen)
         if(SEXTANT_MPI) # only these files include mpi.h; the others are the same for every MPI
             set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_baselines.cpp"
-                "${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_collectives.cpp" PROPERTIES
+                "${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_collectives.cpp"
+                "${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_algorithms.cpp" PROPERTIES
                 INCLUDE_DIRECTORIES "${MPI_C_INCLUDE_DIRS}"
                 COMPILE_DEFINITIONS "SEXTANT_WITH_MPI;OMPI_SKIP_MPICXX;MPICH_SKIP_MPICXX")
             target_link_libraries(sextant_lab PRIVATE "$<LINK_ONLY:MPI::MPI_C>")

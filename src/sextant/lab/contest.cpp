@@ -24,6 +24,7 @@ namespace {
 /// Wall-clock and CPU time of a rank or of all ranks.
 struct Turn {
     Seconds wall = 0, cpu = 0;
+    Seconds least = 0, average = 0; ///< of all ranks; see Score
 };
 
 Seconds cpu_of_this_thread() {
@@ -58,7 +59,7 @@ Turn time(const Communicator& communicator, const std::function<void()>& work,
     for (int i = 0; i < repeats; ++i)
         work();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    return {took.count(), cpu_of_this_thread() - cpu};
+    return {.wall = took.count(), .cpu = cpu_of_this_thread() - cpu};
 }
 
 /// Times per repetition: the slowest rank's wall time, and the CPU time of all ranks. Collective.
@@ -71,10 +72,12 @@ Turn take_turn(const Communicator& communicator, const std::function<void()>& wo
         own.wall += some.wall / length.repeats;
         own.cpu += some.cpu / length.repeats;
     }
-    Turn all;
+    Turn all{.least = own.wall};
     for (const Turn& each : communicator.all_gather(own)) {
         all.wall = std::max(all.wall, each.wall);
         all.cpu += each.cpu;
+        all.least = std::min(all.least, each.wall);
+        all.average += each.wall / communicator.size();
     }
     return all;
 }
@@ -102,6 +105,8 @@ std::vector<Score> contest(const Communicator& communicator,
             }
             scores[c].wall.push_back(turn.wall);
             scores[c].cpu.push_back(turn.cpu);
+            scores[c].least.push_back(turn.least);
+            scores[c].average.push_back(turn.average);
         }
     }
     return scores;

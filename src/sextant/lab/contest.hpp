@@ -21,8 +21,9 @@ namespace sextant::lab {
 
 /// The times of a contestant, one per round.
 struct Score {
-    std::vector<Seconds> wall; ///< wall-clock time of the slowest rank
-    std::vector<Seconds> cpu;  ///< total CPU time of all ranks
+    std::vector<Seconds> wall;           ///< wall-clock time of the slowest rank
+    std::vector<Seconds> cpu;            ///< total CPU time of all ranks
+    std::vector<Seconds> least, average; ///< wall-clock time of the fastest rank, and mean of ranks
 };
 
 struct ContestOptions {

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/tune.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/child_process.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/lab/mpi_algorithms.hpp"
+#include "sextant/lab/tune_choice.hpp"
+#include "sextant/lab/tune_launch.hpp"
+#include "sextant/lab/tune_report.hpp"
+#include "sextant/lab/tuning_rules.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+namespace sextant::lab {
+
+namespace {
+
+/// The options of `sextant tune`.
+struct TuneCommand {
+    std::string output, verify, launcher, csv;
+    bool once = false, commutative = false;
+    int launches = 5;
+    TuneTask task;
+    command::Reports reports;
+
+    std::vector<std::string> outputs() const {
+        return command::files_named({output, csv, reports.json, reports.report});
+    }
+    bool prints() const {
+        return reports.json != command::standard_output &&
+               reports.report != command::standard_output && csv != command::standard_output;
+    }
+};
+
+Record record_of(TuneCommand& command) {
+    Record record;
+    record
+        .add("output", command.output, "FILE",
+             "file of confirmed rules: for Open MPI, or an environment for MPICH")
+        .file()
+        .letter('o');
+    record
+        .add("verify", command.verify, "FILE",
+             "compare launches with and without this file; exit code 1 unless it is faster")
+        .file();
+    record.add("once", command.once, "only time all algorithms in this launch by mpirun");
+    record.add("launcher", command.launcher, "COMMAND",
+               "command that starts the ranks of a launch; default: mpirun -n RANKS");
+    record
+        .add("launches", command.launches, "N",
+             "launches that time all algorithms, and pairs that verify")
+        .between(2, 100);
+    record.add("commutative", command.commutative,
+               "all operators commute: also use algorithms that are wrong for others");
+    record.include(record_of(command.task));
+    record.add("csv", command.csv, "FILE", "write all latencies as CSV").file();
+    record.include(record_of(command.reports));
+    return record;
+}
+
+void write_results(const TuneCommand& command, const TuneResults& results,
+                   const std::string& text) {
+    if (!command.csv.empty())
+        command::write_text(command.csv, csv_of(results));
+    if (!command.reports.json.empty())
+        command::write_text(command.reports.json, json_of(results));
+    if (!command.reports.report.empty())
+        command::write_text(command.reports.report, page_of(results));
+    if (command.prints())
+        command::print_text(text);
+}
+
+/// Times all algorithms in this launch.
+void tune_once(const TuneCommand& command) {
+    const std::vector<std::string>& names = command.task.algorithms;
+    if (names != std::vector<std::string>{"default"})
+        allow_mpi_algorithms();
+    launch(1, [&](Communicator communicator) {
+        const bool first = communicator.rank() == 0;
+        agree(communicator, [&] {
+            if (first)
+                command::check_outputs(command.outputs());
+        });
+        TuneResults results;
+        results.measured = {measure_algorithms(communicator, command.task)};
+        agree(communicator, [&] {
+            if (!first)
+                return;
+            // Another process reads the rounds.
+            TuneCommand rest = command;
+            if (!command.reports.json.empty())
+                command::write_text(command.reports.json, to_json(results.measured.front()));
+            rest.reports.json.clear();
+            if (command.prints())
+                write_results(rest, results, latency_tables(results));
+        });
+    });
+}
+
+/// A file that is removed at the end.
+class PassingFile {
+  public:
+    explicit PassingFile(std::string name) : path(std::move(name)) {}
+    PassingFile(const PassingFile&) = delete;
+    PassingFile& operator=(const PassingFile&) = delete;
+    ~PassingFile() {
+        std::error_code ignored;
+        std::filesystem::remove(path, ignored);
+    }
+    const std::string path;
+};
+
+/// Prepares this process for starting launches: removes what a launcher set for this rank, which
+/// would confuse another launcher, and settings that select algorithms.
+void leave_launcher() {
+    static constexpr std::string_view kept[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_MCA_"};
+    static constexpr std::string_view removed[] = {"OMPI_",
+                                                   "PMIX_",
+                                                   "PRTE_",
+                                                   "PMI_",
+                                                   "HYDI_CONTROL_FD",
+                                                   "MPI_LOCAL",
+                                                   "OMPI_MCA_orte",
+                                                   "OMPI_MCA_ess",
+                                                   "OMPI_MCA_pmix",
+                                                   "OMPI_MCA_shmem",
+                                                   "OMPI_MCA_mpi_",
+                                                   "OMPI_MCA_initial_wdir",
+                                                   "OMPI_MCA_coll_tuned"};
+    std::vector<std::string> names;
+    for (char** each = environ; *each; ++each) {
+        const std::string_view entry = *each;
+        const std::string_view name = entry.substr(0, entry.find('='));
+        std::string_view longest, keeps;
+        for (const std::string_view prefix : removed)
+            longest = name.starts_with(prefix) && prefix.size() > longest.size() ? prefix : longest;
+        for (const std::string_view prefix : kept)
+            keeps = name.starts_with(prefix) && prefix.size() > keeps.size() ? prefix : keeps;
+        const bool selects = name.starts_with("MPIR_CVAR_") && name.ends_with("_INTRA_ALGORITHM");
+        if (longest.size() > keeps.size() || selects)
+            names.emplace_back(name);
+    }
+    for (const std::string& name : names)
+        unsetenv(name.c_str());
+    cpu_set_t all; // a launcher binds ranks to cores
+    CPU_ZERO(&all);
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+        CPU_SET(core, &all);
+    sched_setaffinity(0, sizeof all, &all);
+}
+
+/// An option with its values, or nothing if there are none.
+std::string option_with(std::string_view option, const std::vector<std::string>& values) {
+    std::string text;
+    for (const std::string& each : values)
+        text += fmt::format(" {}", shell_quoted(each));
+    return values.empty() ? text : fmt::format(" {}{}", option, text);
+}
+
+/// Starts launches, chooses rules and verifies them.
+class TuneCampaign {
+  public:
+    TuneCampaign(const TuneCommand& command, std::string program, const LaunchedBy& by)
+        : command_(command),
+          program_(std::move(program)),
+          launcher_(command.launcher),
+          folder_(
+              std::filesystem::absolute(command.verify.empty() ? command.output : command.verify)
+                  .parent_path()) {
+        if (launcher_.empty())
+            launcher_ = fmt::format(
+                "{} -n {}", mpi_of_build().starts_with("MPICH") ? "mpiexec.hydra" : "mpirun",
+                by.size > 0 ? by.size : 2);
+    }
+
+    TuneResults tune() {
+        TuneResults results;
+        for (int i = 0; i < command_.launches; ++i) {
+            progress_.say(fmt::format("all algorithms, launch {} of {}", i + 1, command_.launches));
+            results.measured.push_back(launch(command_.task, {{dynamic, "1"}}));
+        }
+        results.rules = choose_rules(results.measured, command_.commutative);
+        const PassingFile candidate(scratch("rules"));
+        if (!results.rules.empty()) {
+            TuningRules rules = heading(results.any());
+            for (const TunedRule& each : results.rules)
+                rules.rules.push_back(each.rule);
+            command::write_text(candidate.path, to_text(rules));
+            compare(results, rules, candidate.path);
+        }
+        results.written = heading(results.any());
+        for (const TunedRule& each : results.rules) {
+            if (each.kept())
+                results.written.rules.push_back(each.rule);
+        }
+        if (!results.written.rules.empty()) {
+            results.output = command_.output;
+            command::write_text(results.output, to_text(results.written));
+        }
+        return results;
+    }
+
+    TuneResults verify() {
+        TuneResults results;
+        const TuningRules stated = read_rules(command_.verify, 0);
+        require_match(stated, command_.verify, mpi_of_build(), 0);
+        // A file may state no number of ranks, and its rules depend on it.
+        TuneTask least = command_.task;
+        least.sizes.resize(2);
+        least.rounds = 3;
+        least.collectives = {"bcast"};
+        const int ranks = launch(default_only(least), {}).ranks;
+        require_match(stated, command_.verify, mpi_of_build(), ranks);
+        const TuningRules rules = read_rules(command_.verify, ranks);
+        for (const TuningRule& each : rules.rules)
+            results.rules.push_back({each, {}, {}});
+        if (results.rules.empty())
+            throw InvalidTask(fmt::format("{}: has no rule for {} ranks and the collectives that "
+                                          "tune times",
+                                          command_.verify, ranks));
+        compare(results, rules, command_.verify);
+        return results;
+    }
+
+    void end() { progress_.clear(); }
+
+  private:
+    static constexpr const char* dynamic = "OMPI_MCA_coll_tuned_use_dynamic_rules";
+
+    static TuneTask default_only(TuneTask task) {
+        task.algorithms = {"default"};
+        return task;
+    }
+
+    static TuningRules heading(const TuneLaunch& launch) {
+        return {launch.mpi,
+                launch.ranks,
+                fmt::format("{}, {}, sextant {}", launch.host, launch.date, version()),
+                {}};
+    }
+
+    std::string scratch(std::string_view what) const {
+        return (folder_ / fmt::format(".sextant-tune-{}.{}", getpid(), what)).string();
+    }
+
+    /// Runs pairs of launches with and without the rules, and sets their evidence. The order within
+    /// pairs alternates.
+    void compare(TuneResults& results, const TuningRules& rules, const std::string& path) {
+        TuneTask task = default_only(command_.task);
+        std::set<std::string> collectives;
+        std::set<std::int64_t> sizes;
+        for (const TuningRule& each : rules.rules) {
+            collectives.emplace(each.operation);
+            for (const std::int64_t size : sizes_to_verify(each, command_.task.sizes))
+                sizes.insert(size);
+        }
+        task.collectives = {collectives.begin(), collectives.end()};
+        task.sizes = {sizes.begin(), sizes.end()};
+        if (task.sizes.size() == 1) // a launch needs the two ends of a class
+            task.sizes.push_back(task.sizes[0] + Bytes{sizeof(float)});
+        const std::vector<Variable> variables = environment_of(rules, path);
+        for (int i = 0; i < command_.launches; ++i) {
+            progress_.say(
+                fmt::format("with and without the rules, pair {} of {}", i + 1, command_.launches));
+            if (i % 2 == 0)
+                results.without.push_back(launch(task, {}));
+            results.with.push_back(launch(task, variables));
+            if (i % 2 == 1)
+                results.without.push_back(launch(task, {}));
+        }
+        verify_rules(results.rules, results.without, results.with);
+    }
+
+    TuneLaunch launch(const TuneTask& task, const std::vector<Variable>& variables) const {
+        constexpr Seconds patience = 3600;
+        const PassingFile file(scratch("json"));
+        std::string line = "env";
+        for (const Variable& each : variables)
+            line += fmt::format(" {}={}", each.name, shell_quoted(each.value));
+        line += fmt::format(" {} {} tune --once --json {} --rounds {}", launcher_, program_,
+                            shell_quoted(file.path), task.rounds);
+        std::string sizes;
+        for (const std::int64_t size : task.sizes)
+            sizes += fmt::format("{}{}", sizes.empty() ? "" : ",", size);
+        line += " --sizes " + sizes + option_with("--collectives", task.collectives) +
+                option_with("--algorithms", task.algorithms);
+        run_process(line, patience);
+        return read_launch(file.path);
+    }
+
+    const TuneCommand& command_;
+    const std::string program_;
+    std::string launcher_;
+    const std::filesystem::path folder_; ///< on a cluster, all nodes can read it
+    Progress progress_{true};
+};
+
+/// Refuses options that do not apply to the requested mode.
+void check_modes(const TuneCommand& command, const command::Call& call) {
+    const int modes = command.once + !command.verify.empty() + !command.output.empty();
+    if (modes != 1)
+        throw InvalidTask("expected one of --output FILE, --verify FILE and --once");
+    if (command.once)
+        call.refuse({"launcher", "launches", "commutative"}, "--once is a single launch");
+    else
+        call.refuse({"algorithms"}, "expected --once");
+    if (!command.verify.empty())
+        call.refuse({"collectives", "commutative"}, "--verify compares the rules of the file");
+    check_task(command.task);
+}
+
+/// The line that tells how to use a file.
+std::string usage_of(const TuneResults& results) {
+    if (results.output.empty())
+        return results.rules.empty() ? "" : "no rule was confirmed: keep the defaults\n";
+    std::string text = "wrote " + results.output + "; to use it:\n";
+    for (const Variable& each : environment_of(results.written, results.output))
+        text += fmt::format("  export {}={}\n", each.name, each.value);
+    return text;
+}
+
+int run_tune(const TuneCommand& command, const command::Call& call) {
+    const LaunchedBy by = detect_launcher();
+    if (command.once) {
+        check_modes(command, call);
+        tune_once(command);
+        return 0;
+    }
+    if (by.rank > 0)
+        return 0; // rank 0 starts the launches
+    check_modes(command, call);
+    const std::string mismatch = launcher_mismatch(by);
+    if (!mismatch.empty())
+        throw InvalidTask(mismatch);
+    if (by.launcher == Launcher::pmix)
+        throw InvalidTask("tune starts launches by itself: run it without srun, and with "
+                          "--launcher 'srun -n RANKS --mpi=pmix'");
+    if (mpi_of_build().empty())
+        throw InvalidTask("tune measures MPI, but this sextant was built without it");
+    if (by.size == 1 && command.launcher.empty())
+        throw InvalidTask("1 rank has nothing to tune: expected two ranks or more");
+    command::keep_inputs(command::files_named({command.verify}), command.outputs());
+    command::check_outputs(command.outputs());
+    leave_launcher();
+    TuneCampaign campaign(command, call.own_command(), by);
+    const TuneResults results = command.verify.empty() ? campaign.tune() : campaign.verify();
+    campaign.end();
+    const bool verifies = !command.verify.empty();
+    write_results(command, results,
+                  fastest_tables(results) + rules_table(results) +
+                      (verifies ? "" : usage_of(results)));
+    const bool confirmed = std::all_of(results.rules.begin(), results.rules.end(),
+                                       [](const TunedRule& each) { return each.kept(); });
+    return verifies && !confirmed ? 1 : 0;
+}
+
+} // namespace
+
+command::Operation tune_operation() {
+    return command::declare_command<TuneCommand>(
+        "tune", "choose the algorithms of MPI's collectives that are fastest on this machine",
+        "  mpirun -n 2 sextant tune -o rules.conf --collectives bcast --sizes 1024,65536\n"
+        "  sextant tune --launcher 'mpirun -n 2' -o rules.conf --csv latencies.csv\n"
+        "  mpirun -n 2 sextant tune --once --collectives allreduce",
+        run_tune);
+}
+
+} // namespace sextant::lab

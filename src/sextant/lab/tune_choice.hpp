@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/lab/tune_launch.hpp"
+#include "sextant/lab/tuning_rules.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+// A rule is chosen from launches that time all algorithms, and then verified in other launches,
+// with and without the rule. Only the latter enter the published figures, because the fastest of
+// many noisy measurements looks faster than it is.
+namespace sextant::lab {
+
+/// The time with a rule, relative to the default: below 1 is faster.
+struct RuleEvidence {
+    /// The geometric mean over the sizes of a class, per launch or pair of launches: its median and
+    /// whole range.
+    double median = 1, low = 1, high = 1;
+    /// The size at which the rule is worst: the median over launches.
+    double worst = 1;
+    Bytes worst_size = 0;
+
+    /// True if every launch was faster on the whole, and no size slower beyond noise (2 %).
+    bool faster() const { return high < 1 && worst <= 1.02; }
+};
+
+/// A rule with the evidence for it.
+struct TunedRule {
+    TuningRule rule;
+    RuleEvidence chosen;   ///< from the launches that time all algorithms
+    RuleEvidence verified; ///< from pairs of launches, with and without
+    bool kept() const { return verified.faster(); }
+};
+
+/// The time of a rank or, if ranks outnumber cores, the CPU time of all ranks: the median of
+/// rounds.
+Seconds time_of(const AlgorithmTimes& times, bool crowded);
+
+/// Finds the times of an algorithm; a message that is not longer than a segment is not divided.
+/// Null if it was not timed.
+const AlgorithmTimes* find_times(const TuneLaunch& launch, std::string_view operation, Bytes size,
+                                 const MpiAlgorithm& algorithm);
+
+/// Chooses the fastest algorithm of MPI for each class of sizes in which it is at least 5 % faster
+/// than the default: the classes between neighbouring sizes with Open MPI, and all sizes together
+/// with MPICH. Algorithms that are wrong for operators that do not commute are left out, unless all
+/// operators commute.
+/// Throws    InvalidTask if the launches differ in MPI or ranks.
+std::vector<TunedRule> choose_rules(std::span<const TuneLaunch> launches, bool commutative);
+
+/// The sizes at which a rule is verified: both ends of its class and its middle, and those of
+/// `sizes` that it applies to.
+std::vector<std::int64_t> sizes_to_verify(const TuningRule& rule,
+                                          std::span<const std::int64_t> sizes);
+
+/// Sets the evidence from pairs of launches without and with the rules, which time only the
+/// default.
+void verify_rules(std::vector<TunedRule>& rules, std::span<const TuneLaunch> without,
+                  std::span<const TuneLaunch> with);
+
+} // namespace sextant::lab

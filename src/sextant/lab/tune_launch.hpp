@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/lab/tuning_rules.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant::lab {
+
+/// The measurements of one launch.
+struct TuneTask {
+    std::vector<std::string> collectives; ///< names of tuned_operations(); empty: all
+    std::vector<std::int64_t> sizes = {16, 128, 1024, 8192, 65536, 524288};
+    /// Names of the algorithms to time: "default", "pipeline", "sextant radix-k"; empty: all.
+    std::vector<std::string> algorithms;
+    int rounds = 11;
+};
+
+Record record_of(TuneTask& task);
+
+/// Throws InvalidTask if a collective is unknown, or if sizes do not increase or cannot be used.
+void check_task(const TuneTask& task);
+
+/// The times of one algorithm at one size.
+struct AlgorithmTimes {
+    std::string_view operation;
+    Bytes size = 0;
+    MpiAlgorithm algorithm; ///< of MPI; for Sextant's, only the name
+    bool ours = false;      ///< true for an algorithm of Sextant
+    bool in_order = true;   ///< false if it is wrong for operators that do not commute
+    std::string refused;    ///< the reason why it was not timed: MPI's error, or a wrong result
+    /// Per round: the fastest and the slowest rank, the mean of the ranks, the CPU time of all.
+    std::vector<Seconds> least, average, most, cpu;
+
+    bool is_default() const { return !ours && algorithm.number == 0; }
+    std::string name() const { return ours ? "sextant " + algorithm.name : algorithm.text(); }
+};
+
+struct TuneLaunch {
+    std::string mpi, host, date;
+    int ranks = 0;
+    bool crowded = false; ///< true if the ranks of a node outnumber its cores
+    std::vector<AlgorithmTimes> times;
+};
+
+/// Times the algorithms of MPI and of Sextant against each other in this launch: in each round,
+/// every algorithm of an operation runs once at a size, in random order. The results of all
+/// algorithms are compared with that of the default.
+///
+/// Output    complete on rank 0; unspecified elsewhere.
+/// Throws    AgreedFailure if there is only one rank, if ranks are threads, or if algorithms cannot
+///           be selected.
+/// Collective.
+TuneLaunch measure_algorithms(const Communicator& communicator, const TuneTask& task);
+
+std::string to_json(const TuneLaunch& launch);
+/// Throws InvalidFile.
+TuneLaunch read_launch(const std::string& path);
+
+} // namespace sextant::lab
