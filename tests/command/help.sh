@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every help is short, at most 100 columns wide, and has an example.
 set -eu
-for command in composite filter label measure stitch contours register apply list prove draw predict explain evaluate calibrate machine simulate reproduce report bench info synthesize doctor; do
+for command in composite filter label measure stitch contours register apply list prove draw predict explain evaluate calibrate machine simulate reproduce report bench tune info synthesize doctor; do
     help=$("$SEXTANT" $command --help)
     lines=$(printf '%s\n' "$help" | wc -l)
     most=35

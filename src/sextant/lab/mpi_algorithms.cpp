@@ -259,18 +259,20 @@ MpiOperation::MpiOperation(const Communicator& communicator, const TunedOperatio
         variable = variable_or_throw(operation);
     if (is_mpich())
         state.at_each_call = std::exchange(variable, std::nullopt);
-    if (algorithm.segment > 0)
+    if (variable && divides(operation, algorithm.name))
         segment = ControlVariable::find(variable_of_algorithm(operation) + "_segmentsize");
     // Open MPI reads its variables when a communicator is made.
+    const int algorithm_before = variable ? variable->get() : 0;
+    const int segment_before = segment ? segment->get() : 0;
     if (variable)
         variable->set(algorithm.number);
     if (segment)
         segment->set(static_cast<int>(algorithm.segment));
     const int made = MPI_Comm_dup(to_mpi(communicator), &state.comm);
     if (variable)
-        variable->set(0);
+        variable->set(algorithm_before);
     if (segment)
-        segment->set(0);
+        segment->set(segment_before);
     mpi_check(made, "MPI_Comm_dup");
     MPI_Comm_set_errhandler(state.comm, MPI_ERRORS_RETURN);
 }

@@ -300,7 +300,11 @@ class TuneCampaign {
             sizes += fmt::format("{}{}", sizes.empty() ? "" : ",", size);
         line += " --sizes " + sizes + option_with("--collectives", task.collectives) +
                 option_with("--algorithms", task.algorithms);
-        run_process(line, patience);
+        try {
+            run_process(line, patience);
+        } catch (const Error& error) {
+            throw Error(fmt::format("a launch by '{}' failed: {}", launcher_, error.what()));
+        }
         return read_launch(file.path);
     }
 
