@@ -266,7 +266,10 @@ TuneLaunch measure_algorithms(const Communicator& communicator, const TuneTask& 
                                  [&](const Seat& seat) { return is_crowded(seat.host, seats); });
     Progress progress(communicator.rank() == 0);
     const auto operations = operations_of(task);
-    ContestOptions options{.rounds = task.rounds, .most_repeats = 100, .barriers = true};
+    // Each repetition needs a barrier, which may take much longer than the operation if ranks
+    // outnumber cores.
+    const ContestOptions options{
+        .rounds = task.rounds, .least_turn = .5e-3, .most_repeats = 16, .barriers = true};
     std::int64_t done = 0;
     const auto all = std::ssize(operations) * std::ssize(task.sizes);
     for (const TunedOperation* const operation : operations) {
