@@ -48,7 +48,7 @@ refused "three.conf: written for 3 ranks, but the launcher starts 2" $MPIRUN -n 
 # sizes of its rule.
 printf '1\n7\n1\n2\n3\n0 0 0 0\n8192 3 0 8\n32768 0 0 0\n' > slow.conf
 status=0
-$MPIRUN -n 2 "$SEXTANT" tune --verify slow.conf --launches 2 --rounds 3 --sizes 64,65536 \
+$MPIRUN -n 2 "$SEXTANT" tune --verify slow.conf --pairs 2 --rounds 3 --sizes 64,65536 \
     --json slow.json > slow.txt 2> slow.err || status=$?
 [ "$status" = 1 ] || fail "exit code $status for a slow rule: $(cat slow.txt slow.err)"
 grep -q '^bcast  *8192 to 32767 .* not confirmed' slow.txt || fail "slow rule: $(cat slow.txt)"
@@ -59,12 +59,12 @@ awk '/"verified"/ { inside = 1 } inside && /"median"/ { gsub(/[^0-9.e-]/, "", $2
 # and confirmed again.
 slow="mpirun --oversubscribe -n 2 --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_bcast_algorithm 3"
 slow="$slow --mca coll_tuned_bcast_algorithm_segmentsize 8"
-"$SEXTANT" tune --launcher "$slow" -o new.conf --collectives bcast --sizes 16384,65536 --launches 2 \
+"$SEXTANT" tune --launcher "$slow" -o new.conf --collectives bcast --sizes 16384,65536 --launches 2 --pairs 2 \
     --rounds 3 --report new.html > new.txt
 grep -q '^bcast  *16384 to 65535 .* kept' new.txt || fail "no rule: $(cat new.txt)"
 grep -q '^# ranks: 2$' new.conf || fail "no heading: $(cat new.conf)"
 grep -q '^16384 [1-9]' new.conf && grep -q '^65536 0 0 0 ' new.conf || fail "rules: $(cat new.conf)"
 grep -q '16384 to 65535' new.html || fail "no rule on the page"
-"$SEXTANT" tune --launcher "$slow" --verify new.conf --launches 2 --rounds 3 --sizes 16384,65536 > again.txt ||
+"$SEXTANT" tune --launcher "$slow" --verify new.conf --pairs 2 --rounds 3 --sizes 16384,65536 > again.txt ||
     fail "not confirmed again: $(cat again.txt)"
 [ -z "$(ls -A | grep sextant-tune)" ] || fail "files left: $(ls -A)"

@@ -35,7 +35,7 @@ namespace {
 struct TuneCommand {
     std::string output, verify, launcher, csv;
     bool once = false, commutative = false;
-    int launches = 5;
+    int launches = 5, pairs = 9;
     TuneTask task;
     command::Reports reports;
 
@@ -57,14 +57,14 @@ Record record_of(TuneCommand& command) {
         .letter('o');
     record
         .add("verify", command.verify, "FILE",
-             "compare launches with and without this file; exit code 1 unless it is faster")
+             "compare launches with and without this file; exit code 1 unless faster")
         .file();
     record.add("once", command.once, "only time all algorithms in this launch by mpirun");
     record.add("launcher", command.launcher, "COMMAND",
-               "command that starts the ranks of a launch; default: mpirun -n RANKS");
-    record
-        .add("launches", command.launches, "N",
-             "launches that time all algorithms, and pairs that verify")
+               "command that starts ranks; default: mpirun with 2, or with as many as this run");
+    record.add("launches", command.launches, "N", "launches that time all algorithms")
+        .between(2, 100);
+    record.add("pairs", command.pairs, "N", "pairs of launches with and without the rules")
         .between(2, 100);
     record.add("commutative", command.commutative,
                "all operators commute: also use algorithms that are wrong for others");
@@ -275,9 +275,9 @@ class TuneCampaign {
         if (task.sizes.size() == 1) // a launch needs the two ends of a class
             task.sizes.push_back(task.sizes[0] + Bytes{sizeof(float)});
         const std::vector<Variable> variables = environment_of(rules, path);
-        for (int i = 0; i < command_.launches; ++i) {
+        for (int i = 0; i < command_.pairs; ++i) {
             progress_.say(
-                fmt::format("with and without the rules, pair {} of {}", i + 1, command_.launches));
+                fmt::format("with and without the rules, pair {} of {}", i + 1, command_.pairs));
             if (i % 2 == 0)
                 results.without.push_back(launch(task, {}));
             results.with.push_back(launch(task, variables));
@@ -321,11 +321,12 @@ void check_modes(const TuneCommand& command, const command::Call& call) {
     if (modes != 1)
         throw InvalidTask("expected one of --output FILE, --verify FILE and --once");
     if (command.once)
-        call.refuse({"launcher", "launches", "commutative"}, "--once is a single launch");
+        call.refuse({"launcher", "launches", "pairs", "commutative"}, "--once is a single launch");
     else
         call.refuse({"algorithms"}, "expected --once");
     if (!command.verify.empty())
-        call.refuse({"collectives", "commutative"}, "--verify compares the rules of the file");
+        call.refuse({"collectives", "launches", "commutative"},
+                    "--verify compares the rules of the file");
     check_task(command.task);
 }
 

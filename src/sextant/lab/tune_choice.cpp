@@ -34,10 +34,10 @@ RuleEvidence evidence_of(std::span<const RatiosAtSize> ratios) {
         for (std::size_t i = 0; i < means.size(); ++i)
             means[i] *= std::pow(each.by_launch[i], 1.0 / static_cast<double>(ratios.size()));
     }
-    const auto [low, high] = std::minmax_element(means.begin(), means.end());
+    const Interval interval = interval_by_rank(means);
     evidence.median = median(means);
-    evidence.low = *low;
-    evidence.high = *high;
+    evidence.low = interval.low;
+    evidence.high = interval.high;
     return evidence;
 }
 

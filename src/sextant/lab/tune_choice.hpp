@@ -16,13 +16,13 @@ namespace sextant::lab {
 /// The time with a rule, relative to the default: below 1 is faster.
 struct RuleEvidence {
     /// The geometric mean over the sizes of a class, per launch or pair of launches: its median and
-    /// whole range.
+    /// the 95 % interval of the median (interval_by_rank).
     double median = 1, low = 1, high = 1;
     /// The size at which the rule is worst: the median over launches.
     double worst = 1;
     Bytes worst_size = 0;
 
-    /// True if every launch was faster on the whole, and no size slower beyond noise (2 %).
+    /// True if the class is faster beyond noise, and no size is more than 2 % slower.
     bool faster() const { return high < 1 && worst <= 1.02; }
 };
 

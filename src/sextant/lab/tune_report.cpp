@@ -81,7 +81,7 @@ std::string conditions(const TuneLaunch& launch) {
                        launch.crowded ? ", which outnumber the cores: compared by CPU time" : "");
 }
 
-/// Latencies by operation, in the order of tuned_operations().
+/// Latencies by operation.
 std::map<std::string_view, std::vector<Latency>> by_operation(const TuneResults& results) {
     std::map<std::string_view, std::vector<Latency>> all;
     for (Latency& each : latencies_of(results))
@@ -149,13 +149,19 @@ std::string fastest_tables(const TuneResults& results) {
     if (results.measured.empty())
         return "";
     const TuneLaunch& launch = results.measured.front();
-    std::string text = fmt::format("# {}; fastest by {}\n", conditions(launch),
-                                   launch.crowded ? "CPU time" : "the slowest rank's time");
+    const std::string clock = launch.crowded ? "CPU(us)" : "Max Lat(us)";
+    const auto text_of = [&](const Latency* each) {
+        if (!each)
+            return std::string("-");
+        return fmt::format("{} {}", micro(launch.crowded ? each->cpu : each->most),
+                           each->algorithm);
+    };
+    std::string text = fmt::format("# {}\n", conditions(launch));
     for (const auto& [operation, latencies] : by_operation(results)) {
-        text += fmt::format("# {}\n# {:<8} {:>11} {:>11} {:>11}  {:<38} {}\n",
+        text += fmt::format("# {}\n# {:<8} {:>12} {:>12} {:>12} {:>12}  {:<40} {}\n",
                             tuned_operation(operation).call, "Size", "Avg Lat(us)", "Min Lat(us)",
-                            "Max Lat(us)", "fastest of MPI, Max Lat(us)",
-                            "fastest of Sextant, Max Lat(us)");
+                            "Max Lat(us)", "CPU(us)", clock + ", fastest of MPI",
+                            clock + ", fastest of Sextant");
         for (const Latency& each : latencies) {
             if (each.algorithm != "default")
                 continue;
@@ -163,11 +169,9 @@ std::string fastest_tables(const TuneResults& results) {
             const Latency* const ours =
                 fastest(latencies, each.size, launch.crowded,
                         [](const Latency& latency) { return latency.ours; });
-            text += fmt::format(
-                "{:<10} {:>11} {:>11} {:>11}  {:<38} {}\n", each.size, micro(each.average),
-                micro(each.least), micro(each.most),
-                theirs ? fmt::format("{:.2f} {}", 1e6 * theirs->most, theirs->algorithm) : "",
-                ours ? fmt::format("{:.2f} {}", 1e6 * ours->most, ours->algorithm) : "");
+            text += fmt::format("{:<10} {:>12} {:>12} {:>12} {:>12}  {:<40} {}\n", each.size,
+                                micro(each.average), micro(each.least), micro(each.most),
+                                micro(each.cpu), text_of(theirs), text_of(ours));
         }
     }
     return text;
@@ -178,7 +182,7 @@ std::string rules_table(const TuneResults& results) {
         return "no rules: for every collective and class of sizes, the default is the fastest "
                "algorithm beyond noise\n";
     std::string text =
-        fmt::format("times as fast as the default, median [range] of {} pairs of launches, with "
+        fmt::format("times as fast as the default, median [95 %] of {} pairs of launches, with "
                     "and without the "
                     "rules; {}\n"
                     "{:<10} {:<18} {:<36} {:<20} {:<16} {}\n",
