@@ -61,7 +61,7 @@ Record record_of(TuneCommand& command) {
         .file();
     record.add("once", command.once, "only time all algorithms in this launch by mpirun");
     record.add("launcher", command.launcher, "COMMAND",
-               "command that starts ranks; default: mpirun with 2, or with as many as this run");
+               "command that starts the ranks of launches; default: mpirun");
     record.add("launches", command.launches, "N", "launches that time all algorithms")
         .between(2, 100);
     record.add("pairs", command.pairs, "N", "pairs of launches with and without the rules")
