@@ -35,7 +35,7 @@ namespace {
 struct TuneCommand {
     std::string output, verify, launcher, csv;
     bool once = false, commutative = false;
-    int launches = 5, pairs = 9;
+    int launches = 5, pairs = 15;
     TuneTask task;
     command::Reports reports;
 

@@ -111,7 +111,7 @@ std::optional<TunedRule> best_rule(std::span<const TuneLaunch> launches, TuningR
     std::optional<TunedRule> best;
     for (const MpiAlgorithm& algorithm : algorithms) {
         const auto evidence = evidence_for(launches, rule.operation, sizes, algorithm);
-        if (!evidence || !evidence->faster() || evidence->median > worth_a_rule)
+        if (!evidence || !evidence->faster_by(0) || evidence->median > worth_a_rule)
             continue;
         rule.algorithm = algorithm;
         if (!best || evidence->median < best->chosen.median)

@@ -22,8 +22,9 @@ struct RuleEvidence {
     double worst = 1;
     Bytes worst_size = 0;
 
-    /// True if the class is faster beyond noise, and no size is more than 2 % slower.
-    bool faster() const { return high < 1 && worst <= 1.02; }
+    /// True if the whole interval is faster, by more than this fraction, and no size is slower
+    /// beyond noise (2 %).
+    bool faster_by(double fraction) const { return high < 1 - fraction && worst <= 1.02; }
 };
 
 /// A rule with the evidence for it.
@@ -31,7 +32,7 @@ struct TunedRule {
     TuningRule rule;
     RuleEvidence chosen;   ///< from the launches that time all algorithms
     RuleEvidence verified; ///< from pairs of launches, with and without
-    bool kept() const { return verified.faster(); }
+    bool kept() const { return verified.faster_by(.05); }
 };
 
 /// The time of a rank or, if ranks outnumber cores, the CPU time of all ranks: the median of
