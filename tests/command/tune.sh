@@ -23,6 +23,9 @@ printf '# mpi: Open MPI 2.0.0\n0\n' > old.conf
 refused "old.conf: written for Open MPI 2.0.0, but this MPI is" $MPIRUN -n 2 "$SEXTANT" tune --verify old.conf
 printf '# ranks: two\n0\n' > wrong.conf
 refused "wrong.conf: line 1: 'two', expected a number of ranks" "$SEXTANT" tune --verify wrong.conf
+refused "expected two sizes or more, the ends of classes" "$SEXTANT" tune -o new --sizes 64
+refused "unknown algorithm 'defalt'; did you mean default?" \
+    $MPIRUN -n 2 "$SEXTANT" tune --once --collectives bcast --sizes 64 --algorithms defalt
 [ ! -e new ] || fail "a refused run wrote a file"
 
 # One launch: a table per algorithm of MPI and of Sextant, and all of them in CSV.
@@ -34,6 +37,12 @@ for algorithm in default recursive_doubling 'sextant binary-tree'; do
 done
 grep -qx '# Size  *Avg Lat(us)  *Min Lat(us)  *Max Lat(us)' once.txt || fail "no heading"
 awk '$1 == 64 && !($3 <= $2 && $2 <= $4) { exit 1 }' once.txt || fail "minimum, average, maximum: $(cat once.txt)"
+
+# One algorithm at one size, as JSON.
+$MPIRUN -n 2 "$SEXTANT" tune --once --collectives bcast --sizes 64 --rounds 3 --algorithms default \
+    --csv default.csv --json - > default.json
+[ "$(grep -c '^bcast,' default.csv)" = 1 ] || fail "CSV of the default: $(cat default.csv)"
+grep -q '^{' default.json && ! grep -q 'Avg Lat' default.json || fail "JSON: $(cat default.json)"
 
 # The environment of MPICH: this algorithm is slower for small messages.
 if $MPIRUN --version | grep -q HYDRA; then

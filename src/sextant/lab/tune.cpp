@@ -74,12 +74,12 @@ Record record_of(TuneCommand& command) {
     return record;
 }
 
-void write_results(const TuneCommand& command, const TuneResults& results,
+void write_results(const TuneCommand& command, const TuneResults& results, const std::string& json,
                    const std::string& text) {
     if (!command.csv.empty())
         command::write_text(command.csv, csv_of(results));
     if (!command.reports.json.empty())
-        command::write_text(command.reports.json, json_of(results));
+        command::write_text(command.reports.json, json);
     if (!command.reports.report.empty())
         command::write_text(command.reports.report, page_of(results));
     if (command.prints())
@@ -88,8 +88,7 @@ void write_results(const TuneCommand& command, const TuneResults& results,
 
 /// Times all algorithms in this launch.
 void tune_once(const TuneCommand& command) {
-    const std::vector<std::string>& names = command.task.algorithms;
-    if (names != std::vector<std::string>{"default"})
+    if (!command.task.only_default())
         allow_mpi_algorithms();
     launch(1, [&](Communicator communicator) {
         const bool first = communicator.rank() == 0;
@@ -100,15 +99,9 @@ void tune_once(const TuneCommand& command) {
         TuneResults results;
         results.measured = {measure_algorithms(communicator, command.task)};
         agree(communicator, [&] {
-            if (!first)
-                return;
-            // Another process reads the rounds.
-            TuneCommand rest = command;
-            if (!command.reports.json.empty())
-                command::write_text(command.reports.json, to_json(results.measured.front()));
-            rest.reports.json.clear();
-            if (command.prints())
-                write_results(rest, results, latency_tables(results));
+            if (first)
+                write_results(command, results, to_json(results.measured.front()),
+                              latency_tables(results));
         });
     });
 }
@@ -222,7 +215,7 @@ class TuneCampaign {
         require_match(stated, command_.verify, mpi_of_build(), 0);
         // A file may state no number of ranks, and its rules depend on it.
         TuneTask least = command_.task;
-        least.sizes.resize(2);
+        least.sizes.resize(1);
         least.rounds = 3;
         least.collectives = {"bcast"};
         const int ranks = launch(default_only(least), {}).ranks;
@@ -272,8 +265,6 @@ class TuneCampaign {
         }
         task.collectives = {collectives.begin(), collectives.end()};
         task.sizes = {sizes.begin(), sizes.end()};
-        if (task.sizes.size() == 1) // a launch needs the two ends of a class
-            task.sizes.push_back(task.sizes[0] + Bytes{sizeof(float)});
         const std::vector<Variable> variables = environment_of(rules, path);
         for (int i = 0; i < command_.pairs; ++i) {
             progress_.say(
@@ -328,6 +319,8 @@ void check_modes(const TuneCommand& command, const command::Call& call) {
         call.refuse({"collectives", "launches", "commutative"},
                     "--verify compares the rules of the file");
     check_task(command.task);
+    if (!command.output.empty() && command.task.sizes.size() < 2)
+        throw InvalidTask("--sizes: expected two sizes or more, the ends of classes of sizes");
 }
 
 /// The line that tells how to use a file.
@@ -367,7 +360,7 @@ int run_tune(const TuneCommand& command, const command::Call& call) {
     const TuneResults results = command.verify.empty() ? campaign.tune() : campaign.verify();
     campaign.end();
     const bool verifies = !command.verify.empty();
-    write_results(command, results,
+    write_results(command, results, json_of(results),
                   fastest_tables(results) + rules_table(results) +
                       (verifies ? "" : usage_of(results)));
     const bool confirmed = std::all_of(results.rules.begin(), results.rules.end(),

@@ -9,6 +9,7 @@
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/distributed/collective.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/lab/mpi_algorithms.hpp"
@@ -47,8 +48,8 @@ void check_task(const TuneTask& task) {
             throw InvalidTask(fmt::format("--sizes {}: expected multiples of 4 in increasing order",
                                           task.sizes[i]));
     }
-    if (task.sizes.size() < 2)
-        throw InvalidTask("--sizes: expected two sizes or more, the ends of classes of sizes");
+    if (task.sizes.empty())
+        throw InvalidTask("--sizes: expected one size or more");
 }
 
 namespace {
@@ -112,7 +113,7 @@ class OperationContest {
         : communicator_(communicator), operation_(operation), task_(task) {
         agree(communicator, [&] {
             algorithms_ = {MpiAlgorithm{}};
-            if (wants_only_default())
+            if (task.only_default())
                 return;
             for (const MpiAlgorithm& algorithm : mpi_algorithms(operation)) {
                 if (wanted(algorithm.text()))
@@ -164,11 +165,6 @@ class OperationContest {
     bool wanted(const std::string& name) const {
         const auto& names = task_.algorithms;
         return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-    }
-    bool wants_only_default() const {
-        return !task_.algorithms.empty() &&
-               std::all_of(task_.algorithms.begin(), task_.algorithms.end(),
-                           [](const std::string& name) { return name == "default"; });
     }
 
     void add_ours(Bytes size, TuneBuffers& buffers, std::vector<TunedAlgorithm>& contestants) {
@@ -241,6 +237,24 @@ class OperationContest {
     std::vector<MpiOperation> calls_;
 };
 
+/// Throws InvalidTask if an algorithm is requested that no operation has.
+void require_known_algorithms(const TuneTask& task) {
+    std::vector<std::string> known = {"default"};
+    for (const TunedOperation* const operation : operations_of(task)) {
+        for (const std::string_view name : algorithms_of(operation->what))
+            known.push_back(fmt::format("sextant {}", name));
+        if (task.algorithms.empty() || task.only_default())
+            continue;
+        for (const MpiAlgorithm& algorithm : mpi_algorithms(*operation))
+            known.push_back(algorithm.text());
+    }
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    for (const std::string& wanted : task.algorithms) {
+        if (std::find(known.begin(), known.end(), wanted) == known.end())
+            throw InvalidTask(unknown_name("algorithm", wanted, names));
+    }
+}
+
 void require_ranks(const Communicator& communicator, const TuneTask& task) {
     check_task(task);
     if (transport_of(communicator) == "threads")
@@ -256,7 +270,10 @@ void require_ranks(const Communicator& communicator, const TuneTask& task) {
 } // namespace
 
 TuneLaunch measure_algorithms(const Communicator& communicator, const TuneTask& task) {
-    agree(communicator, [&] { require_ranks(communicator, task); });
+    agree(communicator, [&] {
+        require_ranks(communicator, task);
+        require_known_algorithms(task);
+    });
     TuneLaunch launch{mpi_of_build(), host(), date(), communicator.size(), false, {}};
     const std::vector<int> nodes = nodes_of(communicator);
     const auto node =

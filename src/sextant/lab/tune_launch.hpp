@@ -20,11 +20,14 @@ struct TuneTask {
     /// Names of the algorithms to time: "default", "pipeline", "sextant radix-k"; empty: all.
     std::vector<std::string> algorithms;
     int rounds = 11;
+
+    /// True if no algorithm is to be selected.
+    bool only_default() const { return algorithms == std::vector<std::string>{"default"}; }
 };
 
 Record record_of(TuneTask& task);
 
-/// Throws InvalidTask if a collective is unknown, or if sizes do not increase or cannot be used.
+/// Throws InvalidTask if a collective is unknown, or if sizes do not increase.
 void check_task(const TuneTask& task);
 
 /// The times of one algorithm at one size.

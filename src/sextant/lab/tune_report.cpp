@@ -279,18 +279,18 @@ namespace {
 
 std::string rules_html(const TuneResults& results) {
     std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
-    for (const char* const name : {"Collective", "Sizes in bytes", "Algorithm"})
+    for (const char* const name : {"Collective", "Sizes in bytes", "Algorithm", "Rule"})
         html += fmt::format("<th scope=\"col\">{}</th>", name);
     for (const char* const name : {"Times as fast", "At worst"})
         html += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", name);
-    html += "<th scope=\"col\">Rule</th></tr></thead>\n<tbody>\n";
+    html += "</tr></thead>\n<tbody>\n";
     for (const TunedRule& each : results.rules) {
-        html +=
-            fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td "
-                        "class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n",
-                        tuned_operation(each.rule.operation).call, sizes_text(each.rule),
-                        report::escape(each.rule.algorithm.text()), speedup(each.verified),
-                        worst_text(each.verified), each.kept() ? "kept" : "not confirmed");
+        html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td "
+                            "class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
+                            tuned_operation(each.rule.operation).call, sizes_text(each.rule),
+                            report::escape(each.rule.algorithm.text()),
+                            each.kept() ? "kept" : "not confirmed", speedup(each.verified),
+                            worst_text(each.verified));
     }
     return html + "</tbody>\n</table></div>\n";
 }
