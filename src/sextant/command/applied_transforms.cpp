@@ -17,7 +17,8 @@ using registration::DisplacementField;
 using registration::RowMotion;
 using registration::Transform;
 
-AppliedTransforms::AppliedTransforms(const std::string& path) : path_(path), all_(read_transforms(path)) {
+AppliedTransforms::AppliedTransforms(const std::string& path)
+    : path_(path), all_(read_transforms(path)) {
     number_frames();
     if (all_.fields)
         open_fields();
@@ -66,8 +67,8 @@ void AppliedTransforms::open_fields() {
     if (header.shape != file.nodes || header.frames != 4 * registered_)
         throw InvalidFile(path.string(),
                           fmt::format("has {} planes of {}, expected {} of {} as stated in {}",
-                                      header.frames, format::to_text(header.shape),
-                                      4 * registered_, format::to_text(file.nodes), path_));
+                                      header.frames, format::to_text(header.shape), 4 * registered_,
+                                      format::to_text(file.nodes), path_));
 }
 
 DisplacementField AppliedTransforms::field(std::int64_t number) {
@@ -77,8 +78,8 @@ DisplacementField AppliedTransforms::field(std::int64_t number) {
     for (std::vector<float>* to : {&field.x, &field.y}) {
         to->resize(field.count());
         fields_->read_frame(plane, *to);
-        const auto gap = std::find_if(to->begin(), to->end(),
-                                      [](float value) { return !std::isfinite(value); });
+        const auto gap =
+            std::find_if(to->begin(), to->end(), [](float value) { return !std::isfinite(value); });
         if (gap != to->end())
             throw InvalidFile(fields_->path(),
                               fmt::format("plane {}: node {} is {}, expected a finite number",
@@ -111,9 +112,8 @@ RowMotion AppliedTransforms::rows(std::int64_t number, const registration::Rigid
         if (!std::isfinite(rows.dx[row]) || !std::isfinite(rows.dy[row]))
             throw InvalidFile(
                 rows_->path(),
-                fmt::format(
-                    "table {}: row {} is displaced by ({}, {}), expected finite numbers",
-                    number, row, rows.dx[row], rows.dy[row]));
+                fmt::format("table {}: row {} is displaced by ({}, {}), expected finite numbers",
+                            number, row, rows.dx[row], rows.dy[row]));
         if (row > 0 && !(std::abs(rows.dy[row] - rows.dy[row - 1]) < 1))
             throw InvalidFile(
                 rows_->path(),
@@ -143,10 +143,10 @@ std::vector<std::int64_t> AppliedTransforms::frames_of(const std::string& path,
 
 void AppliedTransforms::require_shape(const std::string& path, ImageShape shape) const {
     if (shape != all_.shape)
-        throw InvalidFile(path, fmt::format("is {}, expected {}, the size of the frames that were "
-                                            "registered in {}",
-                                            format::to_text(shape), format::to_text(all_.shape),
-                                            path_));
+        throw InvalidFile(path,
+                          fmt::format("is {}, expected {}, the size of the frames that were "
+                                      "registered in {}",
+                                      format::to_text(shape), format::to_text(all_.shape), path_));
 }
 
 } // namespace sextant::command

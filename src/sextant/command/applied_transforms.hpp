@@ -34,8 +34,8 @@ class AppliedTransforms {
     /// InvalidTask, naming the series `path`, if other frames were registered.
     std::vector<std::int64_t> frames_of(const std::string& path, std::int64_t count) const;
 
-    /// Throws InvalidFile, for the file at `path`, unless its frames have the size of the registered
-    /// ones.
+    /// Throws InvalidFile, for the file at `path`, unless its frames have the size of the
+    /// registered ones.
     void require_shape(const std::string& path, ImageShape shape) const;
 
   private:

@@ -28,8 +28,8 @@ struct FrameAxes {
 struct ArrayInFile {
     std::vector<std::int64_t> lengths;
     std::size_t row_axis, column_axis;
-    std::string names = {};     ///< letters of "tczyx" if the file states them
-    Seconds frame_interval = 0; ///< 0 if unknown
+    std::string names = {};               ///< letters of "tczyx" if the file states them
+    Seconds frame_interval = 0;           ///< 0 if unknown
     std::vector<std::string> labels = {}; ///< other names of the axes; empty if there are none
     static ArrayInFile with_last_axes(std::vector<std::int64_t> lengths);
 };
