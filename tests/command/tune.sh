@@ -57,6 +57,13 @@ fi
 
 # The following uses parameters of Open MPI.
 
+# Open MPI runs a selected algorithm although the operator does not commute.
+$MPIRUN -n 3 "$SEXTANT" tune --once --collectives reduce --sizes 64 --rounds 3 \
+    --algorithms default linear binomial --json order.json > order.txt
+awk -F'"' '/"algorithm"/ { name = $4 } /"in_order"/ { print name $3 }' order.json > order.txt
+grep -qx 'linear: true,' order.txt || fail "linear reduce: $(cat order.txt)"
+grep -qx 'binomial: false,' order.txt || fail "binomial reduce: $(cat order.txt)"
+
 # --mca coll ^tuned leaves Open MPI without algorithms that can be selected.
 refused "the algorithms of MPI_Bcast cannot be selected" \
     $MPIRUN -n 2 --mca coll ^tuned "$SEXTANT" tune --once --collectives bcast
