@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -119,34 +120,39 @@ class PassingFile {
     const std::string path;
 };
 
-/// Prepares this process for starting launches: removes what a launcher set for this rank, which
-/// would confuse another launcher, and settings that select algorithms.
-void leave_launcher() {
-    static constexpr std::string_view kept[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_MCA_"};
-    static constexpr std::string_view removed[] = {"OMPI_",
-                                                   "PMIX_",
-                                                   "PRTE_",
-                                                   "PMI_",
-                                                   "HYDI_CONTROL_FD",
-                                                   "MPI_LOCAL",
-                                                   "OMPI_MCA_orte",
-                                                   "OMPI_MCA_ess",
-                                                   "OMPI_MCA_pmix",
-                                                   "OMPI_MCA_shmem",
-                                                   "OMPI_MCA_mpi_",
-                                                   "OMPI_MCA_initial_wdir",
-                                                   "OMPI_MCA_coll_tuned"};
+bool begins_with_any(std::string_view text, std::span<const std::string_view> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+/// True for variables that a launcher sets for one rank, which would confuse another launcher.
+bool is_of_launcher(std::string_view name) {
+    static constexpr std::string_view parameters[] = {"OMPI_MCA_orte_",
+                                                      "OMPI_MCA_ess",
+                                                      "OMPI_MCA_pmix",
+                                                      "OMPI_MCA_initial_wdir",
+                                                      "OMPI_MCA_mpi_oversubscribe",
+                                                      "OMPI_MCA_shmem_RUNTIME"};
+    static constexpr std::string_view all[] = {"OMPI_", "PMIX_",           "PRTE_",
+                                               "PMI_",  "HYDI_CONTROL_FD", "MPI_LOCAL"};
+    if (name.starts_with("OMPI_MCA_"))
+        return begins_with_any(name, parameters);
+    return begins_with_any(name, all) && !name.starts_with("OMPI_ALLOW_RUN_AS_ROOT");
+}
+
+/// True for variables that select algorithms, which would hide the defaults.
+bool selects_algorithms(std::string_view name) {
+    return name.starts_with("OMPI_MCA_coll_tuned_") ||
+           (name.starts_with("MPIR_CVAR_") && name.ends_with("_INTRA_ALGORITHM"));
+}
+
+/// Prepares this process, which may be a rank, for starting launches.
+void leave_launcher(Launcher launcher) {
     std::vector<std::string> names;
     for (char** each = environ; *each; ++each) {
         const std::string_view entry = *each;
         const std::string_view name = entry.substr(0, entry.find('='));
-        std::string_view longest, keeps;
-        for (const std::string_view prefix : removed)
-            longest = name.starts_with(prefix) && prefix.size() > longest.size() ? prefix : longest;
-        for (const std::string_view prefix : kept)
-            keeps = name.starts_with(prefix) && prefix.size() > keeps.size() ? prefix : keeps;
-        const bool selects = name.starts_with("MPIR_CVAR_") && name.ends_with("_INTRA_ALGORITHM");
-        if (longest.size() > keeps.size() || selects)
+        if (selects_algorithms(name) || (launcher != Launcher::none && is_of_launcher(name)))
             names.emplace_back(name);
     }
     for (const std::string& name : names)
@@ -155,7 +161,8 @@ void leave_launcher() {
     CPU_ZERO(&all);
     for (int core = 0; core < CPU_SETSIZE; ++core)
         CPU_SET(core, &all);
-    sched_setaffinity(0, sizeof all, &all);
+    if (launcher != Launcher::none)
+        sched_setaffinity(0, sizeof all, &all);
 }
 
 /// An option with its values, or nothing if there are none.
@@ -355,7 +362,7 @@ int run_tune(const TuneCommand& command, const command::Call& call) {
         throw InvalidTask("1 rank has nothing to tune: expected two ranks or more");
     command::keep_inputs(command::files_named({command.verify}), command.outputs());
     command::check_outputs(command.outputs());
-    leave_launcher();
+    leave_launcher(by.launcher);
     TuneCampaign campaign(command, call.own_command(), by);
     const TuneResults results = command.verify.empty() ? campaign.tune() : campaign.verify();
     campaign.end();
