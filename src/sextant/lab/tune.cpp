@@ -331,9 +331,9 @@ void check_modes(const TuneCommand& command, const command::Call& call) {
 }
 
 /// The line that tells how to use a file.
-std::string usage_of(const TuneResults& results) {
+std::string usage_of(const TuneResults& results, const std::string& output) {
     if (results.output.empty())
-        return results.rules.empty() ? "" : "no rule was confirmed: keep the defaults\n";
+        return fmt::format("keep the defaults; {} was not written\n", output);
     std::string text = "wrote " + results.output + "; to use it:\n";
     for (const Variable& each : environment_of(results.written, results.output))
         text += fmt::format("  export {}={}\n", each.name, each.value);
@@ -369,7 +369,7 @@ int run_tune(const TuneCommand& command, const command::Call& call) {
     const bool verifies = !command.verify.empty();
     write_results(command, results, json_of(results),
                   fastest_tables(results) + rules_table(results) +
-                      (verifies ? "" : usage_of(results)));
+                      (verifies ? "" : usage_of(results, command.output)));
     const bool confirmed = std::all_of(results.rules.begin(), results.rules.end(),
                                        [](const TunedRule& each) { return each.kept(); });
     return verifies && !confirmed ? 1 : 0;
