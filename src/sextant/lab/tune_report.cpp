@@ -179,8 +179,8 @@ std::string fastest_tables(const TuneResults& results) {
 
 std::string rules_table(const TuneResults& results) {
     if (results.rules.empty())
-        return "no rules: for every collective and class of sizes, the default is the fastest "
-               "algorithm beyond noise\n";
+        return "no rules: in no class of sizes is another algorithm of MPI faster beyond "
+               "noise\n";
     std::string text =
         fmt::format("times as fast as the default, median [95 %] of {} pairs of launches, with "
                     "and without the "
@@ -346,7 +346,7 @@ std::string page_of(const TuneResults& results) {
                                     [](const TunedRule& each) { return each.kept(); });
     page.facts = {
         {"Rules", results.rules.empty()
-                      ? "none: the defaults are the fastest beyond noise"
+                      ? "none: no algorithm is faster beyond noise"
                       : fmt::format("{} of {} confirmed", kept,
                                     report::counted(std::ssize(results.rules), "chosen rule"))},
         {"Launches",
