@@ -132,7 +132,7 @@ bool keeps_frames(const MovedAxes& axes, const AlignOptions& options) {
 }
 
 /// A block of the axes that are carried along, and rows of the result.
-struct Work {
+struct AlignedBlock {
     std::vector<std::int64_t> start, count; ///< per axis of the source
     Rows rows;
     Elements outer = 1, inner = 1; ///< samples before the rows and after the columns
@@ -273,7 +273,7 @@ class ArrayAligner {
     template <class Visit>
     void for_each_band(std::span<const std::int64_t> start, const Visit& visit) {
         const std::int64_t height = options_.area.shape.height;
-        Work work{{start.begin(), start.end()}, block_, {}};
+        AlignedBlock work{{start.begin(), start.end()}, block_, {}};
         for (std::size_t axis = 0; axis < block_.size(); ++axis) {
             if (!is_carried(axis))
                 continue;
@@ -326,7 +326,7 @@ class ArrayAligner {
             while (end < frames_.size() &&
                    frames_[end].position / depth == frames_[first].position / depth)
                 ++end;
-            for_each_work([&](const Work& work) {
+            for_each_work([&](const AlignedBlock& work) {
                 for (std::size_t frame = first; frame < end; ++frame) {
                     step(all);
                     align(frame, work);
@@ -345,7 +345,7 @@ class ArrayAligner {
         std::vector<std::int64_t> at(block_.size(), 0);
         for (bool more = true; more;) {
             const std::size_t frame = axes_.frame ? static_cast<std::size_t>(at[*axes_.frame]) : 0;
-            for_each_band(at, [&](const Work& work) {
+            for_each_band(at, [&](const AlignedBlock& work) {
                 step(all);
                 align(frame, work);
             });
@@ -360,7 +360,7 @@ class ArrayAligner {
 
     void add_up() {
         const std::int64_t all = count_work() * std::ssize(frames_);
-        for_each_work([&](const Work& work) {
+        for_each_work([&](const AlignedBlock& work) {
             bool touched = false;
             counting_ = std::ranges::all_of(work.start, [](auto at) { return at == 0; });
             begin_sums();
@@ -402,7 +402,7 @@ class ArrayAligner {
         }
     }
 
-    void align(std::size_t frame, const Work& work) {
+    void align(std::size_t frame, const AlignedBlock& work) {
         if (block_number_++ % lane_.count != lane_.number)
             return;
         control_.check();
@@ -419,7 +419,7 @@ class ArrayAligner {
             writer_.write(block_of_sink(work, frame), samples);
     }
 
-    ArrayBlock block_of_sink(const Work& work, std::size_t frame) const {
+    ArrayBlock block_of_sink(const AlignedBlock& work, std::size_t frame) const {
         ArrayBlock block;
         for (std::size_t axis = 0; axis < work.start.size(); ++axis) {
             if (axis == axes_.frame && !keeps_frames(axes_, options_))
@@ -437,7 +437,7 @@ class ArrayAligner {
         return block;
     }
 
-    ArrayBlock block_of_source(const Work& work, Rows rows) const {
+    ArrayBlock block_of_source(const AlignedBlock& work, Rows rows) const {
         ArrayBlock block{work.start, work.count};
         if (axes_.frame) {
             block.start[*axes_.frame] = frames_[frame_].position;
@@ -450,11 +450,11 @@ class ArrayAligner {
         return block;
     }
 
-    Bytes bytes_of(const Work& work, Rows rows) const {
+    Bytes bytes_of(const AlignedBlock& work, Rows rows) const {
         return work.outer * rows.count() * shape_.width * work.inner * size_of(from_);
     }
 
-    [[noreturn]] void refuse_rows(const Work& work, Rows rows) const {
+    [[noreturn]] void refuse_rows(const AlignedBlock& work, Rows rows) const {
         throw InvalidTask(fmt::format(
             "{}: frame {} moves so that {} rows are needed at once, which take {} MiB, expected "
             "--memory of at least {} MiB",
@@ -485,7 +485,7 @@ class ArrayAligner {
 
     /// Interpolates a block, into `samples` or, in a sum, to the sums. Returns false if nothing
     /// need be written: all of it is the fill value, or nothing was added.
-    bool interpolate(const Work& work, std::span<std::byte> samples) {
+    bool interpolate(const AlignedBlock& work, std::span<std::byte> samples) {
         bool written = false;
         for (Rows rows{work.rows.first, work.rows.first}; rows.first < work.rows.last;
              rows.first = rows.last) {
@@ -516,7 +516,7 @@ class ArrayAligner {
         return written;
     }
 
-    bool interpolate_rows(const Work& work, const RowPlaces& places, Rows needed,
+    bool interpolate_rows(const AlignedBlock& work, const RowPlaces& places, Rows needed,
                           std::span<std::byte> samples) {
         Interpolated to{options_.area.shape.width, options_.gap, to_, nullptr, nullptr, nullptr};
         const bool empty = needed.count() == 0;
@@ -563,7 +563,7 @@ class ArrayAligner {
 
     /// Runs body(outer, rows) for parts of the rows of each position before the rows.
     template <class Body>
-    void run_rows(const Work& work, Rows rows, const Body& body) {
+    void run_rows(const AlignedBlock& work, Rows rows, const Body& body) {
         constexpr int wanted_parts = 32;
         const std::int64_t per_outer = std::clamp<std::int64_t>(
             wanted_parts / std::max<Elements>(1, work.outer), 1, rows.count());
@@ -583,7 +583,7 @@ class ArrayAligner {
     // Sums of splats and of frames.
 
     /// Makes the sums of a block 0, unless something has been added to them since begin_sums().
-    void need_sums(const Work& work) {
+    void need_sums(const AlignedBlock& work) {
         if (std::exchange(has_sums_, true))
             return;
         sums_.assign(static_cast<std::size_t>(work.outer * work.rows.count() *
@@ -593,7 +593,7 @@ class ArrayAligner {
     void begin_sums() { has_sums_ = false; }
 
     /// Adds a frame. Returns false if nothing was added.
-    bool splat(const Work& work) {
+    bool splat(const AlignedBlock& work) {
         if (!reverse_) {
             const Bytes bytes =
                 (shifts_rows(transform_) ? 1 : shape_.width) * shape_.height * Bytes{sizeof(Point)};
@@ -633,7 +633,7 @@ class ArrayAligner {
         return added;
     }
 
-    void add_rows(const Work& work, const FrameSplat& frame_splat, Rows rows,
+    void add_rows(const AlignedBlock& work, const FrameSplat& frame_splat, Rows rows,
                   const std::byte* read) {
         const Bytes plane = rows.count() * shape_.width * work.inner * size_of(from_);
         const Elements sums = work.rows.count() * options_.area.shape.width * work.inner;
@@ -650,7 +650,7 @@ class ArrayAligner {
     }
 
     /// Rounds the sums of a block to samples and writes them.
-    void store_sums(const Work& work, std::size_t frame) {
+    void store_sums(const AlignedBlock& work, std::size_t frame) {
         need_sums(work);
         const Elements count = std::ssize(sums_);
         const std::span<std::byte> samples = writer_.buffer(count * size_of(to_));
