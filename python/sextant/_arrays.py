@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 
 import numpy as np
@@ -173,6 +174,72 @@ class _Blocks:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
+class _Chunks:
+    """Reads blocks of a lazy array of any number of axes; its chunks read last are kept."""
+
+    def __init__(self, source: Any, name: str, memory: int) -> None:
+        self._source, self._name = source, name
+        self._shape, self.dtype = tuple(source.shape), np.dtype(source.dtype).newbyteorder("=")
+        chunks = getattr(source, "chunks", None)
+        if chunks is None:  # any block may be read: one position along the first axes at a time
+            self.chunk = (1,) * (len(self._shape) - 2) + self._shape[-2:]
+        else:
+            self.chunk = tuple(max(each) if isinstance(each, tuple) else int(each) for each in chunks)
+        # Chunks of dask may have different lengths: blocks of the longest are read instead.
+        self.chunk = tuple(max(1, min(each, n)) for each, n in zip(self.chunk, self._shape))
+        self._kept: "OrderedDict[Tuple[int, ...], np.ndarray]" = OrderedDict()
+        self._most_kept = max(1, memory // (math.prod(self.chunk) * self.dtype.itemsize))
+        self._lock = threading.Lock()
+
+    def _chunk(self, at: Tuple[int, ...]) -> np.ndarray:
+        found = self._kept.pop(at, None)
+        if found is None:
+            while len(self._kept) >= self._most_kept:
+                self._kept.popitem(last=False)
+            block = self._source[tuple(slice(i * c, min((i + 1) * c, n))
+                                       for i, c, n in zip(at, self.chunk, self._shape))]
+            if ma.is_masked(block):
+                raise InvalidTask(f"{self._name} has masked samples: fill them first")
+            found = np.ascontiguousarray(block, dtype=self.dtype)
+        self._kept[at] = found
+        return found
+
+    def read(self, start: Tuple[int, ...], count: Tuple[int, ...]) -> np.ndarray:
+        """A block of `count` samples from `start` on along each axis."""
+        block = np.empty(count, self.dtype)
+        grid = [range(s // c, (s + n - 1) // c + 1) for s, n, c in zip(start, count, self.chunk)]
+        with self._lock:
+            for at in product(*grid):
+                here = [i * c for i, c in zip(at, self.chunk)]
+                first = [max(s, h) for s, h in zip(start, here)]
+                last = [min(s + n, h + c) for s, n, h, c in zip(start, count, here, self.chunk)]
+                part = self._chunk(at)[tuple(slice(f - h, e - h)
+                                             for f, e, h in zip(first, last, here))]
+                block[tuple(slice(f - s, e - s) for f, e, s in zip(first, last, start))] = part
+        return block
+
+
+def array_to_apply(data: Any, name: str, memory: int) -> Any:
+    """What the extension aligns: a path, an array in memory, or a reader of a lazy array."""
+    if isinstance(data, (str, bytes, os.PathLike)):
+        return data
+    if is_lazy(data):
+        _check_type(np.dtype(data.dtype), name)
+        _check_lengths(data.shape, name)
+        reader = _Chunks(data, name, memory)
+        return reader.read, tuple(data.shape), reader.dtype, reader.chunk
+    array = as_array(data, name)
+    _check_lengths(array.shape, name)
+    whole_steps = all(stride % array.itemsize == 0 for stride in array.strides)
+    return array if array.dtype.isnative and whole_steps else np.ascontiguousarray(
+        array, dtype=array.dtype.newbyteorder("="))
+
+
+def _check_lengths(shape: Any, name: str) -> None:
+    if len(shape) < 2 or min(shape) < 1:
+        raise InvalidTask(f"{name} has shape {tuple(shape)}, expected 2 axes or more, none empty")
+
+
 def frames_of(series: Any, name: str = "series", *, copy: Optional[bool] = None,
               channel: Optional[int] = None, slice: Optional[int] = None,
               allow_external: bool = False) -> _core.Frames:
@@ -318,10 +385,36 @@ def check_overlap(out: Any, source: Any, name: str) -> None:
         raise InvalidTask(f"out shares memory with {name}")
 
 
+def array_output(out: Any, shape: Tuple[int, ...], dtype: np.dtype, gap: float,
+                 fill: bool) -> Tuple[Any, Any, Optional[List[int]]]:
+    """An output of any number of axes, how the extension writes blocks to it, and their lengths.
+
+    `fill`: not every sample will be written, so all become `gap` first.
+    """
+    if out is None:
+        out = np.full(shape, gap, dtype) if fill else np.empty(shape, dtype)
+        return out, out, [1] * len(shape)
+    out, _in_place = _checked_out(out, shape, dtype.str[1:], len(shape))
+    if fill:
+        for first in range(shape[0]):
+            out[first] = gap
+    in_memory = (isinstance(out, np.ndarray) and out.dtype == dtype and out.dtype.isnative and
+                 all(stride % out.itemsize == 0 for stride in out.strides))
+    if in_memory:
+        return out, out, [1] * len(shape)
+
+    def write(start: Tuple[int, ...], block: np.ndarray) -> None:
+        out[tuple(slice(s, s + n) for s, n in zip(start, block.shape))] = block
+    chunks = getattr(out, "chunks", None)
+    chunk = None if chunks is None or any(isinstance(each, tuple) for each in chunks) else chunks
+    return out, write, list(chunk) if chunk else [1] * len(shape)
+
+
 Sink = Any
 
 
-def _checked_out(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, bool]:
+def _checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
+                 axes: Optional[int] = None) -> Tuple[Any, bool]:
     """An output, a new array by default, and True if it is an array to write in place."""
     if out is None:
         out = np.empty(shape, dtype)
@@ -329,7 +422,7 @@ def _checked_out(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, boo
         raise InvalidTask(f"out has shape {tuple(getattr(out, 'shape', ()))}, expected "
                           f"{tuple(shape)}")
     kind = np.dtype(out.dtype)
-    holds_labels = dtype[0] in "iu" and kind.kind in "iu" and kind.itemsize >= 4
+    holds_labels = axes is None and dtype[0] in "iu" and kind.kind in "iu" and kind.itemsize >= 4
     if not holds_labels and not np.can_cast(np.dtype(dtype), kind):
         raise WrongType(f"out has type {kind}, expected {np.dtype(dtype)}")
     if not isinstance(out, np.ndarray):

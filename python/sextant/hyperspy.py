@@ -3,22 +3,24 @@
 
 >>> import sextant.hyperspy                         # doctest: +SKIP
 >>> aligned = sextant.hyperspy.align2D(signal)      # doctest: +SKIP
+>>> scan = sextant.hyperspy.apply(found, scan, by="splat")  # doctest: +SKIP
 """
 from __future__ import annotations
 
+import os
 from typing import Any, Optional
 
 import numpy as np
 from typing import Unpack
 
-from . import _core
+from . import _core, registration
 from ._arrays import Progress
 from ._documented import documented
 from ._options import RegisterOptions
 from .errors import InvalidTask, WrongType
-from .registration import Registration, Transforms, apply, register
+from .registration import Registration, Transforms, register
 
-__all__ = ["align2D", "registered"]
+__all__ = ["align2D", "apply", "registered"]
 
 
 def _check(signal: Any) -> None:
@@ -29,6 +31,20 @@ def _check(signal: Any) -> None:
         raise InvalidTask(f"signal has {axes.navigation_dimension} navigation and "
                           f"{axes.signal_dimension} signal axes, expected 1 and 2: a series of "
                           "images")
+
+
+def _check_uniform(axes: Any, first: Any, size: Any) -> None:
+    for axis, start, pixels in zip(axes, first, size):
+        if not axis.is_uniform and (start, pixels) != (0, axis.size):
+            raise InvalidTask(f"the axis {axis.name} is not uniform, so only canvas=\"reference\" is "
+                              "possible")
+
+
+def _move_axes(axes: Any, first: Any, size: Any) -> None:
+    for axis, start, pixels in zip(axes, first, size):
+        if axis.is_uniform:
+            axis.offset += start * axis.scale
+            axis.size = pixels
 
 
 @documented(RegisterOptions)
@@ -94,11 +110,8 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
     if comm is not None and comm.Get_rank() != 0:
         return None
     x, y, *size = (found.transforms if isinstance(found, Registration) else found).area
-    for axis, first, pixels in zip(signal.axes_manager.signal_axes, (x, y), size):
-        if not axis.is_uniform and (first, pixels) != (0, axis.size):
-            raise InvalidTask(f"the axis {axis.name} is not uniform, so only canvas=\"reference\" is "
-                              "possible")
-    data = apply(found, signal.data, progress=progress)
+    _check_uniform(signal.axes_manager.signal_axes, (x, y), size)
+    data = registration.apply(found, signal.data, progress=progress)
     if inplace:
         aligned = signal
         aligned.data = data
@@ -107,10 +120,7 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
     if getattr(aligned, "_lazy", False):
         aligned._lazy = False
         aligned._assign_subclass()
-    for axis, first, pixels in zip(aligned.axes_manager.signal_axes, (x, y), size):
-        if axis.is_uniform:
-            axis.offset += first * axis.scale
-            axis.size = pixels
+    _move_axes(aligned.axes_manager.signal_axes, (x, y), size)
     if isinstance(found, Registration):
         aligned.metadata.add_node("Sextant")
         aligned.metadata.Sextant.add_dictionary({
@@ -118,3 +128,69 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
             "deviations": np.stack([found.frames["sigma_tx"], found.frames["sigma_ty"]], axis=1)})
     aligned.events.data_changed.trigger(aligned)
     return aligned
+
+
+@documented()
+def apply(transforms: Any, signal: Any, *, axes: Optional[str] = None, by: str = "bilinear",
+          sum: bool = False, dtype: Any = None, memory: Optional[str] = None, out: Any = None,
+          progress: Progress = None) -> Any:
+    """Apply the transforms of a registered series to a signal of any number of axes.
+
+    Every spectrum or diffraction pattern moves with its pixel; see `sextant.apply`.
+
+    Parameters
+    ----------
+    transforms : sextant.Registration, Transforms or path
+        The registration of another signal of the same frames, such as a virtual detector.
+    signal : hyperspy.signals.BaseSignal
+        Spectra, images or patterns, in memory or lazy.
+    axes : str, optional
+        Names for the axes of ``signal.data`` if those of the signal are not t, y and x.
+    by, sum, dtype, memory, progress
+        As in `sextant.apply`.
+    out : array, optional
+        Where the result is written, such as a zarr array; the result is then lazy unless it is a
+        NumPy array.
+
+    Returns
+    -------
+    hyperspy.signals.BaseSignal
+        The aligned signal, or the sum of its frames, with the axes and metadata of `signal`.
+    """
+    manager = getattr(signal, "axes_manager", None)
+    if manager is None:
+        raise WrongType(f"signal is a {type(signal).__name__}, expected a hyperspy signal")
+    if isinstance(out, (str, bytes, os.PathLike)):
+        raise InvalidTask("out is a path, expected an array; sextant.apply writes files")
+    if axes is None:
+        axes = ",".join(str(axis.name) for axis in manager._axes)
+    names = _core.axis_names(axes)
+    if not {"x", "y"} <= set(names) or len(names) != len(manager._axes):
+        raise InvalidTask(f"signal has the axes {axes}, expected y (rows) and x (columns): name them "
+                          "by axes, such as \"t,y,x,energy\"")
+    if isinstance(transforms, (str, bytes, os.PathLike)):
+        transforms = Transforms.read(transforms)
+    x, y, *size = (transforms.transforms if isinstance(transforms, Registration)
+                   else transforms).area
+    moved = [manager._axes[names.index("x")], manager._axes[names.index("y")]]
+    _check_uniform(moved, (x, y), size)
+    data = registration.apply(transforms, signal.data, axes=axes, by=by, sum=sum, dtype=dtype,
+                              memory=memory, out=out, progress=progress)
+    if sum:
+        data = data[0]
+    is_lazy = not isinstance(data, np.ndarray)
+    if is_lazy:
+        import dask.array
+        arrays: Any = dask.array  # has no type hints
+        data = arrays.from_array(data)
+    frames = "t" if "t" in names else "z"
+    kept = [name for name in names if not sum or name != frames]
+    described = [dict(manager._axes[names.index(name)].get_axis_dictionary(), size=length)
+                 for name, length in zip(kept, data.shape)]
+    from hyperspy.signals import BaseSignal  # type: ignore[import]
+    result = BaseSignal(data, axes=described, metadata=signal.metadata.as_dictionary(),
+                        original_metadata=signal.original_metadata.as_dictionary())
+    result._lazy = is_lazy
+    result._assign_subclass()
+    _move_axes([result.axes_manager._axes[kept.index(name)] for name in ("x", "y")], (x, y), size)
+    return result

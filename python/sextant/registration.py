@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from typing import Unpack
 
 import numpy as np
 
 from . import _core
-from ._arrays import (Progress, agreed, as_array, check_overlap, frames_of, image_of, progress_for, sink_for)
+from ._arrays import (Progress, agreed, array_output, array_to_apply, as_array, check_overlap,
+                      frames_of, image_of, progress_for, sink_for)
 from ._documented import documented
 from ._options import RegisterOptions
 from ._results import Plan, Result, _axes, _contrast, _png
@@ -457,10 +459,13 @@ def _broadcast_fields(transforms: _core.Transforms, comm: Any) -> None:
 @documented()
 def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[Any]"], data: Any, *,
           out: Any = None, frame: Optional[int] = None, from_reference: bool = False,
-          progress: Progress = None, channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
-    """Apply the transforms of a registered series to other images or points.
+          axes: Optional[str] = None, by: str = "bilinear", sum: bool = False, dtype: Any = None,
+          memory: Optional[str] = None, progress: Progress = None,
+          channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
+    """Apply the transforms of a registered series to other images, arrays or points.
 
-    Images are interpolated bilinearly; where a frame has no data, pixels are NaN.
+    Images are interpolated bilinearly; where a frame has no data, pixels are NaN. In an array of
+    more axes, every channel, spectrum or diffraction pattern moves with its pixel: name the axes.
 
     Parameters
     ----------
@@ -469,12 +474,31 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     data : array_like, list, lazy array, path or Series
         A series with as many frames as were registered, one image if `frame` is given, or points:
         an array (points, 3) with the columns frame, x, y. Pixel centres have integer coordinates.
-    out : array, optional
-        Where aligned frames are written: float32 with the axes frames, height and width.
+        With `axes`, an array, lazy array (zarr, h5py, dask) or path with up to 8 axes, which is read
+        in blocks.
+    out : array or path, optional
+        Where aligned frames are written: float32 with the axes frames, height and width. With
+        `axes`: any array of the shape and type of the result, or a file (.zarr, .h5, .npy, .tif),
+        which has the registered frames only.
     frame : int, optional
         `data` is one image, to be transformed like this frame.
     from_reference : bool
         Map points from the average to the frames, instead of the reverse.
+    axes : str, optional
+        Names for the axes: a letter each (``"TYXE"``) or separated by commas
+        (``"t,y,x,ky,kx"``). Frames are t (or z), rows y and columns x, which are neighbours; all
+        other axes are carried along. Default: the names that a file, xarray or hyperspy states.
+    by : str
+        How samples move: ``"bilinear"``, ``"cubic"``, ``"lanczos"``; ``"shift"``, by whole pixels,
+        so that samples keep their bits; ``"splat"``, which distributes each pixel to those that it
+        overlaps, so that the sum of counts is kept.
+    sum : bool
+        Add up the aligned frames in one pass, without storing them.
+    dtype : dtype, optional
+        Type of the result with `axes`, `by` or `sum`; default: that of the data; for sums and
+        splats float32, or uint64 of shifted integers.
+    memory : str, optional
+        Memory limit for blocks of the data, such as ``"512M"``; default: 1 GiB.
     progress : callable or True, optional
         As in `sextant.register`.
     channel, slice : int, optional
@@ -483,7 +507,9 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     Returns
     -------
     ndarray
-        Aligned frames (float32, NaN outside the data), an aligned image, or points.
+        Aligned frames (float32, NaN outside the data), an aligned image, or points. With `axes`,
+        `by`, `sum` or `dtype`: the aligned array, in which frames that were left out have no data,
+        or `out`. With `sum`: the sum, and an image of the number of frames per pixel.
 
     Examples
     --------
@@ -495,6 +521,10 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     (4, 96, 96)
     >>> np.round(sextant.apply(found, [[3, 10, 20]])).tolist()
     [[3.0, 10.0, 23.0]]
+    >>> spectra = np.ones((4, 96, 96, 8), "u2")
+    >>> total, count = sextant.apply(found, spectra, axes="TYXE", by="splat", sum=True)
+    >>> total.shape, count.shape
+    ((96, 96, 8), (96, 96))
     """
     if isinstance(transforms, Registration):
         transforms = transforms.transforms
@@ -506,6 +536,17 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     handle = transforms._handle
     if frame is not None:
         frame = _core.whole_number("frame", frame, 0, 2**40)
+    data, named = _named_axes(data)
+    several = len(getattr(data, "shape", ())) > 3
+    if axes is None and several:
+        axes = named
+    if (several or by != "bilinear" or sum or _is_path(out) or
+            any(each is not None for each in (axes, dtype, memory))):
+        if from_reference:
+            raise InvalidTask("from_reference has no effect: data is not an array of points")
+        return _apply_to_array(transforms, data, axes, out, frame,
+                               {"by": by, "sum": sum, "memory": memory}, dtype, channel, slice,
+                               progress)
     if _is_points(data):
         if frame is not None:
             raise InvalidTask("frame has no effect: each point has a frame number")
@@ -542,6 +583,49 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     out, sink = sink_for(out, shape, "f4")
     _core.apply_to_frames(handle, frames, frame, sink, progress_for(progress))
     return out[0] if is_image and out.ndim == 3 else out
+
+
+def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out: Any,
+                    frame: Optional[int], options: Dict[str, Any], dtype: Any, channel: Optional[int],
+                    slice: Optional[int], progress: Progress) -> Any:
+    if not _is_path(data) and (channel is not None or slice is not None):
+        raise InvalidTask("channel and slice have no effect: data is not a file")
+    given = array_to_apply(data, "data", 256 << 20)
+    check_overlap(out, data, "data")
+    made: List[Any] = []
+
+    def open_out(shape: Tuple[int, ...], sample: np.dtype, gap: float) -> Tuple[Any, Any]:
+        if _is_path(out):
+            made.append(out)
+            return os.fspath(out), None
+        some_left_out = len(transforms.frames) < len(transforms._motions)
+        result, sink, chunk = array_output(out, shape, sample, gap, _is_path(data) or some_left_out)
+        made.append(result)
+        return sink, chunk
+    found = _core.apply_to_array(transforms._handle, given, axes, options, frame, channel, slice,
+                                 None if dtype is None else np.dtype(dtype), len(transforms._motions),
+                                 open_out, progress_for(progress))
+    if found["farthest"] > .71:
+        warnings.warn("the motions are not shifts: pixels are up to "
+                      f"{found['farthest']:.2f} pixels from their positions; by=\"splat\" or "
+                      "\"bilinear\" follows rotation and distortion", stacklevel=3)
+    return (made[0], found["count"]) if options["sum"] else made[0]
+
+
+def _is_path(data: Any) -> bool:
+    return isinstance(data, (str, bytes, os.PathLike))
+
+
+def _named_axes(data: Any) -> Tuple[Any, Optional[str]]:
+    """An array without what xarray or hyperspy adds to it, and the names that they state."""
+    manager = getattr(data, "axes_manager", None)
+    if manager is not None:  # hyperspy
+        names = [str(axis.name) for axis in manager._axes]
+        return data.data, ",".join(names) if all(name.isidentifier() for name in names) else None
+    dims = getattr(data, "dims", None)
+    if isinstance(dims, tuple) and hasattr(data, "variable"):  # xarray
+        return data.data, ",".join(map(str, dims))
+    return data, None
 
 
 def _is_points(data: Any) -> bool:

@@ -23,38 +23,6 @@ std::string text_of(py::handle value) {
     return utf8_of(py::str(value));
 }
 
-Sample sample_of(const py::dtype& type) {
-    const auto size = type.itemsize();
-    switch (type.kind()) {
-    case 'b':
-        return Sample::u8;
-    case 'u':
-        return size == 1   ? Sample::u8
-               : size == 2 ? Sample::u16
-               : size == 4 ? Sample::u32
-                           : Sample::u64;
-    case 'i':
-        return size == 1   ? Sample::i8
-               : size == 2 ? Sample::i16
-               : size == 4 ? Sample::i32
-                           : Sample::i64;
-    case 'f':
-        if (size == 2 || size == 4 || size == 8)
-            return size == 2 ? Sample::f16 : size == 4 ? Sample::f32 : Sample::f64;
-        break;
-    default:
-        break;
-    }
-    throw WrongType(fmt::format("samples of type {}, expected integers or floating-point numbers "
-                                "of up to 64 bits",
-                                text_of(type)));
-}
-
-/// True if the samples are not in the byte order of this machine.
-bool is_swapped(const py::dtype& type) {
-    return !type.attr("isnative").cast<bool>();
-}
-
 /// Where the samples of frames are in memory.
 struct Layout {
     std::vector<const std::byte*> frames;          ///< the first sample of each
@@ -210,6 +178,37 @@ void check(const FrameHeader& header) {
 }
 
 } // namespace
+
+Sample sample_of(const py::dtype& type) {
+    const auto size = type.itemsize();
+    switch (type.kind()) {
+    case 'b':
+        return Sample::u8;
+    case 'u':
+        return size == 1   ? Sample::u8
+               : size == 2 ? Sample::u16
+               : size == 4 ? Sample::u32
+                           : Sample::u64;
+    case 'i':
+        return size == 1   ? Sample::i8
+               : size == 2 ? Sample::i16
+               : size == 4 ? Sample::i32
+                           : Sample::i64;
+    case 'f':
+        if (size == 2 || size == 4 || size == 8)
+            return size == 2 ? Sample::f16 : size == 4 ? Sample::f32 : Sample::f64;
+        break;
+    default:
+        break;
+    }
+    throw WrongType(fmt::format("samples of type {}, expected integers or floating-point numbers "
+                                "of up to 64 bits",
+                                text_of(type)));
+}
+
+bool is_swapped(const py::dtype& type) {
+    return !type.attr("isnative").cast<bool>();
+}
 
 py::dtype type_of(Sample sample) {
     std::string text(name(sample)); // "u16", in NumPy "u2"

@@ -55,6 +55,10 @@ class Frames {
 };
 
 pybind11::dtype type_of(Sample sample);
+/// The samples of a type, whatever their byte order. Throws WrongType if there are none.
+Sample sample_of(const pybind11::dtype& type);
+/// True if samples are not in the byte order of this machine.
+bool is_swapped(const pybind11::dtype& type);
 
 /// The destination of rows of a result: an array of `Value` whose rows are contiguous, or a
 /// function of Python with the arguments plane, first row and rows, or nothing.

@@ -23,6 +23,7 @@
 #include "frames.hpp"
 #include "options.hpp"
 #include "text.hpp"
+#include "transforms.hpp"
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -39,21 +40,6 @@ using registration::Point;
 using registration::RigidMotion;
 using registration::RowMotion;
 using registration::Transform;
-
-/// The transforms of the frames of a series.
-struct Transforms {
-    ImageShape shape;
-    PixelArea area; ///< of aligned frames, in the coordinates of the reference
-    std::int64_t flyback = 0;
-    std::map<std::int64_t, Transform> of; ///< by frame, without those left out
-
-    const Transform& at(std::int64_t frame) const {
-        const auto found = of.find(frame);
-        if (found == of.end())
-            throw InvalidTask(fmt::format("frame {} was left out, or is not in the series", frame));
-        return found->second;
-    }
-};
 
 /// A frame's transform as far as the result of every rank contains it.
 Transform transform_of(const FrameRegistration& frame) {
@@ -272,74 +258,6 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
     return all;
 }
 
-/// Writes aligned frames to a sink: those of `numbers`, or a single one that is transformed like
-/// frame `like` of the registered series.
-std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
-                             std::optional<std::int64_t> like, const py::object& out,
-                             py::object progress) {
-    const ImageShape shape = frames.header().shape;
-    if (shape != transforms.shape)
-        throw InvalidTask(fmt::format("frames are {}x{}, expected {}x{}, the size of the "
-                                      "registered frames",
-                                      shape.width, shape.height, transforms.shape.width,
-                                      transforms.shape.height));
-    if (like && frames.header().frames != 1)
-        throw InvalidTask(
-            fmt::format("{} frames, expected one because frame is given", frames.header().frames));
-    if (like)
-        transforms.at(*like);
-    const RowSink sink(out, sizeof(float));
-    const PixelArea area = transforms.area;
-    Call call(std::move(progress), py::none(), 1);
-    call.run([&](const Communicator&) {
-        const RunControl control = call.control();
-        auto [source, offset] = less_offset(frames.open(call));
-        registration::FlybackGaps without_flyback(*source, transforms.flyback);
-        registration::Resampler resampler(without_flyback);
-        std::vector<float> pixels(static_cast<std::size_t>(area.shape.elements()));
-        const std::int64_t count = frames.header().frames;
-        for (std::int64_t frame = 0; frame < count; ++frame) {
-            control.check();
-            control.report("apply", frame, count);
-            const auto found = transforms.of.find(like.value_or(frame));
-            if (found == transforms.of.end())
-                std::fill(pixels.begin(), pixels.end(), std::nanf(""));
-            else
-                resampler.show(frame, found->second, area, pixels);
-            for (float& pixel : pixels)
-                pixel = static_cast<float>(pixel + offset);
-            sink.write(call, frame, 0, std::as_bytes(std::span(pixels)), area.shape.width, "f4");
-        }
-    });
-    return frames.header().frames;
-}
-
-/// Maps points of rows frame, x, y between their frames and the aligned frames.
-py::array_t<double> apply_to_points(const Transforms& transforms,
-                                    const py::array_t<double, py::array::c_style>& points,
-                                    bool from_reference) {
-    const auto from = points.unchecked<2>();
-    py::array_t<double> mapped({points.shape(0), py::ssize_t{3}});
-    auto to = mapped.mutable_unchecked<2>();
-    const auto left = static_cast<double>(transforms.area.x),
-               top = static_cast<double>(transforms.area.y);
-    for (py::ssize_t i = 0; i < points.shape(0); ++i) {
-        const Transform& transform = transforms.at(static_cast<std::int64_t>(from(i, 0)));
-        const Point at{from(i, 1), from(i, 2)};
-        Point found;
-        if (from_reference) {
-            found = apply(transform, {at.x + left, at.y + top}, transforms.shape);
-        } else {
-            found = apply_inverse(transform, at, transforms.shape);
-            found = {found.x - left, found.y - top};
-        }
-        to(i, 0) = from(i, 0);
-        to(i, 1) = found.x;
-        to(i, 2) = found.y;
-    }
-    return mapped;
-}
-
 /// Transforms without frames, which are added one by one; angles are in radians.
 std::shared_ptr<Transforms> transforms_of(std::int64_t width, std::int64_t height,
                                           const std::vector<std::int64_t>& area,
@@ -447,8 +365,7 @@ void bind_registration(py::module_& module) {
             return py::make_tuple(affine->a, affine->b, affine->c, affine->d);
         });
     module.def("register_series", &register_series);
-    module.def("apply_to_frames", &apply_to_frames);
-    module.def("apply_to_points", &apply_to_points);
+    bind_apply(module);
 }
 
 } // namespace sextant::python

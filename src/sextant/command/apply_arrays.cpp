@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/apply_arrays.hpp"
 
+#include "sextant/comm/waiting.hpp"
 #include "sextant/command/aligned_stack.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
@@ -8,16 +9,15 @@
 #include "sextant/core/text.hpp"
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/registration/array_choices.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace sextant::command {
 
@@ -25,13 +25,7 @@ using registration::AlignBy;
 
 Record record_of(ImageChoice& choice) {
     Record record;
-    record.add("by", choice.by,
-               std::vector<Named<AlignBy>>{{"bilinear", AlignBy::bilinear},
-                                           {"cubic", AlignBy::cubic},
-                                           {"lanczos", AlignBy::lanczos},
-                                           {"shift", AlignBy::shift},
-                                           {"splat", AlignBy::splat}},
-               "NAME", "how samples move");
+    record.add("by", choice.by, registration::align_by_names(), "NAME", "how samples move");
     record.add("sum", choice.sum, "add up the aligned frames instead of writing them");
     record.add("count", choice.count, "FILE", "with --sum: write the number of frames per pixel")
         .file();
@@ -42,70 +36,6 @@ Record record_of(ImageChoice& choice) {
                "OME-Zarr: also write levels of half the resolution, for viewers");
     return record;
 }
-
-namespace {
-
-/// An array of which some axes are read at one position only, and then have no axis.
-class FixedPositions final : public ArraySource {
-  public:
-    FixedPositions(std::unique_ptr<ArraySource> array,
-                   std::vector<std::optional<std::int64_t>> fixed)
-        : ArraySource(array->path(), remaining(array->header(), fixed)),
-          array_(std::move(array)),
-          fixed_(std::move(fixed)) {}
-
-  private:
-    static ArrayHeader remaining(ArrayHeader header,
-                                 const std::vector<std::optional<std::int64_t>>& fixed) {
-        for (std::size_t axis = fixed.size(); axis-- > 0;) {
-            if (!fixed[axis])
-                continue;
-            const auto at = static_cast<std::ptrdiff_t>(axis);
-            header.lengths.erase(header.lengths.begin() + at);
-            header.chunk.erase(header.chunk.begin() + at);
-            if (!header.names.empty())
-                header.names.erase(header.names.begin() + at);
-        }
-        return header;
-    }
-
-    ArrayBlock whole_block(const ArrayBlock& block) const {
-        ArrayBlock whole;
-        for (std::size_t axis = 0, next = 0; axis < fixed_.size(); ++axis) {
-            whole.start.push_back(fixed_[axis] ? *fixed_[axis] : block.start[next]);
-            whole.count.push_back(fixed_[axis] ? 1 : block.count[next]);
-            next += fixed_[axis] ? 0 : 1;
-        }
-        return whole;
-    }
-
-    void load(const ArrayBlock& block, std::span<std::byte> to) override {
-        array_->read(whole_block(block), to);
-    }
-    bool lacks(const ArrayBlock& block) override { return array_->is_fill(whole_block(block)); }
-
-    std::unique_ptr<ArraySource> array_;
-    std::vector<std::optional<std::int64_t>> fixed_;
-};
-
-bool is_whole_number(Sample sample) {
-    return name(sample).front() != 'f';
-}
-
-std::string axes_text(const ArrayHeader& header) {
-    std::string text;
-    for (std::size_t axis = 0; axis < header.lengths.size(); ++axis)
-        text += fmt::format("{}{} {}", text.empty() ? "" : " × ", header.axis_name(axis),
-                            header.lengths[axis]);
-    return text;
-}
-
-/// An example of names for the axes of an array.
-std::string example_of_axes(std::size_t axes) {
-    return axes == 4 ? "TYXE" : axes == 5 ? "T,Y,X,ky,kx" : "T,C,Z,Y,X,E";
-}
-
-} // namespace
 
 AlignedArray::AlignedArray(const SourceChoice& source, const ImageChoice& choice,
                            AppliedTransforms& transforms, const std::string& output)
@@ -133,107 +63,32 @@ AlignedArray::AlignedArray(const SourceChoice& source, const ImageChoice& choice
 void AlignedArray::choose_axes() {
     const ArrayHeader& header = array_->header();
     const std::size_t count = header.lengths.size();
-    std::vector<std::string> names = header.names;
-    if (names.empty() && count <= 3) {
-        names = count == 2 ? std::vector<std::string>{"y", "x"}
-                           : std::vector<std::string>{"t", "y", "x"};
-    }
-    std::vector<std::optional<std::int64_t>> fixed(count);
-    const auto refuse = [&](const std::string& expected) {
-        throw InvalidFile(array_->path(),
-                          fmt::format("has the axes {}, expected {}",
-                                      names.empty()
-                                          ? fmt::format("{}", fmt::join(header.lengths, "×"))
-                                          : axes_text(header),
-                                      expected));
-    };
-    if (count < 2)
-        refuse("rows and columns");
-    if (names.empty()) {
+    if (header.names.empty() && count > 3 && !source_.frame) {
         // As a series, whose frames are on several axes.
-        several_axes_unnamed_ = true;
         std::int64_t planes = 1;
         for (std::size_t axis = 0; axis + 2 < count; ++axis)
             planes *= header.lengths[axis];
-        if (planes != std::ssize(transforms_.all().frames) || source_.frame)
-            refuse(fmt::format("names for them, such as --axes {}, in which T are frames, Y rows "
-                               "and X columns",
-                               example_of_axes(count)));
-        axes_ = {std::nullopt, count - 2, count - 1};
-        return;
-    }
-    const auto find = [&](std::string_view name) -> std::optional<std::size_t> {
-        const auto at = std::find(names.begin(), names.end(), name);
-        return at == names.end() ? std::nullopt
-                                 : std::optional(static_cast<std::size_t>(at - names.begin()));
-    };
-    const auto row = find("y"), column = find("x"), time = find("t"), slice = find("z");
-    if (!row || !column || *column != *row + 1)
-        refuse("y (rows) and x (columns) one after the other: name them by --axes");
-    if (time && *time > *row)
-        refuse("t (frames) before y and x");
-    const auto length = [&](const std::optional<std::size_t>& axis) {
-        return axis ? header.lengths[*axis] : 1;
-    };
-    const auto fix = [&](const std::optional<std::size_t>& axis,
-                         const std::optional<std::int64_t>& position, std::string_view what) {
-        if (!position)
+        if (planes == std::ssize(transforms_.all().frames)) {
+            several_axes_unnamed_ = true;
+            axes_ = {std::nullopt, count - 2, count - 1};
             return;
-        if (*position >= length(axis))
-            throw InvalidFile(array_->path(),
-                              fmt::format("has no {0} {1}, expected {0} {2}", what, *position,
-                                          length(axis) == 1
-                                              ? std::string("0")
-                                              : fmt::format("0 to {}", length(axis) - 1)));
-        if (axis)
-            fixed[*axis] = position;
-    };
-    fix(find("c"), source_.channel, "channel");
-    fix(slice, source_.slice, "slice");
-    fix(time, source_.time, "time");
-    // As in other commands, slices are the frames if there is a single time or one is requested.
-    std::optional<std::size_t> frame = time;
-    if (source_.frame) {
-        frame = std::nullopt;
-        if (length(time) > 1)
-            throw InvalidTask(
-                fmt::format("{} has {} frames, expected one frame because --frame is given",
-                            array_->path(), length(time)));
-        if (time)
-            fixed[*time] = 0;
-    } else if (source_.time || (length(time) == 1 && length(slice) > 1 && !source_.slice)) {
-        frame = slice;
-        if (time)
-            fixed[*time] = source_.time.value_or(0);
+        }
     }
-    if (frame && fixed[*frame])
-        frame = std::nullopt;
-    if (frame && *frame > *row)
-        refuse("z (frames) before y and x");
-    const auto now = [&](std::size_t axis) {
-        return axis - static_cast<std::size_t>(std::count_if(
-                          fixed.begin(), fixed.begin() + static_cast<std::ptrdiff_t>(axis),
-                          [](const auto& each) { return each.has_value(); }));
-    };
-    axes_ = {frame ? std::optional(now(*frame)) : std::nullopt, now(*row), now(*column)};
-    if (std::ranges::any_of(fixed, [](const auto& each) { return each.has_value(); }))
-        array_ = std::make_unique<FixedPositions>(std::move(array_), std::move(fixed));
+    auto found =
+        registration::choose_axes(std::move(array_), {source_.channel, source_.slice, source_.time,
+                                                      source_.frame.has_value()});
+    array_ = std::move(found.array);
+    axes_ = found.axes;
 }
 
 void AlignedArray::choose_sample() {
-    const Sample data = array_->header().sample;
-    if (!choice_.sample.empty()) {
+    if (!choice_.sample.empty())
         sample_ = *sample_named(choice_.sample);
-    } else if (choice_.sum && choice_.by == AlignBy::shift && is_whole_number(data)) {
-        const Sample wide = name(data).front() == 'u' ? Sample::u64 : Sample::i64;
-        sample_ = can_write_frames(output_, wide) ? wide : Sample::f32;
-    } else if (choice_.sum || choice_.by == AlignBy::splat) {
-        sample_ = data == Sample::f64 ? sample_in_file(output_, Sample::f64) : Sample::f32;
-    } else {
-        sample_ = sample_in_file(output_, data);
-    }
+    else
+        sample_ =
+            sample_in_file(output_, registration::usual_sample(array_->header().sample, options_));
     check_frames_name(output_, sample_);
-    options_.gap = choice_.by == AlignBy::splat || choice_.sum ? 0 : usual_gap(sample_);
+    options_.gap = registration::usual_gap(sample_, options_);
 }
 
 bool AlignedArray::is_plain_series() const {
@@ -279,7 +134,7 @@ std::string AlignedArray::run() {
             array_->path(),
             fmt::format("has {} axes without names, expected --axes, such as --axes {}",
                         array_->header().lengths.size(),
-                        example_of_axes(array_->header().lengths.size())));
+                        registration::example_of_axes(array_->header().lengths.size())));
     for (const std::string& remark : array_->header().remarks)
         print_warnings(std::array{fmt::format("{}: {}", array_->path(), remark)});
     if (options_.sum && !axes_.frame)
@@ -288,7 +143,7 @@ std::string AlignedArray::run() {
     sink_options.pyramid = choice_.pyramid;
     const std::unique_ptr<ArraySink> sink =
         format::create_array(output_, header_of_result(), sink_options);
-    Team team(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 64U)));
+    Team team(std::clamp(Cores::available().count(), 1, 64));
     Progress progress(true);
     RunControl control;
     control.progress = [&](std::string_view part, std::int64_t done, std::int64_t all) {
@@ -310,7 +165,8 @@ std::string AlignedArray::run() {
     if (counts)
         counts->commit();
     progress.clear();
-    std::string text = fmt::format("{}: {}, {}", output_, axes_text(sink->header()), name(sample_));
+    std::string text =
+        fmt::format("{}: {}, {}", output_, registration::axes_text(sink->header()), name(sample_));
     if (options_.sum)
         text += fmt::format(", the sum of {}", report::counted(std::ssize(frames_), "frame"));
     if (options_.by == AlignBy::splat)

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`sextant.apply` to arrays of many axes: every spectrum or pattern moves with its pixel."""
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import sextant
+
+SHAPE, SIDE = (5, 24, 32), (24, 32)
+MOTIONS = [(0, 0, 0), (0, 1.25, -.5), (.02, 3, 2), (0, -2, 1), (-.01, .75, 4.5)]
+
+
+def transforms(tmp_path, motions=MOTIONS, left_out=()):
+    frames = [{"frame": i, "alpha": a, "tx": x, "ty": y} if i not in left_out else
+              {"frame": i, "left_out": "dark"} for i, (a, x, y) in enumerate(motions)]
+    path = tmp_path / "transforms.json"
+    path.write_text(json.dumps({"kind": "sextant transforms", "version": 1, "series": "",
+                                "model": "rigid", "reference": 0, "width": SIDE[1],
+                                "height": SIDE[0], "frames": frames}))
+    return path
+
+
+@pytest.fixture
+def spectra():
+    return np.random.default_rng(1).integers(0, 1000, (*SHAPE, 7)).astype("u2")
+
+
+def by_command(tmp_path, data, *options):
+    np.save(tmp_path / "data.npy", data)
+    out = tmp_path / "by_command.npy"
+    subprocess.run([sys.executable, "-m", "sextant", "apply", tmp_path / "transforms.json",
+                    tmp_path / "data.npy", "-o", out, *options], check=True, capture_output=True)
+    return np.load(out)
+
+
+@pytest.mark.parametrize("by", ["bilinear", "cubic", "lanczos", "splat"])
+@pytest.mark.parametrize("sum", [False, True])
+def test_equals_the_command(tmp_path, spectra, by, sum):
+    path = transforms(tmp_path)
+    expected = by_command(tmp_path, spectra, "--axes", "TYXE", "--by", by, *["--sum"] * sum)
+    found = sextant.apply(path, spectra, axes="TYXE", by=by, sum=sum)
+    result = found[0] if sum else found
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(result, expected)
+    np.testing.assert_array_equal(
+        sextant.apply(path, tmp_path / "data.npy", axes="TYXE", by=by, sum=sum)[0] if sum else
+        sextant.apply(path, str(tmp_path / "data.npy"), axes="TYXE", by=by), expected)
+
+
+def test_shifts_keep_bits_and_splats_keep_sums(tmp_path):
+    """Every pattern of a 4-D scan contains its true position."""
+    motions = [(0, 0, 0), (0, 2, -1), (0, -3, 2)]
+    path = transforms(tmp_path, motions)
+    data = np.zeros((3, *SIDE, 4, 3))
+    y, x = np.mgrid[:SIDE[0], :SIDE[1]]
+    for frame, (_, tx, ty) in enumerate(motions):
+        # As apply() defines motions: reference (x, y) is seen at (x + tx, y + ty) of the frame.
+        data[frame, ..., 0, 0] = x - tx
+        data[frame, ..., 1, 2] = y - ty
+        data[frame, ..., 3, 1] = 1
+    moved = sextant.apply(path, data, axes="t,y,x,ky,kx", by="shift")
+    for frame in range(3):
+        seen = np.isfinite(moved[frame, ..., 3, 1])
+        assert seen.sum() >= (SIDE[0] - 2) * (SIDE[1] - 3)
+        assert (moved[frame, ..., 0, 0][seen] == x[seen]).all()
+        assert (moved[frame, ..., 1, 2][seen] == y[seen]).all()
+    counts = np.zeros((3, *SIDE, 4, 3))
+    counts[:, 6:-6, 6:-6] = np.random.default_rng(2).poisson(3, (3, 12, 20, 4, 3))
+    splat = sextant.apply(transforms(tmp_path, [(0, 0, 0), (.03, 1.3, -.4), (-.02, 2.6, 1.1)]), counts,
+                          axes="t,y,x,ky,kx", by="splat")
+    np.testing.assert_allclose(splat.sum((1, 2)), counts.sum((1, 2)), rtol=1e-6)
+
+
+def test_layouts_of_input(tmp_path, spectra):
+    path = transforms(tmp_path)
+    expected = sextant.apply(path, spectra, axes="TYXE")
+    swapped = spectra.astype(">u2")
+    strided = np.repeat(spectra, 2, axis=3)[..., ::2]
+    transposed = np.ascontiguousarray(spectra.transpose(3, 1, 2, 0)).transpose(3, 1, 2, 0)
+    backward = np.ascontiguousarray(spectra[:, ::-1])[:, ::-1]
+    for each in (swapped, strided, transposed, backward):
+        np.testing.assert_array_equal(sextant.apply(path, each, axes="TYXE"), expected)
+
+
+def test_lazy_arrays(tmp_path, spectra):
+    zarr = pytest.importorskip("zarr")
+    path = transforms(tmp_path)
+    expected = sextant.apply(path, spectra, axes="TYXE")
+    stored = zarr.array(spectra, chunks=(2, 10, 7, 3))
+    out = zarr.zeros(spectra.shape, chunks=(2, 5, 9, 4), dtype="u2")
+    assert sextant.apply(path, stored, axes="TYXE", out=out) is out
+    np.testing.assert_array_equal(out[:], expected)
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "data.h5", "w") as file:
+        for data in (file.create_dataset("a", data=spectra),
+                     file.create_dataset("b", data=spectra, chunks=(1, 24, 8, 7))):
+            np.testing.assert_array_equal(sextant.apply(path, data, axes="TYXE"), expected)
+        result = file.create_dataset("c", spectra.shape, "u2", chunks=(2, 24, 5, 7))
+        sextant.apply(path, spectra, axes="TYXE", out=result)
+        np.testing.assert_array_equal(result[:], expected)
+    dask = pytest.importorskip("dask.array")
+    data = dask.from_array(spectra, chunks=(2, (10, 14), (20, 12), 7))
+    np.testing.assert_array_equal(sextant.apply(path, data, axes="TYXE"), expected)
+
+
+def test_chunks_are_read_once(tmp_path, spectra):
+    class Counting:
+        shape, dtype, chunks, reads = spectra.shape, spectra.dtype, (1, 8, 8, 7), []
+
+        def __getitem__(self, index):
+            self.reads.append(index)
+            return spectra[index]
+    counting = Counting()
+    np.testing.assert_array_equal(sextant.apply(transforms(tmp_path), counting, axes="TYXE"),
+                                  sextant.apply(transforms(tmp_path), spectra, axes="TYXE"))
+    assert len(counting.reads) == 5 * 3 * 4
+
+
+def test_to_files(tmp_path, spectra):
+    zarr = pytest.importorskip("zarr")
+    path = transforms(tmp_path)
+    expected = sextant.apply(path, spectra, axes="TYXE", by="splat")
+    assert sextant.apply(path, spectra, axes="TYXE", by="splat", out=tmp_path / "out.zarr") == \
+        tmp_path / "out.zarr"
+    group = zarr.open_group(str(tmp_path / "out.zarr"), "r")
+    np.testing.assert_array_equal(group["0"][:], expected)
+    assert group["0"].attrs["_ARRAY_DIMENSIONS"] == ["t", "y", "x", "e"]
+    with pytest.raises(sextant.InvalidFile, match="out.jpg"):
+        sextant.apply(path, spectra, axes="TYXE", out=str(tmp_path / "out.jpg"))
+
+
+def test_outputs_in_memory(tmp_path, spectra):
+    path = transforms(tmp_path)
+    expected = sextant.apply(path, spectra, axes="TYXE")
+    out = np.empty((*spectra.shape[:3], 14), "u2")[..., ::2]
+    assert sextant.apply(path, spectra, axes="TYXE", out=out) is out
+    np.testing.assert_array_equal(out, expected)
+    wide = np.empty(spectra.shape, "f8")
+    np.testing.assert_array_equal(sextant.apply(path, spectra, axes="TYXE", out=wide), expected)
+    floats = sextant.apply(path, spectra, axes="TYXE", dtype="f4")
+    assert floats.dtype == np.float32 and np.isnan(floats).any()
+    inside = np.isfinite(floats)
+    np.testing.assert_array_equal(np.rint(floats[inside]), expected[inside])
+    with pytest.raises(sextant.InvalidTask, match="expected \\(5, 24, 32, 7\\)"):
+        sextant.apply(path, spectra, axes="TYXE", out=np.empty((5, 24, 32)))
+    with pytest.raises(sextant.WrongType, match="out has type uint8"):
+        sextant.apply(path, spectra, axes="TYXE", out=np.empty(spectra.shape, "u1"))
+    with pytest.raises(sextant.InvalidTask, match="shares memory"):
+        sextant.apply(path, spectra, axes="TYXE", out=spectra)
+
+
+def test_frames_that_were_left_out_have_no_data(tmp_path, spectra):
+    whole = sextant.apply(transforms(tmp_path), spectra, axes="TYXE", dtype="f4")
+    path = transforms(tmp_path, left_out=(1, 4))
+    for out in (None, np.ones(spectra.shape, "f4")):
+        found = sextant.apply(path, spectra, axes="TYXE", dtype="f4", out=out)
+        assert np.isnan(found[[1, 4]]).all()
+        np.testing.assert_array_equal(found[[0, 2, 3]], whole[[0, 2, 3]])
+    total, count = sextant.apply(path, spectra, axes="TYXE", sum=True)
+    assert count.max() == 3
+    np.testing.assert_allclose(total, np.nansum(whole[[0, 2, 3]].astype("f8"), 0), rtol=1e-6)
+
+
+def test_sparse_files_into_arrays(tmp_path, spectra):
+    """Chunks that are not stored are not written, so the output must be set before."""
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(str(tmp_path / "sparse.zarr"), "w")
+    stored = group.create_dataset("0", shape=spectra.shape, chunks=(1, 8, 8, 7), dtype="u2",
+                                  fill_value=0)
+    stored.attrs["_ARRAY_DIMENSIONS"] = ["t", "y", "x", "energy"]
+    stored[1, 8:16, 8:16] = spectra[1, 8:16, 8:16]
+    path = transforms(tmp_path, [(0, x, y) for x, y in ((0, 0), (1, -2), (3, 2), (-2, 1), (4, 0))])
+    out = np.full(spectra.shape, 7, "u2")
+    sextant.apply(path, tmp_path / "sparse.zarr", by="shift", out=out)
+    np.testing.assert_array_equal(out, sextant.apply(path, stored[:], axes="TYXE", by="shift"))
+
+
+def test_single_frames(tmp_path, spectra):
+    path = transforms(tmp_path)
+    one = sextant.apply(path, spectra[2], axes="YXE", frame=2)
+    np.testing.assert_array_equal(one, sextant.apply(path, spectra, axes="TYXE")[2])
+
+
+def test_names_of_libraries(tmp_path, spectra):
+    path = transforms(tmp_path)
+    expected = sextant.apply(path, spectra, axes="TYXE")
+
+    class Named:  # as xarray.DataArray
+        shape, dtype, dims, variable, data = spectra.shape, spectra.dtype, ("t", "y", "x", "e"), 0, spectra
+    np.testing.assert_array_equal(sextant.apply(path, Named()), expected)
+
+    class Axis:
+        def __init__(self, name):
+            self.name = name
+
+    class Manager:
+        _axes = [Axis(name) for name in ("t", "y", "x", "energy")]
+
+    class Signal:  # as hyperspy.signals.Signal1D
+        data, axes_manager = spectra, Manager()
+    np.testing.assert_array_equal(sextant.apply(path, Signal()), expected)
+
+
+def test_bad_input(tmp_path, spectra):
+    path = transforms(tmp_path)
+    for data, options, message in [
+            (spectra, {}, "has the axes 5×24×32×7, expected names for them, such as axes TYXE"),
+            (spectra, {"axes": "TYX"}, "axes names 3 axes, but data has shape"),
+            (spectra, {"axes": "TEYX"}, r"frames of shape \(32, 7\), expected \(24, 32\)"),
+            (spectra, {"axes": "TYEX"}, "one after the other: name them by axes"),
+            (spectra, {"axes": "TY1E"}, "expected a letter for each axis"),
+            (spectra[:4], {"axes": "TYXE"}, "has 4 frames, expected 5"),
+            (spectra[0], {"axes": "YXE", "frame": 9}, "frame 9 was left out"),
+            (spectra[0], {"axes": "YXE", "frame": 1, "sum": True}, "has a single frame"),
+            (spectra, {"axes": "TYXE", "by": "cubc"}, "did you mean cubic"),
+            (spectra, {"axes": "TYXE", "memory": "lots"}, "memory"),
+            (spectra, {"axes": "TYXE", "channel": 1}, "channel and slice have no effect"),
+            (spectra, {"axes": "TYXE", "from_reference": True}, "from_reference has no effect"),
+            (np.ones((5, 24, 32, 0)), {"axes": "TYXE"}, "none empty"),
+            (spectra, {"axes": "TYXE", "dtype": "c8"}, "complex64"),
+            (spectra, {"axes": "TYXE", "memory": 3.5}, "memory"),
+    ]:
+        with pytest.raises(sextant.Error, match=message):
+            sextant.apply(path, data, **options)
+
+
+def test_errors_of_lazy_arrays_are_raised(tmp_path, spectra):
+    class Broken:
+        shape, dtype = spectra.shape, spectra.dtype
+
+        def __getitem__(self, index):
+            raise OSError("the disk is gone")
+    with pytest.raises(OSError, match="the disk is gone"):
+        sextant.apply(transforms(tmp_path), Broken(), axes="TYXE")
+
+
+def test_hyperspy_signals(tmp_path, spectra):
+    hyperspy = pytest.importorskip("hyperspy.api")
+    zarr = pytest.importorskip("zarr")
+    import sextant.hyperspy
+    path = transforms(tmp_path)
+    signal = hyperspy.signals.Signal1D(spectra)
+    for axis, (name, scale) in zip(signal.axes_manager._axes,
+                                   [("time", 2), ("y", .5), ("x", .5), ("energy", 10)]):
+        axis.name, axis.scale, axis.units = name, scale, "s" if name == "time" else "nm"
+    signal.metadata.General.title = "a map"
+    signal.set_signal_type("EDS_TEM")
+    moved = sextant.hyperspy.apply(path, signal, by="splat")
+    expected = sextant.apply(path, spectra, axes="TYXE", by="splat")
+    np.testing.assert_array_equal(moved.data, expected)
+    assert type(moved) is type(signal) and moved.metadata.General.title == "a map"
+    assert moved.axes_manager.navigation_shape == (32, 24, 5)
+    assert [axis.scale for axis in moved.axes_manager._axes] == [2, .5, .5, 10]
+    total = sextant.hyperspy.apply(path, signal, by="splat", sum=True)
+    assert total.axes_manager.navigation_shape == (32, 24) and total.axes_manager.signal_shape == (7,)
+    np.testing.assert_allclose(total.data, expected.astype("f8").sum(0), rtol=1e-6, atol=1e-3)
+    lazy = sextant.hyperspy.apply(path, signal.as_lazy(), by="splat",
+                                  out=zarr.zeros(spectra.shape, chunks=(1, 8, 8, 7), dtype="f4"))
+    assert lazy._lazy
+    np.testing.assert_array_equal(lazy.data.compute(), expected)
+    moved.save(tmp_path / "moved.hspy")
+    np.testing.assert_array_equal(hyperspy.load(str(tmp_path / "moved.hspy")).data, expected)
+    with pytest.raises(sextant.InvalidTask, match=r"expected y \(rows\) and x \(columns\)"):
+        sextant.hyperspy.apply(path, hyperspy.signals.Signal1D(spectra), axes="T,C,Z,E")
