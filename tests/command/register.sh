@@ -181,6 +181,20 @@ head -c 1024 movie.mrc >cut.mrc
 refused 'cut.mrc' cut.mrc
 "$SEXTANT" synthesize -o dark.tif --frames 3 --width 32 --height 32 --contrast 0 --amorphous 0 --dose .00001
 refused 'none of 3 frames could be registered; at least 2 are needed; frame 0: every sample is 0' dark.tif
+
+# A series that cannot be registered: what to try, and a page with its frames. The frames are of
+# different specimens.
+for seed in 1 2 3; do
+    "$SEXTANT" synthesize -o other.npy --frames 2 --seed $seed --width 64 --height 64 --specimen carbon
+    tail -c $((2 * 64 * 64 * 4)) other.npy | head -c $((64 * 64 * 4)) >>unlike.raw
+done
+"$SEXTANT" register unlike.raw::64x64,f32 -o unlike --report unlike.html 2>errors &&
+    fail "frames of different specimens were registered"
+grep -q 'advice: try --rotation 180 if frames are rotated' errors || { cat errors; fail "no advice"; }
+grep -q 'unlike.html shows the frames' errors || { cat errors; fail "the page is not named"; }
+[ "$(grep -o 'left out: no' unlike.html | wc -l)" = 3 ] || fail "the page does not show the frames"
+[ ! -e unlike/average.tif ] || fail "a failed run wrote an average"
+
 "$SEXTANT" register movie.mrc -o none/deeper 2>errors && fail "a folder in a missing folder"
 grep -q 'none does not exist' errors || { cat errors; fail "the missing folder is not named"; }
 "$SEXTANT" register movie.mrc -o points.csv 2>errors && fail "a file is accepted as a folder"

@@ -216,6 +216,9 @@ class RegisterRun {
                         : fmt::format("resuming an earlier run: {} of its results are reused",
                                       results));
         };
+        hooks.failed = [this](std::span<const FrameRegistration> frames) {
+            report_failure(frames);
+        };
         if (options_.recorded_mean) {
             hooks.worked = [&log](registration::Work work, Seconds begin, Seconds end) {
                 log.add(work, begin, end);
@@ -388,6 +391,24 @@ class RegisterRun {
         } catch (const InvalidFile&) {
             // The series was removed during the run. The page has no pictures of single frames.
         }
+    }
+
+    /// States what to try, and writes the page.
+    void report_failure(std::span<const FrameRegistration> frames) {
+        progress_.clear();
+        for (FrameRegistration frame : frames) {
+            if (frame.left_out.empty())
+                frame.left_out = "no other frame could be registered to this one";
+            summary_.transforms.frames.push_back(std::move(frame));
+        }
+        for (const std::string& advice : advice_on_failure(summary_))
+            print_note("advice: " + advice);
+        const std::string& page = command_.reports.report;
+        if (page.empty())
+            return;
+        read_thumbnails();
+        write_text(page, to_failure_page(summary_));
+        print_note(page + " shows the frames");
     }
 
     void report() {

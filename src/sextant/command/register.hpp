@@ -65,6 +65,8 @@ std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms);
 
 /// What the average resolves, as a line; "" if it was not determined.
 std::string resolution_text(const RegisterSummary& summary);
+/// What to try if fewer than two frames could be registered, a line each.
+std::vector<std::string> advice_on_failure(const RegisterSummary& summary);
 /// What to try for the most frequent problems, a line each.
 std::vector<std::string> advice_of(const RegisterSummary& summary);
 
@@ -75,5 +77,8 @@ std::string to_text(const RegisterSummary& summary);
 std::string to_json(const RegisterSummary& summary);
 /// A self-contained HTML page. Requires `summary.work` and the mean of the frames as recorded.
 std::string to_page(const RegisterSummary& summary);
+/// A self-contained HTML page of a series that could not be registered: its frames, why, and what
+/// to try.
+std::string to_failure_page(const RegisterSummary& summary);
 
 } // namespace sextant::command

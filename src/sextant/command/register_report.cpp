@@ -444,6 +444,29 @@ std::string to_page(const RegisterSummary& summary) {
     return report::render(page);
 }
 
+std::string to_failure_page(const RegisterSummary& summary) {
+    report::Page page;
+    const SeriesTransforms& transforms = summary.transforms;
+    page.title = "Sextant: " + transforms.series;
+    page.subtitle = "fewer than two frames could be registered";
+    page.facts = {{"Series", fmt::format("{}: {} of {}x{} pixels", transforms.series,
+                                         report::counted(std::ssize(transforms.frames), "frame"),
+                                         transforms.shape.width, transforms.shape.height)}};
+    if (const std::string pixel = pixel_of(transforms); !pixel.empty())
+        page.facts.push_back({"A pixel", pixel});
+    for (const std::string& advice : advice_on_failure(summary))
+        page.facts.push_back({"What to try", advice});
+    page.facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
+    for (const std::string& warning : summary.warnings)
+        page.facts.push_back({"Warning", warning});
+    page.sections = {frames_of(summary)};
+    page.next_steps = {
+        {"Axes, channels and slices of the series", "sextant info " + transforms.series},
+        {"Search for rotated frames", fmt::format("sextant register {} -o {} --rotation 180",
+                                                  transforms.series, summary.output)}};
+    return report::render(page);
+}
+
 std::vector<std::int64_t> frames_to_picture(const SeriesTransforms& transforms) {
     struct Remarks {
         bool left_out;

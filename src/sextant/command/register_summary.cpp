@@ -319,6 +319,29 @@ std::string resolution_text(const RegisterSummary& summary) {
     return text;
 }
 
+std::vector<std::string> advice_on_failure(const RegisterSummary& summary) {
+    const std::vector<FrameRegistration>& frames = summary.transforms.frames;
+    std::vector<std::string> all;
+    if (std::ranges::any_of(frames, is_out_of_reach)) {
+        all = {
+            "try --rotation 180 if frames are rotated",
+            "if frames are noisy, register another channel (--channel) or sums of several "
+            "frames, and apply the motions to these frames (sextant apply)",
+            "try --flatten on, or --dark, --gain and --defects, if shading, contamination or the "
+            "pattern of the detector is stronger than the specimen",
+            "record at shorter intervals if frames drift by more than half of their size"};
+    }
+    const auto unusable = std::ranges::find_if(frames, [](const FrameRegistration& frame) {
+        return !frame.left_out.empty() && !is_out_of_reach(frame);
+    });
+    if (unusable != frames.end())
+        all.push_back(fmt::format(
+            "check the shutter, --channel and --slice: some frames have no image, such as "
+            "frame {} ({})",
+            unusable->frame, unusable->left_out));
+    return all;
+}
+
 std::vector<std::string> advice_of(const RegisterSummary& summary) {
     std::vector<std::string> all = {advice_on_flags(summary, counts_of(registered(summary))),
                                     misfit_text(summary.result), unresolved_text(summary.result)};

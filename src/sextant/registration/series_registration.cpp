@@ -479,7 +479,7 @@ class SeriesRegistration::Run {
         end_inspection();
         warn_of_copies(inspection);
         timed(result_.seconds.inspection, [&] { flatten(inspection); });
-        agree(communicator_, [&] { require_two(inspection.usable.size(), inspection.frames); });
+        require_two(inspection.usable.size(), inspection.frames);
         open_ledger(inspection);
         timed(result_.seconds.registration, [&] { register_first(std::move(inspection)); });
         timed(result_.seconds.stages, [&] {
@@ -650,16 +650,33 @@ class SeriesRegistration::Run {
                                           space.available >> 20));
     }
 
+    /// Fails on every rank unless two of all frames are usable. Collective.
     void require_two(std::size_t usable, std::span<const FrameRegistration> own) const {
         if (usable >= 2)
             return;
-        const auto bad = std::find_if(own.begin(), own.end(), [](const FrameRegistration& frame) {
-            return !frame.left_out.empty();
+        std::string reasons;
+        for (const FrameRegistration& frame : own)
+            reasons += frame.left_out + '\0';
+        std::string all;
+        for (const std::string& text : all_gather_texts(communicator_, reasons))
+            all += text;
+        agree(communicator_, [&] {
+            std::vector<FrameRegistration> frames;
+            for (std::size_t at = 0; at < all.size(); at = all.find('\0', at) + 1) {
+                FrameRegistration& frame = frames.emplace_back();
+                frame.frame = std::ssize(frames) - 1;
+                frame.left_out = all.substr(at, all.find('\0', at) - at);
+            }
+            if (hooks_.failed && communicator_.rank() == 0)
+                hooks_.failed(frames);
+            const auto bad = std::ranges::find_if(
+                frames, [](const FrameRegistration& frame) { return !frame.left_out.empty(); });
+            throw InvalidTask(fmt::format(
+                "{}: {} of {} frames could be registered; at least 2 are needed{}", source_->path(),
+                usable == 0 ? "none" : "only 1", source_->header().frames,
+                bad == frames.end() ? ""
+                                    : fmt::format("; frame {}: {}", bad->frame, bad->left_out)));
         });
-        throw InvalidTask(fmt::format(
-            "{}: {} of {} frames could be registered; at least 2 are needed{}", source_->path(),
-            usable == 0 ? "none" : "only 1", source_->header().frames,
-            bad == own.end() ? "" : fmt::format("; frame {}: {}", bad->frame, bad->left_out)));
     }
 
     Checkpoint::Identity identity_of(const std::vector<FrameStatistics>& statistics) const {
@@ -750,7 +767,7 @@ class SeriesRegistration::Run {
             context_.emplace(with_source(SeriesContext(*context_), *inverted_));
         leave_out_unrelated(own_);
         registered_ = gather_registered(communicator_, own_);
-        agree(communicator_, [&] { require_two(registered_.frames.size(), own_); });
+        require_two(registered_.frames.size(), own_);
         result_.reference =
             options_.reference.value_or(nonrigid() ? series.reference : reference_frame());
         if (!options_.reference && result_.reference != first_sound_frame())

@@ -262,6 +262,9 @@ struct RegistrationHooks {
     std::function<void(const RegistrationResult& result, RegisteredFrames& frames)> write = {};
     /// Called on rank 0 if results of an earlier run are reused, with their number.
     std::function<void(std::size_t results)> resumed = {};
+    /// Called on rank 0, before the run fails because fewer than two frames could be registered,
+    /// with the frames and why they are left out.
+    std::function<void(std::span<const FrameRegistration> frames)> failed = {};
     /// Called on each rank after each computed result, with times on the steady clock of the host.
     std::function<void(registration::Work work, Seconds begin, Seconds end)> worked = {};
 };
