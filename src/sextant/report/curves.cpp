@@ -133,8 +133,10 @@ class Picture {
         if (!shown_.any())
             shown_ = {0, 1};
         const double middle = (shown_.low + shown_.high) / 2;
-        const double half =
-            std::max({(shown_.high - shown_.low) * .53, std::abs(middle) * 1e-6, 1e-9});
+        const double of_constant = middle == 0 ? .5 : std::abs(middle) * .05;
+        const double half = shown_.high == shown_.low ? of_constant
+                                                      : std::max((shown_.high - shown_.low) * .53,
+                                                                 std::abs(middle) * 1e-6);
         shown_ = {middle - half, middle + half};
     }
 
