@@ -7,6 +7,11 @@ install(EXPORT sextant-targets NAMESPACE sextant::
 
 if(SEXTANT_COMMAND)
     install(TARGETS sextant_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/manuals/man1" DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+    install(FILES "${PROJECT_BINARY_DIR}/manuals/bash/sextant"
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+    install(FILES "${PROJECT_BINARY_DIR}/manuals/zsh/_sextant"
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
 endif()
 if(SEXTANT_LAB)
     install(TARGETS sextant_laboratory RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sextant)

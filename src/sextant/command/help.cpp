@@ -15,7 +15,8 @@ std::string command_row(std::string_view name, std::string_view summary) {
     return fmt::format("  {:<11} {}\n", name, summary);
 }
 
-/// The left column of a help line: "IN..." or "--json [FILE]".
+} // namespace
+
 std::string with_value(const Field& field) {
     if (field.is_positional || field.kind == Field::Kind::flag)
         return field.called();
@@ -23,10 +24,10 @@ std::string with_value(const Field& field) {
                        field.called(), field.value_name);
 }
 
-std::string usage_of(const Record& options, std::string_view command) {
-    std::string usage = fmt::format("Usage: sextant {}", command);
+std::string usage_of(const Operation& operation) {
+    std::string usage = fmt::format("Usage: sextant {}", operation.name);
     bool others = false;
-    for (const Field& field : options.fields) {
+    for (const Field& field : operation.options.fields) {
         if (field.is_required)
             usage += fmt::format(" {}", with_value(field));
         else if (field.is_positional)
@@ -46,11 +47,8 @@ std::string explained(const Field& field) {
     return text;
 }
 
-} // namespace
-
 std::string help_of(const Operation& operation) {
-    std::string help =
-        fmt::format("{}\n{}\n", operation.summary, usage_of(operation.options, operation.name));
+    std::string help = fmt::format("{}\n{}\n", operation.summary, usage_of(operation));
     for (const Field& field : operation.options.fields) {
         const std::string letter =
             field.option_letter ? fmt::format("-{}, ", field.option_letter) : "";
