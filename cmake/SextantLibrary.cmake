@@ -14,7 +14,7 @@ function(sextant_library name)
     endforeach()
     add_library(${name} ${objects})
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${LIBRARY_OUTPUT} LINKER_LANGUAGE CXX
-        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
         INSTALL_RPATH "$ORIGIN")
     target_link_libraries(${name} PRIVATE ${LIBRARY_LINKS} fmt::fmt)
     target_compile_features(${name} INTERFACE cxx_std_20)
