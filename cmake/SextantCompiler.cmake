@@ -6,7 +6,11 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+    if(PROJECT_IS_TOP_LEVEL)
+        set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+    else() # for this folder only
+        set(CMAKE_BUILD_TYPE Release)
+    endif()
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # used by the presets sanitize and sanitize-thread
