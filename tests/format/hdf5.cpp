@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/frame_formats.hpp"
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -128,6 +130,55 @@ TEST_F(Hdf5Frames, FromHyperSpyCanBeSlices) {
     const auto source = format::open_frames(path);
     EXPECT_EQ(source->header().frame_interval, 0);
     EXPECT_DOUBLE_EQ(source->header().slice_distance, 500);
+}
+
+TEST_F(Hdf5Frames, FromHyperSpyHaveThePixelsOfTheAxesNamedYAndX) {
+    path = folder.path("a.hspy");
+    {
+        Hdf5File file(path);
+        file.dataset("/Experiments/map/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack());
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::string name = fmt::format("/Experiments/map/axis-{}", axis);
+            file.group(name);
+            file.text(name, "name", std::array{"y", "x", "Energy"}[static_cast<std::size_t>(axis)]);
+            file.number(name, "scale", std::array{.5, .25, 10.}[static_cast<std::size_t>(axis)]);
+            file.text(name, "units", axis == 2 ? "eV" : "nm");
+        }
+    }
+    const auto array = format::open_array(path, {}, 1 << 20);
+    EXPECT_EQ(array->header().names, (std::vector<std::string>{"y", "x", "energy"}));
+    EXPECT_EQ(array->header().pixel, (PixelSize{.25, .5, "nm"}));
+}
+
+TEST_F(Hdf5Frames, FromNeXusHaveNamedAxesWithPositions) {
+    path = folder.path("a.nxs");
+    {
+        Hdf5File file(path);
+        file.group("/entry");
+        file.group("/entry/data");
+        file.text("/entry/data", "NX_class", "NXdata");
+        file.text("/entry/data", "signal", "counts");
+        file.texts("/entry/data", "axes", {"time", "y", "x"});
+        file.dataset("/entry/data/counts", sides, H5T_STD_U16LE, H5T_NATIVE_INT16, stack());
+        const auto positions = [&](const std::string& name, double step, const char* unit) {
+            const std::vector<double> values{1, 1 + step};
+            file.dataset("/entry/data/" + name, {2}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values);
+            file.text("/entry/data/" + name, "units", unit);
+        };
+        positions("time", 2, "s");
+        positions("y", .5, "nm");
+        positions("x", .25, "nm");
+        // Another group has a larger dataset that is not the signal.
+        file.group("/entry/other");
+        file.text("/entry/other", "NX_class", "NXdata");
+        file.text("/entry/other", "signal", "none");
+    }
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().frames, 3);
+    EXPECT_EQ(source->header().pixel, (PixelSize{.25, .5, "nm"}));
+    EXPECT_EQ(source->header().frame_interval, 2);
+    EXPECT_EQ(format::open_array(path, {}, 1 << 20)->header().names,
+              (std::vector<std::string>{"t", "y", "x"}));
 }
 
 TEST_F(Hdf5Frames, HaveTheSizeOfAnElementIfItIsStated) {

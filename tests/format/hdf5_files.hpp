@@ -109,6 +109,22 @@ class Hdf5File {
     void group(const std::string& name) {
         H5Gclose(H5Gcreate2(file_, name.c_str(), links_, H5P_DEFAULT, H5P_DEFAULT));
     }
+    /// An attribute that is a list of texts of variable length, as h5py writes it.
+    void texts(const std::string& object, const std::string& name,
+               const std::vector<std::string>& values) {
+        std::vector<const char*> letters;
+        for (const std::string& value : values)
+            letters.push_back(value.c_str());
+        const hsize_t count = values.size();
+        const hid_t space = H5Screate_simple(1, &count, nullptr), type = H5Tcopy(H5T_C_S1);
+        H5Tset_size(type, H5T_VARIABLE);
+        const hid_t attribute = H5Acreate_by_name(file_, object.c_str(), name.c_str(), type, space,
+                                                  H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Awrite(attribute, type, letters.data());
+        H5Aclose(attribute);
+        H5Tclose(type);
+        H5Sclose(space);
+    }
     void number(const std::string& object, const std::string& name, double value) {
         attribute(object, name, H5T_NATIVE_DOUBLE, &value);
     }
@@ -125,7 +141,7 @@ class Hdf5File {
     }
     /// A text attribute of variable or fixed length.
     void text(const std::string& object, const std::string& name, const std::string& value,
-              bool variable) {
+              bool variable = false) {
         const hid_t type = H5Tcopy(H5T_C_S1);
         H5Tset_size(type, variable ? H5T_VARIABLE : value.size());
         const char* letters = value.c_str();

@@ -216,7 +216,7 @@ TEST_F(Hdf5Sink, IsForTheExtensionsOfPlainHdf5) {
     EXPECT_THAT(failure([&] {
                     write_pattern(folder.path("a.emd"), {1, {2, 2}, Sample::u8});
                 }),
-                HasSubstr("EMD, HyperSpy files can only be read"));
+                HasSubstr("EMD, HyperSpy, NeXus files can only be read"));
 }
 
 } // namespace

@@ -47,7 +47,7 @@ std::vector<WatchedFile> states_of(const std::vector<std::string>& paths) {
 
 bool is_hdf5(const std::string& name) {
     const std::string format = format_of_frames(name);
-    return format == "HDF5" || format == "EMD, HyperSpy";
+    return format == "HDF5" || format == "EMD, HyperSpy, NeXus";
 }
 
 FrameHeader without_end(FrameHeader header) {

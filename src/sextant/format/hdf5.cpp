@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/array_source.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/json_field.hpp"
@@ -14,13 +15,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -127,40 +131,92 @@ std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dat
     return series;
 }
 
-constexpr std::size_t longest_label = 64;
+/// An axis as a file describes it: its name, and the step between neighbours with its unit.
+struct DescribedAxis {
+    std::string name;
+    double step = 0;
+    std::string unit = {};
+};
+
+/// A dataset with these axes. Those named y and x are rows and columns of pixels with a size, else
+/// the last ones are; the one named t, or the first of three axes, may be times or slices.
+Hdf5Series with_axes(const Hdf5Dataset& dataset, const std::vector<DescribedAxis>& axes) {
+    constexpr std::size_t longest_name = 64;
+    Hdf5Series series = with_last_axes(dataset);
+    if (std::ranges::all_of(axes, [](const DescribedAxis& axis) {
+            return !axis.name.empty() && axis.name.size() <= longest_name;
+        })) {
+        for (const DescribedAxis& axis : axes)
+            series.labels.push_back(axis.name);
+    }
+    const auto named = [&](std::initializer_list<std::string_view> names) -> const DescribedAxis* {
+        const auto at = std::ranges::find_if(axes, [&](const DescribedAxis& axis) {
+            std::string lower = axis.name;
+            std::ranges::transform(lower, lower.begin(),
+                                   [](unsigned char c) { return std::tolower(c); });
+            return std::ranges::find(names, lower) != names.end();
+        });
+        return at == axes.end() ? nullptr : &*at;
+    };
+    const DescribedAxis *row = named({"y", "row"}), *column = named({"x", "column"});
+    if (!row || !column) {
+        row = &axes[series.row_axis];
+        column = &axes[series.column_axis];
+    }
+    series.pixel = {column->step, row->step, ""};
+    if (series.pixel.known())
+        series.pixel.unit = tidy_unit(column->unit);
+    const DescribedAxis* time = named({"t", "time", "frame", "frames"});
+    if (!time && axes.size() == 3)
+        time = axes.data();
+    if (time && time->step > 0)
+        series.frame_interval = believable_interval(time->step, time->unit);
+    if (axes.size() == 3 && axes[0].step > 0)
+        series.slice_distance = slices_apart(axes[0].step, axes[0].unit, series.pixel);
+    return series;
+}
 
 /// HyperSpy groups describe each axis by attributes; axes are numbered from 0.
 std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (!dataset.name.starts_with("/Experiments/") || !dataset.name.ends_with("/data"))
         return std::nullopt;
-    Hdf5Series series = with_last_axes(dataset);
-    const auto axis = [&](std::size_t number) { return fmt::format("{}/axis-{}", group, number); };
-    const auto scale = [&](std::size_t number) {
-        const std::string name = axis(number);
-        if (H5Lexists(file.id(), name.c_str(), H5P_DEFAULT) <= 0)
-            return 0.0;
-        return hdf5_number(file, name, "scale").value_or(0);
-    };
-    series.pixel = {scale(series.column_axis), scale(series.row_axis), ""};
-    if (series.pixel.known())
-        series.pixel.unit = tidy_unit(hdf5_text(file, axis(series.column_axis), "units"));
-    if (dataset.sides.size() == 3 && scale(0) > 0) {
-        const std::string unit = hdf5_text(file, axis(0), "units");
-        series.frame_interval = believable_interval(scale(0), unit);
-        series.slice_distance = slices_apart(scale(0), unit, series.pixel);
-    }
+    std::vector<DescribedAxis> axes;
     for (std::size_t number = 0; number < dataset.sides.size(); ++number) {
-        const std::string name = H5Lexists(file.id(), axis(number).c_str(), H5P_DEFAULT) > 0
-                                     ? hdf5_text(file, axis(number), "name")
-                                     : "";
-        if (name.empty() || name.size() > longest_label) {
-            series.labels.clear();
-            break;
-        }
-        series.labels.push_back(name);
+        const std::string name = fmt::format("{}/axis-{}", group, number);
+        axes.emplace_back();
+        if (H5Lexists(file.id(), name.c_str(), H5P_DEFAULT) > 0)
+            axes.back() = {hdf5_text(file, name, "name"),
+                           hdf5_number(file, name, "scale").value_or(0),
+                           hdf5_text(file, name, "units")};
     }
-    return series;
+    return with_axes(dataset, axes);
+}
+
+/// A group NXdata of NeXus names its signal and, per axis, a dataset of positions.
+std::optional<Hdf5Series> nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    const std::string group = parent_of(dataset.name);
+    if (group.empty() || hdf5_text(file, group, "NX_class") != "NXdata" ||
+        hdf5_text(file, group, "signal") != dataset.name.substr(group.size() + 1))
+        return std::nullopt;
+    const std::vector<std::string> names = hdf5_texts(file, group, "axes", most_array_axes);
+    if (names.size() != dataset.sides.size())
+        return with_last_axes(dataset);
+    std::vector<DescribedAxis> axes;
+    for (const std::string& name : names) {
+        DescribedAxis& axis = axes.emplace_back();
+        if (name == ".") // an axis without positions
+            continue;
+        axis.name = name;
+        const std::string positions = fmt::format("{}/{}", group, name);
+        if (name.find('/') != name.npos || !describe_hdf5(file, positions))
+            continue;
+        const std::vector<double> values = hdf5_values(file, positions, 2);
+        if (values.size() == 2)
+            axis.step = values[1] - values[0];
+        axis.unit = hdf5_text(file, positions, "units");
+    }
+    return with_axes(dataset, axes);
 }
 
 /// Any dataset, with the size of an element that several programs store, as ImageJ's HDF5 plugin
@@ -176,7 +232,7 @@ std::optional<Hdf5Series> plain(const Hdf5Input& file, const Hdf5Dataset& datase
 }
 
 /// The conventions in order of priority.
-constexpr std::array conventions{velox, berkeley, hyperspy, plain};
+constexpr std::array conventions{velox, berkeley, hyperspy, nexus, plain};
 
 Hdf5Series by_name(const Hdf5Input& file, const std::string& wanted) {
     const std::string name = wanted.starts_with('/') ? wanted : "/" + wanted;

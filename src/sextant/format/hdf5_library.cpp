@@ -205,30 +205,46 @@ Hdf5Contents list_hdf5(const Hdf5Input& file) {
     return contents;
 }
 
-std::string hdf5_text(const Hdf5Input& file, const std::string& object,
-                      const std::string& attribute) {
+std::vector<std::string> hdf5_texts(const Hdf5Input& file, const std::string& object,
+                                    const std::string& attribute, std::size_t most) {
     const Hdf5Handle handle = open_attribute(file, object, attribute);
     const Hdf5Handle stored(handle ? H5Aget_type(handle.id()) : -1, H5Tclose);
     const Hdf5Handle space(handle ? H5Aget_space(handle.id()) : -1, H5Sclose);
-    if (!stored || !space || H5Tget_class(stored.id()) != H5T_STRING ||
-        H5Sget_simple_extent_npoints(space.id()) != 1)
-        return "";
+    if (!stored || !space || H5Tget_class(stored.id()) != H5T_STRING)
+        return {};
+    const hssize_t points = H5Sget_simple_extent_npoints(space.id());
+    if (points < 1 || static_cast<std::size_t>(points) > most)
+        return {};
+    const auto count = static_cast<std::size_t>(points);
+    std::vector<std::string> texts;
     if (H5Tis_variable_str(stored.id()) > 0) {
-        char* letters = nullptr;
-        if (H5Aread(handle.id(), stored.id(), &letters) < 0 || !letters)
-            return "";
-        const std::string text(letters);
-        H5free_memory(letters);
-        return text;
+        std::vector<char*> letters(count, nullptr);
+        if (H5Aread(handle.id(), stored.id(), letters.data()) < 0)
+            return {};
+        for (char* const each : letters) {
+            texts.emplace_back(each ? each : "");
+            H5free_memory(each);
+        }
+        return texts;
     }
     constexpr std::size_t longest = 1 << 16;
     const std::size_t size = H5Tget_size(stored.id());
     if (size > longest)
-        return "";
-    std::string text(size, '\0');
-    if (H5Aread(handle.id(), stored.id(), text.data()) < 0)
-        return "";
-    return text.substr(0, text.find('\0'));
+        return {};
+    std::string all(size * count, '\0');
+    if (H5Aread(handle.id(), stored.id(), all.data()) < 0)
+        return {};
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string text = all.substr(i * size, size);
+        texts.push_back(text.substr(0, text.find('\0')));
+    }
+    return texts;
+}
+
+std::string hdf5_text(const Hdf5Input& file, const std::string& object,
+                      const std::string& attribute) {
+    const std::vector<std::string> texts = hdf5_texts(file, object, attribute, 1);
+    return texts.empty() ? "" : texts.front();
 }
 
 std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,

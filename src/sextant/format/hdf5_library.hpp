@@ -86,6 +86,10 @@ Hdf5Contents list_hdf5(const Hdf5Input& file);
 /// is missing).
 std::string hdf5_text(const Hdf5Input& file, const std::string& object,
                       const std::string& attribute);
+/// Returns the texts of an attribute that is a list of at most `most` of them; empty if there is no
+/// such attribute.
+std::vector<std::string> hdf5_texts(const Hdf5Input& file, const std::string& object,
+                                    const std::string& attribute, std::size_t most);
 std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
                                   const std::string& attribute);
 
