@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The documentation as a site: scripts/site. Commands in the pages run while it is built.
+
+SEXTANT_BUILD names the build tree whose command, laboratory and Python module are documented.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+source = Path(__file__).resolve().parent
+build = Path(os.environ.get("SEXTANT_BUILD", source.parent / "build" / "release")).resolve()
+sys.path.insert(0, str(build / "python"))
+
+project = "Sextant"
+author = "the Sextant authors"
+copyright = "2026, the Sextant authors"
+release = re.search(r"VERSION (\S+)", (source.parent / "CMakeLists.txt").read_text().split("project(")[1])[1]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "breathe"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+exclude_patterns = []
+html_theme = "furo"
+html_title = f"Sextant {release}"
+html_copy_source = False
+nitpicky = False
+suppress_warnings = ["myst.header"]  # pages on GitHub begin with one heading, too
+breathe_projects = {"sextant": os.environ.get("SEXTANT_DOXYGEN", str(build / "doxygen" / "xml"))}
+breathe_default_project = "sextant"
+napoleon_use_ivar = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+
+
+def run(page, script):
+    """Runs a script of a page in the page's own folder; returns what it prints. Fails as it fails."""
+    folder = Path(tempfile.gettempdir()) / f"sextant-site-{os.getpid()}" / page.replace("/", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "PATH": f"{build}:{Path(sys.executable).parent}:{os.environ['PATH']}", "SEXTANT_PROBE": "off",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "XDG_CONFIG_HOME": str(folder / ".config"),
+                   "EXAMPLES": str(source.parent / "examples"), "PYTHONPATH": str(build / "python")}
+    found = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if found.returncode != 0:
+        raise RuntimeError(f"{page}: {script!r} failed with {found.returncode}:\n{found.stdout}")
+    return folder, found.stdout.replace(str(folder) + "/", "").rstrip()
+
+
+class Run(SphinxDirective):
+    """Shows commands, runs them, and shows what they print."""
+    has_content = True
+
+    def run(self):
+        script = "\n".join(self.content)
+        _, text = run(self.env.docname, script)
+        shown = nodes.literal_block(script, script)
+        shown["language"] = "sh"
+        if not text:
+            return [shown]
+        output = nodes.literal_block(text, text)
+        output["language"] = "text"
+        return [shown, output]
+
+
+class Picture(SphinxDirective):
+    """Shows commands, runs them, and shows the picture that they write."""
+    has_content = True
+    required_arguments = 1
+    option_spec = {"alt": directives.unchanged_required}
+
+    def run(self):
+        script = "\n".join(self.content)
+        folder, _ = run(self.env.docname, script)
+        to = Path(self.env.app.outdir) / "pictures" / self.env.docname.replace("/", "-")
+        to.mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / self.arguments[0], to)
+        up = "../" * self.env.docname.count("/")
+        path = f"{up}pictures/{to.name}/{self.arguments[0]}"
+        shown = nodes.literal_block(script, script)
+        shown["language"] = "sh"
+        picture = nodes.raw("", f'<p><img src="{path}" alt="{self.options["alt"]}" style="max-width:100%; '
+                                'background:white"></p>', format="html")
+        return [shown, picture]
+
+
+class Commands(SphinxDirective):
+    """A section for each command: its help."""
+
+    def run(self):
+        _, text = run(self.env.docname, "sextant --help")
+        sections = []
+        for name in re.findall(r"^  ([a-z]+)  ", text, re.MULTILINE):
+            section = nodes.section(ids=[f"sextant-{name}"])
+            section += nodes.title(text=f"sextant {name}")
+            _, text = run(self.env.docname, f"sextant {name} --help")
+            block = nodes.literal_block(text, text)
+            block["language"] = "text"
+            section += block
+            sections.append(section)
+        return sections
+
+
+class Header(SphinxDirective):
+    """The declarations of the headers that a public header includes; those listed before are not repeated."""
+    required_arguments = 1
+    listed = []
+
+    def run(self):
+        text = (source.parent / "src" / self.arguments[0]).read_text()
+        files = [each for each in re.findall(r'#include "(sextant/[^"]+/[^"]+)"', text) if each not in self.listed]
+        self.listed.extend(files)
+        found = []
+        xml = Path(breathe_projects["sextant"])
+        for compound in ElementTree.parse(xml / "index.xml").findall("compound"):
+            kind, name = compound.get("kind"), compound.findtext("name")
+            if kind not in ("class", "struct", "namespace") or "<" in name or "anonymous" in name:
+                continue
+            definition = ElementTree.parse(xml / f"{compound.get('refid')}.xml").find("compounddef")
+            if kind != "namespace":
+                at = definition.find("location")
+                is_inner = "::" in name and name.rsplit("::", 1)[0] in self.classes(xml)
+                if at.get("file") in files and not is_inner:
+                    found.append((files.index(at.get("file")), int(at.get("line")),
+                                  f".. doxygen{kind}:: {name}\n   :members:\n"))
+                continue
+            for member in definition.iter("memberdef"):
+                at = member.find("location")
+                if at.get("file") not in files or member.get("kind") not in ("function", "enum"):
+                    continue
+                full = f"{name}::{member.findtext('name')}"
+                if member.get("kind") == "function":
+                    full += member.findtext("argsstring").replace(" = {}", "")
+                    full = re.sub(r" ?= ?[^,)]+", "", full)
+                found.append((files.index(at.get("file")), int(at.get("line")),
+                              f".. doxygen{member.get('kind')}:: {full}\n"))
+        lines = "\n".join(each for _, _, each in sorted(found)).splitlines()
+        holder = nodes.container()
+        self.state.nested_parse(StringList(lines, self.arguments[0]), 0, holder)
+        return holder.children
+
+    @staticmethod
+    def classes(xml):
+        return {each.findtext("name") for each in ElementTree.parse(xml / "index.xml").findall("compound")
+                if each.get("kind") in ("class", "struct")}
+
+
+def links_to_the_source(app, docname, content):
+    """Links from pages to files of the project outside docs become plain names."""
+    if "/" not in docname:
+        content[0] = re.sub(r"\[([^\]]+)\]\(\.\./(?!docs)[^)]*\)", r"`\1`", content[0])
+
+
+def setup(app):
+    app.add_directive("run", Run)
+    app.add_directive("picture", Picture)
+    app.add_directive("commands", Commands)
+    app.add_directive("header", Header)
+    app.connect("source-read", links_to_the_source)
+    return {"parallel_read_safe": False}
