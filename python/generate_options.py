@@ -42,7 +42,8 @@ TYPES = {"XxY": ("Tiles", "tuple of int, int or str"), "WxH": ("Size", "(int, in
 
 #: Functions that have some of the options of another one.
 PARTS = {"features": ("filter", {"sigma", "derivatives"}),
-         "canny": ("contours", {"directions", "min_length", "memory", "scratch", "timeline"})}
+         "canny": ("contours", {"directions", "min_length", "simplify", "memory", "scratch",
+                                "timeline"})}
 
 #: Arguments that a function has besides the declared options, or that it does not offer.
 WITHOUT = {"filter": {"sigma"}, "explain": {"what", "json"}, "synthesize": {"output", "truth"},

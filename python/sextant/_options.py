@@ -208,6 +208,8 @@ class ContoursOptions(TypedDict, total=False):
         The image is a direction map (docs/contours.md).
     min_length : int, default: 1
         Omit contours with fewer points.
+    simplify : float, optional
+        Approximate contours by straight segments within this distance of their points.
     memory : str or int, default: "4G"
         Memory limit for image and results; larger images are streamed.
     scratch : path, default: "./"
@@ -228,6 +230,7 @@ class ContoursOptions(TypedDict, total=False):
     thresholds: Pair
     directions: bool
     min_length: int
+    simplify: float
     memory: Union[str, int]
     scratch: Path
     grid: Tiles

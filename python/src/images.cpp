@@ -415,7 +415,8 @@ py::dict contours(const ImageCall& image, const ContoursOptions& options) {
 /// The options that concern edges.
 Record canny_record(ContoursOptions& options) {
     Record record = record_of(options);
-    for (const char* name : {"directions", "min_length", "memory", "scratch", "timeline"})
+    for (const char* name :
+         {"directions", "min_length", "simplify", "memory", "scratch", "timeline"})
         record.without(name);
     return record;
 }

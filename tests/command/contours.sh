@@ -90,6 +90,23 @@ done
 "$SEXTANT" contours "$work/codes.npy" --directions -o "$work/long.csv" --min-length 4 --ranks 2 >/dev/null
 [ "$(wc -l <"$work/long.csv")" = 5 ] || { cat "$work/long.csv"; fail "shorter contours are not left out"; }
 
+# --- Simplified contours: the same files on all grids and in strips; fewer points.
+for tolerance in 0 1.5; do
+    "$SEXTANT" contours "$work/large.npy" -o "$work/all.csv" --ranks 1 >/dev/null
+    "$SEXTANT" contours "$work/large.npy" -o "$work/one.csv" --ranks 1 --simplify $tolerance --json "$work/json" \
+        >"$work/text"
+    grep -q "simplified to .* points within $tolerance px" "$work/text" || { cat "$work/text"; fail "not simplified"; }
+    [ "$(wc -l <"$work/one.csv")" -lt "$(wc -l <"$work/all.csv")" ] || fail "simplified: not fewer points"
+    grep -q "\"written\": $(($(wc -l <"$work/one.csv") - 1))," "$work/json" || fail "simplified: points written"
+    grep -q "\"points\": $(($(wc -l <"$work/all.csv") - 1))," "$work/json" || fail "simplified: points"
+    for options in '--ranks 2' '--ranks 3 --grid 3x1' '--ranks 7' '--ranks 3 --memory 2'; do
+        "$SEXTANT" contours "$work/large.npy" -o "$work/many.csv" --simplify $tolerance $options >/dev/null
+        cmp "$work/one.csv" "$work/many.csv" || fail "simplified within $tolerance: other contours with $options"
+    done
+done
+
+cp "$work/one.csv" "$work/simplified.csv"
+
 # same_counts WHERE: one.json and many.json contain the same counts.
 same_counts() {
     for count in contours points closed junctions cut; do
@@ -139,6 +156,8 @@ if [ -n "${MPIRUN:-}" ]; then
     "$SEXTANT" contours "$work/large.npy" -o "$work/large.csv" --ranks 1 >/dev/null
     $MPIRUN -n 3 "$SEXTANT" contours "$work/large.npy" -o "$work/mpi.csv" --memory 2 >/dev/null
     cmp "$work/large.csv" "$work/mpi.csv" || fail "over MPI other contours in strips"
+    $MPIRUN -n 3 "$SEXTANT" contours "$work/large.npy" -o "$work/mpi.csv" --simplify 1.5 >/dev/null
+    cmp "$work/simplified.csv" "$work/mpi.csv" || fail "over MPI other simplified contours"
     $MPIRUN -n 3 "$SEXTANT" label "$work/cells.npy" -o "$work/mpi.npy" --table "$work/mpi.csv" >/dev/null
     cmp "$work/mpi.csv" "$work/expected" || fail "over MPI other components"
 fi
@@ -173,6 +192,10 @@ for ranks in 1 2; do
 done
 refuses 2 '--thresholds 4: expected two numbers' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4
 refuses 2 'sigma .1: expected a number from 0.5 to 1000' contours "$work/bowl.npy" -o "$work/out.csv" --sigma .1
+for tolerance in -1 nan inf 2e6 x; do
+    refuses 2 "simplify $tolerance: expected a number from 0 to 1" contours "$work/bowl.npy" -o "$work/out.csv" \
+        --simplify=$tolerance
+done
 refuses 2 'contours are written as' contours "$work/bowl.npy" -o "$work/out.png"
 refuses 2 'out.png: frames of u32 can be written as .tif' label "$work/cells.npy" -o "$work/out.png"
 refuses 2 '--sigma has no effect here: a direction map has no gradients' \

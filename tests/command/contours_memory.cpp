@@ -15,16 +15,21 @@
 namespace sextant::test {
 namespace {
 
-void find_contours(const std::string& image, const std::string& output, const char* memory) {
-    command::run_command(command::contours_operation(), {{"image", {image}},
-                                                         {"output", {output}},
-                                                         {"sigma", {"2"}},
-                                                         {"ranks", {"1"}},
-                                                         {"memory", {memory}}});
+void find_contours(const std::string& image, const std::string& output, const char* memory,
+                   const char* simplify = nullptr) {
+    std::map<std::string, std::vector<std::string>> options = {{"image", {image}},
+                                                               {"output", {output}},
+                                                               {"sigma", {"2"}},
+                                                               {"ranks", {"1"}},
+                                                               {"memory", {memory}}};
+    if (simplify)
+        options["simplify"] = {simplify};
+    command::run_command(command::contours_operation(), options);
 }
 
-long peak_of_contours(const std::string& image, const std::string& output, const char* memory) {
-    return peak_memory_of([&] { find_contours(image, output, memory); });
+long peak_of_contours(const std::string& image, const std::string& output, const char* memory,
+                      const char* simplify = nullptr) {
+    return peak_memory_of([&] { find_contours(image, output, memory, simplify); });
 }
 
 TEST(ContoursMemory, processing_in_strips_stays_within_the_memory_limit) {
@@ -42,6 +47,9 @@ TEST(ContoursMemory, processing_in_strips_stays_within_the_memory_limit) {
     constexpr long mebibyte = 1024;
     EXPECT_GT(whole - little, 60 * mebibyte) << "6 Mpixels of 10 bytes at least";
     EXPECT_LT(strips - little, 16 * mebibyte);
+    EXPECT_EQ(content(output), content(folder.path("whole.csv")));
+    find_contours(image, folder.path("whole.csv"), "1024", "1");
+    EXPECT_LT(peak_of_contours(image, output, "16", "1") - little, 16 * mebibyte);
     EXPECT_EQ(content(output), content(folder.path("whole.csv")));
 }
 

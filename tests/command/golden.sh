@@ -48,6 +48,7 @@ run() {
     run label 'label image.npy -o out/labels.npy --table out/table.csv --json out/facts.json --grid 2x3' labels.npy table.csv
     run label-values 'label image.npy -o out/labels.npy --by-value --neighbours 4 --ranks 3' labels.npy
     run contours 'contours image.npy -o out/lines.csv --ranks 2 --sigma 2 --json out/facts.json' lines.csv
+    run contours-simplified 'contours image.npy -o out/lines.csv --sigma 2 --simplify 1 --grid 2x2' lines.csv
     run synthesize 'synthesize -o out/series.npy --frames 6 --width 96 --height 80'
     "$SEXTANT" synthesize -o series.npy --frames 6 --width 96 --height 80 >/dev/null
     run register 'register series.npy -o out/aligned --aligned --ranks 2 --json out/facts.json'

@@ -5,6 +5,7 @@
 
 #include "sextant/comm/threads.hpp"
 
+#include <cmath>
 #include <set>
 
 #include "tests/command/gray_files.hpp"
@@ -34,6 +35,43 @@ TEST(ContourTracing, finds_the_contours_of_serial_tracing_in_memory_and_in_strip
             tracing_gives_the_serial_contours(communicator, {23, 31}, folder.path("out"), 3);
         });
     EXPECT_EQ(folder.entries(), 0) << "scratch files have no name";
+}
+
+TEST(ContourTracing, simplifies_contours_in_the_same_way_on_any_tiles_and_in_strips) {
+    const TemporaryFolder folder;
+    const GradientField field = gradient_fields(shape)[4];
+    ContoursOptions options{.scratch = folder.path("out")};
+    options.thresholds = {.05, .3};
+    const DirectionMap edges = edges_of(field, options);
+    for (const double tolerance : {0., 1., 4.}) {
+        options.simplify = tolerance;
+        const ContourLines walked = lines_of_walk(edges, 1),
+                           expected = simplified_reference(walked, tolerance);
+        ASSERT_LT(expected.pixels.size(), walked.pixels.size());
+        for (const int ranks : {1, 2, 3, 7}) {
+            run_threads(ranks, [&](const Communicator& communicator) {
+                for (const Grid& grid : grids_of(ranks, shape)) {
+                    for (const Bytes memory : {Bytes{1} << 30, little_memory}) {
+                        ContoursOptions chosen = options;
+                        chosen.grid = {{grid.columns, grid.rows}};
+                        chosen.memory = memory;
+                        RowSource image = source_of(shape, field.x);
+                        ContourLines found;
+                        ContourTracing(communicator, chosen).run(image, [&](LineReader& contours) {
+                            EXPECT_EQ(contours.points(),
+                                      static_cast<Elements>(expected.pixels.size()));
+                            found = read_lines(contours);
+                        });
+                        if (communicator.rank() == 0)
+                            expect_same(found, expected,
+                                        fmt::format("{} ranks, {}x{} tiles, {} bytes, within {}",
+                                                    ranks, grid.columns, grid.rows, memory,
+                                                    tolerance));
+                    }
+                }
+            });
+        }
+    }
 }
 
 TEST(ContourTracing, computes_the_same_quantiles_in_memory_and_in_strips) {
@@ -122,6 +160,9 @@ TEST(ContourTracing, refuses_invalid_options_naming_the_given_and_expected_value
         EXPECT_THAT(refusal({.thresholds = {{9, 4}}}), HasSubstr("edge thresholds are 9 and"));
         EXPECT_THAT(refusal({.min_length = 0}),
                     HasSubstr("min_length 0: expected a whole number from 1 to"));
+        EXPECT_THAT(refusal({.simplify = -1}),
+                    HasSubstr("simplify -1: expected a number from 0 to 1000000"));
+        EXPECT_THAT(refusal({.simplify = std::nan("")}), HasSubstr("simplify nan: expected"));
         EXPECT_THAT(refusal({.merging = {.pattern = "quad"}}),
                     HasSubstr("unknown merging pattern 'quad'"));
     });

@@ -6,6 +6,7 @@
 
 #include "tests/support/canny_runs.hpp"
 #include "tests/support/line_runs.hpp"
+#include "tests/support/line_topology.hpp"
 
 // Tests of ContourTracing on any communicator, used by the tests over threads and over MPI.
 namespace sextant::test {
@@ -35,7 +36,9 @@ inline DirectionMap edges_of(const GradientField& image, const ContoursOptions& 
 /// Expects an image, in memory and in strips, to give the contours of a serial traversal of `map`.
 inline void traces(const Communicator& communicator, const std::vector<float>& samples,
                    ContoursOptions options, const DirectionMap& map) {
-    const ContourLines expected = lines_of_walk(map, options.min_length);
+    const ContourLines walked = lines_of_walk(map, options.min_length);
+    const ContourLines expected =
+        options.simplify ? simplified_reference(walked, *options.simplify) : walked;
     const Elements closed = std::ranges::count_if(expected.lines, &ContourLine::closed);
     // Memory for the whole image, for some rows, and for one row of 23 pixels.
     const Bytes usual = options.memory;
@@ -57,7 +60,8 @@ inline void traces(const Communicator& communicator, const std::vector<float>& s
             });
         EXPECT_EQ(result.strips > 1, in_strips) << what;
         EXPECT_EQ(result.contours, static_cast<Elements>(expected.lines.size())) << what;
-        EXPECT_EQ(result.points, static_cast<Elements>(expected.pixels.size())) << what;
+        EXPECT_EQ(result.points, static_cast<Elements>(walked.pixels.size())) << what;
+        EXPECT_EQ(result.written, static_cast<Elements>(expected.pixels.size())) << what;
         EXPECT_EQ(result.closed, closed) << what;
         EXPECT_EQ(times, communicator.rank() == 0 ? 1 : 0) << what;
         if (communicator.rank() == 0)
@@ -65,7 +69,8 @@ inline void traces(const Communicator& communicator, const std::vector<float>& s
     }
 }
 
-/// Expects ContourTracing to give the serial contours of an image and of every n-th direction map.
+/// Expects ContourTracing to give the serial contours of an image and of every n-th direction map,
+/// of which every second one is simplified.
 inline void tracing_gives_the_serial_contours(const Communicator& communicator, ImageShape shape,
                                               const std::string& scratch, int every = 1) {
     ContoursOptions options;
@@ -78,6 +83,7 @@ inline void tracing_gives_the_serial_contours(const Communicator& communicator, 
     options.directions = true;
     int turn = 0;
     for (const DirectionMap& map : direction_maps(shape)) {
+        options.simplify = turn / every % 2 == 0 ? std::optional<double>() : 1.5;
         if (turn++ % every == 0)
             traces(communicator, samples_of(map), options, map);
     }

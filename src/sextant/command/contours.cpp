@@ -75,10 +75,18 @@ std::string edges_text(const Summary& summary) {
                        result.thresholds->low, merged_text(result.hysteresis));
 }
 
+std::string simplified_text(const Summary& summary) {
+    const std::optional<double>& tolerance = summary.command.contours.simplify;
+    return tolerance ? fmt::format(", simplified to {} within {} px",
+                                   report::counted(summary.result.written, "point"), *tolerance)
+                     : "";
+}
+
 std::string found_text(const Summary& summary) {
     const ContoursResult& result = summary.result;
-    return fmt::format("{} of {}, {} closed", report::counted(result.contours, "contour"),
-                       report::counted(result.points, "point"), result.closed);
+    return fmt::format("{} of {}, {} closed{}", report::counted(result.contours, "contour"),
+                       report::counted(result.points, "point"), result.closed,
+                       simplified_text(summary));
 }
 
 std::vector<report::Fact> facts_of(const Summary& summary) {
@@ -110,10 +118,10 @@ std::string to_page(const Summary& summary) {
     page.subtitle = fmt::format("{}: {}", summary.command.source.image, found_text(summary));
     page.shown = {outlines_section(summary.shown)};
     page.facts = facts_of(summary);
-    page.phases = {{"read", result.read},
-                   {"edges", result.edges},
-                   {"rank", result.ranking},
-                   {"write", result.write}};
+    page.phases = {{"read", result.read}, {"edges", result.edges}, {"rank", result.ranking}};
+    if (summary.command.contours.simplify)
+        page.phases.push_back({"simplify", result.simplification});
+    page.phases.push_back({"write", result.write});
     if (result.plan)
         page.sections = merging_sections(*result.plan, summary.merging);
     return report::render(page);
@@ -121,11 +129,10 @@ std::string to_page(const Summary& summary) {
 
 std::string to_text(const Summary& summary) {
     const ContoursResult& result = summary.result;
-    std::string text = fmt::format(
-        "{}: {} of {}, {} closed; {} with {} cut links\n", summary.command.output,
-        report::counted(result.contours, "contour"), report::counted(result.points, "point"),
-        result.closed, report::counted(result.junctions.junctions, "junction"),
-        report::grouped(result.junctions.cut));
+    std::string text =
+        fmt::format("{}: {}; {} with {} cut links\n", summary.command.output, found_text(summary),
+                    report::counted(result.junctions.junctions, "junction"),
+                    report::grouped(result.junctions.cut));
     if (result.thresholds)
         text += fmt::format("edges {}\n", edges_text(summary));
     text += fmt::format(
@@ -135,9 +142,11 @@ std::string to_text(const Summary& summary) {
         result.plan ? fmt::format("merged by {} ({})", result.plan->text(), result.plan->reason)
                     : fmt::format("in each of {} strips, which are merged one after another",
                                   result.strips));
-    return text + fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  write {:.1f} ms\n",
-                              result.read * 1e3, result.edges * 1e3, result.ranking * 1e3,
-                              result.write * 1e3);
+    text += fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  ", result.read * 1e3,
+                        result.edges * 1e3, result.ranking * 1e3);
+    if (summary.command.contours.simplify)
+        text += fmt::format("simplify {:.1f} ms  ", result.simplification * 1e3);
+    return text + fmt::format("write {:.1f} ms\n", result.write * 1e3);
 }
 
 std::string to_json(const Summary& summary) {
@@ -147,7 +156,10 @@ std::string to_json(const Summary& summary) {
         {"operation", "contours"}, {"image", command.source.image}, {"output", command.output}};
     record.include(record_of(summary.result))
         .include({{"sigma", traces_edges ? Json(command.contours.sigma) : Json()}}, "height")
-        .include({{"min_length", command.contours.min_length}}, "thresholds")
+        .include(
+            {{"min_length", command.contours.min_length},
+             {"simplify", command.contours.simplify ? Json(*command.contours.simplify) : Json()}},
+            "thresholds")
         .include({{"ranks", summary.ranks}, {"transport", summary.transport}}, "strips")
         .include(provenance_of_run(summary.warnings));
     return sextant::to_json(record);

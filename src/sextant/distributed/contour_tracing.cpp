@@ -8,6 +8,7 @@
 #include "sextant/distributed/strip_contours.hpp"
 #include "sextant/distributed/tile_borders.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
+#include "sextant/kernel/label/line_simplification.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -74,6 +75,10 @@ Record record_of(ContoursOptions& options) {
     record.add("directions", options.directions, "the image is a direction map (docs/contours.md)");
     record.add("min_length", options.min_length, "POINTS", "omit contours with fewer points")
         .between(1, most_count);
+    record
+        .add("simplify", options.simplify, "PIXELS",
+             "approximate contours by straight segments within this distance of their points")
+        .between(0, kernel::most_tolerance);
     record.add_memory("memory", options.memory,
                       "memory limit for image and results; larger images are streamed");
     record
@@ -97,6 +102,7 @@ Record record_of(const ContoursResult& result) {
         {"contours", result.contours, "number of contours"},
         {"points", result.points, "number of points of all contours"},
         {"closed", result.closed, "number of contours that are closed"},
+        {"written", result.written, "number of points left after simplification"},
         {"junctions", result.junctions.junctions, "points where several lines meet"},
         {"cut", result.junctions.cut, "lines that end at a junction, where another line continues"},
         {"strips", result.strips, "strips of rows that were traced one after another"},
@@ -109,6 +115,7 @@ Record record_of(const ContoursResult& result) {
          {{"read", result.read},
           {"edges", result.edges},
           {"rank", result.ranking},
+          {"simplify", result.simplification},
           {"write", result.write}},
          "on this rank"}};
 }
@@ -203,18 +210,33 @@ LinearPart trace(const distributed::Image& directions, const ContoursOptions& op
 void give(const Communicator& communicator, const RunControl& control, ContoursResult& result,
           const std::function<void()>& part) {
     struct Counts {
-        Elements contours, points, closed;
+        Elements contours, points, closed, written;
     };
     agree(communicator, [&] { control.check(); });
     agree(communicator, [&] {
         if (communicator.rank() == 0)
             part();
     });
-    const Counts counts =
-        communicator.all_gather(Counts{result.contours, result.points, result.closed})[0];
+    const Counts counts = communicator.all_gather(
+        Counts{result.contours, result.points, result.closed, result.written})[0];
     result.contours = counts.contours;
     result.points = counts.points;
     result.closed = counts.closed;
+    result.written = counts.written;
+}
+
+/// Returns the contours with the points that simplification keeps.
+ContourLines simplified(const ContourLines& lines, double tolerance) {
+    ContourLines kept{lines.image, {}, {}};
+    LinesInMemory reader(lines);
+    kernel::simplify(
+        reader, tolerance, [&](const ContourLine& line, Elements index, Elements pixel) {
+            if (index == 0)
+                kept.lines.push_back({static_cast<Elements>(kept.pixels.size()), 0, line.closed});
+            ++kept.lines.back().points;
+            kept.pixels.push_back(pixel);
+        });
+    return kept;
 }
 
 } // namespace
@@ -282,12 +304,18 @@ ContoursResult ContourTracing::run_in_memory(distributed::Image image, const std
     begin("contours");
     LinearPart part;
     timed(result.ranking, [&] { part = trace(image, options_, result); });
-    timed(result.write, [&] {
-        const ContourLines lines = gather_lines(communicator_, result.grid, part);
-        give(communicator_, control_, result, [&] {
-            result.contours = part.contours;
-            result.points = part.points;
-            result.closed = std::ranges::count_if(lines.lines, &ContourLine::closed);
+    ContourLines lines;
+    timed(result.ranking, [&] { lines = gather_lines(communicator_, result.grid, part); });
+    give(communicator_, control_, result, [&] {
+        result.contours = part.contours;
+        result.points = part.points;
+        result.closed = std::ranges::count_if(lines.lines, &ContourLine::closed);
+        timed(result.simplification, [&] {
+            if (options_.simplify)
+                lines = simplified(lines, *options_.simplify);
+        });
+        result.written = static_cast<Elements>(lines.pixels.size());
+        timed(result.write, [&] {
             LinesInMemory reader(lines);
             sink(reader);
         });
@@ -323,14 +351,17 @@ ContoursResult ContourTracing::run_in_strips(RowSource& image, const LineSink& s
         });
         result.junctions = distributed::rank_strips(work, directions, points ? &*points : nullptr);
     });
-    timed(result.write, [&] {
-        give(communicator_, control_, result, [&] {
-            points->finish(options_.min_length);
-            result.contours = points->contours();
-            result.points = points->points();
-            result.closed = points->closed();
-            sink(*points->reader(image.shape()));
+    give(communicator_, control_, result, [&] {
+        timed(result.ranking, [&] { points->finish(options_.min_length); });
+        result.contours = points->contours();
+        result.points = points->points();
+        result.closed = points->closed();
+        timed(result.simplification, [&] {
+            if (options_.simplify)
+                points->simplify(image.shape(), *options_.simplify);
         });
+        result.written = points->points();
+        timed(result.write, [&] { sink(*points->reader(image.shape())); });
     });
     return result;
 }

@@ -36,6 +36,10 @@ struct ContoursOptions {
     /// has no effect.
     std::optional<kernel::EdgeThresholds> thresholds = {};
     Elements min_length = 1; ///< minimum number of points; shorter contours are left out
+    /// Contours are approximated by straight segments within this many pixels, 0 to 1,000,000, of
+    /// their points (kernel/label/line_simplification.hpp); 0 only removes points within straight
+    /// runs. None: every point is kept.
+    std::optional<double> simplify = {};
     /// Memory of all ranks together. An image that would exceed it at 100 bytes per pixel, the
     /// worst case in which every pixel is a point of a contour, is processed in strips of rows.
     Bytes memory = Bytes{4} << 30;
@@ -57,13 +61,15 @@ struct ContoursResult {
     Elements strips = 1; ///< number of strips; 1 if the image fits in memory
     std::optional<kernel::EdgeThresholds> thresholds; ///< thresholds used; none for a direction map
     Elements contours = 0, points = 0, closed = 0;    ///< excluding contours below `min_length`
+    Elements written = 0;                             ///< points left by `simplify`
     Junctions junctions;                              ///< including contours below `min_length`
     /// Plans for merging contours and, in hysteresis, components of edges; none for strips. Only
     /// rank 0 has reasons and alternatives.
     std::optional<distributed::MergingPlan> plan, hysteresis;
     /// trace of merging contours on this rank; only with `merging.timeline` and a single strip
     std::optional<MergingTrace> merging;
-    Seconds read = 0, edges = 0, ranking = 0, write = 0; ///< times of this rank
+    /// Times of this rank. Contours are simplified on rank 0.
+    Seconds read = 0, edges = 0, ranking = 0, simplification = 0, write = 0;
 };
 
 /// Returns a record of the result without the trace.
@@ -83,7 +89,7 @@ Record record_of(const ContoursResult& result);
 /// Cost      in memory, the gradient is computed twice (once if thresholds are given), and 10 to
 ///           100 bytes are needed per pixel; in strips, the gradient is computed three times, every
 ///           strip is ranked twice, and rank 0 keeps up to 2 bytes per pixel and 56 per point on
-///           disk.
+///           disk. `simplify` needs one bit per pixel in the memory of rank 0.
 /// Deterministic  the same contours for any grid, pattern, number of ranks and memory.
 class ContourTracing {
   public:

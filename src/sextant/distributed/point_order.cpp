@@ -2,6 +2,7 @@
 #include "sextant/distributed/point_order.hpp"
 
 #include "sextant/core/scratch_file.hpp"
+#include "sextant/kernel/label/line_simplification.hpp"
 
 #include <algorithm>
 #include <queue>
@@ -98,7 +99,8 @@ class LinesOfFiles final : public LineReader {
 } // namespace
 
 PointOrder::PointOrder(const std::string& scratch, Bytes memory)
-    : most_(static_cast<std::size_t>(std::max<Bytes>(memory / scratch_size<RankedPoint>, 1))),
+    : scratch_(scratch),
+      most_(static_cast<std::size_t>(std::max<Bytes>(memory / scratch_size<RankedPoint>, 1))),
       runs_(scratch),
       pixels_(scratch),
       lines_(scratch) {}
@@ -159,6 +161,19 @@ void PointOrder::finish(Elements min_points) {
     contours_ = writer.contours();
     points_ = writer.points();
     closed_ = writer.closed();
+}
+
+void PointOrder::simplify(ImageShape image, double tolerance) {
+    ScratchFile pixels(scratch_), lines(scratch_);
+    LineWriter writer(pixels, lines, 1);
+    kernel::simplify(*reader(image), tolerance,
+                     [&](const ContourLine& line, Elements index, Elements pixel) {
+                         writer.take({0, pixel, index > 0 ? 1 : 0, line.closed ? 1 : 0});
+                     });
+    writer.finish();
+    points_ = writer.points();
+    pixels_ = std::move(pixels);
+    lines_ = std::move(lines);
 }
 
 std::unique_ptr<LineReader> PointOrder::reader(ImageShape image) const {

@@ -32,6 +32,9 @@ class PointOrder {
     /// Sorts the points and keeps contours of at least `min_points` points. Call this after the
     /// last points.
     void finish(Elements min_points);
+    /// After finish(): simplifies the contours (kernel/label/line_simplification.hpp).
+    /// Cost      one bit per pixel of the image in memory.
+    void simplify(ImageShape image, double tolerance);
 
     /// Counts for the contours that are kept.
     Elements contours() const { return contours_; }
@@ -45,6 +48,7 @@ class PointOrder {
     template <class Take>
     void merge_runs(Take&& take);
 
+    std::string scratch_;
     std::size_t most_; // maximum number of points in memory
     std::vector<RankedPoint> run_;
     std::vector<Elements> ends_; // end of each run, in points
