@@ -160,7 +160,9 @@ std::optional<RigidMotion> theirs(const Frames& frames) try {
 std::optional<RigidMotion> by_thesis(const Frames& frames) {
     lab::ThesisOptions options;
     options.sigma = 2;
-    return lab::thesis_rigid(frames.reference.samples(), frames.moved.samples(), options).motion;
+    return lab::GradientFlowRegistration(options)
+        .rigid(frames.reference.samples(), frames.moved.samples())
+        .motion;
 }
 
 /// The times and errors of one method, one per round.

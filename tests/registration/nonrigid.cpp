@@ -215,8 +215,8 @@ TEST(Nonrigid, agrees_with_thesis_mode_within_the_noise) {
     lab::ThesisOptions options;
     options.sigma = 2;
     options.lambda = 20;
-    const auto thesis = lab::thesis_nonrigid(pair.reference.view(), pair.templ.view(), options,
-                                             registration::as_field(start, shape, 8));
+    const auto thesis = lab::GradientFlowRegistration(options).nonrigid(
+        pair.reference.view(), pair.templ.view(), registration::as_field(start, shape, 8));
     const DisplacementField exact = dense(truth, shape);
     const double error_of_thesis = rms_distance(thesis.field, exact, .8);
     const double error = rms_distance(fast.field, exact, .8);

@@ -91,7 +91,8 @@ TEST(ThesisRigid, finds_the_motion_of_noiseless_frames_of_any_aspect_ratio) {
         ThesisOptions options;
         options.sigma = 2;
         options.stop = 1e-9;
-        const auto found = lab::thesis_rigid(pair.reference.view(), pair.templ.view(), options);
+        const auto found =
+            lab::GradientFlowRegistration(options).rigid(pair.reference.view(), pair.templ.view());
         EXPECT_LT(rms_distance(found.motion, truth, shape), .05)
             << shape.width << "x" << shape.height;
         for (const auto& energies : found.energies) {
@@ -109,8 +110,8 @@ TEST(ThesisRigid, starts_from_the_given_motion) {
     ThesisOptions options;
     options.sigma = 2;
     options.coarsest = 0;
-    const auto found =
-        lab::thesis_rigid(pair.reference.view(), pair.templ.view(), options, {-.018, 13.5, 9.9});
+    const auto found = lab::GradientFlowRegistration(options).rigid(
+        pair.reference.view(), pair.templ.view(), {-.018, 13.5, 9.9});
     EXPECT_LT(rms_distance(found.motion, truth, shape), .15);
 }
 
@@ -122,8 +123,8 @@ TEST(ThesisNonrigid, finds_a_warp_with_monotonically_falling_energy) {
     options.sigma = 1;
     options.lambda = 2;
     const auto nothing = registration::no_displacement(shape, 1);
-    const auto found =
-        lab::thesis_nonrigid(pair.reference.view(), pair.templ.view(), options, nothing);
+    const auto found = lab::GradientFlowRegistration(options).nonrigid(pair.reference.view(),
+                                                                       pair.templ.view(), nothing);
     EXPECT_GT(rms_distance(nothing, dense(truth, shape), .8), 1);
     EXPECT_LT(rms_distance(found.field, dense(truth, shape), .8), .12);
     EXPECT_EQ(found.energies.size(), 3U);
@@ -139,8 +140,8 @@ TEST(ThesisNonrigid, returns_its_field_on_the_grid_of_the_finest_level) {
     ThesisOptions options;
     options.coarsest = options.finest = 1;
     options.iterations = 3;
-    const auto found = lab::thesis_nonrigid(pair.reference.view(), pair.templ.view(), options,
-                                            registration::no_displacement(shape, 8));
+    const auto found = lab::GradientFlowRegistration(options).nonrigid(
+        pair.reference.view(), pair.templ.view(), registration::no_displacement(shape, 8));
     EXPECT_EQ(found.field.spacing, 2);
     EXPECT_EQ(found.field.nodes, (ImageShape{17, 20}));
 }
@@ -149,7 +150,7 @@ TEST(ThesisNonrigid, returns_its_field_on_the_grid_of_the_finest_level) {
 std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
                       const ThesisOptions& options) {
     try {
-        lab::thesis_rigid(reference.view(), templ.view(), options);
+        lab::GradientFlowRegistration(options).rigid(reference.view(), templ.view());
     } catch (const InvalidTask& error) {
         return error.what();
     }

@@ -196,11 +196,11 @@ std::vector<double> work_by_pair(int pairs) {
     specimen.field = registration::field_for(plan);
     const registration::SyntheticSeries series(
         plan, registration::find_specimen("lattice").make(specimen));
+    const GradientFlowRegistration registration({.sigma = 2, .coarsest = 1});
     std::vector<double> all;
     for (int i = 0; i < pairs; ++i) {
         const auto reference = series.counted(i), moved = series.counted(i + 1);
-        const auto found =
-            thesis_rigid(reference.samples(), moved.samples(), {.sigma = 2, .coarsest = 1});
+        const auto found = registration.rigid(reference.samples(), moved.samples());
         double work = 0, pixels = 1;
         for (auto level = found.energies.rbegin(); level != found.energies.rend(); ++level) {
             work += pixels * static_cast<double>(level->size());

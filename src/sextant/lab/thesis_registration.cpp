@@ -279,6 +279,16 @@ FlowOptions flow_options(const ThesisOptions& options, ImageShape image) {
     return flow;
 }
 
+registration::Point rotation_centre(ImageShape image) {
+    const registration::Point middle = registration::centre(image);
+    return {middle.x / unit_of(image), middle.y / unit_of(image)};
+}
+
+/// A rigid motion in units of the domain.
+Parameters parameters(const registration::RigidMotion& motion, ImageShape image) {
+    return {motion.alpha, motion.tx / unit_of(image), motion.ty / unit_of(image)};
+}
+
 /// A displacement field at the nodes of a level, in units of the domain.
 Parameters parameters(const registration::DisplacementField& field, const Level& level) {
     const std::size_t count = level.reference.values.size();
@@ -310,17 +320,17 @@ registration::DisplacementField field_of(const Parameters& u, const Level& level
 
 } // namespace
 
-ThesisMotion thesis_rigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                          const ThesisOptions& options, const registration::RigidMotion& start) {
+ThesisMotion GradientFlowRegistration::rigid(const kernel::SampleView& reference,
+                                             const kernel::SampleView& templ,
+                                             const registration::RigidMotion& start) const {
     const double unit = unit_of(reference.image);
-    const registration::Point middle = registration::centre(reference.image),
-                              c{middle.x / unit, middle.y / unit};
+    const registration::Point c = rotation_centre(reference.image);
     ThesisMotion result;
-    Parameters p{start.alpha, start.tx / unit, start.ty / unit};
-    for (const Level& level : levels(reference, templ, options)) {
+    Parameters p = parameters(start, reference.image);
+    for (const Level& level : levels(reference, templ, options_)) {
         const CrossCorrelation images = level.images();
         Flow flow = gradient_flow(rigid_energy(images, c), std::move(p),
-                                  flow_options(options, reference.image));
+                                  flow_options(options_, reference.image));
         p = std::move(flow.parameters);
         result.energies.push_back(std::move(flow.energies));
     }
@@ -328,23 +338,42 @@ ThesisMotion thesis_rigid(const kernel::SampleView& reference, const kernel::Sam
     return result;
 }
 
-ThesisField thesis_nonrigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                            const ThesisOptions& options,
-                            const registration::DisplacementField& start) {
+ThesisField GradientFlowRegistration::nonrigid(const kernel::SampleView& reference,
+                                               const kernel::SampleView& templ,
+                                               const registration::DisplacementField& start) const {
     if (start.image != reference.image)
         throw InvalidTask(fmt::format(
             "the initial field is for frames of {}x{} pixels, but the frames have {}x{}",
             start.image.width, start.image.height, reference.image.width, reference.image.height));
     ThesisField result{start, {}};
-    for (const Level& level : levels(reference, templ, options)) {
+    for (const Level& level : levels(reference, templ, options_)) {
         const CrossCorrelation images = level.images();
         Flow flow =
-            gradient_flow(nonrigid_energy(images, options.lambda), parameters(result.field, level),
-                          flow_options(options, reference.image));
+            gradient_flow(nonrigid_energy(images, options_.lambda), parameters(result.field, level),
+                          flow_options(options_, reference.image));
         result.field = field_of(flow.parameters, level);
         result.energies.push_back(std::move(flow.energies));
     }
     return result;
+}
+
+ThesisMotion GradientFlowRegistration::joined(const kernel::SampleView& frame_i,
+                                              const kernel::SampleView& frame_k,
+                                              const registration::RigidMotion& i_to_j,
+                                              const registration::RigidMotion& j_to_k) const {
+    return rigid(frame_i, frame_k, registration::compose(j_to_k, i_to_j));
+}
+
+std::vector<double>
+GradientFlowRegistration::energies(const kernel::SampleView& reference,
+                                   const kernel::SampleView& templ,
+                                   std::span<const registration::RigidMotion> motions) const {
+    const CrossCorrelation images = levels(reference, templ, options_).back().images();
+    const Functional functional = rigid_energy(images, rotation_centre(reference.image));
+    std::vector<double> all;
+    for (const registration::RigidMotion& motion : motions)
+        all.push_back(functional.energy(parameters(motion, reference.image)));
+    return all;
 }
 
 } // namespace sextant::lab

@@ -5,6 +5,7 @@
 #include "sextant/lab/thesis_elements.hpp"
 #include "sextant/registration/motion.hpp"
 
+#include <span>
 #include <vector>
 
 namespace sextant::lab {
@@ -42,10 +43,15 @@ struct ThesisField {
     EnergiesOfLevels energies;
 };
 
-/// Registration as published: minimises E[φ] = −NCC[R, T∘φ] + (λ/2) ∫‖D(φ − id)‖², the second term
-/// for non-rigid φ only, by a gradient flow on successively finer grids. This is the readable
-/// reference for the library's faster registration: it is slow, and biased towards shifts by half a
-/// pixel unless shot noise is filtered first (`sigma` of 2 px).
+/// Registration by gradient flow, as published: minimises E[φ] = −NCC[R, T∘φ] + (λ/2) ∫‖D(φ −
+/// id)‖², the second term for non-rigid φ only, on successively finer grids. This is the readable
+/// reference for the library's faster registration (registration/rigid.hpp): it is slow, and biased
+/// towards shifts by half a pixel unless shot noise is filtered first (`sigma` of 2 px).
+///
+/// A series is registered by an inclusive scan: its values are the motions φ_{i,i+1} of
+/// neighbouring frames, found by rigid(), and its operator is joined(), which registers the outer
+/// two frames again. The operator is not commutative, and associative only approximately: another
+/// bracketing gives another local minimum, less than a pixel away.
 ///
 /// The domain Ω is the bounding rectangle of the pixel centres, in units of max(width, height)
 /// pixels along both axes, so that rotations preserve shapes for any aspect ratio; integrals are
@@ -60,14 +66,30 @@ struct ThesisField {
 /// Cost      tens to hundreds of evaluations of E per level, each of about 10 passes over its
 ///           nodes.
 /// Deterministic  yes.
-/// Source    Berkels et al., Ultramicroscopy 138, 2014, doi:10.1016/j.ultramic.2013.11.007; the
-///           gradient flow: Clarenz, Droske, Rumpf, VMV 2002
-ThesisMotion thesis_rigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                          const ThesisOptions& options = {},
-                          const registration::RigidMotion& start = {});
+/// Source    Berkels et al., Ultramicroscopy 138, 2014, doi:10.1016/j.ultramic.2013.11.007; Copik,
+///           arXiv:1712.02533; the gradient flow: Clarenz, Droske, Rumpf, VMV 2002
+class GradientFlowRegistration {
+  public:
+    explicit GradientFlowRegistration(const ThesisOptions& options = {}) : options_(options) {}
 
-ThesisField thesis_nonrigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                            const ThesisOptions& options,
-                            const registration::DisplacementField& start);
+    /// Returns a rigid motion φ with T∘φ ≈ R, found from `start`: A(R, T, start).
+    ThesisMotion rigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
+                       const registration::RigidMotion& start = {}) const;
+    /// Returns a non-rigid motion, found from `start`, a field for frames of this size.
+    ThesisField nonrigid(const kernel::SampleView& reference, const kernel::SampleView& templ,
+                         const registration::DisplacementField& start) const;
+    /// The operator of the scan: φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}).
+    /// Input     frames i and k; the motions between frames i and j and between j and k.
+    ThesisMotion joined(const kernel::SampleView& frame_i, const kernel::SampleView& frame_k,
+                        const registration::RigidMotion& i_to_j,
+                        const registration::RigidMotion& j_to_k) const;
+    /// Returns E of each motion on the finest grid.
+    std::vector<double> energies(const kernel::SampleView& reference,
+                                 const kernel::SampleView& templ,
+                                 std::span<const registration::RigidMotion> motions) const;
+
+  private:
+    ThesisOptions options_;
+};
 
 } // namespace sextant::lab
