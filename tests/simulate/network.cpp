@@ -18,42 +18,32 @@ Network shipped_network(const std::string& name) {
     return read_platform(test::shipped(name + ".json")).network;
 }
 
-int most_load(const Network& network, std::span<const lab::HostMessage> flows) {
-    const std::vector<int> all = lab::loads(network, flows);
-    return *std::max_element(all.begin(), all.end());
-}
-
-std::vector<lab::HostMessage> shift(int hosts, int by) {
-    std::vector<lab::HostMessage> flows;
-    for (int host = 0; host < hosts; ++host)
-        flows.push_back({host, (host + by) % hosts});
-    return flows;
-}
-
-int most_load_of_any_shift(const Network& network, int hosts) {
-    int most = 0;
-    for (int by = 1; by < hosts; ++by)
-        most = std::max(most, most_load(network, shift(hosts, by)));
-    return most;
-}
+using lab::most_load;
+using lab::most_load_of_shifts;
+using lab::shift;
 
 TEST(Network, d_mod_k_routes_shifts_without_contention) {
-    EXPECT_EQ(most_load_of_any_shift(shipped_network("fat-tree-144-calibrated"), 144), 1);
-    EXPECT_EQ(most_load_of_any_shift(shipped_network("fat-tree-576-parallel"), 576), 1);
-    EXPECT_EQ(most_load_of_any_shift(shipped_network("crossbar-12-calibrated"), 12), 1);
+    EXPECT_EQ(most_load_of_shifts(shipped_network("fat-tree-144-calibrated"), 144), 1);
+    EXPECT_EQ(most_load_of_shifts(shipped_network("fat-tree-576-parallel"), 576), 1);
+    EXPECT_EQ(most_load_of_shifts(shipped_network("crossbar-12-calibrated"), 12), 1);
 }
 
 TEST(Network, shifts_contend_unless_leaf_switches_are_fully_used) {
     const Network tree = shipped_network("fat-tree-144-calibrated");
-    EXPECT_EQ(most_load_of_any_shift(tree, 60), 1);
-    EXPECT_GE(most_load_of_any_shift(tree, 61), 2);
-    EXPECT_GE(most_load_of_any_shift(tree, 71), 2);
-    EXPECT_EQ(most_load_of_any_shift(tree, 72), 1);
+    EXPECT_EQ(most_load_of_shifts(tree, 60), 1);
+    EXPECT_GE(most_load_of_shifts(tree, 61), 2);
+    EXPECT_GE(most_load_of_shifts(tree, 71), 2);
+    EXPECT_EQ(most_load_of_shifts(tree, 72), 1);
 }
 
 TEST(Network, min_hop_and_random_routes_cause_contention_of_shifts) {
     EXPECT_GE(most_load(shipped_network("fat-tree-144-min-hop"), shift(144, 13)), 2);
     EXPECT_GE(most_load(shipped_network("fat-tree-144-random"), shift(144, 13)), 2);
+}
+
+TEST(Network, a_leaf_switch_without_balanced_ports_sends_all_messages_to_one_spine) {
+    EXPECT_EQ(most_load(shipped_network("fat-tree-144-first-port"), shift(144, 12)), 12);
+    EXPECT_EQ(most_load(shipped_network("fat-tree-144-first-port"), shift(12, 1)), 1);
 }
 
 /// Every path begins and ends with the cables of its hosts and has the minimum length.

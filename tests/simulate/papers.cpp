@@ -30,16 +30,6 @@ struct Case {
     std::vector<int> radices = {};
 };
 
-/// Returns the calibrated platform for Sextant's simulator, which cannot read SimGrid's XML,
-/// without its fitted parameters.
-Platform in_fluid(const std::string& xml) {
-    const std::string name = xml.substr(0, xml.find('.'));
-    Platform platform = read_platform(test::shipped(name + "-calibrated.json"));
-    platform.loss.per_doubling = 0;
-    platform.costs = {};
-    return platform;
-}
-
 class PublishedResults : public testing::TestWithParam<Judge> {
   protected:
     void SetUp() override {
@@ -53,7 +43,7 @@ class PublishedResults : public testing::TestWithParam<Judge> {
         const std::string file = test::shipped(run.platform);
         const Schedule schedule =
             test::compositing_schedule(run.algorithm, run.ranks, run.pixels, run.radices);
-        const Platform platform = is_json(file) ? read_platform(file) : in_fluid(run.platform);
+        const Platform platform = read_platform(file);
         const Question question{.schedule = schedule,
                                 .platform = file,
                                 .order = run.order.empty()
@@ -95,12 +85,12 @@ TEST_P(PublishedResults, shift_based_is_faster_than_direct_send_on_calibrated_ma
 }
 
 TEST_P(PublishedResults, without_calibration_direct_send_is_as_fast_as_shift_based) {
-    EXPECT_NEAR(advantage(12, "crossbar-12.xml"), 1, .02);
-    EXPECT_NEAR(advantage(36, "fat-tree-144.xml"), 1, .02);
+    EXPECT_NEAR(advantage(12, "crossbar-12.json"), 1, .02);
+    EXPECT_NEAR(advantage(36, "fat-tree-144.json"), 1, .02);
 }
 
 TEST_P(PublishedResults, ranks_in_routing_order_are_faster_than_in_alphabetical_order) {
-    for (const char* platform : {"fat-tree-144.xml", "fat-tree-144-calibrated.json"}) {
+    for (const char* platform : {"fat-tree-144.json", "fat-tree-144-calibrated.json"}) {
         const double ratio =
             seconds({"shift-based", 144, platform, "fat-tree-144-alphabetical.txt"}) /
             seconds({"shift-based", 144, platform});
@@ -111,7 +101,7 @@ TEST_P(PublishedResults, ranks_in_routing_order_are_faster_than_in_alphabetical_
 
 TEST_P(PublishedResults, shift_based_frame_rates_peak_at_multiples_of_twelve) {
     const auto rate = [](int ranks) {
-        return 1 / seconds({"shift-based", ranks, "fat-tree-144.xml"});
+        return 1 / seconds({"shift-based", ranks, "fat-tree-144.json"});
     };
     EXPECT_GT(rate(60), 1.4 * rate(61));
     EXPECT_GT(rate(72), 1.4 * rate(71));

@@ -7,7 +7,7 @@
 #include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/lab/reproduce_experiments.hpp"
-#include "sextant/simulate/simulation.hpp"
+#include "sextant/lab/reproduce_p3pc.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -48,16 +48,24 @@ std::string table(const Result& result) {
     for (std::size_t i = 0; i < columns; ++i)
         text += i == 0 ? "---|" : "---:|";
     text += "\n";
-    for (const Row& row : result.rows)
-        text += line(row, has_numbers);
+    for (const Row& row : result.rows) {
+        if (!row.only_in_json)
+            text += line(row, has_numbers);
+    }
     return text;
+}
+
+std::string_view verdict(const Claim& claim) {
+    if (!claim.can_be_known)
+        return "cannot be known";
+    return claim.holds ? "holds" : "**does not hold**";
 }
 
 bool differs(const Result& result) {
     return std::any_of(result.rows.begin(), result.rows.end(),
                        [](const Row& row) { return verdict(row) == "differs"; }) ||
            std::any_of(result.claims.begin(), result.claims.end(),
-                       [](const Claim& claim) { return !claim.holds; });
+                       [](const Claim& claim) { return claim.can_be_known && !claim.holds; });
 }
 
 std::string text_of(const Experiment& experiment, const Result& result) {
@@ -65,8 +73,7 @@ std::string text_of(const Experiment& experiment, const Result& result) {
                                    experiment.title, experiment.setting);
     text += table(result);
     for (const Claim& claim : result.claims)
-        text += fmt::format("\n- \"{}\": {} ({}).", claim.text,
-                            claim.holds ? "holds" : "**does not hold**", claim.found);
+        text += fmt::format("\n- \"{}\": {} ({}).", claim.text, verdict(claim), claim.found);
     if (!result.claims.empty())
         text += "\n";
     if (differs(result) && !experiment.reasons.empty())
@@ -88,9 +95,13 @@ nlohmann::ordered_json json_of(const Experiment& experiment, const Result& resul
         }
         json["rows"].push_back(cell);
     }
-    for (const Claim& claim : result.claims)
-        json["claims"].push_back(
-            {{"text", claim.text}, {"holds", claim.holds}, {"found", claim.found}});
+    for (const Claim& claim : result.claims) {
+        nlohmann::ordered_json judged{{"text", claim.text}, {"holds", claim.holds}};
+        if (!claim.can_be_known)
+            judged["holds"] = nullptr;
+        judged["found"] = claim.found;
+        json["claims"].push_back(judged);
+    }
     return json;
 }
 
@@ -98,6 +109,8 @@ nlohmann::ordered_json json_of(const Experiment& experiment, const Result& resul
 struct ReproduceCommand {
     std::string paper = "all", json;
     bool whole = false;
+    std::int64_t width = 0, height = 0;
+    int ranks = 16;
 };
 
 /// The names of all papers.
@@ -121,6 +134,9 @@ Record record_of(ReproduceCommand& command) {
         .positional();
     record.add("whole", command.whole,
                "run all cases (minutes); default: a selection (about one minute)");
+    record.add_size("size", command.width, command.height,
+                    "p3pc: estimate all grids of --ranks for this image, in pixels");
+    record.add("ranks", command.ranks, "N", "number of ranks for --size").between(1, 1024);
     command::declare_json(record, command.json).meaning =
         "write JSON, to standard output or to a file; default: Markdown";
     return record;
@@ -133,23 +149,27 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
         throw InvalidTask(fmt::format(
             "PAPER is missing: {} was taken as the value of --json, which must come last",
             command.json));
+    if (!call.has("size"))
+        call.refuse({"ranks"}, "it is used with --size");
+    if (call.has("size") && command.paper != "p3pc")
+        throw InvalidTask(fmt::format("--size applies to paper p3pc, not to {}", command.paper));
     command::check_outputs(command::files_named({command.json}));
     const auto extent = command.whole ? Extent::whole : Extent::quick;
     auto all = nlohmann::ordered_json::array();
-    for (const Experiment& experiment : all_experiments()) {
-        if (command.paper != "all" && command.paper != experiment.paper)
-            continue;
-        if (experiment.needs_simgrid && !simulate::available()) {
-            command::print_note(fmt::format("{}, {}: left out: {}", experiment.paper,
-                                            experiment.item, simulate::unavailable()));
-            continue;
-        }
-        const Result result = experiment.run(extent);
+    const auto show = [&](const Experiment& experiment, const Result& result) {
         if (!command.json.empty())
             all.push_back(json_of(experiment, result));
         else
             command::print_text(text_of(experiment, result));
         std::fflush(stdout);
+    };
+    if (call.has("size")) {
+        show(p3pc_estimate(), p3pc_estimates(command.width, command.height, command.ranks));
+    } else {
+        for (const Experiment& experiment : all_experiments()) {
+            if (command.paper == "all" || command.paper == experiment.paper)
+                show(experiment, experiment.run(extent));
+        }
     }
     if (!command.json.empty())
         command::write_text(command.json, sextant::to_text(all, 1) + "\n");
@@ -162,8 +182,9 @@ command::Operation reproduce_operation() {
     return command::declare_command<ReproduceCommand>(
         "reproduce",
         "compute the tables and figures of papers, and compare them with the published ones",
-        "  sextant reproduce shift-based --whole > shift-based.md", run_reproduce,
-        command::RunOn::one_rank);
+        "  sextant reproduce shift-based --whole > shift-based.md\n"
+        "  sextant reproduce p3pc --size 1024x768 --ranks 12",
+        run_reproduce, command::RunOn::one_rank);
 }
 
 } // namespace sextant::lab

@@ -94,26 +94,29 @@ Schedule compositing_schedule(const std::string& algorithm, int ranks, Elements 
                          [&](int rank) { return compositing::program(row, task, tuning, rank); });
 }
 
-simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting) {
+simulate::Platform shipped_platform(const std::string& name) {
+    return simulate::read_platform(machine::shared_file(simulate::platforms, name));
+}
+
+simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting,
+                         const simulate::Platform& platform) {
     simulate::Question question{.schedule = schedule,
-                                .platform =
-                                    machine::shared_file(simulate::platforms, setting.platform),
+                                .platform = platform.name,
                                 .element_size = element_size,
                                 .active_by_round = setting.active_by_round,
+                                .costs = platform.costs,
                                 .association = Association::by_arrival,
                                 .timeline = setting.timeline};
     if (!setting.order.empty())
         question.order =
             simulate::read_order(machine::shared_file(simulate::orders, setting.order));
-    std::optional<simulate::Platform> platform;
-    if (simulate::is_json(question.platform))
-        platform = simulate::read_platform(question.platform);
-    if (platform)
-        question.costs = platform->costs;
     if (setting.blend_rate)
         question.costs.seconds_per_application = 1 / *setting.blend_rate;
-    return platform ? simulate::simulate_on_clock(question, *platform)
-                    : simulate::simulate(question);
+    return simulate::simulate_on_clock(question, platform);
+}
+
+simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting) {
+    return run(schedule, element_size, setting, shipped_platform(setting.platform));
 }
 
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
@@ -124,9 +127,10 @@ Seconds composite(const std::string& algorithm, int ranks, Elements pixels, cons
 
 std::vector<Experiment> all_experiments() {
     std::vector<Experiment> all;
-    for (const auto paper : {shift_based_paper, shift_based_bandwidths, radix_k_paper,
-                             radix_k_sparse, c3_charges, c3_paper, c3_contours, p3pc_paper,
-                             p3pc_here, scan_papers, registration_papers, work_stealing_paper}) {
+    for (const auto paper :
+         {shift_based_theory, shift_based_cluster, shift_based_routing, radix_k_paper,
+          radix_k_sparse, c3_charges, c3_paper, c3_contours, p3pc_messages, p3pc_paper, p3pc_here,
+          scan_papers, registration_papers, work_stealing_paper}) {
         const std::span<const Experiment> rows = paper();
         all.insert(all.end(), rows.begin(), rows.end());
     }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sextant::lab {
@@ -18,6 +19,7 @@ struct Row {
     std::string label;
     std::optional<double> theirs;
     std::vector<double> ours;
+    bool only_in_json = false; ///< true for details that would make a table on a page too long
 };
 
 /// A statement of the paper, and whether our results support it.
@@ -25,7 +27,13 @@ struct Claim {
     std::string text;
     bool holds = false;
     std::string found;
+    bool can_be_known = true; ///< false if it cannot be judged; `found` is the reason
 };
+
+/// A statement that cannot be judged.
+inline Claim unknown(std::string text, std::string reason) {
+    return {std::move(text), false, std::move(reason), false};
+}
 
 /// The reproduction of a table or figure.
 struct Result {
@@ -47,7 +55,6 @@ struct Experiment {
     std::string_view setting; ///< assumptions and fitted values
     std::string_view reasons; ///< reasons why our numbers differ, if they do
     Result (*run)(Extent extent);
-    bool needs_simgrid = false; ///< true if its platform is in SimGrid's format
 };
 
 /// Every experiment, by paper.
@@ -60,10 +67,12 @@ std::optional<double> ratio(const Row& row);
 /// no number.
 std::string_view verdict(const Row& row);
 
-/// Cavin and Demengeon, EGPGV 2012.
-std::span<const Experiment> shift_based_paper();
-/// Figures 2 and 3 of the Shift-Based paper (theory), and its bandwidth measurements.
-std::span<const Experiment> shift_based_bandwidths();
+/// Cavin and Demengeon, EGPGV 2012: Table 1 and Figures 2 and 3.
+std::span<const Experiment> shift_based_theory();
+/// Measurements of the Shift-Based paper: Figures 4 to 9.
+std::span<const Experiment> shift_based_cluster();
+/// Statements of the Shift-Based paper on routing.
+std::span<const Experiment> shift_based_routing();
 /// Peterka, Goodell, Ross, Shen, Thakur, SC 2009, doi:10.1145/1654059.1654064
 std::span<const Experiment> radix_k_paper();
 /// Future work of the Radix-k paper: images with few active pixels.
@@ -75,7 +84,9 @@ std::span<const Experiment> c3_paper();
 std::span<const Experiment> c3_charges();
 /// Section 5 of the C³ paper, on contour ranking.
 std::span<const Experiment> c3_contours();
-/// Seinstra and Koelma, IEEE TPDS 13(7), 2002
+/// Seinstra and Koelma, IEEE TPDS 13(7), 2002: the costs and sizes of its messages.
+std::span<const Experiment> p3pc_messages();
+/// Estimates of the P-3PC paper: Figures 9 to 11.
 std::span<const Experiment> p3pc_paper();
 /// The P-3PC paper's measurements, repeated on this machine.
 std::span<const Experiment> p3pc_here();
@@ -124,9 +135,13 @@ struct Setting {
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
                   const std::vector<int>& radices = {});
 
-/// Simulates a schedule: with Sextant's simulator if the platform is in Sextant's format, with
-/// SimGrid if it is in SimGrid's.
+/// A platform that is shipped with Sextant.
+simulate::Platform shipped_platform(const std::string& name);
+
+/// Simulates a schedule with Sextant's own simulator, on the setting's platform or on a given one.
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting);
+simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting,
+                         const simulate::Platform& platform);
 
 /// The shipped profile of a machine on which a paper measured.
 machine::Profile machine_of_paper(const std::string& name);

@@ -2,7 +2,11 @@
 #pragma once
 
 #include "sextant/core/grid.hpp"
+#include "sextant/lab/reproduce_experiments.hpp"
 #include "sextant/machine/profile.hpp"
+
+#include <string_view>
+#include <vector>
 
 namespace sextant::lab {
 
@@ -11,13 +15,16 @@ namespace sextant::lab {
 class DasCosts {
   public:
     explicit DasCosts(bool loggp_star = false);
+    /// On the machine of another profile.
+    explicit DasCosts(machine::Profile machine, bool loggp_star = false)
+        : machine_(std::move(machine)), loggp_star_(loggp_star) {}
 
     double operator()(machine::Path path, machine::Layout layout, Elements n) const;
 
   private:
     double measured(machine::Path path, machine::Layout layout, Elements n) const;
 
-    machine::Profile das_;
+    machine::Profile machine_;
     bool loggp_star_;
 };
 
@@ -42,5 +49,36 @@ double border_mended(const DasCosts& T, const Grid& grid, Elements bw);
 /// The process grids of 16 ranks on a 512 x 512 image: width, height, columns, rows.
 inline constexpr Grid das_grids[] = {
     {512, 512, 1, 16}, {512, 512, 2, 8}, {512, 512, 4, 4}, {512, 512, 8, 2}, {512, 512, 16, 1}};
+
+/// A timed operation of the paper: a scatter or gather along a tree, or an exchange of borders.
+struct DasOperation {
+    std::string_view name;
+    std::string_view collective; ///< empty: the border exchange
+    machine::Path side = machine::Path::full;
+    double sigma = 0; ///< of the border exchange
+
+    bool is(std::string_view part) const { return name.find(part) != name.npos; }
+    /// The width of the exchanged borders: the reach of the kernel of second derivatives.
+    Elements margin() const;
+};
+
+/// Flat and binomial scatters and gathers, and exchanges at sigma 1, 3 and 5.
+std::span<const DasOperation> das_operations();
+
+/// The operation's programs.
+Schedule schedule_of(const DasOperation& what, const Grid& grid);
+/// The exchange of borders of `margin` pixels.
+Schedule exchange_schedule(const Grid& grid, Elements margin);
+
+/// The time in milliseconds that a model predicts for a schedule of 4-byte values.
+double replayed(const char* model, const Schedule& schedule, const machine::Profile& machine);
+
+/// All operations on one image and all grids of a number of ranks, predicted for DAS. The paper's
+/// values are those of Figure 6; empty where its binomial tree does not apply.
+///
+/// Throws    InvalidTask if a grid has more columns or rows than the image has pixels.
+Result p3pc_estimates(Elements width, Elements height, int ranks);
+/// The heading and the setting of these estimates; has no function to run.
+Experiment p3pc_estimate();
 
 } // namespace sextant::lab

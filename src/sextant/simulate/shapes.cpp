@@ -293,14 +293,17 @@ Port from_table(const JsonField& network, const Tree& tree, std::size_t hosts) {
 }
 
 Port port_rule(const JsonField& network, const Tree& tree, const std::vector<int>& slots) {
-    constexpr std::array<std::string_view, 4> names{"d-mod-k", "min-hop", "random", "table"};
-    enum class Routing { d_mod_k, min_hop, random, table };
+    constexpr std::array<std::string_view, 5> names{"d-mod-k", "min-hop", "first-port", "random",
+                                                    "table"};
+    enum class Routing { d_mod_k, min_hop, first_port, random, table };
     const auto seed = [&] {
         return static_cast<std::uint64_t>(network.at("seed").integer(0, INT64_MAX));
     };
     switch (network.at("routing").one_of<Routing>(names)) {
     case Routing::min_hop:
         return min_hop(tree, slots, seed());
+    case Routing::first_port:
+        return [](int, int, int) { return 0; };
     case Routing::random:
         return [tree, seed = seed()](int level, int node, int to) {
             return static_cast<int>(drawn(seed, level, node, to) %
