@@ -136,7 +136,7 @@ Record record_of(ReproduceCommand& command) {
                "run all cases (minutes); default: a selection (about one minute)");
     record.add_size("size", command.width, command.height,
                     "p3pc: estimate all grids of --ranks for this image, in pixels");
-    record.add("ranks", command.ranks, "N", "number of ranks for --size").between(1, 1024);
+    record.add("ranks", command.ranks, "N", "number of ranks for --size").between(2, 1024);
     command::declare_json(record, command.json).meaning =
         "write JSON, to standard output or to a file; default: Markdown";
     return record;

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace sextant::lab {
@@ -31,8 +30,8 @@ struct Claim {
 };
 
 /// A statement that cannot be judged.
-inline Claim unknown(std::string text, std::string reason) {
-    return {std::move(text), false, std::move(reason), false};
+inline Claim unknown(std::string_view text, std::string_view reason) {
+    return {std::string(text), false, std::string(reason), false};
 }
 
 /// The reproduction of a table or figure.
@@ -69,8 +68,10 @@ std::string_view verdict(const Row& row);
 
 /// Cavin and Demengeon, EGPGV 2012: Table 1 and Figures 2 and 3.
 std::span<const Experiment> shift_based_theory();
-/// Measurements of the Shift-Based paper: Figures 4 to 9.
+/// Measurements of the Shift-Based paper: Figures 4 to 7 and 9.
 std::span<const Experiment> shift_based_cluster();
+/// Figure 8 of the Shift-Based paper.
+std::span<const Experiment> shift_based_nodes();
 /// Statements of the Shift-Based paper on routing.
 std::span<const Experiment> shift_based_routing();
 /// Peterka, Goodell, Ross, Shen, Thakur, SC 2009, doi:10.1145/1654059.1654064

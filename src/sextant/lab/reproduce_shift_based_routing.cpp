@@ -193,9 +193,9 @@ Result larger_trees(Extent extent) {
                   {},
                   {}};
     const simulate::Platform tree = large_tree();
-    std::vector<int> counts{144, 288};
+    std::vector<int> counts{144, 576};
     if (extent == Extent::whole)
-        counts.push_back(576);
+        counts = {144, 288, 432, 576};
     for (const int nodes : counts) {
         const auto rate = [&](const char* algorithm) {
             return 1 / run(compositing_schedule(algorithm, nodes, 8 * mega), 16, {}, tree).seconds;
