@@ -37,8 +37,8 @@ frames() {
 }
 frames >"$folder/frames.txt"
 frames --association in-order >>"$folder/frames.txt"
-awk 'NR == 1 { exit !($1 == "by-arrival" && $2 > 13 && $2 < 14) }' "$folder/frames.txt" &&
-    awk 'NR == 2 { exit !($1 == "in-order" && $2 > 7 && $2 < 7.6) }' "$folder/frames.txt" ||
+awk 'NR == 1 { exit !($1 == "by-arrival" && $2 > 13.9 && $2 < 14.4) }' "$folder/frames.txt" &&
+    awk 'NR == 2 { exit !($1 == "in-order" && $2 > 7.2 && $2 < 7.8) }' "$folder/frames.txt" ||
     fail "frames per second on the fat-tree: $(cat "$folder/frames.txt")"
 
 # Sextant's own simulator agrees with SimGrid.

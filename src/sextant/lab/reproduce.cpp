@@ -71,7 +71,8 @@ bool differs(const Result& result) {
 std::string text_of(const Experiment& experiment, const Result& result) {
     std::string text = fmt::format("## {}, {}: {}\n\n{}.\n\n", experiment.paper, experiment.item,
                                    experiment.title, experiment.setting);
-    text += table(result);
+    if (!result.rows.empty())
+        text += table(result);
     for (const Claim& claim : result.claims)
         text += fmt::format("\n- \"{}\": {} ({}).", claim.text, verdict(claim), claim.found);
     if (!result.claims.empty())

@@ -91,6 +91,8 @@ std::span<const Experiment> p3pc_messages();
 std::span<const Experiment> p3pc_paper();
 /// The P-3PC paper's measurements, repeated on this machine.
 std::span<const Experiment> p3pc_here();
+/// The P-3PC paper's Figure 4, repeated on this machine in a launch by mpirun.
+std::span<const Experiment> p3pc_scatterv();
 /// The papers on the prefix circuits used by scan-based registration of series.
 std::span<const Experiment> scan_papers();
 /// Copik, Parallel Prefix Algorithms for the Registration of Arbitrarily Long Electron Micrograph
