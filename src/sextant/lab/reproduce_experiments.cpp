@@ -105,7 +105,7 @@ simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Set
                                 .element_size = element_size,
                                 .active_by_round = setting.active_by_round,
                                 .costs = platform.costs,
-                                .association = Association::by_arrival,
+                                .association = setting.association,
                                 .timeline = setting.timeline};
     if (!setting.order.empty())
         question.order =

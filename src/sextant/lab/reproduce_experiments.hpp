@@ -131,10 +131,11 @@ struct Setting {
     std::optional<double> blend_rate = {}; ///< pixels per second; empty: the platform's rate
     std::vector<double> active_by_round = {}; ///< fraction of active pixels in each round
     bool timeline = false;
+    Association association = Association::by_arrival;
 };
 
 /// The simulated time to composite one image of `pixels` 16-byte pixels per rank, by an algorithm
-/// with its default tuning or the given radices. Operands are combined in order of arrival.
+/// with its default tuning or the given radices.
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
                   const std::vector<int>& radices = {});
 

@@ -197,7 +197,8 @@ constexpr Experiment experiments[] = {
      "images of floats on columns x rows of ranks, medians. The models are calibrated in the same "
      "run with other messages: LogGP* with contiguous ones, P-3PC with each layout by size and "
      "block length, or with the four sizes of the paper",
-     "four sizes straddle those at which a message leaves the cache; other programs ran, or the state of the machine changed: in some runs even contiguous "
+     "four sizes straddle those at which a message leaves the cache; other programs ran, or the "
+     "state of the machine changed: in some runs even contiguous "
      "messages take twice as long",
      figures_here}};
 

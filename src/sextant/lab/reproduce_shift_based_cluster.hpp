@@ -23,13 +23,13 @@ struct ClusterRun {
     std::string text() const;
 };
 
-/// What is assumed of the cluster. The last two are each fitted to the mean bandwidth of Figure 5.
+/// What is assumed of the cluster. The last three are each fitted to a number of Figure 5.
 enum class Assumption : std::uint8_t {
     free_blending, ///< cables shared without loss, blending takes no time
-    lossless,      ///< cables shared without loss
     calibrated,    ///< loss and blending rate fitted to 12 nodes
     start_up,      ///< calibrated; each message costs its sender additional time
-    slow_cables    ///< calibrated; cables of the fat-tree are slower than those of the crossbar
+    slow_cables,   ///< calibrated; cables of the fat-tree are slower than those of the crossbar
+    buffered       ///< calibrated; images wait for those before them, and blending is faster
 };
 
 /// The runs of which the paper prints frame rates (data/papers/shift_based_frame_rates.csv).
