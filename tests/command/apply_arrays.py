@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import h5py
+import numcodecs
 import numpy as np
 import scipy.ndimage
 import tifffile
@@ -498,6 +499,50 @@ same(count, np.load(FOLDER / "out" / "count.npy"), "the count of register")
 average = np.load(FOLDER / "out" / "average.npy")
 close(summed.sum(axis=(2, 3)), average * count, 1e-3, "the sum of patterns and the average of register")
 
+# Signals of HyperSpy in Zarr, in its layout.
+
+
+def write_zspy(path, signals, scale=.5):
+    """`signals` are (title, array, names of axes)."""
+    store = zarr.open_group(zarr.NestedDirectoryStore(str(path)), "w")
+    store.attrs.update(file_format="ZSpy", file_format_version="3.1")
+    for title, array, axes in signals:
+        group = store.require_group("Experiments").require_group(title)
+        for number, name in enumerate(axes):
+            group.create_group(f"axis-{number}").attrs.update(
+                _type="UniformDataAxis", name=name, units="nm" if len(name) < 3 else "s", scale=scale, offset=0.,
+                size=array.shape[number], navigate=number < 2, is_binned=False)
+        group.create_dataset("data", data=array, chunks=(1,) + tuple(max(2, n // 2) for n in array.shape[1:]))
+        group.create_group("metadata").create_group("General").attrs["title"] = title
+        group.create_group("original_metadata").create_dataset("_list_words", data=np.array(["a", "b"], object),
+                                                               object_codec=numcodecs.JSON())
+        group.create_group("learning_results").create_dataset("factors", data=np.ones((3, 3)))
+
+
+SCAN = ("time", "y", "x", "ky", "kx")
+write_zspy(FOLDER / "scan.zspy", [("4-D STEM", patterns, SCAN)])
+text = run("info", FOLDER / "scan.zspy")
+if "HyperSpy Zarr" not in text or "t 3 × y 12 × x 14 × ky 5 × kx 6" not in text or "0.5 nm" not in text:
+    fail("info does not show the signal in Zarr: " + text)
+run("apply", whole, FOLDER / "scan.zarr", "-o", FOLDER / "wanted.npy", "--by", "shift")
+run("apply", whole, FOLDER / "scan.zspy", "-o", FOLDER / "out.npy", "--by", "shift")
+same(np.load(FOLDER / "out.npy"), np.load(FOLDER / "wanted.npy"), "a signal of HyperSpy in Zarr")
+write_zspy(FOLDER / "two.zspy", [("movie", movie, ("time", "y", "x")), ("scan", patterns, SCAN)])
+for command in (["info"], ["register", "-o", FOLDER / "refused"], ["apply", whole, "-o", FOLDER / "refused.npy"]):
+    text = run(*command, FOLDER / "two.zspy", expect=1)
+    if "two.zspy: holds several signals" not in text or "Experiments/movie/data, Experiments/scan/data" not in text:
+        fail(f"{command[0]}: two signals: {text}")
+run("apply", whole, f"{FOLDER}/two.zspy::Experiments/scan", "-o", FOLDER / "out.npy", "--by", "shift")
+same(np.load(FOLDER / "out.npy"), np.load(FOLDER / "wanted.npy"), "one of two signals in Zarr")
+np.save(FOLDER / "movie32.npy", movie)
+run("register", FOLDER / "movie32.npy", "-o", FOLDER / "of-npy", "--format", "npy")
+run("register", f"{FOLDER}/two.zspy::Experiments/movie/data", "-o", FOLDER / "of-zspy", "--format", "npy")
+same(np.load(FOLDER / "of-zspy" / "average.npy"), np.load(FOLDER / "of-npy" / "average.npy"), "register of a .zspy")
+if json.loads((FOLDER / "of-zspy" / "transforms.json").read_text())["frames"][3]["tx"] != json.loads(
+        (FOLDER / "of-npy" / "transforms.json").read_text())["frames"][3]["tx"]:
+    fail("register finds other motions in a .zspy")
+refuse("no.zspy", transforms, FOLDER / "good.npy", "--axes", "TYXE", out="no.zspy")
+
 # HyperSpy's own names of axes; it reads the result chunk by chunk.
 try:
     import dask.array
@@ -508,10 +553,13 @@ if hs:
     signal = hs.signals.Signal2D(patterns)
     for axis, name in zip(signal.axes_manager._axes, ("time", "y", "x", "ky", "kx")):
         axis.name = name
-    signal.save(FOLDER / "scan.hspy", overwrite=True)
-    if "t 3 × y 12 × x 14 × ky 5 × kx 6" not in run("info", FOLDER / "scan.hspy"):
-        fail("info does not show HyperSpy's axes")
-    run("apply", whole, FOLDER / "scan.hspy", "-o", FOLDER / "aligned.zarr", "--by", "shift")
+    for extension in ("zspy", "hspy"):
+        name = FOLDER / f"saved.{extension}"
+        signal.save(name, overwrite=True)
+        if "t 3 × y 12 × x 14 × ky 5 × kx 6" not in run("info", name):
+            fail(f"info does not show HyperSpy's axes in .{extension}")
+        run("apply", whole, name, "-o", FOLDER / "aligned.zarr", "--by", "shift")
+        same(read(FOLDER / "aligned.zarr"), np.load(FOLDER / "wanted.npy"), f"a signal that HyperSpy saved as .{extension}")
     aligned = hs.signals.Signal2D(dask.array.from_zarr(str(FOLDER / "aligned.zarr"), "0")).as_lazy()
     if aligned.axes_manager.navigation_shape != (NX, NY, 3) or aligned.axes_manager.signal_shape != (6, 5):
         fail(f"HyperSpy reads {aligned}")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading arrays of Zarr version 2 that are written by hand, with other calls than those of the
 // reader.
+#include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/zarr_chunks.hpp"
 
 #include <atomic>
@@ -457,6 +458,64 @@ TEST_F(Zarr, OfBioformats2rawIsTheFirstImage) {
     write_zarr<std::uint16_t>(path + "/0/0", {});
     write_zarr<std::uint16_t>(path + "/1/0", {.sides = {2, 7, 13}});
     EXPECT_EQ(format::open_frames(path)->header().frames, 3);
+}
+
+/// Writes a signal as HyperSpy does, with arrays of metadata next to it. `axes` are the attributes
+/// of its axes; those of axes without any are "".
+void write_signal(const std::string& group, const std::vector<std::string>& axes,
+                  const ZarrPattern& array = {}) {
+    std::filesystem::remove_all(group);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        put_file(fmt::format("{}/axis-{}/.zgroup", group, axis), R"({"zarr_format": 2})");
+        if (!axes[axis].empty())
+            put_file(fmt::format("{}/axis-{}/.zattrs", group, axis), axes[axis]);
+    }
+    write_zarr<std::uint16_t>(group + "/data", array);
+    write_zarr<std::uint16_t>(group + "/learning_results/factors",
+                              {.sides = {2, 2}, .chunk = {2, 2}});
+    put_file(group + "/original_metadata/_list_words/.zarray", "damaged");
+}
+
+std::string axis_of_signal(const std::string& name, double scale, const std::string& unit) {
+    return fmt::format(R"({{"_type": "UniformDataAxis", "name": "{}", "scale": {}, "units": "{}", )"
+                       R"("offset": 0, "size": 3, "navigate": true}})",
+                       name, scale, unit);
+}
+
+TEST_F(Zarr, OfHyperSpyIsTheSignalWithItsAxes) {
+    path = folder.path("a.zspy");
+    const std::string row = axis_of_signal("y", .5, "nm"), column = axis_of_signal("x", .25, "nm");
+    write_signal(path + "/Experiments/first", {axis_of_signal("time", 2, "s"), row, column});
+    for (const std::string detail :
+         {"", "::Experiments", "::Experiments/first", "::Experiments/first/data"}) {
+        const auto source = format::open_frames(path + detail);
+        EXPECT_TRUE(holds_pattern(*source)) << detail;
+        EXPECT_EQ(source->header().pixel, (PixelSize{.25, .5, "nm"}));
+        EXPECT_EQ(source->header().frame_interval, 2);
+        EXPECT_EQ(source->header().slice_distance, 0);
+        EXPECT_THAT(format::open_array(path + detail, {}, 0)->header().names,
+                    testing::ElementsAre("t", "y", "x"));
+    }
+    EXPECT_EQ(format::format_of_frames(path), "HyperSpy Zarr");
+    EXPECT_THAT(failure([&] { format::create_frames(path, {}); }),
+                HasSubstr("HyperSpy Zarr files can only be read"));
+    EXPECT_THAT(failure([&] { format::require_writable_output(path); }),
+                HasSubstr("can only be read"));
+    // Slices; an axis without a name, and one without attributes.
+    write_signal(path + "/Experiments/first",
+                 {axis_of_signal("_None_", 1, "µm"), "", axis_of_signal("x", 4, "nm")});
+    EXPECT_FALSE(format::open_frames(path)->header().pixel.known());
+    EXPECT_THAT(format::open_array(path, {}, 0)->header().names, testing::IsEmpty());
+    write_signal(path + "/Experiments/first",
+                 {axis_of_signal("_None_", 1, "µm"), axis_of_signal("y", 4, "nm"),
+                  axis_of_signal("x", 4, "nm")});
+    EXPECT_DOUBLE_EQ(format::open_frames(path)->header().slice_distance, 1000);
+    write_signal(path + "/Experiments/other one", {"", row, column});
+    EXPECT_EQ(refusal(), ": holds several signals, expected one of their names after \"::\": "
+                         "Experiments/first/data, Experiments/other one/data");
+    EXPECT_EQ(format::open_frames(path + "::Experiments/other one")->header().frame_interval, 0);
+    put_file(path + "/Experiments/first/axis-1/.zattrs", R"({"scale": "wide"})");
+    EXPECT_THAT(refusal("::Experiments/first"), HasSubstr("axis-1/.zattrs: scale is \"wide\""));
 }
 
 TEST_F(Zarr, IsAFormatOfFoldersWithItsExtension) {

@@ -108,6 +108,7 @@ constexpr std::array array_formats{
     ArrayFormat{"NPY", open_npy_part, create_npy_array},
     ArrayFormat{"HDF5", nullptr, create_hdf5_array},
     ArrayFormat{"Zarr", open_zarr_array, create_zarr_array},
+    ArrayFormat{"HyperSpy Zarr", open_zarr_array, nullptr},
 };
 
 const ArrayFormat* find_array_format(const std::string& path) {
@@ -211,7 +212,7 @@ std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader hea
                                         const SinkOptions& options) {
     header.check(path);
     const ArrayFormat* const format = find_array_format(path);
-    if (format && !options.pyramid)
+    if (format && format->create && !options.pyramid)
         return format->create(path, std::move(header));
     return create_planes(path, std::move(header), options);
 }

@@ -289,6 +289,12 @@ double unit_factor(std::string_view from, std::string_view to) {
     return metres > 0 ? metres_of(from) / metres : 0;
 }
 
+double distance_in_pixel_unit(double distance, std::string_view stated_unit,
+                              const PixelSize& pixel) {
+    const std::string unit = tidy_unit(stated_unit);
+    return metres_of(unit) > 0 ? distance * unit_factor(unit, pixel.unit) : 0;
+}
+
 Seconds believable_interval(double stated, std::string_view unit) {
     const Seconds interval = stated * seconds_of(unit);
     return std::isfinite(interval) && interval > 0 ? interval : 0;

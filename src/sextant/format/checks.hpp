@@ -99,6 +99,10 @@ double metres_of(std::string_view unit);
 /// two units is not a length.
 double unit_factor(std::string_view from, std::string_view to);
 
+/// Converts the distance of slices to the unit of the pixel size; 0 if its unit is not a length.
+double distance_in_pixel_unit(double distance, std::string_view stated_unit,
+                              const PixelSize& pixel);
+
 /// Converts a frame interval to seconds; 0 if it is not a positive time.
 Seconds believable_interval(double stated, std::string_view unit);
 

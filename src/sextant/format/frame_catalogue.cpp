@@ -26,6 +26,11 @@ namespace sextant::format {
 
 namespace {
 
+[[noreturn]] void refuse_writing(const std::string& path) {
+    throw InvalidFile(path,
+                      "can only be read; arrays of Zarr are written with the extension .zarr");
+}
+
 constexpr std::array frame_formats{
     FrameFormat{"TIFF", ".tif .tiff .btf",
                 "stacks, BigTIFF, strips or tiles, integers and floats; axes of ImageJ and OME",
@@ -48,6 +53,8 @@ constexpr std::array frame_formats{
                 "HDF5 files of microscopes and their software", open_hdf5},
     FrameFormat{"Zarr", ".zarr", "version 2, OME-Zarr 0.4, or an array in a group: volume.zarr::0",
                 open_zarr, create_zarr, "any", require_writable_zarr, create_zarr_parts, true},
+    FrameFormat{"HyperSpy Zarr", ".zspy", "signals of HyperSpy in a store of Zarr", open_zarr,
+                nullptr, "", refuse_writing},
     FrameFormat{"PNG", ".png", "one frame, grey or colour, 8 or 16 bits", open_png_frame,
                 create_png_frame, "u8 u16"},
     FrameFormat{"JPEG", ".jpg .jpeg", "one frame, grey or colour", open_jpeg_frame},

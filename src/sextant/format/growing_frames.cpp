@@ -61,7 +61,8 @@ FrameHeader without_end(FrameHeader header) {
 std::unique_ptr<GrowingFrames> GrowingFrames::open(const std::string& name,
                                                    const SourceOptions& options) {
     auto source = open_frames(name, options);
-    if (format_of_frames(name) == "Zarr")
+    const FrameFormat* const format = find_frame_format(split_series_name(name).path);
+    if (format && format->is_folder())
         throw InvalidTask(name + ": is a Zarr store, which cannot be followed while it is written");
     return std::unique_ptr<GrowingFrames>(new GrowingFrames(name, options, std::move(source)));
 }

@@ -3,6 +3,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/json_field.hpp"
+#include "sextant/format/axis_metadata.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_formats.hpp"
@@ -15,16 +16,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #include <limits>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,12 +45,6 @@ struct Hdf5Series {
 
 std::string parent_of(const std::string& name) {
     return name.substr(0, name.rfind('/'));
-}
-
-/// Converts the step of an axis to the unit of the pixel size; 0 if it is not a length.
-double slices_apart(double step, const std::string& stated_unit, const PixelSize& pixel) {
-    const std::string unit = tidy_unit(stated_unit);
-    return metres_of(unit) > 0 ? step * unit_factor(unit, pixel.unit) : 0;
 }
 
 bool is_image(const Hdf5Dataset& dataset) {
@@ -125,54 +118,19 @@ std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dat
         series.pixel = {step(series.column_axis), step(series.row_axis),
                         tidy_unit(hdf5_text(file, vector, "units"))};
         if (dataset.sides.size() == 3 && describe_hdf5(file, group + "/dim1"))
-            series.slice_distance =
-                slices_apart(step(0), hdf5_text(file, group + "/dim1", "units"), series.pixel);
+            series.slice_distance = distance_in_pixel_unit(
+                step(0), hdf5_text(file, group + "/dim1", "units"), series.pixel);
     }
     return series;
 }
 
-/// An axis as a file describes it: its name, and the step between neighbours with its unit.
-struct DescribedAxis {
-    std::string name;
-    double step = 0;
-    std::string unit = {};
-};
-
-/// A dataset with these axes. Those named y and x are rows and columns of pixels with a size, else
-/// the last ones are; the one named t, or the first of three axes, may be times or slices.
-Hdf5Series with_axes(const Hdf5Dataset& dataset, const std::vector<DescribedAxis>& axes) {
-    constexpr std::size_t longest_name = 64;
+Hdf5Series with_axes(const Hdf5Dataset& dataset, std::span<const DescribedAxis> axes) {
+    const AxisMetadata metadata = describe_axes(axes);
     Hdf5Series series = with_last_axes(dataset);
-    if (std::ranges::all_of(axes, [](const DescribedAxis& axis) {
-            return !axis.name.empty() && axis.name.size() <= longest_name;
-        })) {
-        for (const DescribedAxis& axis : axes)
-            series.labels.push_back(axis.name);
-    }
-    const auto named = [&](std::initializer_list<std::string_view> names) -> const DescribedAxis* {
-        const auto at = std::ranges::find_if(axes, [&](const DescribedAxis& axis) {
-            std::string lower = axis.name;
-            std::ranges::transform(lower, lower.begin(),
-                                   [](unsigned char c) { return std::tolower(c); });
-            return std::ranges::find(names, lower) != names.end();
-        });
-        return at == axes.end() ? nullptr : &*at;
-    };
-    const DescribedAxis *row = named({"y", "row"}), *column = named({"x", "column"});
-    if (!row || !column) {
-        row = &axes[series.row_axis];
-        column = &axes[series.column_axis];
-    }
-    series.pixel = {column->step, row->step, ""};
-    if (series.pixel.known())
-        series.pixel.unit = tidy_unit(column->unit);
-    const DescribedAxis* time = named({"t", "time", "frame", "frames"});
-    if (!time && axes.size() == 3)
-        time = axes.data();
-    if (time && time->step > 0)
-        series.frame_interval = believable_interval(time->step, time->unit);
-    if (axes.size() == 3 && axes[0].step > 0)
-        series.slice_distance = slices_apart(axes[0].step, axes[0].unit, series.pixel);
+    series.pixel = metadata.pixel;
+    series.frame_interval = metadata.frame_interval;
+    series.slice_distance = metadata.slice_distance;
+    series.labels = metadata.names;
     return series;
 }
 
@@ -181,14 +139,13 @@ std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dat
     const std::string group = parent_of(dataset.name);
     if (!dataset.name.starts_with("/Experiments/") || !dataset.name.ends_with("/data"))
         return std::nullopt;
-    std::vector<DescribedAxis> axes;
-    for (std::size_t number = 0; number < dataset.sides.size(); ++number) {
-        const std::string name = fmt::format("{}/axis-{}", group, number);
-        axes.emplace_back();
+    std::vector<DescribedAxis> axes(dataset.sides.size());
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        const std::string name = fmt::format("{}/axis-{}", group, axis);
         if (H5Lexists(file.id(), name.c_str(), H5P_DEFAULT) > 0)
-            axes.back() = {hdf5_text(file, name, "name"),
-                           hdf5_number(file, name, "scale").value_or(0),
-                           hdf5_text(file, name, "units")};
+            axes[axis] = {hdf5_text(file, name, "name"),
+                          hdf5_number(file, name, "scale").value_or(0),
+                          hdf5_text(file, name, "units")};
     }
     return with_axes(dataset, axes);
 }

@@ -343,7 +343,8 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     header.pixel = believable(series.pixel, header.remarks);
     if (axes.frames.size() == 1)
         header.frames_per_chunk = series.array.chunk[axes.frames.front()];
-    if (axes.frames.size() == 1 && series.axes.find('z') == axes.frames.front())
+    if (axes.frames.size() == 1 &&
+        (header.axes.names.empty() || header.axes.names[axes.frames.front()] == 'Z'))
         header.slice_distance = believable_distance(series.slice_distance, header.pixel);
     constexpr Bytes usual_row = Bytes{1} << 26;
     if (header.shape.width * size_of(header.sample) > usual_row)

@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
+#include "sextant/format/axis_metadata.hpp"
 #include "sextant/format/checks.hpp"
 
 #include <algorithm>
@@ -217,6 +218,35 @@ void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSerie
         series.frame_interval = believable_interval(steps[time], unit_of(image, time));
 }
 
+/// Takes what HyperSpy states about the axes of a signal, whose samples are the array "data" in the
+/// signal's group.
+void take_signal(const ZarrStore& store, const std::string& group, ZarrSeries& series) {
+    std::vector<DescribedAxis> axes(series.array.sides.size());
+    const auto text = [](const JsonField& attributes, const std::string& key) {
+        const std::string stated = attributes.text_or_empty(key);
+        return stated == "_None_" ? "" : stated;
+    };
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        const auto attributes = attributes_of(store, in_group(group, fmt::format("axis-{}", axis)));
+        if (!attributes)
+            continue;
+        const auto scale = attributes->find("scale");
+        constexpr double most = std::numeric_limits<double>::max();
+        axes[axis] = {text(*attributes, "name"), scale ? scale->number(-most, most) : 0,
+                      text(*attributes, "units")};
+    }
+    AxisMetadata signal = describe_axes(axes);
+    series.pixel = signal.pixel;
+    series.frame_interval = signal.frame_interval;
+    series.slice_distance = signal.slice_distance;
+    if (!signal.names.empty())
+        series.names = std::move(signal.names);
+}
+
+bool is_signal(const ZarrStore& store, const std::string& group) {
+    return store.has(in_group(group, "data/.zarray")) && store.has(in_group(group, "axis-0"));
+}
+
 ZarrSeries array_at(const ZarrStore& store, const std::string& name) {
     const std::string file = store.path_of(in_group(name, ".zarray"));
     ZarrSeries series{name, parse_zarr_array(read_text(file, longest_zarray), file)};
@@ -230,8 +260,11 @@ ZarrSeries array_in_group(const ZarrStore& store, const std::string& name) {
     const std::size_t slash = name.rfind('/');
     const std::string group = slash == std::string::npos ? "" : name.substr(0, slash);
     const auto image = name.empty() ? std::nullopt : multiscale_of(store, group);
-    if (!image)
+    if (!image) {
+        if (name == in_group(group, "data") && is_signal(store, group))
+            take_signal(store, group, series);
         return series;
+    }
     for (const JsonField& dataset : image->items_or_none("datasets")) {
         if (in_group(group, dataset.at("path").any_text()) == name) {
             take_multiscale(*image, dataset, series);
@@ -241,23 +274,29 @@ ZarrSeries array_in_group(const ZarrStore& store, const std::string& name) {
     return series;
 }
 
-/// Adds the names of the arrays in a group and the groups below it. Symbolic links are not
-/// followed.
-void list_arrays(const ZarrStore& store, const std::string& group, int depth,
-                 std::vector<std::string>& names) {
-    constexpr std::size_t most = 100;
+constexpr std::size_t most_arrays_listed = 100;
+
+/// The sorted names of the folders in a group. Symbolic links are not followed.
+std::vector<std::string> folders_in(const ZarrStore& store, const std::string& group) {
     std::vector<std::string> folders;
     std::error_code error;
     for (fs::directory_iterator entry(store.path_of(group), error), end;
-         !error && entry != end && folders.size() < 10 * most; entry.increment(error)) {
+         !error && entry != end && folders.size() < 10 * most_arrays_listed;
+         entry.increment(error)) {
         std::error_code unknown;
         if (fs::is_directory(entry->symlink_status(unknown)))
             folders.push_back(in_group(group, entry->path().filename().string()));
     }
     std::sort(folders.begin(), folders.end());
-    for (const std::string& folder : folders) {
+    return folders;
+}
+
+/// Adds the names of the arrays in a group and the groups below it.
+void list_arrays(const ZarrStore& store, const std::string& group, int depth,
+                 std::vector<std::string>& names) {
+    for (const std::string& folder : folders_in(store, group)) {
         std::error_code unknown;
-        if (names.size() >= most)
+        if (names.size() >= most_arrays_listed)
             return;
         if (fs::exists(store.path_of(folder + "/.zarray"), unknown))
             names.push_back(folder);
@@ -295,6 +334,27 @@ bool is_label_image(const ZarrStore& store, const std::string& name) {
     return attributes && attributes->find("image-label");
 }
 
+[[noreturn]] void refuse_several(const ZarrStore& store, const std::string& what,
+                                 const std::vector<std::string>& names) {
+    throw InvalidFile(store.path(),
+                      fmt::format("holds several {}, expected one of their names after \"::\": {}",
+                                  what, listed(names)));
+}
+
+/// The signal that HyperSpy stored in a group, if there is any.
+std::optional<ZarrSeries> only_signal(const ZarrStore& store, const std::string& group) {
+    std::vector<std::string> signals;
+    const std::string experiments = "Experiments";
+    for (const std::string& folder :
+         folders_in(store, group == experiments ? group : in_group(group, experiments))) {
+        if (is_signal(store, folder))
+            signals.push_back(in_group(folder, "data"));
+    }
+    if (signals.size() > 1)
+        refuse_several(store, "signals", signals);
+    return signals.empty() ? std::nullopt : std::optional(array_in_group(store, signals.front()));
+}
+
 ZarrSeries only_array(const ZarrStore& store, const std::string& group) {
     std::vector<std::string> names, images;
     list_arrays(store, group, 0, names);
@@ -309,10 +369,7 @@ ZarrSeries only_array(const ZarrStore& store, const std::string& group) {
         return series;
     }
     if (!names.empty())
-        throw InvalidFile(store.path(),
-                          fmt::format("holds several arrays, expected one of their names after "
-                                      "\"::\": {}",
-                                      listed(names)));
+        refuse_several(store, "arrays", names);
     if (store.has(in_group(group, ".zgroup")))
         throw InvalidFile(store.path_of(group), "is a Zarr group without arrays");
     throw InvalidFile(store.path_of(group), "is not a Zarr array or group: it has no .zarray, "
@@ -341,6 +398,10 @@ ZarrSeries series_in(const ZarrStore& store, const std::string& name, int depth)
     // Images converted by bioformats2raw are groups "0", "1" and so on.
     if (all && all->find("bioformats2raw.layout") && store.has(in_group(name, "0")))
         return series_in(store, in_group(name, "0"), depth + 1);
+    if (is_signal(store, name)) // which may also hold arrays of metadata
+        return array_in_group(store, in_group(name, "data"));
+    if (auto signal = only_signal(store, name))
+        return std::move(*signal);
     return only_array(store, name);
 }
 
