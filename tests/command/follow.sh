@@ -7,7 +7,7 @@ python=/usr/bin/python3
 pace=$(cd "$(dirname "$0")" && pwd)/pace.py
 "$python" -c 'import sys' 2>/dev/null || { echo "skipped: no Python"; exit 77; }
 cd "$folder"
-trap 'kill $producers 2>/dev/null || true; rm -rf "$folder"' EXIT
+trap 'kill $producers 2>/dev/null || true; umount small 2>/dev/null || true; rm -rf "$folder"' EXIT
 producers=
 # produce ARGUMENTS... : writes frames of movie.mrc in the background.
 produce() {
@@ -132,6 +132,65 @@ said 'frames are added to the'
 tail -c +1025 movie.mrc | cmp - resumed.frames.raw || fail "frames were lost or repeated"
 same resumed.frames.raw::128x120,f32 resumed
 
+# kept FILE FRAMES: the file has the first frames of the movie, and nothing else.
+kept() {
+    head -c $((1024 + $2 * 61440)) movie.mrc | tail -c +1025 | cmp - "$1" || fail "$1 has not the first $2 frames"
+}
+# rest FRAMES: writes the frames of the movie from this one on into the stream, in the background.
+rest() {
+    tail -c +$((1025 + $1 * 61440)) movie.mrc >stream &
+    producers="$producers $!"
+}
+
+# The file of a stream's frames reaches the largest size that is allowed: whole frames are kept, and the same command
+# adds the others.
+produce stream raw 80
+(ulimit -f 1000 && exec "$SEXTANT" register stream::128x120,f32 -o limited --follow --reproducible) >text 2>errors &&
+    fail "frames beyond the limit were lost"
+said 'limited.frames.raw: cannot be written: File too large; 8 frames of the stream are kept in limited.frames.raw'
+kept limited.frames.raw 8
+[ ! -e limited/average.tif ] || fail "results of a part of the stream were written as if it were whole"
+wait $producer 2>/dev/null || true
+bytes=$(wc -c <limited.frames.raw)
+"$SEXTANT" register stream::1280x1200,f32 -o limited --follow >text 2>errors && fail "a layout of larger frames was accepted"
+said "limited.frames.raw: has $bytes bytes, expected whole frames of 1280x1200,f32"
+rest 8
+follow stream::128x120,f32 -o limited
+said 'frames are added to the'
+kept limited.frames.raw 40
+same limited.frames.raw::128x120,f32 limited
+# Not even a whole frame.
+produce stream raw 80
+(ulimit -f 80 && exec "$SEXTANT" register stream::128x120,f32 -o limited.none --follow) >text 2>errors &&
+    fail "a stream without a file was accepted"
+said 'limited.none.frames.raw: cannot be written: File too large; it has no whole frame'
+wait $producer 2>/dev/null || true
+
+# A disk that is full, with the frames on it, or with the results.
+mkdir small
+if mount -t tmpfs -o size=700k none small 2>/dev/null; then
+    produce stream raw 80
+    "$SEXTANT" register stream::128x120,f32 -o full --spool small/spool.raw --follow >text 2>errors &&
+        fail "frames on a full disk were lost"
+    said 'small/spool.raw: cannot be written: No space left on device; 11 frames of the stream are kept'
+    kept small/spool.raw 11
+    "$SEXTANT" register small/spool.raw::128x120,f32 -o full --reproducible >text 2>errors || { cat errors; fail "frames kept on a full disk"; }
+    same small/spool.raw::128x120,f32 full
+    wait $producer 2>/dev/null || true
+    rm small/spool.raw
+    head -c 600k /dev/zero >small/other
+    produce stream raw 80
+    "$SEXTANT" register stream::128x120,f32 -o small/out --spool spool.raw --follow >text 2>errors &&
+        fail "results on a full disk were accepted"
+    said 'No space left on device; frames are still taken'
+    kept spool.raw 40
+    [ ! -e small/out/average.tif ] || fail "an incomplete average is there"
+    rm small/other
+    umount small
+    "$SEXTANT" register spool.raw::128x120,f32 -o moved --reproducible >text 2>errors || { cat errors; fail "frames that were kept"; }
+    same spool.raw::128x120,f32 moved
+fi
+
 # A kill during the last run: a plain run also takes the links that were made while following.
 produce late.mrc mrc 80
 "$SEXTANT" register late.mrc -o late --follow --reproducible --stages 90 >text 2>errors &
@@ -173,10 +232,10 @@ said 'frame 8 is left out'
 said '1 of 9 frames equal the frame before them'
 same mixed order
 
-# A series that shrinks, is replaced or removed.
+# A series that shrinks, is replaced or removed. What is there then can be registered in the same folder.
 for change in shrank replaced removed; do
     produce $change.mrc mrc 20
-    "$SEXTANT" register $change.mrc -o $change --follow >text 2>errors &
+    "$SEXTANT" register $change.mrc -o $change --follow --reproducible >text 2>errors &
     process=$!
     until_there $change/live-motions.csv
     kill $producer
@@ -187,7 +246,48 @@ for change in shrank replaced removed; do
     esac
     wait $process && fail "a series that $change was accepted"
     said "$change.mrc: .*$change.*while it was followed"
+    [ $change != removed ] || cp movie.mrc $change.mrc
+    [ $change != shrank ] || cp movie.mrc $change.mrc
+    "$SEXTANT" register $change.mrc -o $change --reproducible >text 2>errors || { cat errors; fail "after a series $change"; }
+    same $change.mrc $change
 done
+
+# A program that begins its file again: the frames that were taken before are not those at the end.
+head -c $((1024 + 20 * 61440)) movie.mrc >again.mrc
+"$SEXTANT" register again.mrc -o again --follow --idle 2 --reproducible >text 2>errors &
+process=$!
+until_there again/live-motions.csv
+sleep .5
+{ head -c 1024 movie.mrc; tail -c $((30 * 61440)) movie.mrc; } >other.part
+cat other.part >again.mrc # the same file, which is shorter for a moment
+if wait $process; then
+    same again.mrc again
+else
+    said 'again.mrc: shrank'
+    "$SEXTANT" register again.mrc -o again --reproducible >text 2>errors || { cat errors; fail "after a file was begun again"; }
+    same again.mrc again
+fi
+
+# In a folder: a frame of another size, one that is written again, and one that is removed.
+mkdir several
+for i in 0 1 2 3 4 5; do cp "grows.folder/frame_$i.mrc" several; done
+"$SEXTANT" register several -o changed --follow --idle 2 --reproducible >text 2>errors &
+process=$!
+until_there changed/live-motions.csv
+cp grows.folder/frame_20.mrc several/frame_2.mrc
+"$SEXTANT" synthesize -o several/frame_6.mrc --frames 1 --width 64 --height 64 >/dev/null
+cp grows.folder/frame_7.mrc several
+wait $process || { cat errors; fail "a folder whose frames change"; }
+said 'frame 6 is left out.*64×64, expected 128×120'
+same several changed
+"$SEXTANT" register several -o gone --follow --reproducible >text 2>errors &
+process=$!
+until_there gone/live-motions.csv
+rm several/frame_3.mrc
+wait $process && fail "a frame was removed, which was accepted"
+said 'several/frame_3.mrc: was removed while the series was followed'
+"$SEXTANT" register several -o gone --reproducible >text 2>errors || { cat errors; fail "after a frame was removed"; }
+same several gone
 
 # One process follows a series.
 if [ -n "${MPIRUN:-}" ]; then

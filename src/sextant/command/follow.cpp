@@ -11,10 +11,12 @@
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -58,11 +60,11 @@ class Follower {
         const std::string& chosen = series_.choice.spool;
         spool_ = std::make_unique<FrameSpool>(name_, chosen.empty() ? beside : chosen,
                                               continues() && !series_.registration.restart);
-        print_note(spool_->size() > 0
-                       ? fmt::format("frames are added to the {} in {}",
-                                     report::bytes_to_text(static_cast<double>(spool_->size())),
-                                     spool_->path())
-                       : fmt::format("frames are kept in {}", spool_->path()));
+        const Bytes before = spool_->size_at_start();
+        print_note(before > 0 ? fmt::format("frames are added to the {} in {}",
+                                            report::bytes_to_text(static_cast<double>(before)),
+                                            spool_->path())
+                              : fmt::format("frames are kept in {}", spool_->path()));
         name_ = spool_->series();
     }
 
@@ -158,7 +160,7 @@ class Follower {
         }
         if (!take() && !live_->link())
             std::this_thread::sleep_for(pause);
-        view_.update(*live_, growing_->whole());
+        show();
         if (const std::int64_t dropped = view_.newly_dropped(); dropped > 0) {
             progress_.clear();
             print_note(fmt::format("the page: {} disconnected, because it was too slow",
@@ -169,6 +171,21 @@ class Follower {
                                       report::counted(taken(), "frame"), live_->averaged(),
                                       behind() > 1 ? fmt::format(", {} behind", behind()) : ""));
         });
+    }
+
+    /// Updates the provisional results. Frames are taken even if these cannot be written, since
+    /// those of a stream are nowhere else.
+    void show() {
+        std::string failure = links_->take_failure();
+        try {
+            view_.update(*live_, growing_->whole());
+        } catch (const InvalidFile& failed) {
+            failure = failed.what();
+        }
+        if (failure.empty() || !failures_.insert(failure).second)
+            return;
+        progress_.clear();
+        print_warnings(std::array{failure + "; frames are still taken"});
     }
 
     /// Returns false if there is no frame, or the last one is not whole yet.
@@ -221,6 +238,7 @@ class Follower {
     Seconds last_frame_ = 0; ///< when a frame was last found
     Seconds again_ = 0;      ///< when a frame that was not whole is tried again
     Pacer said_due_;
+    std::set<std::string> failures_; ///< that were reported
     LiveView view_;
     std::string end_; ///< why the series ended
 };

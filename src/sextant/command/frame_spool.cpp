@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/report/text.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -28,18 +29,6 @@ namespace {
         path, fmt::format("cannot be {}: {}", verb, std::generic_category().message(error)));
 }
 
-/// Writes all bytes; a failure leaves the file with a part of them.
-void write_all(int descriptor, const std::string& path, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            fail_spool(path, "written", errno);
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-}
-
 /// The number of bytes before the first frame, by a layout such as "512x512,u16,offset=1024".
 Bytes bytes_before_frames(std::string_view layout) {
     constexpr std::string_view key = "offset=";
@@ -50,15 +39,21 @@ Bytes bytes_before_frames(std::string_view layout) {
     return offset;
 }
 
-/// The size of a spool without an incomplete frame at its end; 0 if it has no frame.
-Bytes size_of_whole_frames(const std::string& path, const std::string& layout) {
+/// The whole frames in a spool, and their size with what is before the first one.
+struct WholeFrames {
+    std::int64_t count = 0;
+    Bytes size = 0;
+};
+
+WholeFrames whole_frames_in(const std::string& path, const std::string& layout) {
     try {
         const auto source = format::open_frames(path + "::" + layout);
         const FrameHeader& header = source->header();
-        return bytes_before_frames(layout) +
-               header.frames * header.shape.elements() * size_of(header.sample);
+        return {header.frames, bytes_before_frames(layout) + header.frames *
+                                                                 header.shape.elements() *
+                                                                 size_of(header.sample)};
     } catch (const InvalidFile&) {
-        return 0;
+        return {};
     }
 }
 
@@ -97,19 +92,21 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
                           "exists, and may hold frames that are nowhere else; register them, "
                           "remove it, or choose another file by --spool");
     }
-    if (continues) {
-        const Bytes whole = size_of_whole_frames(path_, layout_);
-        if (::ftruncate(out_, static_cast<off_t>(whole)) != 0)
-            fail_spool(path_, "written", errno);
-        size_ = whole;
+    if (const Bytes there = ::lseek(out_, 0, SEEK_END); there > 0) {
+        if (drop_incomplete_frame() == 0) { // of another layout, perhaps
+            ::close(in_);
+            ::close(out_);
+            throw InvalidFile(
+                path_, fmt::format("has {} bytes, expected whole frames of {}", there, layout_));
+        }
         ::lseek(out_, 0, SEEK_END);
+        size_at_start_ = size_;
     }
     thread_ = std::thread([this] {
         try {
             copy();
-        } catch (...) {
-            const std::lock_guard lock(guards_failure_);
-            failure_ = std::current_exception();
+        } catch (const InvalidFile& failed) {
+            fail(failed.what());
         }
     });
 }
@@ -122,6 +119,28 @@ FrameSpool::~FrameSpool() {
     ::close(out_);
     if (size_ == 0)
         ::unlink(path_.c_str());
+}
+
+void FrameSpool::fail(const std::string& why) {
+    const std::int64_t frames = drop_incomplete_frame();
+    const std::string what =
+        frames == 0 ? "it has no whole frame"
+                    : fmt::format("{} of the stream {} kept in {}: the same command adds the rest "
+                                  "of the stream, and sextant register {} registers what is there",
+                                  report::counted(frames, "frame"), frames == 1 ? "is" : "are",
+                                  path_, series());
+    const std::lock_guard lock(guards_failure_);
+    failure_ = why + "; " + what;
+}
+
+/// Returns the number of frames that remain in the file.
+std::int64_t FrameSpool::drop_incomplete_frame() {
+    const WholeFrames whole = whole_frames_in(path_, layout_);
+    if (whole.count == 0)
+        return 0;
+    if (::ftruncate(out_, static_cast<off_t>(whole.size)) == 0)
+        size_ = whole.size;
+    return whole.count;
 }
 
 void FrameSpool::copy() {
@@ -139,16 +158,28 @@ void FrameSpool::copy() {
             fail_spool(stream_, "read", errno);
         if (got == 0)
             break;
-        write_all(out_, path_, std::span(bytes).first(static_cast<std::size_t>(got)));
-        size_ += static_cast<Bytes>(got);
+        append(std::span(bytes).first(static_cast<std::size_t>(got)));
     }
     ended_ = true;
 }
 
+/// A failure leaves the file with a part of the bytes.
+void FrameSpool::append(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(out_, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            fail_spool(path_, "written", errno);
+        size_ += static_cast<Bytes>(written);
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
 void FrameSpool::check() {
     const std::lock_guard lock(guards_failure_);
-    if (failure_)
-        std::rethrow_exception(failure_);
+    if (!failure_.empty())
+        throw Error(failure_);
 }
 
 } // namespace sextant::command

@@ -4,8 +4,10 @@
 #include "sextant/core/units.hpp"
 
 #include <atomic>
-#include <exception>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -32,20 +34,25 @@ class FrameSpool {
     std::string series() const { return path_ + "::" + layout_; }
     const std::string& path() const { return path_; }
     Bytes size() const { return size_; }
+    Bytes size_at_start() const { return size_at_start_; }
     /// True if the stream has ended and all of it is in the file.
     bool ended() const { return ended_; }
-    /// Throws InvalidFile if copying failed.
+    /// Throws Error if copying failed. The file then has the whole frames that were copied.
     void check();
 
   private:
     void copy();
+    void append(std::span<const std::byte> bytes);
+    void fail(const std::string& why);
+    std::int64_t drop_incomplete_frame();
 
     std::string stream_, layout_, path_;
     int in_ = -1, out_ = -1;
     std::atomic<Bytes> size_ = 0;
+    Bytes size_at_start_ = 0;
     std::atomic<bool> ended_ = false, stops_ = false;
     std::mutex guards_failure_;
-    std::exception_ptr failure_;
+    std::string failure_; ///< empty unless copying failed
     std::thread thread_;
 };
 

@@ -88,6 +88,17 @@ LiveLinks::LiveLinks(const std::string& folder, const std::string& conditions) {
                                       journal_->path()));
 }
 
+void LiveLinks::write(std::span<const std::byte> entry) {
+    if (!journal_)
+        return;
+    try {
+        journal_->append(entry);
+    } catch (const InvalidFile& failed) {
+        failure_ = failed.what();
+        journal_.reset();
+    }
+}
+
 void LiveLinks::keep(std::int64_t frame, const FrameStatistics& statistics) {
     const auto before = frames_.find(frame);
     if (before != frames_.end() && same_samples(before->second, statistics))
@@ -100,7 +111,7 @@ void LiveLinks::keep(std::int64_t frame, const FrameStatistics& statistics) {
     LiveEntry entry;
     entry.moved = frame;
     entry.statistics = statistics;
-    journal_->append(std::as_bytes(std::span(&entry, 1)));
+    write(std::as_bytes(std::span(&entry, 1)));
 }
 
 void LiveLinks::keep(std::int64_t reference, std::int64_t moved, bool neighbours,
@@ -110,7 +121,7 @@ void LiveLinks::keep(std::int64_t reference, std::int64_t moved, bool neighbours
     entry.moved = moved;
     entry.neighbours = neighbours ? 1 : 0;
     entry.result = result;
-    journal_->append(std::as_bytes(std::span(&entry, 1)));
+    write(std::as_bytes(std::span(&entry, 1)));
     links_.insert({reference, moved, neighbours});
 }
 

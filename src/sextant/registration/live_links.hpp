@@ -41,6 +41,10 @@ class LiveLinks {
     /// process writes it.
     LiveLinks(const std::string& folder, const std::string& conditions);
 
+    /// If the file cannot be written any more, keep() writes nothing from then on: links save time,
+    /// but frames must be taken. Returns the reason once; "" if there is none.
+    std::string take_failure() { return std::exchange(failure_, {}); }
+
     /// Called for each frame before its links.
     void keep(std::int64_t frame, const FrameStatistics& statistics);
     /// `neighbours`: no usable frame is between the two.
@@ -62,9 +66,12 @@ class LiveLinks {
         auto operator<=>(const Pair&) const = default;
     };
 
+    void write(std::span<const std::byte> entry);
+
     std::set<Pair> links_;
     std::map<std::int64_t, FrameStatistics> frames_; ///< of an earlier run of the same series
-    std::optional<Journal> journal_;
+    std::optional<Journal> journal_;                 ///< empty after a failure
+    std::string failure_;
 };
 
 /// A ledger that also finds links made while the series was recorded.
