@@ -590,6 +590,8 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
                     slice: Optional[int], progress: Progress) -> Any:
     if not _is_path(data) and (channel is not None or slice is not None):
         raise InvalidTask("channel and slice have no effect: data is not a file")
+    if axes is not None and not isinstance(axes, str):
+        raise WrongType(f"axes is {axes!r}, expected names such as \"TYXE\"")
     given = array_to_apply(data, "data", 256 << 20)
     check_overlap(out, data, "data")
     made: List[Any] = []

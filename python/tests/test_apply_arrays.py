@@ -212,6 +212,7 @@ def test_bad_input(tmp_path, spectra):
             (spectra, {"axes": "TEYX"}, r"frames of shape \(32, 7\), expected \(24, 32\)"),
             (spectra, {"axes": "TYEX"}, "one after the other: name them by axes"),
             (spectra, {"axes": "TY1E"}, "expected a letter for each axis"),
+            (spectra, {"axes": 4}, "axes is 4, expected names"),
             (spectra[:4], {"axes": "TYXE"}, "has 4 frames, expected 5"),
             (spectra[0], {"axes": "YXE", "frame": 9}, "frame 9 was left out"),
             (spectra[0], {"axes": "YXE", "frame": 1, "sum": True}, "has a single frame"),

@@ -2,6 +2,7 @@
 #include "sextant/registration/array_alignment.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/registration/frame_splat.hpp"
 #include "sextant/registration/row_interpolation.hpp"
 #include "sextant/registration/row_places.hpp"
@@ -245,10 +246,10 @@ class ArrayAligner {
                 block_[axis] = std::min(sink_chunk(axis), most[axis]);
         }
         if (bytes_for(block_) > limit)
-            throw InvalidTask(fmt::format("a block of {} needs {:.0f} MiB of memory, expected "
-                                          "--memory of at least {:.0f} MiB",
-                                          source_.path(), bytes_for(block_) / (1 << 20),
-                                          std::ceil(bytes_for(block_) / .3 / (1 << 20))));
+            throw InvalidTask(
+                fmt::format("a block of {} needs {} of memory, expected --memory of at least {}",
+                            source_.path(), text_of_memory(static_cast<Bytes>(bytes_for(block_))),
+                            text_of_memory(static_cast<Bytes>(bytes_for(block_) / .3))));
         const auto grow = [&](std::size_t axis) {
             while (block_[axis] < most[axis]) {
                 std::vector<std::int64_t> larger = block_;
