@@ -112,6 +112,7 @@ struct ReproduceCommand {
     bool whole = false;
     std::int64_t width = 0, height = 0;
     int ranks = 16;
+    std::vector<std::int64_t> values;
 };
 
 /// The names of all papers.
@@ -138,9 +139,35 @@ Record record_of(ReproduceCommand& command) {
     record.add_size("size", command.width, command.height,
                     "p3pc: estimate all grids of --ranks for this image, in pixels");
     record.add("ranks", command.ranks, "N", "number of ranks for --size").between(2, 1024);
+    record.add("values", command.values, "N,...", "p3pc: estimate messages of N 4-byte values")
+        .between(100, 1 << 30);
     command::declare_json(record, command.json).meaning =
         "write JSON, to standard output or to a file; default: Markdown";
     return record;
+}
+
+/// True if the user gives sizes to estimate instead of the paper's.
+bool has_sizes(const command::Call& call) {
+    return call.has("size") || call.has("values");
+}
+
+void check_sizes(const ReproduceCommand& command, const command::Call& call) {
+    if (command.paper != "p3pc")
+        call.refuse({"size", "values"}, "it applies to paper p3pc");
+    if (!call.has("size"))
+        call.refuse({"ranks"}, "it is used with --size");
+    if (has_sizes(call))
+        call.refuse({"whole"}, "all sizes given are estimated");
+}
+
+std::vector<DasEstimates> estimates_for(const ReproduceCommand& command,
+                                        const command::Call& call) {
+    std::vector<DasEstimates> estimates;
+    if (call.has("values"))
+        estimates.push_back(estimate_messages(command.values));
+    if (call.has("size"))
+        estimates.push_back(estimate_operations(command.width, command.height, command.ranks));
+    return estimates;
 }
 
 int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
@@ -150,10 +177,7 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
         throw InvalidTask(fmt::format(
             "PAPER is missing: {} was taken as the value of --json, which must come last",
             command.json));
-    if (!call.has("size"))
-        call.refuse({"ranks"}, "it is used with --size");
-    if (call.has("size") && command.paper != "p3pc")
-        throw InvalidTask(fmt::format("--size applies to paper p3pc, not to {}", command.paper));
+    check_sizes(command, call);
     command::check_outputs(command::files_named({command.json}));
     const auto extent = command.whole ? Extent::whole : Extent::quick;
     auto all = nlohmann::ordered_json::array();
@@ -164,13 +188,12 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
             command::print_text(text_of(experiment, result));
         std::fflush(stdout);
     };
-    if (call.has("size")) {
-        show(p3pc_estimate(), p3pc_estimates(command.width, command.height, command.ranks));
-    } else {
-        for (const Experiment& experiment : all_experiments()) {
-            if (command.paper == "all" || command.paper == experiment.paper)
-                show(experiment, experiment.run(extent));
-        }
+    for (const DasEstimates& estimates : estimates_for(command, call))
+        show(estimates.heading, estimates.result);
+    for (const Experiment& experiment : all_experiments()) {
+        const bool chosen = command.paper == "all" || command.paper == experiment.paper;
+        if (chosen && !has_sizes(call))
+            show(experiment, experiment.run(extent));
     }
     if (!command.json.empty())
         command::write_text(command.json, sextant::to_text(all, 1) + "\n");
@@ -184,7 +207,7 @@ command::Operation reproduce_operation() {
         "reproduce",
         "compute the tables and figures of papers, and compare them with the published ones",
         "  sextant reproduce shift-based --whole > shift-based.md\n"
-        "  sextant reproduce p3pc --size 1024x768 --ranks 12",
+        "  sextant reproduce p3pc --size 1024x768 --ranks 12 --values 5000,20000",
         run_reproduce, command::RunOn::one_rank);
 }
 

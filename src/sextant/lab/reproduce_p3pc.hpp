@@ -73,12 +73,20 @@ Schedule exchange_schedule(const Grid& grid, Elements margin);
 /// The time in milliseconds that a model predicts for a schedule of 4-byte values.
 double replayed(const char* model, const Schedule& schedule, const machine::Profile& machine);
 
+/// Estimates for sizes that the user gives, and their heading, which has no function to run.
+struct DasEstimates {
+    Experiment heading;
+    Result result;
+};
+
 /// All operations on one image and all grids of a number of ranks, predicted for DAS. The paper's
 /// values are those of Figure 6; empty where its binomial tree does not apply.
 ///
 /// Throws    InvalidTask if a grid has more columns or rows than the image has pixels.
-Result p3pc_estimates(Elements width, Elements height, int ranks);
-/// The heading and the setting of these estimates; has no function to run.
-Experiment p3pc_estimate();
+DasEstimates estimate_operations(Elements width, Elements height, int ranks);
+
+/// Messages of these numbers of values in all layouts, predicted for DAS; those that are not
+/// contiguous have 100 blocks.
+DasEstimates estimate_messages(std::span<const std::int64_t> values);
 
 } // namespace sextant::lab

@@ -172,7 +172,7 @@ std::vector<Claim> claims_of_figure_2() {
                          bends)}};
 }
 
-Result figure_2_of_p3pc(Extent) {
+Result messages_of(std::span<const std::int64_t> values) {
     const machine::Profile das = machine_of_paper("das"), short_sides = with_short_sides();
     const DasCosts T;
     Result result{"microseconds of the full path",
@@ -180,15 +180,22 @@ Result figure_2_of_p3pc(Extent) {
                   {},
                   {}};
     for (const NamedLayout& layout : named_layouts) {
-        for (const Elements thousands : {1, 50, 100, 500}) {
-            const Schedule schedule = one_message(layout, thousands * K);
-            result.rows.push_back({fmt::format("{}, {}K values", layout.name, thousands),
-                                   1e3 * T(Path::full, layout.layout, thousands * K),
+        for (const Elements count : values) {
+            const Schedule schedule = one_message(layout, count);
+            const std::string number =
+                count % K == 0 ? fmt::format("{}K", count / K) : std::to_string(count);
+            result.rows.push_back({fmt::format("{}, {} values", layout.name, number),
+                                   1e3 * T(Path::full, layout.layout, count),
                                    {1e3 * replayed("loggp-star", schedule, das),
                                     1e3 * replayed("p3pc", schedule, short_sides),
                                     1e3 * replayed("p3pc", schedule, das)}});
         }
     }
+    return result;
+}
+
+Result figure_2_of_p3pc(Extent) {
+    Result result = messages_of(std::vector<std::int64_t>{K, 50 * K, 100 * K, 500 * K});
     result.claims = claims_of_figure_2();
     return result;
 }
@@ -258,24 +265,33 @@ Result kernels_and_messages(Extent) {
 }
 
 constexpr std::string_view paper_of_messages = "p3pc";
+constexpr std::string_view setting_of_messages =
+    "the paper only plots these times: the column \"paper\" is computed from the values of Table "
+    "1, "
+    "with 100 blocks per noncontiguous message; \"ours\" is the replayed time of one message";
+constexpr std::string_view reasons_of_messages =
+    "if one side is busy for longer than the full path, as in six cells of Table 1, the message "
+    "arrives only then: the column with shorter sides agrees; and numbers of values are rounded "
+    "down to 100 equal blocks";
 constexpr Experiment message_experiments[] = {
     {paper_of_messages, "Table 1", "costs of messages on DAS",
      "the profile machines/das.json, from which all predictions for DAS are made, at the sizes of "
      "the paper's table; the page shows the largest size, --json all sizes",
      "", table_1_of_p3pc},
-    {paper_of_messages, "Figure 2", "one message by path, layout and size",
-     "the paper only plots these times: the column \"paper\" is computed from the values of Table "
-     "1, with 100 blocks per noncontiguous message; \"ours\" is the replayed time of one message",
-     "if one side is busy for longer than the full path, as in six cells of Table 1, the message "
-     "arrives only then: the column with shorter sides agrees; and 1K values cannot be divided "
-     "into 100 equal blocks",
-     figure_2_of_p3pc},
+    {paper_of_messages, "Figure 2", "one message by path, layout and size", setting_of_messages,
+     reasons_of_messages, figure_2_of_p3pc},
     {paper_of_messages, "sections 4, 5", "sizes of kernels and messages",
      "the kernels named p3pc, and the schedules of Figures 9 and 10 with the borders that each "
      "derivative needs",
      "the smallest message of the figures has 192 values, not 192 bytes", kernels_and_messages}};
 
 } // namespace
+
+DasEstimates estimate_messages(std::span<const std::int64_t> values) {
+    return {{paper_of_messages, "Figure 2", "one message by path, layout and size",
+             setting_of_messages, reasons_of_messages, nullptr},
+            messages_of(values)};
+}
 
 std::span<const Experiment> p3pc_messages() {
     return message_experiments;
