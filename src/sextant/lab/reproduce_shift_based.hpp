@@ -4,6 +4,7 @@
 #include "sextant/schedule/program.hpp"
 #include "sextant/simulate/platform.hpp"
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -44,5 +45,8 @@ struct Sent {
 /// What the ranks send in 2-3 Swap if groups are merged from single ranks upward, in pairs and the
 /// last three at once, and the members of a group own its parts in the order of the ranks.
 Sent sent_by_tree_from_leaves(int ranks);
+
+/// A crossbar with the paper's beta; ranks blend 130 Mpx/s if `blends`, otherwise in no time.
+simulate::Platform ideal_crossbar(std::size_t hosts, bool blends = false);
 
 } // namespace sextant::lab
