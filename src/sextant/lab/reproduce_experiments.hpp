@@ -100,6 +100,12 @@ std::span<const Experiment> scan_papers();
 /// Copik, Parallel Prefix Algorithms for the Registration of Arbitrarily Long Electron Micrograph
 /// Series, RWTH Aachen: a master's thesis; most of its figures are described without numbers.
 std::span<const Experiment> registration_papers();
+/// The same thesis: its operator, the published registration.
+std::span<const Experiment> operator_papers();
+/// The same thesis: its equations.
+std::span<const Experiment> equation_papers();
+/// The same thesis: scans of MPI libraries.
+std::span<const Experiment> mpi_scan_papers();
 /// Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022, arXiv:2010.12478
 std::span<const Experiment> work_stealing_paper();
 
