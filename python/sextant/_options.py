@@ -209,7 +209,7 @@ class ContoursOptions(TypedDict, total=False):
     min_length : int, default: 1
         Omit contours with fewer points.
     simplify : float, optional
-        Approximate contours by straight segments within this distance of their points.
+        Approximate contours by straight segments within this distance.
     memory : str or int, default: "4G"
         Memory limit for image and results; larger images are streamed.
     scratch : path, default: "./"

@@ -77,7 +77,7 @@ Record record_of(ContoursOptions& options) {
         .between(1, most_count);
     record
         .add("simplify", options.simplify, "PIXELS",
-             "approximate contours by straight segments within this distance of their points")
+             "approximate contours by straight segments within this distance")
         .between(0, kernel::most_tolerance);
     record.add_memory("memory", options.memory,
                       "memory limit for image and results; larger images are streamed");
