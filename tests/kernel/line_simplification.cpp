@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "tests/format/temporary_folder.hpp"
 #include "tests/support/line_runs.hpp"
 #include "tests/support/line_topology.hpp"
 #include <gmock/gmock.h>
@@ -16,16 +17,19 @@ namespace {
 
 using testing::HasSubstr;
 
-ContourLines simplified(const ContourLines& lines, double tolerance) {
+ContourLines simplified(const ContourLines& lines, double tolerance,
+                        const kernel::MaskStorage& storage = {}) {
     LinesInMemory reader(lines);
     ContourLines made{lines.image, {}, {}};
     kernel::simplify(
-        reader, tolerance, [&](const ContourLine& line, Elements index, Elements pixel) {
+        reader, tolerance,
+        [&](const ContourLine& line, Elements index, Elements pixel) {
             if (index == 0)
                 made.lines.push_back({static_cast<Elements>(made.pixels.size()), 0, line.closed});
             EXPECT_EQ(made.lines.back().points++, index);
             made.pixels.push_back(pixel);
-        });
+        },
+        storage);
     return made;
 }
 
@@ -245,6 +249,18 @@ TEST(LineSimplification, divides_long_contours_into_pieces_from_their_heads) {
         EXPECT_LE(kept.lines[0].points, 6);
         EXPECT_EQ(new_crossings(stretches_of(several, kept)), 0);
     }
+}
+
+TEST(LineSimplification, gives_the_same_points_with_little_memory) {
+    const TemporaryFolder folder;
+    const ContourLines ring = long_ring(900, 1300), lines = lines_of_walk(flower({900, 700}), 1);
+    for (const ContourLines& each : {ring, lines}) {
+        expect_same(simplified(each, 2, {.memory = 1, .scratch = folder.path("out")}),
+                    simplified(each, 2), "in a scratch file");
+        EXPECT_EQ(folder.entries(), 0) << "the scratch file has no name";
+    }
+    EXPECT_THROW(simplified(ring, 2, {.memory = 1, .scratch = folder.path("missing/out")}),
+                 InvalidFile);
 }
 
 TEST(LineSimplification, refuses_tolerances_that_are_no_distances) {

@@ -89,7 +89,7 @@ Record record_of(const ContoursResult& result);
 /// Cost      in memory, the gradient is computed twice (once if thresholds are given), and 10 to
 ///           100 bytes are needed per pixel; in strips, the gradient is computed three times, every
 ///           strip is ranked twice, and rank 0 keeps up to 2 bytes per pixel and 56 per point on
-///           disk. `simplify` needs one bit per pixel in the memory of rank 0.
+///           disk. With `simplify`, up to 8 bytes per point and one bit per pixel more.
 /// Deterministic  the same contours for any grid, pattern, number of ranks and memory.
 class ContourTracing {
   public:

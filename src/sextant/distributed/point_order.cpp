@@ -166,10 +166,12 @@ void PointOrder::finish(Elements min_points) {
 void PointOrder::simplify(ImageShape image, double tolerance) {
     ScratchFile pixels(scratch_), lines(scratch_);
     LineWriter writer(pixels, lines, 1);
+    const Bytes memory = static_cast<Bytes>(most_) * scratch_size<RankedPoint>;
     kernel::simplify(*reader(image), tolerance,
                      [&](const ContourLine& line, Elements index, Elements pixel) {
                          writer.take({0, pixel, index > 0 ? 1 : 0, line.closed ? 1 : 0});
-                     });
+                     },
+                     {.memory = memory, .scratch = scratch_});
     writer.finish();
     points_ = writer.points();
     pixels_ = std::move(pixels);

@@ -33,7 +33,6 @@ class PointOrder {
     /// last points.
     void finish(Elements min_points);
     /// After finish(): simplifies the contours (kernel/label/line_simplification.hpp).
-    /// Cost      one bit per pixel of the image in memory.
     void simplify(ImageShape image, double tolerance);
 
     /// Counts for the contours that are kept.

@@ -2,9 +2,13 @@
 #include "sextant/kernel/label/line_simplification.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/scratch_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -14,41 +18,88 @@ namespace sextant::kernel {
 
 namespace {
 
-/// The points of all contours, one bit per pixel.
+/// The points of all contours, one bit per pixel, in square blocks. Blocks without points take no
+/// memory; the others are moved to a scratch file if they exceed the memory limit.
 class PointMask {
   public:
-    explicit PointMask(ImageShape image)
-        : words_((image.width + 63) / 64), bits_(static_cast<std::size_t>(words_ * image.height)) {}
+    PointMask(ImageShape image, const MaskStorage& storage)
+        : columns_((image.width + side - 1) / side),
+          blocks_(static_cast<std::size_t>(columns_ * ((image.height + side - 1) / side))),
+          most_(std::max<Bytes>(storage.memory / scratch_size<Words>, 2)),
+          scratch_(storage.scratch) {}
 
-    void flip(Elements x, Elements y) { word(x, y) ^= std::uint64_t{1} << (x % 64); }
-    bool at(Elements x, Elements y) const { return (word(x, y) >> (x % 64) & 1) != 0; }
+    void flip(Elements x, Elements y) { block(x, y)[index(x, y)] ^= std::uint64_t{1} << (x % 64); }
+    bool at(Elements x, Elements y) { return any(x, x, y); }
     /// True if there is a point in row y from column `first` to column `last`.
-    bool any(Elements first, Elements last, Elements y) const {
-        if (first > last)
-            return false;
-        const std::uint64_t from = ~std::uint64_t{0} << (first % 64);
-        const std::uint64_t to = ~std::uint64_t{0} >> (63 - last % 64);
-        if (first / 64 == last / 64)
-            return (word(first, y) & from & to) != 0;
-        if ((word(first, y) & from) != 0 || (word(last, y) & to) != 0)
-            return true;
-        for (Elements x = (first / 64 + 1) * 64; x < last / 64 * 64; x += 64) {
-            if (word(x, y) != 0)
+    bool any(Elements first, Elements last, Elements y) {
+        while (first <= last) {
+            const Elements end = std::min(last, first | 63); // within a word
+            const std::uint64_t wanted =
+                ~std::uint64_t{0} << (first % 64) & ~std::uint64_t{0} >> (63 - end % 64);
+            if ((block(first, y)[index(first, y)] & wanted) != 0)
                 return true;
+            first = end + 1;
         }
         return false;
     }
 
   private:
-    const std::uint64_t& word(Elements x, Elements y) const {
-        return bits_[static_cast<std::size_t>(y * words_ + x / 64)];
+    static constexpr Elements side = 256;
+    using Words = std::array<std::uint64_t, side * side / 64>;
+    struct Block {
+        std::unique_ptr<Words> words;
+        bool stored = false; ///< the scratch file has an earlier state
+        bool used = false;   ///< since it was last considered for removal
+    };
+
+    static std::size_t index(Elements x, Elements y) {
+        return static_cast<std::size_t>(y % side * (side / 64) + x % side / 64);
     }
-    std::uint64_t& word(Elements x, Elements y) {
-        return bits_[static_cast<std::size_t>(y * words_ + x / 64)];
+    Words& block(Elements x, Elements y) {
+        const Elements number = y / side * columns_ + x / side;
+        Block& found = blocks_[static_cast<std::size_t>(number)];
+        if (!found.words)
+            load(number);
+        found.used = true;
+        return *found.words;
     }
 
-    Elements words_;
-    std::vector<std::uint64_t> bits_;
+    void load(Elements number) {
+        if (static_cast<Bytes>(resident_.size()) >= most_)
+            remove_one();
+        Block& block = blocks_[static_cast<std::size_t>(number)];
+        block.words = std::make_unique<Words>();
+        if (block.stored)
+            file_->read(number * scratch_size<Words>,
+                        std::as_writable_bytes(std::span(*block.words)));
+        resident_.push_back(number);
+    }
+    /// Moves a block to the scratch file that was not used for long.
+    void remove_one() {
+        for (;; ++hand_) {
+            hand_ = hand_ < resident_.size() ? hand_ : 0;
+            Block& block = blocks_[static_cast<std::size_t>(resident_[hand_])];
+            if (!std::exchange(block.used, false))
+                break;
+        }
+        const Elements number = resident_[hand_];
+        Block& block = blocks_[static_cast<std::size_t>(number)];
+        if (!file_)
+            file_.emplace(scratch_);
+        file_->write(number * scratch_size<Words>, std::as_bytes(std::span(*block.words)));
+        block.stored = true;
+        block.words.reset();
+        resident_[hand_] = resident_.back();
+        resident_.pop_back();
+    }
+
+    const Elements columns_;
+    std::vector<Block> blocks_;
+    const Bytes most_;               ///< number of blocks in memory
+    std::vector<Elements> resident_; ///< numbers of the blocks in memory
+    std::size_t hand_ = 0;
+    const std::string scratch_;
+    std::optional<ScratchFile> file_;
 };
 
 /// A point of a piece of a contour.
@@ -237,11 +288,12 @@ class PieceSimplification {
 /// Simplifies one contour after another.
 class ContourSimplification {
   public:
-    ContourSimplification(LineReader& contours, double tolerance, const KeepPoint& keep)
+    ContourSimplification(LineReader& contours, double tolerance, const KeepPoint& keep,
+                          const MaskStorage& storage)
         : contours_(contours),
           keep_(keep),
           width_(contours.image().width),
-          mask_(contours.image()),
+          mask_(contours.image(), storage),
           piece_(mask_, tolerance) {}
 
     void run() {
@@ -298,11 +350,12 @@ class ContourSimplification {
 
 } // namespace
 
-void simplify(LineReader& contours, double tolerance, const KeepPoint& keep) {
+void simplify(LineReader& contours, double tolerance, const KeepPoint& keep,
+              const MaskStorage& storage) {
     if (!(tolerance >= 0 && tolerance <= most_tolerance))
         throw InvalidTask(
             fmt::format("simplify {}: expected a number from 0 to {}", tolerance, most_tolerance));
-    ContourSimplification(contours, tolerance, keep).run();
+    ContourSimplification(contours, tolerance, keep, storage).run();
 }
 
 } // namespace sextant::kernel

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
+#include <string>
 
 namespace sextant::kernel {
 
@@ -20,6 +20,14 @@ inline constexpr Elements links_per_piece = 1 << 15;
 /// Receives the points that are kept, in order. `line`: the contour before simplification; `index`:
 /// number of its points that were kept before.
 using KeepPoint = std::function<void(const ContourLine& line, Elements index, Elements pixel)>;
+
+/// Where the points of contours are kept, as a bit per pixel.
+struct MaskStorage {
+    /// Limit of the memory for parts of the image that have points; further parts are kept in a
+    /// scratch file.
+    Bytes memory = Bytes{1} << 40;
+    std::string scratch = "./"; ///< path for ScratchFile
+};
 
 /// Approximates contours by straight segments between some of their points (Douglas-Peucker), and
 /// keeps their topology. A stretch of a contour is replaced by the segment between its ends if
@@ -42,12 +50,15 @@ using KeepPoint = std::function<void(const ContourLine& line, Elements index, El
 /// Input     contours from their beginning, in pixels that occur only once; each point is adjacent
 ///           to the next one. `tolerance` in pixels; 0 removes exactly the points within straight
 ///           runs.
-/// Throws    InvalidTask unless 0 <= tolerance <= most_tolerance.
-/// Cost      reads the contours twice; one bit per pixel of the image. O(points · log points) for
+/// Throws    InvalidTask unless 0 <= tolerance <= most_tolerance; InvalidFile if the scratch file
+///           cannot be written.
+/// Cost      reads the contours twice; one bit per pixel of the image, see MaskStorage. O(points ·
+/// log points) for
 ///           usual contours, at most O(points · links_per_piece).
 /// Source    Douglas, Peucker, Cartographica 10 (1973), doi:10.3138/FM57-6770-U75U-7727; for the
 ///           condition: de Berg, van Kreveld, Schirra, Cartography and GIS 25 (1998),
 ///           doi:10.1559/152304098782383007.
-void simplify(LineReader& contours, double tolerance, const KeepPoint& keep);
+void simplify(LineReader& contours, double tolerance, const KeepPoint& keep,
+              const MaskStorage& storage = {});
 
 } // namespace sextant::kernel
