@@ -239,6 +239,13 @@ TEST(Reproduce, two_bracketings_of_frames_end_in_minima_less_than_a_pixel_apart)
     expect_all_claims(experiment("registration", "Figure 2.5").run(Extent::quick));
 }
 
+TEST(Reproduce, the_work_of_the_operator_varies_more_if_frames_are_noisy) {
+    const Result found = experiment("registration", "Figures 4.3, 4.4").run(Extent::quick);
+    const std::vector<double>& ours =
+        row(found, "standard deviation of the logarithm of the work").ours;
+    EXPECT_GT(ours[2], 1.3 * ours[0]);
+}
+
 TEST(Reproduce, stealing_comes_close_to_the_published_times_with_times_fitted_to_the_thesis) {
     const Result found = experiment("work-stealing", "table for 1,024 cores").run(Extent::quick);
     for (const char* label : {"Ladner-Fischer", "Ladner-Fischer, stealing", "MPI_Scan, stealing"})

@@ -114,6 +114,21 @@ bool formulas_hold(int most) {
     return true;
 }
 
+/// True if Ladner-Fischer circuits stay within the bounds for any number of inputs: ⌈log2 n⌉ + k
+/// dependent applications and, for k = 0, fewer than 4 n in all.
+bool ladner_fischer_is_bounded(int most) {
+    for (int n = 2; n <= most; ++n) {
+        for (const int k : {0, 1, 2}) {
+            for (const Form form : {Form::inclusive, Form::exclusive}) {
+                const Circuit found = counted("ladner-fischer", n, form, k);
+                if (found.span > ceil_log2(n) + k || (k == 0 && found.work >= 4 * n))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
 int fibonacci(int n) {
     int a = 0, b = 1;
     for (; n > 0; --n)
@@ -146,7 +161,11 @@ Result spans_and_work(Extent extent) {
     const int most = extent == Extent::whole ? 130 : 40;
     result.claims = {{"every circuit has its published span and work", equal, "counted"},
                      {"the formulas hold for numbers of ranks that are not powers of two",
-                      formulas_hold(most), fmt::format("counted on 2 to {} ranks", most)}};
+                      formulas_hold(most), fmt::format("counted on 2 to {} ranks", most)},
+                     {"Ladner-Fischer circuits have at most log2 n + k dependent applications, and "
+                      "with k = 0 fewer than 4 n in all",
+                      ladner_fischer_is_bounded(most),
+                      fmt::format("counted on 2 to {} ranks, in both forms", most)}};
     return result;
 }
 
