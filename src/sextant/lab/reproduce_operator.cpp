@@ -196,7 +196,7 @@ double deviation_of_logarithms(const std::vector<double>& work) {
 }
 
 Result operator_work(Extent extent) {
-    const int pairs = values_per_worker * (extent == Extent::whole ? 16 : 3);
+    const int pairs = values_per_worker * (extent == Extent::whole ? 16 : 8);
     Result result{
         "applications of a serial scan, of their mean",
         {"filtered, 10 electrons per pixel", "unfiltered, 10 electrons", "unfiltered, 1 electron"},

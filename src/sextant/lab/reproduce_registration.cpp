@@ -89,11 +89,12 @@ Result stated_times(Extent) {
     add("4096 frames, 512 cores, kogge-stone", best_time, run_best);
     add("4096 frames, 512 cores, chain (Open MPI)", chain_512, run_chain_512);
     add("128 frames, 16 cores, chain (Open MPI)", chain_16, run_chain_16);
-    const double chain = result.rows[1].ours[1];
+    const double chain = std::min(result.rows[1].ours[0], result.rows[1].ours[1]);
     result.claims.push_back(
-        {"the thesis' times can be those of the scan alone", chain < 1.25 * chain_512,
-         fmt::format("a chain over 512 cores is at most {:.1f} times as fast as one core, the "
-                     "thesis states {:.1f}",
+        {"these are not times of the scan alone, whatever the distribution",
+         chain > 1.25 * chain_512,
+         fmt::format("a chain over 512 cores would be at most {:.1f} times as fast as one core; "
+                     "stated are {:.1f} times",
                      serial_time / chain, serial_time / chain_512)});
     return result;
 }
@@ -306,10 +307,10 @@ constexpr Experiment experiments[] = {
      "simulated on a clock that counts only the operator; medians of nine draws; a core registers "
      "its frames with their neighbours before the scan, or has done so before the clock starts. "
      "Last column: times are lognormal (.5) and correlated between neighbours (.9); these numbers "
-     "and the factor of two are fitted to this table, and used for Figures 5.1 to 5.9",
-     "the columns show the effect of each assumption: with any distribution, the scan alone cannot "
-     "give the stated ratio of one core to a chain",
-     stated_times},
+     "and the factor of two are fitted to this table, and used for Figures 5.1 to 5.9; the other "
+     "columns show the effect of each assumption. Why neighbours took twice as long cannot be "
+     "known: the steps counted in Figures 4.3 and 4.4 are about as many as for an application",
+     "", stated_times},
     {"registration", "Figures 5.1, 5.2", "speedup of a series' registration, strong scaling",
      setting,
      "the thesis assumes that Sklansky's circuit is slow because many cores wait for the same one. "
