@@ -134,28 +134,31 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
 def apply(transforms: Any, signal: Any, *, axes: Optional[str] = None, by: str = "bilinear",
           sum: bool = False, dtype: Any = None, memory: Optional[str] = None, out: Any = None,
           progress: Progress = None) -> Any:
-    """Apply the transforms of a registered series to a signal of any number of axes.
+    """Apply the transforms of a registered series to a signal with any number of axes.
 
-    Every spectrum or diffraction pattern moves with its pixel; see `sextant.apply`.
+    Each spectrum or diffraction pattern moves with its pixel; see `sextant.apply`.
 
     Parameters
     ----------
     transforms : sextant.Registration, Transforms or path
-        The registration of another signal of the same frames, such as a virtual detector.
+        The registration of another signal with the same frames, such as the images of a virtual
+        detector.
     signal : hyperspy.signals.BaseSignal
         Spectra, images or patterns, in memory or lazy.
     axes : str, optional
-        Names for the axes of ``signal.data`` if those of the signal are not t, y and x.
+        Names of the axes of ``signal.data``, such as ``"t,y,x,ky,kx"``. Default: those of the
+        signal, which must include t (frames), y (rows) and x (columns).
     by, sum, dtype, memory, progress
         As in `sextant.apply`.
     out : array, optional
-        Where the result is written, such as a zarr array; the result is then lazy unless it is a
-        NumPy array.
+        Where the result is written, such as a zarr array. The signal is then lazy, unless `out`
+        is a NumPy array.
 
     Returns
     -------
     hyperspy.signals.BaseSignal
-        The aligned signal, or the sum of its frames, with the axes and metadata of `signal`.
+        The aligned signal, or with `sum` the sum of its frames, with the axes and metadata of
+        `signal`.
     """
     manager = getattr(signal, "axes_manager", None)
     if manager is None:

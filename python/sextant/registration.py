@@ -464,41 +464,45 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
           channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
     """Apply the transforms of a registered series to other images, arrays or points.
 
-    Images are interpolated bilinearly; where a frame has no data, pixels are NaN. In an array of
-    more axes, every channel, spectrum or diffraction pattern moves with its pixel: name the axes.
+    Images are interpolated bilinearly by default. Pixels without data are NaN, or 0 in arrays of
+    integers, splats and sums. In an array with more axes, such as a 4-D STEM scan, every channel,
+    spectrum or diffraction pattern moves with its pixel; `axes` names the axes.
 
     Parameters
     ----------
     transforms : Registration, Transforms or path
-        The result of `sextant.register`, or a file transforms.json written by the command.
+        The result of `sextant.register`, or a file transforms.json written by ``sextant register``
+        or `Transforms.write`.
     data : array_like, list, lazy array, path or Series
-        A series with as many frames as were registered, one image if `frame` is given, or points:
-        an array (points, 3) with the columns frame, x, y. Pixel centres have integer coordinates.
-        With `axes`, an array, lazy array (zarr, h5py, dask) or path with up to 8 axes, which is read
-        in blocks.
+        One of these: a series with as many frames as were registered; one image, if `frame` is
+        given; points, an array (points, 3) with the columns frame, x, y, where pixel centres have
+        integer coordinates; with `axes`, an array, lazy array (zarr, h5py, dask) or path with up
+        to 8 axes, which is read in blocks.
     out : array or path, optional
-        Where aligned frames are written: float32 with the axes frames, height and width. With
-        `axes`: any array of the shape and type of the result, or a file (.zarr, .h5, .npy, .tif),
-        which has the registered frames only.
+        Where the result is written. For a series: an array of float32 with the axes frames, height
+        and width. With `axes`: an array with the shape and type of the result, or the path of a
+        file (.zarr, .h5, .npy, .tif), which contains only the frames that were registered.
     frame : int, optional
         `data` is one image, to be transformed like this frame.
     from_reference : bool
-        Map points from the average to the frames, instead of the reverse.
+        Map points from the average to the frames, instead of from the frames to the average.
     axes : str, optional
-        Names for the axes: a letter each (``"TYXE"``) or separated by commas
-        (``"t,y,x,ky,kx"``). Frames are t (or z), rows y and columns x, which are neighbours; all
-        other axes are carried along. Default: the names that a file, xarray or hyperspy states.
+        Names of the axes of `data`, one letter per axis (``"TYXE"``) or separated by commas
+        (``"t,y,x,ky,kx"``). t (or z) is the axis of the frames; y (rows) and x (columns) must be
+        adjacent; all other axes are carried along. Default: the names in the file, or those of an
+        xarray or hyperspy object.
     by : str
-        How samples move: ``"bilinear"``, ``"cubic"``, ``"lanczos"``; ``"shift"``, by whole pixels,
-        so that samples keep their bits; ``"splat"``, which distributes each pixel to those that it
-        overlaps, so that the sum of counts is kept.
+        How samples move. ``"bilinear"`` (default), ``"cubic"`` and ``"lanczos"`` interpolate;
+        ``"shift"`` moves a frame by whole pixels, so samples keep their bits; ``"splat"``
+        distributes each pixel to the pixels that it overlaps, so sums of counts are kept.
     sum : bool
         Add up the aligned frames in one pass, without storing them.
     dtype : dtype, optional
-        Type of the result with `axes`, `by` or `sum`; default: that of the data; for sums and
-        splats float32, or uint64 of shifted integers.
+        Type of the result. Default with `axes`, `by` or `sum`: the type of the data; for splats
+        and sums, float32 (float64 for float64 data), or uint64 or int64 for sums of shifted
+        integers.
     memory : str, optional
-        Memory limit for blocks of the data, such as ``"512M"``; default: 1 GiB.
+        Memory limit for blocks of the data, such as ``"512M"``. Default: 1 GiB.
     progress : callable or True, optional
         As in `sextant.register`.
     channel, slice : int, optional
@@ -507,9 +511,10 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     Returns
     -------
     ndarray
-        Aligned frames (float32, NaN outside the data), an aligned image, or points. With `axes`,
-        `by`, `sum` or `dtype`: the aligned array, in which frames that were left out have no data,
-        or `out`. With `sum`: the sum, and an image of the number of frames per pixel.
+        Aligned frames (float32, NaN outside the data), one aligned image, or points. With `axes`,
+        `by` or `dtype`: the aligned array, in which frames that were left out have no data. With
+        `sum`: a tuple of the sum and an image of the number of frames per pixel. `out`, if given,
+        is returned in place of a new array.
 
     Examples
     --------
