@@ -16,7 +16,7 @@ namespace sextant::command {
 
 namespace {
 
-/// Text of a manual page: backslashes, hyphens, and points at the beginning of lines are escaped.
+/// Escapes text for a manual page: backslashes, hyphens, and periods and quotes that begin a line.
 std::string roff(std::string_view text) {
     std::string escaped;
     bool begins_line = true;
@@ -40,17 +40,17 @@ std::string heading(std::string_view page) {
     return fmt::format(".TH {} 1 \"\" \"Sextant {}\" \"Sextant\"\n", roff(title), version());
 }
 
-/// Lines that keep their breaks.
+/// A section whose lines are not filled.
 std::string verbatim(std::string_view title, std::string_view lines) {
     return fmt::format(".SH {}\n.nf\n{}\n.fi\n", title, roff(lines));
 }
 
-/// The summary as in the section NAME, which must be one line.
+/// The section NAME, which must be one line.
 std::string name_section(std::string_view page, std::string_view summary) {
     return fmt::format(".SH NAME\n{} \\- {}\n", roff(page), roff(summary));
 }
 
-/// Words in single quotes of a shell.
+/// Quotes text for a shell, in single quotes.
 std::string in_quotes(std::string_view text) {
     std::string all = "'";
     for (const char c : text)
@@ -58,7 +58,7 @@ std::string in_quotes(std::string_view text) {
     return all + "'";
 }
 
-/// Descriptions in zsh, in which brackets and colons have a meaning.
+/// Escapes a description for zsh, in which brackets, colons and backslashes have a meaning.
 std::string described(std::string_view text) {
     std::string all;
     for (const char c : text) {
@@ -95,7 +95,7 @@ std::string manual_of(const Operation& operation) {
     if (!operation.notes.empty())
         text += verbatim("NOTES", operation.notes);
     return text + verbatim("EXAMPLES", operation.example) +
-           ".SH EXIT STATUS\n0; 1 if a check or a run failed; 2 for invalid input.\n"
+           ".SH EXIT STATUS\n0 on success, 1 if a check or a run failed, 2 for invalid input.\n"
            ".SH SEE ALSO\n.BR sextant (1)\n";
 }
 
@@ -103,8 +103,8 @@ std::string manual_of(const Commands& commands) {
     std::string text = heading("sextant") + name_section("sextant", "parallel image computing") +
                        ".SH SYNOPSIS\n" + roff("sextant COMMAND [OPTIONS]\n") +
                        ".SH DESCRIPTION\nSextant measures the machine, predicts how long each "
-                       "algorithm would take there, runs the fastest, and shows the prediction "
-                       "beside the measurement. Most commands also run on the processes of "
+                       "algorithm would take on it, runs the fastest, and shows the prediction "
+                       "next to the measurement. Most commands also run on the processes of\n"
                        ".BR mpirun (1).\n";
     const auto row = [&](std::string_view name, std::string_view summary) {
         text += fmt::format(".TP\n.BR {} (1)\n{}\n", roff(fmt::format("sextant-{}", name)),
