@@ -192,10 +192,10 @@ int run_apply(const ApplyCommand& command, const Call& call) {
 
 constexpr std::string_view notes_of_apply =
     "Aligned frames have the area of the average (register --canvas). Points are mapped from "
-    "pixels of\n"
-    "their frames to pixels of the average, so that each is at the feature that the average "
-    "shows.\n"
-    "Samples keep their type, but splats and sums are f32; they are 0 or NaN outside the data.\n"
+    "their\n"
+    "frames to the average; each then marks the same feature of the specimen there. Samples keep\n"
+    "their type, except splats and sums (f32, or f64 of f64); outside the data, they are 0 or "
+    "NaN.\n"
     "--by shift moves frames by whole pixels and keeps all bits; splat keeps the sum of counts.";
 
 Operation apply_operation() {

@@ -517,23 +517,25 @@ Record record_of(RegisterCommand& command) {
 } // namespace
 
 constexpr std::string_view notes =
-    "Motions state how far a frame's content has moved relative to the reference: to the right "
-    "(tx),\n"
-    "downward (ty) and clockwise (alpha). Pairs of frames are searched over half a frame in each\n"
-    "direction, and over --rotation. Frames that drift out of the view of the reference are "
-    "registered\n"
-    "by way of other frames. --canvas union shows everything that averaged frames show, common "
-    "the\n"
-    "largest rectangle that all of them show, and reference the area of the reference.\n"
+    "Motions state how far the content of a frame has moved relative to the reference: to the "
+    "right\n"
+    "(tx), downward (ty) and clockwise (alpha). For two frames, motions of up to half a frame in "
+    "each\n"
+    "direction are searched, and rotations up to --rotation. Frames that overlap the reference by "
+    "less\n"
+    "than half are registered by way of other frames. Result images show the area of the "
+    "reference;\n"
+    "with --canvas union, the area of all averaged frames; with common, that shared by all of "
+    "them.\n"
     "Flags of frames in transforms.csv and the report:\n"
-    "  ambiguous      another motion was nearly as likely, as one lattice period further\n"
+    "  ambiguous      another motion was nearly as likely, such as one lattice period further\n"
     "  mended         disagreed with its neighbours; registered again, starting from their motion\n"
     "  in-doubt       neighbouring frames disagree about its motion\n"
     "  unrelated      no more similar to the reference than noise\n"
     "  not-converged  the search ended before it converged\n"
     "  gaps           some samples are not finite, or in blank rows or columns; these have no "
     "weight\n"
-    "The last lines of the output count the flags, and state what to try.";
+    "The last lines of the output count the flags, and give advice.";
 
 Operation register_operation() {
     Operation operation = declare_command<RegisterCommand>(

@@ -86,8 +86,8 @@ constexpr std::string_view out_of_reach_of_fields =
     "--model rigid, or --reference N";
 
 constexpr Advice advices[] = {
-    {"ambiguous", "try shorter intervals between frames, a region with more amorphous material, or "
-                  "--reference N"},
+    {"ambiguous", "try --reference N, or record at shorter intervals or in a region with more "
+                  "amorphous material"},
     {"unrelated", "compare them with their neighbours in the aligned stack, and leave wrong ones "
                   "out of the series"},
     {"not-converged", "try --model nonrigid if frames are distorted"},
@@ -111,7 +111,7 @@ bool is_out_of_reach(const FrameRegistration& place) {
            place.left_out.find("resembles") != std::string::npos;
 }
 
-/// What to try for the most frequent flag; "" if there is none, or nothing can be done.
+/// Advice for the most frequent flag; "" if there is none.
 std::string advice_on_flags(const RegisterSummary& summary, const Counts& counts) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
     const auto unreached = std::count_if(frames.begin(), frames.end(), is_out_of_reach);
@@ -137,7 +137,7 @@ std::string misfit_text(const RegistrationResult& result) {
     if (!misfit.significant)
         return "";
     const std::string evidence =
-        fmt::format("{:.0f} standard deviations of what noise causes", misfit.deviations);
+        fmt::format("{:.0f} standard deviations above noise", misfit.deviations);
     if (misfit.of_rows)
         return fmt::format("rows still move relative to one another, by {:.2f} px (RMS of the "
                            "means of adjacent rows, {}): {}",
@@ -153,12 +153,12 @@ std::string misfit_text(const RegistrationResult& result) {
                                     : "--model auto, or --scan-rows if rows are scanned slowly");
 }
 
-/// What to try if averages of every second frame have nothing in common; "" if they do.
+/// Advice if the averages of every second frame do not correlate; "" if they do.
 std::string unresolved_text(const RegistrationResult& result) {
     if (result.resolution.values.empty() || result.resolution.resolved > 0)
         return "";
-    return "averages of every second frame have nothing in common: motions may be wrong, or frames "
-           "too noisy; compare frames in the aligned stack, sum neighbouring frames first, or try "
+    return "averages of every second frame do not correlate: motions may be wrong, or frames too "
+           "noisy; compare frames in the aligned stack, sum neighbouring frames first, or try "
            "--reference N";
 }
 
@@ -323,20 +323,19 @@ std::vector<std::string> advice_on_failure(const RegisterSummary& summary) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
     std::vector<std::string> all;
     if (std::ranges::any_of(frames, is_out_of_reach)) {
-        all = {
-            "try --rotation 180 if frames are rotated",
-            "if frames are noisy, register another channel (--channel) or sums of several "
-            "frames, and apply the motions to these frames (sextant apply)",
-            "try --flatten on, or --dark, --gain and --defects, if shading, contamination or the "
-            "pattern of the detector is stronger than the specimen",
-            "record at shorter intervals if frames drift by more than half of their size"};
+        all = {"try --rotation 180 if frames are rotated",
+               "if frames are noisy, register a channel with more signal (--channel) and apply its "
+               "motions to this one (sextant apply), or register sums of neighbouring frames",
+               "try --flatten on if shading or contamination is stronger than the specimen, and "
+               "--dark, --gain and --defects if the pattern of the detector is",
+               "record at shorter intervals if neighbouring frames overlap by less than half"};
     }
     const auto unusable = std::ranges::find_if(frames, [](const FrameRegistration& frame) {
         return !frame.left_out.empty() && !is_out_of_reach(frame);
     });
     if (unusable != frames.end())
         all.push_back(fmt::format(
-            "check the shutter, --channel and --slice: some frames have no image, such as "
+            "check the shutter, --channel and --slice: some frames are unusable, such as "
             "frame {} ({})",
             unusable->frame, unusable->left_out));
     return all;
