@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labels and filters of dask arrays, as dask arrays that are computed when they are used.
+"""Labels and filters dask arrays; the results are dask arrays, too.
 
-The image is never in memory as a whole: Sextant reads it a few chunks at a time, and writes the
-results to a temporary array on disk, from which the returned array reads.
+The image is never in memory as a whole: a call reads it a few chunks at a time, and writes the
+result to an unnamed temporary file on disk, from which the returned array reads.
 """
 from __future__ import annotations
 
