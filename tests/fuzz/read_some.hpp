@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/array_source.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 
@@ -26,6 +27,30 @@ inline void read_some(FrameSource& source) {
             source.read_rows(frame, {header.shape.height - rows, header.shape.height}, values);
         } catch (const InvalidFile&) {
             continue; // the next frame may be readable
+        }
+    }
+}
+
+/// Reads the first and last samples of an array, or all samples of a small one.
+inline void read_some(ArraySource& source) {
+    const ArrayHeader& header = source.header();
+    if (header.lengths.empty() || header.chunk.size() != header.lengths.size())
+        throw std::logic_error("an array without axes or chunks");
+    Elements left = 1 << 20;
+    ArrayBlock first{std::vector<std::int64_t>(header.lengths.size(), 0), header.lengths};
+    for (std::size_t axis = header.lengths.size(); axis-- > 0; left /= first.count[axis])
+        first.count[axis] = std::min(header.lengths[axis], left);
+    ArrayBlock last = first;
+    for (std::size_t axis = 0; axis < header.lengths.size(); ++axis)
+        last.start[axis] = header.lengths[axis] - last.count[axis];
+    std::vector<std::byte> samples(
+        static_cast<std::size_t>(first.elements() * size_of(header.sample)));
+    for (const ArrayBlock& block : {first, last}) {
+        source.is_fill(block);
+        try {
+            source.read(block, samples);
+        } catch (const InvalidFile&) {
+            continue; // the other block may be readable
         }
     }
 }

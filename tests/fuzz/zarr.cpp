@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads arbitrary bytes as the files of a store of Zarr (zarr_store.hpp).
+// Reads arbitrary bytes as the files of a store of Zarr (zarr_store.hpp), as frames and as an
+// array.
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/array_catalogue.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     try {
         sextant::test::read_some(*sextant::format::open_frames(path));
     } catch (const sextant::InvalidFile&) {
-        return 0;
+    }
+    try {
+        sextant::test::read_some(*sextant::format::open_array(path, {}, 1 << 16));
+    } catch (const sextant::InvalidFile&) {
     }
     return 0;
 }
