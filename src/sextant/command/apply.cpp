@@ -9,6 +9,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/combined.hpp"
@@ -24,6 +25,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::command {
 
@@ -67,11 +69,20 @@ Record record_of(ApplyCommand& command) {
 
 using registration::Transform;
 
+/// The options with a letter for each axis, as frames are opened.
+format::SourceOptions options_of_frames(const SourceChoice& source) {
+    format::SourceOptions options = source.options();
+    if (options.axes.find(',') != std::string::npos)
+        options.axes =
+            fmt::format("{}", fmt::join(format::parse_axis_names(source.image, options.axes), ""));
+    return options;
+}
+
 /// Aligns the frames of a series, or its colours, as f32 before they are rounded.
 std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& transforms,
                             Sample sample) {
     const auto [source, offset] =
-        less_offset(format::open_frames(command.source.image, command.source.options()));
+        less_offset(format::open_frames(command.source.image, options_of_frames(command.source)));
     print_remarks(*source);
     transforms.require_shape(source->path(), source->header().shape);
     std::vector<std::int64_t> frames{0};

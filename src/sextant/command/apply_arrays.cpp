@@ -96,6 +96,11 @@ bool AlignedArray::is_plain_series() const {
         return true;
     const bool exact = size_of(sample_) < 4 || sample_ == Sample::f32;
     const ArrayHeader& header = array_->header();
+    const auto is_letter = [](const std::string& name) {
+        return name.size() == 1 && format::are_plane_axes(name);
+    };
+    if (axes_.column + 1 != header.lengths.size() || !std::ranges::all_of(header.names, is_letter))
+        return false;
     for (std::size_t axis = 0; axis < header.lengths.size(); ++axis) {
         if (axis != axes_.frame && axis != axes_.row && axis != axes_.column &&
             header.lengths[axis] > 1)
