@@ -206,12 +206,25 @@ for dimensions, (shape, axes, chunks) in shapes.items():
             out = FOLDER / f"out{target}"
             run("apply", transforms, data, "-o", out, "--axes", axes)
             result = read(out)
+            if target == ".h5":
+                with h5py.File(out, "r") as file:
+                    layout = file["data"].chunks, file["data"].compression
+                if layout[0] is None or (dimensions > 3 and layout[0][0] != 1) or layout[1] is not None:
+                    fail(f"{data.name} to {out.name}: chunks and compression are {layout}")
             if result.dtype != np.float32:
                 fail(f"{data.name} to {out.name}: {result.dtype}")
             close(result, wanted, 1e-4, f"{data.name} to {out.name}")
             if target == ".npy":
                 first = result
             same(result, first, f"{data.name} to {out.name}")
+        # Names separated by commas, and an axis of length 1 after the columns.
+        if dimensions == 3:
+            run("apply", transforms, data, "-o", FOLDER / "out.npy", "--axes", "time,row,column")
+            same(np.load(FOLDER / "out.npy"), first, f"{data.name} with words for its axes")
+            single = FOLDER / f"single{suffix}"
+            write(single, array[..., None], chunks + (1,))
+            run("apply", transforms, single, "-o", FOLDER / "out.npy", "--axes", "TYXE")
+            same(np.load(FOLDER / "out.npy")[..., 0], first, f"{single.name}, spectra of one energy")
         # The same bits for every memory limit.
         run("apply", transforms, data, "-o", FOLDER / "small.npy", "--axes", axes, "--memory", "1")
         same(read(FOLDER / "small.npy"), first, f"{data.name} in 1 MiB")
@@ -221,6 +234,11 @@ for dimensions, (shape, axes, chunks) in shapes.items():
     run("apply", transforms, FOLDER / "bytes.npy", "-o", FOLDER / "out.npy", "--axes", axes)
     result = np.load(FOLDER / "out.npy")
     wanted = np.nan_to_num(by_scipy(integers, axes, 1))
+    run("apply", transforms, FOLDER / "bytes.npy", "-o", FOLDER / "out.h5", "--axes", axes)
+    same(read(FOLDER / "out.h5"), result, f"bytes of {dimensions} axes in HDF5")
+    with h5py.File(FOLDER / "out.h5", "r") as file:
+        if file["data"].compression != "gzip":
+            fail(f"bytes of {dimensions} axes in HDF5: the compression is {file['data'].compression}")
     if result.dtype != np.uint8 or np.abs(result - wanted).max() > .5 + 1e-6:
         fail(f"bytes of {dimensions} axes: {result.dtype}, {np.abs(result - wanted).max()}")
 
@@ -424,6 +442,12 @@ for by in ("bilinear", "shift", "splat"):
             fail("sparse: other samples")
     elif by == "splat" and abs(plane.sum(dtype=float) - source.sum(dtype=float)) > 1e-6 * source.sum(dtype=float):
         fail("sparse: the sum of splats")
+    # The same in HDF5: chunks of zeros are not stored.
+    run("apply", big, FOLDER / "sparse.zarr", "-o", FOLDER / "out.h5", "--by", by, "--memory", "128")
+    with h5py.File(FOLDER / "out.h5", "r") as file:
+        data = file["data"]
+        if data.id.get_num_chunks() > 24 or not np.array_equal(data[1, 2, :, :, 300:400], plane):
+            fail(f"sparse: {data.id.get_num_chunks()} chunks are stored in HDF5, or they hold other samples")
 # A fill value other than 0, and gaps.
 store = zarr.open_group(str(FOLDER / "nan.zarr"), "w")
 array = store.create_dataset("0", shape=(FRAMES, HEIGHT, WIDTH, 4), chunks=(1, 5, 5, 2), dtype="f4", fill_value=np.nan)
@@ -432,7 +456,9 @@ array[2, 3:9, 4:12] = rng.normal(0, 1, (6, 8, 4))
 write(FOLDER / "nan.npy", array[...])
 run("apply", transforms, FOLDER / "nan.zarr", "-o", FOLDER / "out.zarr")
 run("apply", transforms, FOLDER / "nan.npy", "-o", FOLDER / "out.npy", "--axes", "TYXE")
-same(read(FOLDER / "out.zarr"), np.load(FOLDER / "out.npy"), "a fill value of NaN")
+run("apply", transforms, FOLDER / "nan.zarr", "-o", FOLDER / "out.h5")
+for name in ("out.zarr", "out.h5"):
+    same(read(FOLDER / name), np.load(FOLDER / "out.npy"), f"a fill value of NaN in {name}")
 store = zarr.open_group(str(FOLDER / "seven.zarr"), "w")
 store.create_dataset("0", shape=(FRAMES, HEIGHT, WIDTH, 4), chunks=(1, 5, 5, 2), dtype="f4", fill_value=7)
 store["0"].attrs["_ARRAY_DIMENSIONS"] = ["t", "y", "x", "energy"]

@@ -12,6 +12,7 @@
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace sextant::format {
 namespace {
@@ -134,6 +135,128 @@ TEST(Arrays, HaveTheFillValueWhereNothingIsWritten) {
     }
     EXPECT_FALSE(std::filesystem::exists(folder.path("array.zarr/0/2/0/0/0")));
     EXPECT_TRUE(std::filesystem::exists(folder.path("array.zarr/0/1/0/0/0")));
+}
+
+/// A sample that deflate cannot make smaller.
+std::uint16_t noise(Elements number) {
+    auto x = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15U;
+    x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9U;
+    return static_cast<std::uint16_t>(x >> 40);
+}
+
+TEST(Arrays, OfHdf5HaveTheSameBytesInAnyOrderOfBlocks) {
+    const test::TemporaryFolder folder;
+    // Chunks of 4 MiB: more than wait in memory when they are written from the last to the first.
+    const std::vector<std::int64_t> lengths{20, 1024, 2048}, chunk{1, 1024, 2048};
+    const Elements plane = chunk[1] * chunk[2];
+    for (const bool backwards : {false, true}) {
+        const auto sink = create_array(folder.path(backwards ? "last.h5" : "first.h5"),
+                                       {lengths, {"t", "y", "x"}, Sample::u16, chunk});
+        std::vector<std::uint16_t> samples(static_cast<std::size_t>(plane));
+        for (std::int64_t i = 0; i < lengths[0]; ++i) {
+            const std::int64_t frame = backwards ? lengths[0] - 1 - i : i;
+            if (frame == 7)
+                continue; // a chunk that is not stored
+            for (Elements j = 0; j < plane; ++j)
+                samples[static_cast<std::size_t>(j)] = noise(frame * plane + j);
+            sink->write({{frame, 0, 0}, chunk}, std::as_bytes(std::span(samples)));
+        }
+        sink->commit();
+    }
+    EXPECT_TRUE(test::content(folder.path("first.h5")) == test::content(folder.path("last.h5")));
+    const auto source = open_array(folder.path("last.h5"), {}, 0);
+    EXPECT_THAT(source->header().remarks, testing::Contains(HasSubstr("1 of 20 chunks")));
+    for (const std::int64_t frame : {0, 6, 7, 8, 19}) {
+        const auto read = read_block(*source, {{frame, 500, 300}, {1, 1, 2}});
+        const Elements first = (frame * 1024 + 500) * 2048 + 300;
+        EXPECT_EQ(read[0], frame == 7 ? 0 : noise(first)) << frame;
+        EXPECT_EQ(read[1], frame == 7 ? 0 : noise(first + 1)) << frame;
+    }
+}
+
+TEST(Arrays, OfHdf5HaveAFillValueAndPixelSizes) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("array.h5");
+    const std::vector<std::int64_t> lengths{3, 2, 4, 5, 6};
+    ArrayHeader header{lengths, {"t", "c", "z", "y", "x"}, Sample::f32, {1, 1, 2, 5, 4}};
+    const float seven = 7;
+    header.fill.resize(sizeof seven);
+    std::memcpy(header.fill.data(), &seven, sizeof seven);
+    header.pixel = {2, 3, "nm"};
+    header.slice_distance = 5;
+    const auto read = [&](const ArrayBlock& block) {
+        const auto source = open_array(path, {.axes = "TCZYX"}, some_cache);
+        EXPECT_EQ(source->header().chunk, header.chunk);
+        EXPECT_NEAR(source->header().pixel.x, .002, 1e-12);
+        EXPECT_NEAR(source->header().pixel.y, .003, 1e-12);
+        std::vector<float> samples(static_cast<std::size_t>(block.elements()));
+        source->read(block, std::as_writable_bytes(std::span(samples)));
+        return samples;
+    };
+    create_array(path, header)->commit();
+    EXPECT_THAT(read({{0, 0, 0, 0, 0}, lengths}), testing::Each(seven)) << "nothing was written";
+    const auto sink = create_array(path, header);
+    const std::vector<float> ones(40, 1);
+    sink->write({{2, 1, 2, 0, 0}, {1, 1, 2, 5, 4}}, std::as_bytes(std::span(ones)));
+    sink->commit();
+    EXPECT_THAT(read({{2, 1, 2, 0, 0}, {1, 1, 2, 5, 4}}), testing::Each(1));
+    EXPECT_THAT(read({{2, 1, 2, 0, 4}, {1, 1, 2, 5, 2}}), testing::Each(seven));
+    EXPECT_THAT(refusal_of([&] {
+                    create_array(path, {{9, 40000, 40000}, {}, Sample::f32, {9, 40000, 40000}});
+                }),
+                HasSubstr("chunks of 9×40000×40000 samples of f32 exceed 4 GiB"));
+}
+
+/// The number of bytes that the processes started by this one have read.
+Bytes bytes_read_by_children() {
+    Bytes all = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::ifstream status(entry.path() / "stat");
+        std::string number, name, state;
+        pid_t parent = 0;
+        status >> number >> name >> state >> parent;
+        if (!status || parent != getpid())
+            continue;
+        std::ifstream io(entry.path() / "io");
+        std::string key;
+        Bytes bytes = 0;
+        if (io >> key >> bytes)
+            all += bytes;
+    }
+    return all;
+}
+
+TEST(Arrays, OfHdf5DecodeEachChunkOnceIfTheCacheHoldsAnotherRowOfThem) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("scan.h5");
+    // Spectra of the pixels of two frames that share chunks; 4 × 4 × 2 chunks of 64 KiB.
+    const std::vector<std::int64_t> lengths{2, 32, 32, 128}, chunk{2, 8, 8, 64};
+    Bytes stored = 0;
+    {
+        const auto sink = create_array(path, {lengths, {"t", "y", "x", "e"}, Sample::u16, chunk});
+        std::vector<std::uint16_t> samples(2 * 32 * 32 * 128);
+        for (std::size_t i = 0; i < samples.size(); ++i)
+            samples[i] = noise(static_cast<Elements>(i));
+        sink->write({{0, 0, 0, 0}, lengths}, std::as_bytes(std::span(samples)));
+        sink->commit();
+        stored = static_cast<Bytes>(std::filesystem::file_size(path));
+    }
+    const auto read_of_cache = [&](Bytes cache) {
+        const auto source = open_array(path, {.axes = "TYXE"}, cache);
+        EXPECT_EQ(source->header().chunk, chunk);
+        const Bytes before = bytes_read_by_children();
+        std::vector<std::uint16_t> rows(2 * 32 * 128);
+        for (std::int64_t y = 0; y + 1 < 32; ++y) { // rows as an interpolation needs them
+            for (std::int64_t frame = 0; frame < 2; ++frame)
+                source->read({{frame, y, 0, 0}, {1, 2, 32, 128}},
+                             std::as_writable_bytes(std::span(rows)));
+        }
+        EXPECT_EQ(rows.back(), noise(2 * 32 * 32 * 128 - 1));
+        return static_cast<double>(bytes_read_by_children() - before) / static_cast<double>(stored);
+    };
+    const double once = read_of_cache(Bytes{2} << 20);
+    EXPECT_GT(once, .9);
+    EXPECT_LT(once, 1.2);
 }
 
 TEST(Arrays, AppearOnlyWhenTheyAreComplete) {

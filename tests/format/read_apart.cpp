@@ -20,6 +20,7 @@
 namespace sextant::test {
 namespace {
 
+using format::OpenedFrames;
 using format::Opening;
 using format::Pace;
 using format::read_apart;
@@ -65,9 +66,14 @@ class TroubledSource : public FrameSource {
 };
 
 std::unique_ptr<FrameSource> troubled(Seconds patience = .05) {
-    return read_apart(
-        "some.h5", [](const Pace& pace) { return std::make_unique<TroubledSource>(pace); },
+    auto [source, chunk] = read_apart(
+        "some.h5",
+        [](const Pace& pace) {
+            return OpenedFrames{std::make_unique<TroubledSource>(pace), {2, 4}};
+        },
         patience);
+    EXPECT_EQ(chunk, (std::vector<std::int64_t>{2, 4}));
+    return std::move(source);
 }
 
 std::string failure_of_frame(FrameSource& source, std::int64_t frame) {
@@ -108,17 +114,15 @@ TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsWhileOpening) {
     const auto open = [](const Opening& opening) {
         return failure([&] { read_apart("a.h5", opening, .05); });
     };
-    EXPECT_EQ(open([](const Pace&) -> std::unique_ptr<FrameSource> {
-                  throw InvalidFile("a.h5", "is none");
-              }),
+    EXPECT_EQ(open([](const Pace&) -> OpenedFrames { throw InvalidFile("a.h5", "is none"); }),
               "a.h5: is none");
-    EXPECT_THAT(open([](const Pace&) -> std::unique_ptr<FrameSource> { std::abort(); }),
+    EXPECT_THAT(open([](const Pace&) -> OpenedFrames { std::abort(); }),
                 StartsWith("a.h5: damaged: opening the file ended with signal 6"));
-    EXPECT_EQ(open([](const Pace&) -> std::unique_ptr<FrameSource> {
+    EXPECT_EQ(open([](const Pace&) -> OpenedFrames {
                   volatile bool forever = true;
                   while (forever) {
                   }
-                  return nullptr;
+                  return {};
               }),
               "a.h5: damaged: opening the file made no progress in 0.05 s");
 }

@@ -31,7 +31,8 @@ std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOpt
 
 /// Creates a sink of the format given by the extension of `path`: NPY, HDF5 and Zarr for any axes;
 /// TIFF for planes with the axes T, Z and C; other formats for series of frames (in order).
-/// `header.chunk` is used by Zarr; other sinks have chunks of 1. Throws InvalidFile.
+/// `header.chunk` and `header.fill` are used by HDF5 and Zarr; other sinks have chunks of 1. Throws
+/// InvalidFile.
 std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader header,
                                         const SinkOptions& options = {});
 

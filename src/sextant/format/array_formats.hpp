@@ -5,9 +5,11 @@
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/source_file.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 // Arrays in the formats that hold more axes than frames, rows and columns (array_catalogue.hpp).
 namespace sextant::format {
@@ -17,7 +19,12 @@ namespace sextant::format {
 std::unique_ptr<ArraySource> open_npy_array(const std::string& path);
 std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader header);
 
-/// A contiguous dataset "/data", as create_hdf5() writes it.
+/// All planes of a dataset, which another process reads. It keeps up to `cache` bytes of decoded
+/// chunks, or those of one plane.
+std::unique_ptr<ArraySource> open_hdf5_array(const std::string& path, const std::string& detail,
+                                             const SourceOptions& options, Bytes cache);
+/// A dataset "/data" with chunks of `header.chunk`, as create_hdf5() writes it. Chunks that consist
+/// of the fill value are not stored.
 std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeader header);
 
 /// An array of a Zarr store. Up to `cache` bytes of decoded chunks are kept, those used last;
@@ -39,8 +46,10 @@ std::unique_ptr<ArraySource> stored_array(SourceFile file, ArrayHeader header, B
 std::unique_ptr<ArraySink> stored_array_sink(const std::string& path, ArrayHeader header,
                                              std::span<const std::byte> start);
 
-/// The planes of a series that is opened with SourceOptions::every_plane, as an array.
-std::unique_ptr<ArraySource> planes_as_array(std::unique_ptr<FrameSource> planes);
+/// The planes of a series that is opened with SourceOptions::every_plane, as an array. `chunk` has
+/// the lengths of its chunks, if there are any.
+std::unique_ptr<ArraySource> planes_as_array(std::unique_ptr<FrameSource> planes,
+                                             std::vector<std::int64_t> chunk = {});
 /// Writes an array of planes, whose last two axes are rows and columns, through a sink of frames,
 /// in order.
 std::unique_ptr<ArraySink> array_of_planes(std::unique_ptr<FrameSink> planes, ArrayHeader header);

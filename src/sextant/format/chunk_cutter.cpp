@@ -100,4 +100,44 @@ void ChunkCutter::store_chunk(std::int64_t frame, std::int64_t band, std::int64_
     store_(position, buffers);
 }
 
+void BlockCutter::cut(const ArrayBlock& block, std::span<const std::byte> samples) {
+    const std::size_t axes = block.start.size();
+    std::vector<std::int64_t> counts;
+    std::int64_t all = 1;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        counts.push_back((block.count[axis] + header_.chunk[axis] - 1) / header_.chunk[axis]);
+        all *= counts.back();
+    }
+    run_zarr_tasks(all, static_cast<int>(buffers_.size()), [&](std::int64_t task, int thread) {
+        std::vector<std::int64_t> at(axes); // the first sample of the chunk within the block
+        for (std::size_t axis = axes; axis-- > 0; task /= counts[axis])
+            at[axis] = task % counts[axis] * header_.chunk[axis];
+        cut_chunk(block, samples, at, buffers_[static_cast<std::size_t>(thread)]);
+    });
+}
+
+void BlockCutter::cut_chunk(const ArrayBlock& block, std::span<const std::byte> samples,
+                            std::span<const std::int64_t> at, ChunkBuffers& buffers) {
+    const std::size_t axes = at.size();
+    const Bytes size = size_of(header_.sample);
+    const std::vector<Elements> steps = steps_of(block.count);
+    std::vector<std::int64_t> position(axes), count(axes);
+    Elements offset = 0, elements = 1;
+    bool whole = true;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        position[axis] = (block.start[axis] + at[axis]) / header_.chunk[axis];
+        count[axis] = std::min(header_.chunk[axis], block.count[axis] - at[axis]);
+        whole = whole && count[axis] == header_.chunk[axis];
+        offset += at[axis] * steps[axis];
+        elements *= header_.chunk[axis];
+    }
+    buffers.chunk.resize(static_cast<std::size_t>(elements * size));
+    if (!whole)
+        fill_samples(header_.fill, buffers.chunk);
+    copy_block(count, size, samples.data() + offset * size, steps, buffers.chunk.data(),
+               steps_of(header_.chunk));
+    if (!consists_of(header_.fill, buffers.chunk))
+        store_(position, buffers);
+}
+
 } // namespace sextant::format

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/array_source.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/sample.hpp"
 #include "sextant/core/units.hpp"
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sextant::format {
@@ -70,6 +72,25 @@ class ChunkCutter {
     std::int64_t rows_;           ///< rows per chunk
     std::int64_t rows_held_;      ///< rows held of each frame
     std::vector<std::byte> held_; ///< samples whose chunks are not complete
+};
+
+/// Cuts blocks of an array, which begin at multiples of chunks, into chunks.
+class BlockCutter {
+  public:
+    /// Keeps a reference to `buffers`. `store` is called as by ChunkCutter, with chunks that have
+    /// the fill value beyond the array, except those that consist of it.
+    BlockCutter(ArrayHeader header, ChunkCutter::Store store, std::vector<ChunkBuffers>& buffers)
+        : header_(std::move(header)), store_(std::move(store)), buffers_(buffers) {}
+
+    void cut(const ArrayBlock& block, std::span<const std::byte> samples);
+
+  private:
+    void cut_chunk(const ArrayBlock& block, std::span<const std::byte> samples,
+                   std::span<const std::int64_t> at, ChunkBuffers& buffers);
+
+    ArrayHeader header_;
+    ChunkCutter::Store store_;
+    std::vector<ChunkBuffers>& buffers_;
 };
 
 } // namespace sextant::format

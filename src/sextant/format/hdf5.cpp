@@ -3,6 +3,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/json_field.hpp"
+#include "sextant/format/array_formats.hpp"
 #include "sextant/format/axis_metadata.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_axes.hpp"
@@ -278,8 +279,8 @@ bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
 }
 
 /// Returns the size of a cache that holds all chunks of a frame, so that each chunk is decoded
-/// once; larger than usual only if the file is large.
-Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
+/// once; larger than usual only if the file is large or `wished` is.
+Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage, Bytes wished) {
     if (storage.chunk().empty() || streams(series, storage))
         return least_cache;
     const auto pieces = [&](std::size_t axis) {
@@ -288,8 +289,10 @@ Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
     const double all = static_cast<double>(storage.chunk_bytes()) *
                        static_cast<double>(pieces(series.column_axis)) *
                        static_cast<double>(pieces(series.row_axis));
-    return std::clamp(static_cast<Bytes>(std::min(all, 1e18)), least_cache,
-                      std::max({usual_cache, 8 * storage.stored(), storage.chunk_bytes()}));
+    const Bytes of_frame =
+        std::clamp(static_cast<Bytes>(std::min(all, 1e18)), least_cache,
+                   std::max({usual_cache, 8 * storage.stored(), storage.chunk_bytes()}));
+    return std::max(of_frame, wished);
 }
 
 hid_t native_type(Sample sample) {
@@ -330,7 +333,7 @@ Hdf5Handle type_in_memory(Sample sample) {
 class Hdf5Frames : public FrameSource {
   public:
     Hdf5Frames(FrameHeader header, const Hdf5Series& series, FrameAxes axes, Hdf5Input file,
-               Hdf5Storage storage, Pace pace)
+               Hdf5Storage storage, Bytes cache, Pace pace)
         : FrameSource(file.path(), std::move(header)),
           axes_(std::move(axes)),
           row_axis_(series.row_axis),
@@ -338,7 +341,7 @@ class Hdf5Frames : public FrameSource {
           file_(std::move(file)),
           storage_(std::move(storage)),
           type_(type_in_memory(this->header().sample)),
-          dataset_(storage_.open(file_, wanted_cache(series, storage_))),
+          dataset_(storage_.open(file_, wanted_cache(series, storage_, cache))),
           pace_(std::move(pace)) {
         if (!dataset_)
             throw InvalidFile(path(), "cannot be read as HDF5: " + hdf5_complaint());
@@ -452,8 +455,21 @@ class Hdf5Frames : public FrameSource {
     Rows kept_rows_;
 };
 
-std::unique_ptr<FrameSource> open_here(const std::string& path, const std::string& detail,
-                                       const SourceOptions& options, const Pace& pace) {
+/// The lengths of a chunk along the axes in the order in which every plane is read.
+std::vector<std::int64_t> chunk_as_read(const Hdf5Storage& storage, const Hdf5Series& series,
+                                        const FrameAxes& axes) {
+    std::vector<std::int64_t> chunk;
+    if (storage.chunk().empty())
+        return chunk;
+    for (const std::size_t axis : axes.frames)
+        chunk.push_back(storage.chunk()[axis]);
+    chunk.push_back(storage.chunk()[series.row_axis]);
+    chunk.push_back(storage.chunk()[series.column_axis]);
+    return chunk;
+}
+
+OpenedFrames open_here(const std::string& path, const std::string& detail,
+                       const SourceOptions& options, Bytes cache, const Pace& pace) {
     Hdf5Input file(path, options.allow_external);
     guard_external_links(options.allow_external);
     std::vector<std::string> remarks;
@@ -475,22 +491,39 @@ std::unique_ptr<FrameSource> open_here(const std::string& path, const std::strin
     check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),
                     storage.ratio());
     check_row(path, header, storage.stored());
-    return std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes), std::move(file),
-                                        std::move(storage), pace);
+    std::vector<std::int64_t> chunk = chunk_as_read(storage, series, axes);
+    return {std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes),
+                                         std::move(file), std::move(storage), cache, pace),
+            std::move(chunk)};
 }
 
-} // namespace
-
-std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
-                                       const SourceOptions& options) {
+/// `cache`: memory for decoded chunks, besides those of the frame that is read.
+OpenedFrames open_apart(const std::string& path, const std::string& detail,
+                        const SourceOptions& options, Bytes cache) {
     const SourceFile regular(path); // checks the path before a process is started
     try {
         load_hdf5(); // once, and not in each process that reads a file
     } catch (const std::runtime_error& missing) {
         throw InvalidFile(path, fmt::format("cannot be read: {}", missing.what()));
     }
-    return read_apart(path,
-                      [=](const Pace& pace) { return open_here(path, detail, options, pace); });
+    return read_apart(
+        path, [=](const Pace& pace) { return open_here(path, detail, options, cache, pace); });
+}
+
+} // namespace
+
+std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
+                                       const SourceOptions& options) {
+    return open_apart(path, detail, options, 0).source;
+}
+
+std::unique_ptr<ArraySource> open_hdf5_array(const std::string& path, const std::string& detail,
+                                             const SourceOptions& options, Bytes cache) {
+    SourceOptions every = options;
+    every.every_plane = true;
+    every.axes.clear();
+    OpenedFrames opened = open_apart(path, detail, every, cache);
+    return planes_as_array(std::move(opened.source), std::move(opened.chunk));
 }
 
 } // namespace sextant::format

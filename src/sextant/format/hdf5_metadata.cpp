@@ -120,8 +120,10 @@ class Hdf5TreeWriter {
     Hdf5TreeWriter(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks, std::uint64_t at)
         : grid_(grid), chunks_(chunks), at_(at) {
         std::vector<Child> children;
-        for (std::size_t i = 0; i < chunks.size(); ++i)
-            children.push_back({i, static_cast<std::uint64_t>(chunks[i].position)});
+        for (std::size_t i = 0; i < chunks.size(); ++i) {
+            if (chunks[i].bytes > 0)
+                children.push_back({i, static_cast<std::uint64_t>(chunks[i].position)});
+        }
         for (int level = 0; level == 0 || children.size() > 1; ++level)
             children = put_level(level, children);
         root_ = children.front().address;
@@ -279,13 +281,18 @@ Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> 
 }
 
 std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
+                                     std::span<const std::byte> fill,
                                      std::span<const double> element, std::uint64_t root,
                                      std::uint64_t end) {
-    // The dataset; its fill value is the default, which is not written because no chunk is missing.
-    Hdf5Metadata dataset, fill;
+    Hdf5Metadata dataset, fill_value;
     int count = 4;
+    constexpr int version = 2, space_when_written = 3, value_if_set = 2, is_defined = 1;
+    fill_value.bytes({version, space_when_written, value_if_set, is_defined})
+        .put<std::uint32_t>(static_cast<std::uint32_t>(fill.size()));
+    for (const std::byte byte : fill)
+        fill_value.put<std::byte>(byte);
     dataset.message(0x01, space_of(grid.sides)).message(0x03, type_of(grid.sample));
-    dataset.message(0x05, fill.bytes({2, 3, 2, 1, 0, 0, 0, 0}));
+    dataset.message(0x05, fill_value);
     dataset.message(0x08, layout_of(grid, root));
     if (deflated) {
         dataset.message(0x0b, deflate_filter());
@@ -296,19 +303,6 @@ std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
         ++count;
     }
     return file_with(dataset, count, end);
-}
-
-std::vector<std::byte> hdf5_contiguous_metadata(Sample sample,
-                                                std::span<const std::int64_t> sides) {
-    auto bytes = static_cast<std::uint64_t>(size_of(sample));
-    for (const std::int64_t side : sides)
-        bytes *= static_cast<std::uint64_t>(side);
-    constexpr int version = 3, contiguous = 1;
-    Hdf5Metadata dataset, fill, layout;
-    layout.bytes({version, contiguous}).address(hdf5_chunks_at).address(bytes);
-    dataset.message(0x01, space_of(sides)).message(0x03, type_of(sample));
-    dataset.message(0x05, fill.bytes({2, 2, 2, 1, 0, 0, 0, 0})).message(0x08, layout);
-    return file_with(dataset, 4, hdf5_chunks_at + bytes);
 }
 
 } // namespace sextant::format

@@ -15,12 +15,12 @@
 
 namespace sextant::format {
 
-/// The position of the first chunk or sample in the file: the metadata of the dataset end before
-/// it.
+/// The position of the first chunk in the file: the metadata of the dataset end before it.
 inline constexpr std::uint64_t hdf5_chunks_at = 2048;
 inline constexpr int hdf5_deflate_level = 1;
 
-/// A chunk in the file.
+/// A chunk in the file; without bytes if it is not stored, so that all its samples are the fill
+/// value.
 struct Hdf5Chunk {
     Bytes position = 0, bytes = 0;
 };
@@ -32,19 +32,19 @@ struct Hdf5ChunkTree {
     std::uint64_t root = 0;
 };
 
-/// Returns the tree of all chunks of the grid, in row-major order. It is to be stored at `position`
-/// in the file, a multiple of 8.
+/// Returns the tree of the chunks of the grid, which are given in row-major order. It is to be
+/// stored at `position` in the file, a multiple of 8.
+///
+/// Requires  one chunk or more that is stored.
 Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks,
                               std::uint64_t position);
 
-/// Returns everything before the chunks: a root group with the dataset. `element` is the value of
-/// the attribute "element_size_um", or empty; `root` is that of the tree of chunks, and `end` the
-/// length of the file.
+/// Returns everything before the chunks: a root group with the dataset. `fill` is the fill value,
+/// and `element` the value of the attribute "element_size_um"; either may be empty. `root` is that
+/// of the tree of chunks, and `end` the length of the file.
 std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
+                                     std::span<const std::byte> fill,
                                      std::span<const double> element, std::uint64_t root,
                                      std::uint64_t end);
-
-/// Returns everything before the samples of a contiguous dataset, which begin at hdf5_chunks_at.
-std::vector<std::byte> hdf5_contiguous_metadata(Sample sample, std::span<const std::int64_t> sides);
 
 } // namespace sextant::format

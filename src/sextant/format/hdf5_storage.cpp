@@ -219,7 +219,14 @@ Hdf5Handle Hdf5Storage::open(const Hdf5Input& file, Bytes cache) const {
         H5Pset_virtual_view(access.id(), H5D_VDS_FIRST_MISSING);
     if (!prefix_.empty())
         H5Pset_efile_prefix(access.id(), prefix_.c_str());
-    constexpr std::size_t slots = 10007; // a prime well above the number of cached chunks
+    // Chunks of the same slot replace each other: a prime well above the number of cached chunks.
+    constexpr std::array primes{10007, 100'003, 1'000'003};
+    const Bytes chunks = cache / std::max<Bytes>(1, chunk_bytes_);
+    std::size_t slots = primes.back();
+    for (std::size_t i = primes.size(); i-- > 0;) {
+        if (primes[i] > 16 * chunks)
+            slots = static_cast<std::size_t>(primes[i]);
+    }
     H5Pset_chunk_cache(access.id(), slots, static_cast<std::size_t>(cache),
                        H5D_CHUNK_CACHE_W0_DEFAULT);
     return {H5Dopen2(file.id(), name_.c_str(), access.id()), H5Dclose};

@@ -15,7 +15,7 @@ namespace sextant::format {
 
 namespace {
 
-ArrayHeader header_of_planes(const FrameSource& planes) {
+ArrayHeader header_of_planes(const FrameSource& planes, std::vector<std::int64_t> chunk) {
     const FrameHeader& frames = planes.header();
     ArrayHeader header;
     header.lengths = frames.axes.lengths;
@@ -41,16 +41,20 @@ ArrayHeader header_of_planes(const FrameSource& planes) {
     header.slice_distance = frames.slice_distance;
     header.frame_interval = frames.frame_interval;
     header.remarks = frames.remarks;
-    header.chunk.assign(header.lengths.size(), 1);
-    if (header.lengths.size() == 3)
-        header.chunk.front() = frames.frames_per_chunk;
+    header.chunk = std::move(chunk);
+    if (header.chunk.empty()) {
+        header.chunk.assign(header.lengths.size(), 1);
+        if (header.lengths.size() == 3)
+            header.chunk.front() = frames.frames_per_chunk;
+    }
     return header;
 }
 
 class PlanesAsArray final : public ArraySource {
   public:
-    explicit PlanesAsArray(std::unique_ptr<FrameSource> planes)
-        : ArraySource(planes->path(), header_of_planes(*planes)), planes_(std::move(planes)) {}
+    PlanesAsArray(std::unique_ptr<FrameSource> planes, std::vector<std::int64_t> chunk)
+        : ArraySource(planes->path(), header_of_planes(*planes, std::move(chunk))),
+          planes_(std::move(planes)) {}
 
   private:
     void load(const ArrayBlock& block, std::span<std::byte> to) override {
@@ -118,8 +122,9 @@ class ArrayOfPlanes final : public ArraySink {
 
 } // namespace
 
-std::unique_ptr<ArraySource> planes_as_array(std::unique_ptr<FrameSource> planes) {
-    return std::make_unique<PlanesAsArray>(std::move(planes));
+std::unique_ptr<ArraySource> planes_as_array(std::unique_ptr<FrameSource> planes,
+                                             std::vector<std::int64_t> chunk) {
+    return std::make_unique<PlanesAsArray>(std::move(planes), std::move(chunk));
 }
 
 std::unique_ptr<ArraySink> array_of_planes(std::unique_ptr<FrameSink> planes, ArrayHeader header) {

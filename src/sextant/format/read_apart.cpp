@@ -61,13 +61,14 @@ class ReadApart : public FrameSource {
 
 } // namespace
 
-std::unique_ptr<FrameSource> read_apart(const std::string& path, const Opening& open,
-                                        Seconds patience) {
+OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds patience) {
     try {
         auto child = std::make_unique<ReadingChild>(path, open, patience);
         FrameHeader header = child->header();
-        return std::make_unique<ReadApart>(path, std::move(header), open, patience,
-                                           std::move(child));
+        std::vector<std::int64_t> chunk = child->chunk();
+        return {
+            std::make_unique<ReadApart>(path, std::move(header), open, patience, std::move(child)),
+            std::move(chunk)};
     } catch (const ReadingEnded& end) {
         throw InvalidFile(path, fmt::format("damaged: opening the file {}", end.what()));
     }
@@ -91,7 +92,7 @@ struct PlainHeader {
     std::int64_t frames_per_chunk = 1;
     Seconds frame_interval = 0;
     Hyperstack hyperstack = {};
-    std::uint64_t axes = 0, labels = 0, remarks = 0;
+    std::uint64_t axes = 0, labels = 0, chunk = 0, remarks = 0;
 };
 
 /// Process ID of the parent; global because the child's signal handler reads it.
@@ -116,11 +117,12 @@ class ChildReader {
         std::unique_ptr<FrameSource> source;
         try {
             answer([&] {
-                source = open([this](Bytes ahead) {
+                OpenedFrames opened = open([this](Bytes ahead) {
                     constexpr double gibibyte = 1 << 30;
                     set_time(patience_ * (1 + static_cast<double>(ahead) / gibibyte));
                 });
-                tell(source->header());
+                source = std::move(opened.source);
+                tell(source->header(), opened.chunk);
             });
             while (source)
                 answer_request(*source);
@@ -192,7 +194,7 @@ class ChildReader {
         });
     }
 
-    void tell(const FrameHeader& header) {
+    void tell(const FrameHeader& header, std::span<const std::int64_t> chunk) {
         PlainHeader plain;
         plain.frames = header.frames;
         plain.width = header.shape.width;
@@ -207,6 +209,7 @@ class ChildReader {
         plain.hyperstack = header.hyperstack;
         plain.axes = header.axes.lengths.size();
         plain.labels = header.axes.labels.size();
+        plain.chunk = chunk.size();
         plain.remarks = header.remarks.size();
         channel_.put(Answer::good);
         channel_.put(plain);
@@ -216,6 +219,8 @@ class ChildReader {
             channel_.put(length);
         for (const std::string& label : header.axes.labels)
             channel_.put(label);
+        for (const std::int64_t length : chunk)
+            channel_.put(length);
         for (const std::string& remark : header.remarks)
             channel_.put(remark);
     }
@@ -279,6 +284,8 @@ void ReadingChild::receive_header() {
         header_.axes.lengths.push_back(channel_.ours.get<std::int64_t>());
     for (std::uint64_t i = 0; i < plain.labels; ++i)
         header_.axes.labels.push_back(receive_text());
+    for (std::uint64_t i = 0; i < plain.chunk; ++i)
+        chunk_.push_back(channel_.ours.get<std::int64_t>());
     for (std::uint64_t i = 0; i < plain.remarks; ++i)
         header_.remarks.push_back(receive_text());
 }

@@ -6,10 +6,12 @@
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/units.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace sextant::format {
 
@@ -17,8 +19,15 @@ namespace sextant::format {
 /// Restarts the time limit for the new piece.
 using Pace = std::function<void(Bytes ahead)>;
 
+/// A source, and the lengths of the chunks of the array that its frames are planes of, if it has
+/// any.
+struct OpenedFrames {
+    std::unique_ptr<FrameSource> source;
+    std::vector<std::int64_t> chunk = {};
+};
+
 /// Opens a source; called in the process that reads it.
-using Opening = std::function<std::unique_ptr<FrameSource>(const Pace& pace)>;
+using Opening = std::function<OpenedFrames(const Pace& pace)>;
 
 /// Opens and reads a source in a separate process, for libraries that may crash or loop forever on
 /// damaged files. The child is a fork of this process that only reads the source and ends when this
@@ -31,8 +40,7 @@ using Opening = std::function<std::unique_ptr<FrameSource>(const Pace& pace)>;
 /// Cost      one process, and one more copy of each sample.
 /// Requires  that no other thread holds a lock that the child needs. The library must therefore be
 ///           used only through such sources.
-std::unique_ptr<FrameSource> read_apart(const std::string& path, const Opening& open,
-                                        Seconds patience = 60);
+OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds patience = 60);
 
 /// Thrown if a child ends before it answers: "ended with signal 11 (Segmentation fault)".
 class ReadingEnded : public Error {
@@ -50,6 +58,7 @@ class ReadingChild {
 
     /// The header of the source.
     const FrameHeader& header() const { return header_; }
+    const std::vector<std::int64_t>& chunk() const { return chunk_; }
     /// Reads rows of a frame. Throws InvalidFile as the source does, and ReadingEnded if the child
     /// ends.
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);
@@ -63,6 +72,7 @@ class ReadingChild {
     std::string path_;
     Seconds patience_;
     FrameHeader header_;
+    std::vector<std::int64_t> chunk_;
     ChannelEnds channel_;
     ChildProcess process_;
 };

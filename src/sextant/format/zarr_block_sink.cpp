@@ -3,6 +3,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/format/array_formats.hpp"
+#include "sextant/format/chunk_cutter.hpp"
 #include "sextant/format/zarr_array.hpp"
 #include "sextant/format/zarr_chunks.hpp"
 #include "sextant/format/zarr_writing.hpp"
@@ -70,14 +71,18 @@ std::string group_attributes(const std::string& path, const ArrayHeader& header)
 class ZarrBlockSink final : public ArraySink {
   public:
     ZarrBlockSink(const std::string& path, ArrayHeader header)
-        : ArraySink(path, std::move(header)), folder_(new_zarr_store(path)) {
-        array_.sides = this->header().lengths;
-        array_.chunk = this->header().chunk;
-        array_.sample = this->header().sample;
-        array_.fill = this->header().fill;
-        array_.separator = '/';
-        array_.codec = ZarrCodec::zstd;
-        buffers_.resize(static_cast<std::size_t>(zarr_threads(array_.chunk_bytes())));
+        : ArraySink(path, std::move(header)),
+          folder_(new_zarr_store(path)),
+          array_(zarr_array(this->header())),
+          buffers_(static_cast<std::size_t>(zarr_threads(array_.chunk_bytes()))),
+          cutter_(
+              this->header(),
+              [this](std::span<const std::int64_t> position, ChunkBuffers& chunk) {
+                  encode_zarr_chunk(chunk.chunk, chunk.stored);
+                  put("0/" + array_.chunk_name(position),
+                      {reinterpret_cast<const char*>(chunk.stored.data()), chunk.stored.size()});
+              },
+              buffers_) {
         put(".zgroup", zarr_group_text);
         put(".zattrs", group_attributes(path, this->header()));
         put("0/.zarray", zarr_array_text(array_));
@@ -88,59 +93,26 @@ class ZarrBlockSink final : public ArraySink {
     void commit() override { folder_.commit(); }
 
   private:
-    struct Buffers {
-        std::vector<std::byte> chunk, stored;
-    };
+    static ZarrArray zarr_array(const ArrayHeader& header) {
+        ZarrArray array{header.lengths, header.chunk, header.sample};
+        array.fill = header.fill;
+        array.separator = '/';
+        array.codec = ZarrCodec::zstd;
+        return array;
+    }
 
     void put(const std::string& name, std::string_view bytes) {
         put_zarr_file(path(), folder_.temporary(), name, bytes);
     }
 
     void store(const ArrayBlock& block, std::span<const std::byte> from) override {
-        std::vector<std::int64_t> counts;
-        std::int64_t all = 1;
-        for (std::size_t axis = 0; axis < block.start.size(); ++axis) {
-            counts.push_back((block.count[axis] + array_.chunk[axis] - 1) / array_.chunk[axis]);
-            all *= counts.back();
-        }
-        const std::vector<Elements> steps = steps_of(block.count);
-        run_zarr_tasks(all, static_cast<int>(buffers_.size()), [&](std::int64_t task, int thread) {
-            store_chunk(block, counts, steps, task, from,
-                        buffers_[static_cast<std::size_t>(thread)]);
-        });
-    }
-
-    void store_chunk(const ArrayBlock& block, std::span<const std::int64_t> counts,
-                     std::span<const Elements> steps, std::int64_t task,
-                     std::span<const std::byte> from, Buffers& buffers) {
-        const std::size_t axes = block.start.size();
-        const Bytes size = size_of(array_.sample);
-        std::vector<std::int64_t> position(axes), count(axes);
-        Elements offset = 0;
-        bool whole = true;
-        for (std::size_t axis = axes; axis-- > 0;) {
-            const std::int64_t at = task % counts[axis] * array_.chunk[axis];
-            task /= counts[axis];
-            position[axis] = (block.start[axis] + at) / array_.chunk[axis];
-            count[axis] = std::min(array_.chunk[axis], block.count[axis] - at);
-            whole = whole && count[axis] == array_.chunk[axis];
-            offset += at * steps[axis];
-        }
-        buffers.chunk.resize(static_cast<std::size_t>(array_.chunk_bytes()));
-        if (!whole)
-            fill_samples(array_.fill, buffers.chunk);
-        copy_block(count, size, from.data() + offset * size, steps, buffers.chunk.data(),
-                   steps_of(array_.chunk));
-        if (consists_of(array_.fill, buffers.chunk))
-            return;
-        encode_zarr_chunk(buffers.chunk, buffers.stored);
-        put("0/" + array_.chunk_name(position),
-            {reinterpret_cast<const char*>(buffers.stored.data()), buffers.stored.size()});
+        cutter_.cut(block, from);
     }
 
     AtomicFolder folder_;
     ZarrArray array_;
-    std::vector<Buffers> buffers_; ///< one per thread
+    std::vector<ChunkBuffers> buffers_; ///< one per thread
+    BlockCutter cutter_;
 };
 
 } // namespace
