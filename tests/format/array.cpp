@@ -147,7 +147,7 @@ std::uint16_t noise(Elements number) {
 TEST(Arrays, OfHdf5HaveTheSameBytesInAnyOrderOfBlocks) {
     const test::TemporaryFolder folder;
     // Chunks of 4 MiB: more than wait in memory when they are written from the last to the first.
-    const std::vector<std::int64_t> lengths{20, 1024, 2048}, chunk{1, 1024, 2048};
+    const std::vector<std::int64_t> lengths{11, 1024, 2048}, chunk{1, 1024, 2048};
     const Elements plane = chunk[1] * chunk[2];
     for (const bool backwards : {false, true}) {
         const auto sink = create_array(folder.path(backwards ? "last.h5" : "first.h5"),
@@ -165,8 +165,8 @@ TEST(Arrays, OfHdf5HaveTheSameBytesInAnyOrderOfBlocks) {
     }
     EXPECT_TRUE(test::content(folder.path("first.h5")) == test::content(folder.path("last.h5")));
     const auto source = open_array(folder.path("last.h5"), {}, 0);
-    EXPECT_THAT(source->header().remarks, testing::Contains(HasSubstr("1 of 20 chunks")));
-    for (const std::int64_t frame : {0, 6, 7, 8, 19}) {
+    EXPECT_THAT(source->header().remarks, testing::Contains(HasSubstr("1 of 11 chunks")));
+    for (const std::int64_t frame : {0, 6, 7, 8, 10}) {
         const auto read = read_block(*source, {{frame, 500, 300}, {1, 1, 2}});
         const Elements first = (frame * 1024 + 500) * 2048 + 300;
         EXPECT_EQ(read[0], frame == 7 ? 0 : noise(first)) << frame;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 namespace sextant::test {
 
 /// A store of Zarr in one text, for a fuzzer: the attributes of its group, the metadata of its
-/// array "0" and the chunk "0.0.0", separated by zero bytes.
+/// array "0" and the chunk "0.0.0", separated by zero bytes. If the attributes have units, they are
+/// those of the first and last axes of a signal of HyperSpy, whose array is "data".
 struct FuzzedStore {
     std::string attributes, array, chunk;
 
@@ -22,9 +24,15 @@ struct FuzzedStore {
     }
     std::string text() const { return attributes + '\0' + array + '\0' + chunk; }
     void write(const std::string& path) const {
-        put_file(path + "/.zattrs", attributes);
-        put_file(path + "/0/.zarray", array.substr(0, array.find('\0')));
-        put_file(path + "/0/0.0.0", chunk);
+        const bool signal = attributes.find("units") != std::string::npos;
+        const std::string group = signal ? path + "/Experiments/a" : path;
+        const std::string samples = group + (signal ? "/data" : "/0");
+        std::filesystem::remove_all(path);
+        put_file(group + (signal ? "/axis-0" : "") + "/.zattrs", attributes);
+        if (signal)
+            put_file(group + "/axis-2/.zattrs", attributes);
+        put_file(samples + "/.zarray", array.substr(0, array.find('\0')));
+        put_file(samples + "/0.0.0", chunk);
     }
 };
 
@@ -40,6 +48,9 @@ inline std::vector<FuzzedStore> zarr_seeds() {
              R"([{"type": "scale", "scale": [1, 2.5, 2.5]}]}]}]})",
              array.text(), compressor.compress(zarr_chunk<std::uint16_t>(array, {0, 0, 0}))});
     }
+    const ZarrPattern array;
+    all.push_back({R"({"_type": "UniformDataAxis", "name": "x", "scale": 0.5, "units": "nm"})",
+                   array.text(), zarr_chunk<std::uint16_t>(array, {0, 0, 0})});
     return all;
 }
 

@@ -80,7 +80,7 @@ void Hdf5ChunkFile::store(std::span<const std::int64_t> position, ChunkBuffers& 
 }
 
 void Hdf5ChunkFile::keep_waiting(std::size_t number, std::vector<std::byte> bytes) {
-    constexpr Bytes most_waiting_bytes = Bytes{64} << 20;
+    constexpr Bytes most_waiting_bytes = Bytes{32} << 20;
     const Bytes size = std::ssize(bytes);
     Waiting waiting;
     if (number == next_ || waiting_bytes_ + size <= most_waiting_bytes) {

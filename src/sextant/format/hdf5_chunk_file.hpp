@@ -21,7 +21,7 @@ namespace sextant::format {
 /// several threads. Integers are compressed; floats would hardly become smaller. Chunks are in
 /// row-major order in the file, so that its bytes depend only on the samples.
 ///
-/// Cost      compressed chunks that come before an earlier one wait: up to 64 MiB in memory, more
+/// Cost      compressed chunks that come before an earlier one wait: up to 32 MiB in memory, more
 ///           of them in a scratch file, from which they are copied.
 class Hdf5ChunkFile {
   public:
