@@ -3,6 +3,9 @@
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/simulation.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "tests/simulate/cases.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -113,6 +116,90 @@ std::string refusal_of(const Function& function) {
         return error.what();
     }
     return "";
+}
+
+/// A row of five hosts; a message of a million elements takes 16 ms on a link.
+Platform row_of_hosts(const std::string& links = "", const std::string& network = "") {
+    return parse_platform(R"({"version": 1, "name": "row", "source": "a test",
+        "network": {"shape": "mesh", "extents": [5])" +
+                              network + R"(}, "links": {"bytes_per_second": 1e9, "latency": 0)" +
+                              links + "}}",
+                          "row.json");
+}
+
+/// A message of a million elements for each pair, started in this order by each sender.
+Schedule messages(const std::vector<std::pair<int, int>>& pairs) {
+    return make_schedule(5, [&](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(million);
+        for (const auto& [from, to] : pairs) {
+            if (from == rank)
+                builder.send(to, own);
+            if (to == rank)
+                builder.receive(from, builder.scratch(million));
+        }
+        return builder.finish(own);
+    });
+}
+
+TEST(ClockSimulation, a_wormhole_holds_the_links_behind_a_packet_that_waits) {
+    // The message from host 4 to host 1 waits for the link from host 2, and keeps the message to
+    // host 3 from the first link. If messages share links, all three take 32 ms.
+    const Schedule schedule = messages({{2, 1}, {4, 1}, {4, 3}});
+    EXPECT_NEAR(on_clock(schedule, {}, row_of_hosts()).seconds, 32e-3, 1e-3);
+    const Platform wormholes = row_of_hosts(R"(, "wormhole_packet": 100000000)");
+    const Simulation held = on_clock(schedule, {}, wormholes);
+    EXPECT_NEAR(held.finished[2], 16e-3, 1e-9);
+    EXPECT_NEAR(held.finished[1], 32e-3, 1e-9);
+    EXPECT_NEAR(held.finished[3], 48e-3, 1e-9);
+    EXPECT_EQ(held.finished, on_clock(schedule, {}, wormholes).finished);
+}
+
+TEST(ClockSimulation, packets_of_messages_that_meet_in_a_wormhole_network_alternate) {
+    // 16 MB in packets of 1.6 MB: the two messages take turns on the link from host 2 to host 3.
+    const Simulation turns =
+        on_clock(messages({{2, 4}, {0, 3}}), {},
+                 row_of_hosts(R"(, "wormhole_packet": 1600000)", R"(, "injection": 1e12)"));
+    EXPECT_NEAR(turns.finished[3], 19 * 1.6e-3, 1e-9);
+    EXPECT_NEAR(turns.finished[4], 20 * 1.6e-3, 1e-9);
+    // The last packet may be shorter.
+    EXPECT_NEAR(
+        on_clock(messages({{0, 1}}), {}, row_of_hosts(R"(, "wormhole_packet": 3000000)")).seconds,
+        16e-3, 1e-9);
+}
+
+TEST(ClockSimulation, ranks_that_wait_while_sending_hand_over_one_message_at_a_time) {
+    const Schedule schedule = messages({{0, 1}, {0, 2}, {3, 0}});
+    const Costs overlap{.send_overhead = 5e-3, .receive_overhead = 2e-3};
+    Costs waits = overlap;
+    waits.waits_while_sending = true;
+    // Overlapping: the messages share the first link from 10 ms on, when the second is handed over.
+    EXPECT_NEAR(on_clock(schedule, overlap, row_of_hosts()).finished[2], 39e-3, 1e-3);
+    const Simulation one_by_one = on_clock(schedule, waits, row_of_hosts());
+    EXPECT_NEAR(one_by_one.finished[1], 5e-3 + 16e-3 + 2e-3, 1e-9);
+    EXPECT_NEAR(one_by_one.finished[2], 2 * (5e-3 + 16e-3) + 2e-3, 1e-9);
+    // Rank 0 receives while its second message travels.
+    EXPECT_NEAR(one_by_one.finished[0], 2 * (5e-3 + 16e-3), 1e-9);
+}
+
+TEST(ClockSimulation, packs_a_strided_message_while_another_one_travels) {
+    const auto two_messages = [](Elements stride) {
+        return make_schedule(5, [&](int rank) {
+            ProgramBuilder builder;
+            const Region all = builder.input(million * stride);
+            const Region own{all.buffer, 0, 1, stride, million};
+            for (const int to : {1, 2}) {
+                if (rank == 0)
+                    builder.send(to, own);
+                if (rank == to)
+                    builder.receive(0, builder.scratch(million));
+            }
+            return builder.finish(all);
+        });
+    };
+    Costs costs{.pack_seconds_per_byte = 1e-9, .waits_while_sending = true}; // 16 ms per message
+    EXPECT_NEAR(on_clock(two_messages(1), costs, row_of_hosts()).finished[2], 32e-3, 1e-9);
+    EXPECT_NEAR(on_clock(two_messages(2), costs, row_of_hosts()).finished[2], 48e-3, 1e-9);
 }
 
 TEST(ClockSimulation, refuses_unsupported_schedules) {

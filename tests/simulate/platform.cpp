@@ -69,6 +69,17 @@ TEST(Platform, errors_name_the_field_and_the_expected_value) {
     EXPECT_THAT(refusal("{}"), HasSubstr("version is missing"));
 }
 
+TEST(Platform, a_network_with_rings_has_no_wormholes) {
+    const auto with_packet = [](const std::string& shape) {
+        return R"({"version": 1, "name": "small", "source": "a test", "network": {"shape": ")" +
+               shape + R"(", "extents": [4]}, "links": {"bytes_per_second": 1e9, "latency": 0,
+            "wormhole_packet": 512}})";
+    };
+    EXPECT_EQ(parse_platform(with_packet("mesh"), "small.json").wormhole_packet, 512);
+    EXPECT_THAT(refusal(with_packet("torus")),
+                HasSubstr("links.wormhole_packet is 512, expected a network without rings"));
+}
+
 TEST(HostOrder, lists_one_host_per_line_and_allows_comments) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("order.txt");

@@ -150,7 +150,9 @@ Json json_of(const simulate::Costs& costs) {
             {"send_seconds_per_byte", costs.send_seconds_per_byte},
             {"receive_seconds_per_byte", costs.receive_seconds_per_byte},
             {"seconds_per_application", costs.seconds_per_application},
-            {"copy_seconds_per_byte", costs.copy_seconds_per_byte}};
+            {"copy_seconds_per_byte", costs.copy_seconds_per_byte},
+            {"pack_seconds_per_byte", costs.pack_seconds_per_byte},
+            {"waits_while_sending", costs.waits_while_sending}};
 }
 
 std::string json_text(const SimulateCommand& command, const NamedSchedule& made,

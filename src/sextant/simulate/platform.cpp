@@ -67,7 +67,10 @@ Costs read_costs(const JsonField& field) {
     costs.send_seconds_per_byte = number("send_seconds_per_byte");
     costs.receive_seconds_per_byte = number("receive_seconds_per_byte");
     costs.copy_seconds_per_byte = number("copy_seconds_per_byte");
+    costs.pack_seconds_per_byte = number("pack_seconds_per_byte");
     costs.seconds_per_application = number("seconds_per_application");
+    if (const auto waits = field.find("waits_while_sending"))
+        costs.waits_while_sending = waits->boolean();
     return costs;
 }
 
@@ -86,6 +89,11 @@ Platform parse_platform(std::string_view text, const std::string& path) {
     if (const auto loss = whole.at("links").find("loss")) {
         platform.loss = {loss->at("flows").number(1, most_hosts),
                          loss->at("per_doubling").number(0, 100)};
+    }
+    if (const auto packet = whole.at("links").find("wormhole_packet")) {
+        if (whole.at("network").at("shape").text() == "torus")
+            packet->refuse("a network without rings, in which packets cannot wait for each other");
+        platform.wormhole_packet = packet->integer(1, 1 << 30);
     }
     if (const auto costs = whole.find("costs"))
         platform.costs = read_costs(*costs);

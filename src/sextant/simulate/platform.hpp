@@ -27,6 +27,11 @@ struct Costs {
     /// Time to combine one more operand, per element.
     double seconds_per_application = 0;
     double copy_seconds_per_byte = 0;
+    /// Additional time per byte to pack a message that is not contiguous in memory, or to unpack
+    /// it.
+    double pack_seconds_per_byte = 0;
+    /// True: while a message of a rank travels, the rank hands over no other message.
+    bool waits_while_sending = false;
     /// By kernel number: time per result. Missing kernels take no time.
     std::vector<double> seconds_per_computed_element = {};
 
@@ -93,6 +98,9 @@ struct Platform {
     std::string fitted; ///< fitted figures and the measurement; "" if no figure was fitted
     Network network;
     Loss loss;
+    /// The largest packet in bytes if switching is by wormholes (Wormholes); 0: messages share
+    /// links.
+    Bytes wormhole_packet = 0;
     Costs costs; ///< costs of its ranks' own work, if known
 };
 

@@ -126,43 +126,102 @@ void SimulatedRun::post(StepOfRank at) {
 
 /// Queues a message to be handed over or received; a rank handles one message at a time.
 void SimulatedRun::spend(StepOfRank at) {
-    Rank& rank = rank_of(at.rank);
-    rank.messages.push(at.step);
-    if (rank.messages.size() == 1)
-        spend_next(at.rank);
+    rank_of(at.rank).messages.push_back(at.step);
+    spend_next(at.rank);
 }
 
+/// Finds the first message of a rank that may be processed: while a message of the rank travels and
+/// ranks wait while sending, a receive or a message to be packed. False if there is none.
+bool SimulatedRun::find_next(int rank) {
+    Rank& own = rank_of(rank);
+    const auto next = std::find_if(own.messages.begin(), own.messages.end(), [&](int s) {
+        const StepOfRank at{rank, s};
+        return !own.is_sending || step(at).verb == Verb::receive ||
+               (!has_been(at, packed) && packing(at) > 0);
+    });
+    own.current = next - own.messages.begin();
+    return next != own.messages.end();
+}
+
+/// Processes the messages of a rank, until one takes time.
 void SimulatedRun::spend_next(int rank) {
     Rank& own = rank_of(rank);
-    while (!own.messages.empty()) {
-        const StepOfRank at{rank, own.messages.front()};
-        const Bytes bytes = bytes_of(at);
-        const Costs& costs = question_.costs;
-        const bool sends = step(at).verb == Verb::send;
-        const Seconds cost = sends ? costs.sending(bytes) : costs.receiving(bytes);
-        if (cost > 0)
+    while (!own.handles_message && find_next(rank)) {
+        const StepOfRank at{rank, own.messages[static_cast<std::size_t>(own.current)]};
+        if (has_been(at, handed_over)) {
+            own.messages.erase(own.messages.begin() + own.current);
+            own.is_sending = true;
+            world_.send(at, step(at).peer, bytes_of(at));
+            continue;
+        }
+        const Seconds cost = cost_of(at);
+        if (cost > 0) {
+            own.handles_message = true;
             return world_.work(rank, Work::message, cost);
-        own.messages.pop();
+        }
         spent(at);
     }
 }
 
+Seconds SimulatedRun::packing(StepOfRank at) const {
+    const double each = question_.costs.pack_seconds_per_byte;
+    return each > 0 && !is_contiguous(at) ? each * static_cast<double>(bytes_of(at)) : 0;
+}
+
+/// The time that the message in progress takes until `spent`.
+Seconds SimulatedRun::cost_of(StepOfRank at) const {
+    const Costs& costs = question_.costs;
+    const Bytes bytes = bytes_of(at);
+    if (step(at).verb == Verb::receive)
+        return costs.receiving(bytes) + packing(at);
+    return has_been(at, packed) ? costs.sending(bytes) : packing(at);
+}
+
+bool SimulatedRun::is_contiguous(StepOfRank at) const {
+    const std::span<const Region> regions = program(at.rank).regions_of(step(at));
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+        const bool joins = i == 0 || (regions[i].buffer == regions[i - 1].buffer &&
+                                      regions[i].offset == regions[i - 1].end());
+        if (!regions[i].contiguous() || !joins)
+            return false;
+    }
+    return true;
+}
+
+/// Ends what `cost_of` charged for the message in progress: a receive, the packing of a send, or
+/// its hand-over.
 void SimulatedRun::spent(StepOfRank at) {
+    Rank& own = rank_of(at.rank);
+    if (step(at).verb == Verb::send && !has_been(at, packed)) {
+        state_of(at) |= packed;
+        return;
+    }
+    own.messages.erase(own.messages.begin() + own.current);
     if (step(at).verb == Verb::send)
         get_ready(at, handed_over);
     else
         finish_message(at);
 }
 
-void SimulatedRun::get_ready(StepOfRank send, Readiness what) {
-    std::uint8_t& readiness = rank_of(send.rank).readiness[static_cast<std::size_t>(send.step)];
-    readiness |= what;
-    if (readiness == travels)
-        world_.send(send, step(send).peer, bytes_of(send));
+void SimulatedRun::get_ready(StepOfRank send, State what) {
+    state_of(send) |= what;
+    if (!has_been(send, handed_over) || !has_been(send, awaited))
+        return;
+    if (!question_.costs.waits_while_sending)
+        return world_.send(send, step(send).peer, bytes_of(send));
+    std::deque<int>& messages = rank_of(send.rank).messages;
+    if (what == handed_over) // the caller continues with this message
+        return messages.push_front(send.step);
+    messages.push_back(send.step);
+    spend_next(send.rank);
 }
 
 void SimulatedRun::arrived(StepOfRank send) {
     finish_message(send);
+    if (question_.costs.waits_while_sending) {
+        rank_of(send.rank).is_sending = false;
+        spend_next(send.rank);
+    }
     advance(send.rank);
     const StepOfRank receive = mate(send);
     spend(receive);
@@ -231,8 +290,8 @@ void SimulatedRun::worked(int rank, Work work) {
         end_work(rank);
     } else {
         Rank& own = rank_of(rank);
-        const StepOfRank at{rank, own.messages.front()};
-        own.messages.pop();
+        const StepOfRank at{rank, own.messages[static_cast<std::size_t>(own.current)]};
+        own.handles_message = false;
         spent(at);
         spend_next(rank);
     }

@@ -8,8 +8,8 @@
 #include "sextant/schedule/walk.hpp"
 #include "sextant/simulate/simulation.hpp"
 
+#include <deque>
 #include <functional>
-#include <queue>
 #include <vector>
 
 namespace sextant::simulate {
@@ -93,20 +93,26 @@ class SimulatedRun {
     Simulation finish();
 
   private:
-    /// The state of a message, stored for the step that sends it.
-    enum Readiness : std::uint8_t { handed_over = 1, awaited = 2, travels = 3 };
+    /// What has happened to a message, stored for the step that sends it. It travels once it is
+    /// handed over and awaited.
+    enum State : std::uint8_t { packed = 1, handed_over = 2, awaited = 4 };
 
     struct Rank {
         Rank(const Program& program, const Dependences& dependences, Association association)
             : walk(program, dependences),
               folding(program, association),
-              readiness(program.steps.size()) {}
+              states(program.steps.size()) {}
 
         Walk walk;
         Folding folding;
-        std::vector<std::uint8_t> readiness; ///< by step; used for sends
-        std::queue<int> messages; ///< sends and receives to process; the first is in progress
-        int step = Walk::none;    ///< step in progress
+        std::vector<std::uint8_t> states; ///< by step; used for sends
+        /// Sends and receives to process. A send is packed, handed over and, if ranks wait while
+        /// sending, made to travel when no other message does.
+        std::deque<int> messages;
+        std::ptrdiff_t current = 0;   ///< index of the message in progress, or found last
+        bool handles_message = false; ///< true if a message is in progress
+        bool is_sending = false;      ///< a message of this rank travels, and no other may start
+        int step = Walk::none;        ///< step in progress
         Seconds step_began = 0;
         bool step_ends = false; ///< true if this work ends the step; a fold may need more work
         std::vector<Seconds> posted;
@@ -129,9 +135,20 @@ class SimulatedRun {
     void advance(int rank);
     void post(StepOfRank at);
     void spend(StepOfRank at);
+    bool find_next(int rank);
     void spend_next(int rank);
     void spent(StepOfRank at);
-    void get_ready(StepOfRank send, Readiness what);
+    void get_ready(StepOfRank send, State what);
+    std::uint8_t& state_of(StepOfRank send) {
+        return rank_of(send.rank).states[static_cast<std::size_t>(send.step)];
+    }
+    bool has_been(StepOfRank send, State what) const {
+        const Rank& rank = ranks_[static_cast<std::size_t>(send.rank)];
+        return (rank.states[static_cast<std::size_t>(send.step)] & what) != 0;
+    }
+    Seconds packing(StepOfRank at) const;
+    Seconds cost_of(StepOfRank at) const;
+    bool is_contiguous(StepOfRank at) const;
     bool work_some(int rank);
     bool work_on(int rank, int step, Seconds seconds, bool ends);
     void end_work(int rank);

@@ -7,6 +7,7 @@
 #include "sextant/simulate/platform.hpp"
 #include "sextant/simulate/simulated_ranks.hpp"
 #include "sextant/simulate/simulator_process.hpp"
+#include "sextant/simulate/wormholes.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -68,6 +69,7 @@ class Clock {
         : platform_(platform),
           wires_(wires_of(platform)),
           sharing_(wires_, together),
+          wormholes_(wires_, std::max<Bytes>(1, platform.wormhole_packet)),
           host_of_(hosts_of(question, platform)),
           processors_(question.schedule.size(),
                       {[this] { return now_; },
@@ -101,6 +103,7 @@ class Clock {
                      static_cast<int>(question.schedule.size()), question.platform);
     }
 
+    bool has_wormholes() const { return platform_.wormhole_packet > 0; }
     int host(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
 
     void foresee(Foreseen what) {
@@ -113,8 +116,9 @@ class Clock {
 
     bool happen_next() {
         constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
-        if (sharing_.next() < (foreseen_.empty() ? never : foreseen_.top().time)) {
-            for (const model::Arrival& each : sharing_.pass())
+        const Seconds next_in_network = has_wormholes() ? wormholes_.next() : sharing_.next();
+        if (next_in_network < (foreseen_.empty() ? never : foreseen_.top().time)) {
+            for (const model::Arrival& each : has_wormholes() ? wormholes_.pass() : sharing_.pass())
                 foresee(std::max(now_, each.time), Foreseen::arriving, each.message);
             return true;
         }
@@ -153,13 +157,18 @@ class Clock {
         const int from = host(sent.at.rank), to = host(sent.to);
         if (!sharing_.has_links(from, to))
             return play_.arrived(sent.at);
-        sharing_.start({from, to, static_cast<double>(sent.bytes)}, now_);
+        const model::MessageInFlight message{from, to, static_cast<double>(sent.bytes)};
+        if (has_wormholes())
+            wormholes_.start(message, now_);
+        else
+            sharing_.start(message, now_);
         travelling_.push_back(sent.at);
     }
 
     const Platform& platform_;
     const machine::Wires wires_;
-    model::Sharing sharing_;
+    model::Sharing sharing_; ///< used if there are no wormholes
+    Wormholes wormholes_;
     const std::vector<int> host_of_;
     Processors processors_;
     std::priority_queue<Foreseen> foreseen_;

@@ -53,19 +53,16 @@ Program get_program(Channel& from) {
 void put_costs(Channel& to, const Costs& costs) {
     to.put(std::vector{costs.send_overhead, costs.receive_overhead, costs.send_seconds_per_byte,
                        costs.receive_seconds_per_byte, costs.seconds_per_application,
-                       costs.copy_seconds_per_byte});
+                       costs.copy_seconds_per_byte, costs.pack_seconds_per_byte,
+                       costs.waits_while_sending ? 1. : 0.});
     to.put(costs.seconds_per_computed_element);
 }
 
 Costs get_costs(Channel& from) {
     const std::vector<double> values = from.get_vector<double>();
-    return {values.at(0),
-            values.at(1),
-            values.at(2),
-            values.at(3),
-            values.at(4),
-            values.at(5),
-            from.get_vector<double>()};
+    return {values.at(0), values.at(1),      values.at(2),
+            values.at(3), values.at(4),      values.at(5),
+            values.at(6), values.at(7) != 0, from.get_vector<double>()};
 }
 
 void put_order(Channel& to, const std::vector<OrderedHost>& order) {

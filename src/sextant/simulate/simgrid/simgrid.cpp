@@ -180,6 +180,12 @@ Simulation answer(const Question& question) {
     std::optional<Platform> platform;
     if (is_json(question.platform))
         platform = read_platform(question.platform);
+    if (platform && platform->wormhole_packet > 0) {
+        throw InvalidFile(
+            question.platform,
+            "has wormhole switching, which only Sextant's own simulator has: expected "
+            "--clock");
+    }
     return simulate_here(question, platform);
 }
 
