@@ -4,6 +4,7 @@
 #include "sextant/collective/level_algorithms.hpp"
 #include "sextant/core/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -116,6 +117,34 @@ TEST(MultiLevelCollectives, unequal_halving_takes_more_rounds_and_rejects_invali
               counts("logp-lev-sq-scatter", grid).rounds);
     for (const double share : {0., 1., -1., std::nan("")})
         EXPECT_THROW(halving_scatter(grid, 0, share), InvalidTask) << share;
+}
+
+TEST(MultiLevelCollectives, two_levels_divide_into_p_to_the_power_of_alpha_parts) {
+    for (const int side : {2, 3, 4, 7, 16}) {
+        const Grid grid = tiles(side, 1);
+        const int p = grid.ranks();
+        for (const double alpha : {.1, .25, .5, .75, .9}) {
+            for (const char* name : {"2-lev-rec-scatter", "2-lev-rec-gather"}) {
+                const Algorithm& algorithm = find(name);
+                const Schedule schedule = make_schedule(
+                    p, [&](int rank) { return algorithm.program_with(grid, rank, alpha); });
+                const Proof proof = prove(schedule, algorithm.claim(grid));
+                EXPECT_EQ(proof.error, "") << name << " " << side << " " << alpha;
+                EXPECT_EQ(proof.messages, p - 1) << name << " " << side << " " << alpha;
+            }
+        }
+    }
+    // 16 x 16 processors: p^alpha - 1 long messages and p^(1 - alpha) - 1 short ones leave rank 0.
+    const auto sent_by_root = [](double alpha) {
+        const Program root = two_level_scatter(tiles(16, 1), 0, alpha);
+        return std::count_if(root.steps.begin(), root.steps.end(),
+                             [](const Step& step) { return step.verb == Verb::send; });
+    };
+    EXPECT_EQ(sent_by_root(.5), 15 + 15);
+    EXPECT_EQ(sent_by_root(.25), 3 + 63);
+    EXPECT_EQ(sent_by_root(.875), 127 + 1);
+    for (const double alpha : {0., 1., std::nan("")})
+        EXPECT_THROW(two_level_gather(tiles(4, 1), 0, alpha), InvalidTask) << alpha;
 }
 
 TEST(MultiLevelCollectives, all_to_all_sends_the_expected_messages_per_level) {

@@ -77,6 +77,34 @@ TEST(AlgorithmFamilies, refuse_parameters_that_they_do_not_use) {
     ScheduleRequest collected = request_for("collective", "");
     collected.root = 0;
     expect_refused(collected, "collective has no image to collect");
+    ScheduleRequest uneven = request_for("collective", "2-lev-rec-scatter");
+    uneven.gamma = .6;
+    expect_refused(uneven,
+                   "--gamma is a parameter of the collective algorithms "
+                   "logp-lev-rec-scatter and logp-lev-rec-gather, not of 2-lev-rec-scatter");
+    uneven = request_for("compositing", "");
+    uneven.alpha = .5;
+    expect_refused(uneven, "--alpha is a parameter of the collective algorithms");
+}
+
+TEST(AlgorithmFamilies, create_collectives_with_the_requested_parameter) {
+    ScheduleRequest request = request_for("collective", "logp-lev-rec-scatter");
+    request.gamma = .5;
+    const NamedSchedule halves = make_schedule(request);
+    EXPECT_THAT(halves.title, HasSubstr("logp-lev-rec-scatter, gamma 0.5"));
+    EXPECT_EQ(prove(halves.schedule, halves.claim).error, "");
+    const auto first_message = [](const NamedSchedule& made) {
+        for (const Step& step : made.schedule.front().steps) {
+            if (step.verb == Verb::send)
+                return made.schedule.front().elements_of(step);
+        }
+        return Elements{0};
+    };
+    request.gamma = .75;
+    const Elements quarter = first_message(make_schedule(request));
+    EXPECT_LT(quarter, first_message(halves));
+    request.gamma.reset();
+    EXPECT_EQ(first_message(make_schedule(request)), quarter);
 }
 
 } // namespace

@@ -64,6 +64,10 @@ struct Algorithm {
     Grid (*grid)(int ranks, Elements elements);
     /// One rank's program, for data.ranks() ranks. Rank 0 is the root.
     Program (*program)(const Partition& data, int rank);
+    /// The name of the algorithm's parameter, "gamma" or "alpha", and one rank's program for a
+    /// value of it; `program` has the published value. Not set for algorithms without a parameter.
+    std::string_view parameter = {};
+    Program (*program_with)(const Partition& data, int rank, double value) = nullptr;
 
     /// The claim to prove for a schedule of this algorithm.
     Claim claim(const Partition& data) const { return claim_of(what, data); }

@@ -6,6 +6,7 @@
 #include "sextant/schedule/builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -171,6 +172,50 @@ Program two_level_scatter(const Partition& data, int rank) {
 
 Program two_level_gather(const Partition& data, int rank) {
     return gather_by_levels(data, by_rows, rank);
+}
+
+namespace {
+
+/// Cuts a submachine into `down` bands of rows, and each band into `across` pieces of columns.
+Division into_pieces(const Submachine& machine, int across, int down) {
+    const Submachine column{machine.column, machine.row, 1, machine.rows};
+    Division division{across == 1 ? column : machine, {}};
+    for (int j = 0; j < down; ++j) {
+        const int top = machine.rows * j / down, bottom = machine.rows * (j + 1) / down;
+        for (int i = 0; i < across; ++i) {
+            const int left = machine.columns * i / across;
+            const int right = machine.columns * (i + 1) / across;
+            division.parts.push_back(
+                {machine.column + left, machine.row + top, right - left, bottom - top});
+        }
+    }
+    return division;
+}
+
+Divide by_alpha(double alpha) {
+    if (!(alpha > 0 && alpha < 1))
+        throw InvalidTask(
+            fmt::format("an exponent alpha of {}, expected more than 0 and less than 1", alpha));
+    return [alpha](const Submachine& machine, int level) {
+        if (level > 0)
+            return into_processors(machine);
+        const auto parts = static_cast<int>(std::lround(std::pow(machine.size(), alpha)));
+        const int down = std::clamp(parts, 1, machine.rows);
+        const int across = std::clamp((parts + down / 2) / down, 1, machine.columns);
+        if (across * down == 1)
+            return into_processors(machine);
+        return into_pieces(machine, across, down);
+    };
+}
+
+} // namespace
+
+Program two_level_scatter(const Partition& data, int rank, double alpha) {
+    return scatter_by_levels(data, by_alpha(alpha), rank);
+}
+
+Program two_level_gather(const Partition& data, int rank, double alpha) {
+    return gather_by_levels(data, by_alpha(alpha), rank);
 }
 
 namespace {

@@ -59,6 +59,13 @@ Program broadcast_by_levels(const Partition& data, const Divide& divide, int ran
 Program two_level_scatter(const Partition& data, int rank);
 Program two_level_gather(const Partition& data, int rank);
 
+/// The two levels with about p^alpha parts instead of the rows: bands of rows, or, if there are
+/// more parts than rows, pieces of rows.
+///
+/// Requires  0 < alpha < 1; otherwise throws InvalidTask.
+Program two_level_scatter(const Partition& data, int rank, double alpha);
+Program two_level_gather(const Partition& data, int rank, double alpha);
+
 /// 3-lev-sq: rank 0 sends each of about √p squares of processors its tiles as one message; within
 /// each square it continues as in two levels. A side of n processors is cut into round(√n) nearly
 /// equal parts, so that any grid has squares. The gather is the reverse.

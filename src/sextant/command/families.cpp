@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/families.hpp"
 
+#include "sextant/collective/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/report/text.hpp"
@@ -9,6 +10,7 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::command {
 
@@ -25,6 +27,28 @@ bool is_compositing(const Family& family) {
     return family.configurations_for != nullptr;
 }
 
+/// Throws InvalidTask if a parameter of collectives is set for an algorithm that does not have it.
+void check_parameters(const ScheduleRequest& request) {
+    const auto check = [&](std::string_view parameter, const std::optional<double>& value) {
+        if (!value)
+            return;
+        std::vector<std::string_view> names;
+        for (const collective::Algorithm& row : collective::catalogue()) {
+            if (row.parameter == parameter)
+                names.push_back(row.name);
+        }
+        const bool is_one = std::find(names.begin(), names.end(), request.algorithm) != names.end();
+        if (request.family != "collective" || !is_one) {
+            throw InvalidTask(
+                fmt::format("--{} is a parameter of the collective algorithms {}, not of {}",
+                            parameter, fmt::join(names, " and "),
+                            request.algorithm.empty() ? request.family : request.algorithm));
+        }
+    };
+    check("gamma", request.gamma);
+    check("alpha", request.alpha);
+}
+
 /// Finds the family and checks the request. Throws InvalidTask for unknown names, and for
 /// parameters that do not apply to the family.
 const Family& checked_family(const ScheduleRequest& request) {
@@ -33,6 +57,7 @@ const Family& checked_family(const ScheduleRequest& request) {
         find_by_name<FamilyAlgorithm>(fmt::format("{} algorithm", family.name), request.algorithm,
                                       family.algorithms);
     }
+    check_parameters(request);
     if (is_compositing(family))
         return family;
     if (request.tuning != compositing::Tuning{}) {
@@ -68,6 +93,14 @@ Record record_of(ScheduleRequest& request) {
              "assign pixels to ranks cyclically, in blocks of N")
         .between(1, most_count)
         .none_is(0);
+    record
+        .add("gamma", request.gamma, "F",
+             "logp-lev-rec: fraction of ranks that a leader keeps; default: .75, to gather .6")
+        .between(.01, .99);
+    record
+        .add("alpha", request.alpha, "F",
+             "2-lev-rec: divide N ranks into N^alpha parts; default: rows of processors")
+        .between(.01, .99);
     record.add("ranks", request.ranks, "N", "number of ranks").between(1, most_ranks);
     record.add("elements", request.elements, "N", "number of pixels or values")
         .between(1, most_count);

@@ -39,6 +39,8 @@ struct ScheduleRequest {
     std::string family = "compositing";
     std::string algorithm = {};      ///< name; if empty, all algorithms or the first one
     compositing::Tuning tuning = {}; ///< for compositing; if unset, every tuning or the default
+    /// For collectives: the parameter of logp-lev-rec, and that of 2-lev-rec.
+    std::optional<double> gamma = {}, alpha = {};
     int ranks = 8;
     Elements elements = 0;
     int root = compositing::Task::distributed; ///< used for compositing only

@@ -41,12 +41,17 @@ NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
                                   const ScheduleRequest& request) {
     const Grid grid = algorithm.grid(request.ranks, request.elements);
     const std::string name(algorithm.name);
-    const std::string title =
-        grid.columns == 1 ? name
-                          : fmt::format("{}, {}x{} processors", name, grid.columns, grid.rows);
-    return {name, title,
-            all_programs(request, title, [&](int rank) { return algorithm.program(grid, rank); }),
-            algorithm.claim(grid), grid};
+    const std::optional<double> value =
+        algorithm.parameter == "gamma" ? request.gamma : request.alpha;
+    std::string title = name;
+    if (value)
+        title += fmt::format(", {} {}", algorithm.parameter, *value);
+    if (grid.columns > 1)
+        title += fmt::format(", {}x{} processors", grid.columns, grid.rows);
+    const auto program = [&](int rank) {
+        return value ? algorithm.program_with(grid, rank, *value) : algorithm.program(grid, rank);
+    };
+    return {name, title, all_programs(request, title, program), algorithm.claim(grid), grid};
 }
 
 NamedSchedule linear_gather(const ScheduleRequest& request) {
