@@ -166,14 +166,11 @@ TEST(Reproduce, random_bisections_of_a_fat_tree_get_slightly_more_than_half_of_t
 
 TEST(Reproduce, scatters_on_the_delta_match_the_measurements_in_the_c3_paper) {
     const Result figure = experiment("c3", "Figure 8").run(Extent::quick);
-    for (const char* label : {"1-lev-dir, 16", "1-lev-dir, 16384", "logp-lev-sq, 16"})
-        EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .2) << label;
-    for (const char* algorithm : {"2-lev-rec", "3-lev-sq", "logp-lev-rec(0.75)"}) {
-        for (const char* bytes : {"16384", "2048"}) {
-            const std::string label = fmt::format("{}, {}", algorithm, bytes);
-            EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .11) << label;
-        }
-    }
+    ASSERT_EQ(figure.rows.size(), 18u);
+    for (const Row& each : figure.rows)
+        EXPECT_EQ(verdict(each), "agrees") << each.label;
+    // If links are shared and processors are never busy, a broadcast is too fast.
+    EXPECT_LT(row(figure, "1-lev-br, 2048").ours.front(), .75 * 549.12);
 }
 
 TEST(Reproduce, combining_messages_beats_permutations_for_small_messages_on_the_delta) {
@@ -185,7 +182,65 @@ TEST(Reproduce, combining_messages_beats_permutations_for_small_messages_on_the_
             << bytes;
     }
     EXPECT_GT(took("logp-lev-bfly, 4096"), 1.5 * took("1-lev-xor, 4096"));
-    EXPECT_NEAR(ratio(row(figure, "1-lev-xor, 128")).value(), 1, .2);
+    for (const Row& each : figure.rows)
+        EXPECT_EQ(verdict(each), "agrees") << each.label;
+    const Claim& balanced = figure.claims.back();
+    EXPECT_FALSE(balanced.can_be_known) << balanced.text;
+    for (const Claim& claim : figure.claims)
+        EXPECT_TRUE(claim.holds || !claim.can_be_known) << claim.text << ": " << claim.found;
+}
+
+TEST(Reproduce, each_assumption_about_the_delta_has_its_effect) {
+    const Result table = experiment("c3", "Figures 8, 11: causes").run(Extent::quick);
+    const auto times = [&](std::string_view label) { return row(table, label).ours; };
+    EXPECT_GT(times("2-lev-sq, 64")[1], 1.5 * times("2-lev-sq, 64")[0]);            // wormholes
+    EXPECT_GT(times("1-lev-dir, 1024")[2], 1.8 * times("1-lev-dir, 1024")[1]);      // busy
+    EXPECT_GT(times("logp-lev-sq, 1024")[3], 1.15 * times("logp-lev-sq, 1024")[2]); // copies
+    const auto uneven = times("logp-lev-rec(0.75), 1024");
+    EXPECT_LT(uneven[4], .9 * uneven[3]); // rounds overlap
+}
+
+TEST(Reproduce, searches_find_the_values_that_the_simulated_delta_has) {
+    for (const char* item : {"Figure 8: overheads fitted", "Figure 8: copying fitted"}) {
+        const Result map = experiment("c3", item).run(Extent::quick);
+        ASSERT_EQ(map.rows.size(), 5u) << item;
+        EXPECT_LT(map.rows[2].ours[2], 1.15) << item;
+        EXPECT_GT(map.rows[0].ours[0], 1.1 * map.rows[2].ours[2]) << item;
+    }
+    const Result model = experiment("c3", "Figures 8, 11: C³ fitted").run(Extent::quick);
+    for (const Row& each : model.rows) {
+        for (const double factor : each.ours)
+            EXPECT_GT(factor, 1.25) << each.label; // no parameters of C³ explain the times
+    }
+}
+
+TEST(Reproduce, the_published_gamma_and_alpha_explain_the_published_times) {
+    for (const char* item : {"section 4.1: gamma", "section 4.1: alpha"}) {
+        const Result found = experiment("c3", item).run(Extent::whole);
+        const Claim& published = found.claims.front();
+        EXPECT_TRUE(published.holds) << published.text << ": " << published.found;
+        EXPECT_GT(found.rows.front().ours.back(), 1.3) << found.rows.front().label;
+        EXPECT_GT(found.rows.back().ours.back(), 1.1) << found.rows.back().label;
+    }
+}
+
+TEST(Reproduce, balanced_contour_merging_pays_with_the_lists_of_the_c3_paper_only) {
+    const auto last = [](const char* item) {
+        return experiment("c3", item).run(Extent::quick).rows.back().ours; // 2048x2048, 100 %
+    };
+    const std::vector<double> ours = last("section 5.3");
+    EXPECT_GT(ours[3], ours[2]);
+    const std::vector<double> theirs = last("section 5.3: lists of the paper");
+    EXPECT_LT(theirs[3], theirs[2]);
+}
+
+TEST(Reproduce, all_to_one_on_the_delta_is_slower_than_one_to_all_for_large_messages) {
+    const Result table = experiment("c3", "section 4.2").run(Extent::quick);
+    const std::vector<double> scatter = row(table, "one-to-all, 16384").ours;
+    const std::vector<double> gather = row(table, "all-to-one, busy receivers, 16384").ours;
+    for (std::size_t i = 0; i < scatter.size(); ++i)
+        EXPECT_GT(gather[i], .99 * scatter[i]) << table.columns[i];
+    EXPECT_EQ(table.claims.size(), 5u);
 }
 
 TEST(Reproduce, prefix_circuits_obey_the_published_tables_and_bounds) {
@@ -283,6 +338,25 @@ TEST(Reproduce, costs_on_the_delta_equal_those_in_figure_6_of_the_c3_paper) {
 TEST(Reproduce, c3_chooses_the_fastest_algorithm_at_one_of_eleven_sizes) {
     EXPECT_EQ(experiment("c3", "Figure 7").run(Extent::quick).claims.front().found,
               "at 1 of 11 sizes; 10.2 % lost on average, 45.5 % at most");
+}
+
+TEST(Reproduce, the_simulated_delta_chooses_better_than_c3) {
+    double by_c3 = 0, by_simulation = 0;
+    for (const Row& each : experiment("c3", "Figure 7").run(Extent::quick).rows) {
+        ASSERT_EQ(each.ours.size(), 2u) << each.label;
+        by_c3 += each.ours[0] / *each.theirs - 1;
+        by_simulation += each.ours[1] / *each.theirs - 1;
+    }
+    EXPECT_LT(by_simulation, .6 * by_c3);
+}
+
+TEST(Reproduce, all_to_one_is_charged_as_one_to_all_without_set_ups) {
+    const Result charges = experiment("c3", "section 4.2: charges").run(Extent::quick);
+    for (const Row& each : charges.rows) {
+        EXPECT_NEAR(ratio(each).value(), 1, .01) << each.label;
+        EXPECT_NEAR(each.ours.front(), 255. / 512, 1e-9) << each.label; // all is received
+    }
+    EXPECT_EQ(charges.claims.front().found.substr(0, 9), "0 and 256");
 }
 
 TEST(Reproduce, schedules_take_the_times_of_the_formulas_in_the_shift_based_paper) {
@@ -405,11 +479,51 @@ TEST(Reproduce, contour_ranking_costs_at_most_as_much_as_in_the_paper) {
     const Result figure = experiment("c3", "Figure 14").run(Extent::quick);
     expect_all_claims(figure);
     for (const Row& each : figure.rows) {
-        EXPECT_LE(ratio(each).value(), 1 + 1e-3) << each.label;
+        EXPECT_LE(each.ours.front(), *each.theirs * (1 + 1e-3)) << each.label;
+        EXPECT_NEAR(ratio(each).value(), 1, .02) << each.label; // by the paper's assumptions
         if (each.label.ends_with("set-ups")) {
-            EXPECT_DOUBLE_EQ(ratio(each).value(), 1) << each.label;
+            EXPECT_DOUBLE_EQ(each.ours.front(), *each.theirs) << each.label;
         }
     }
+}
+
+TEST(Reproduce, networks_of_the_c3_paper_are_counted_on_their_graphs) {
+    const Result figure = experiment("c3", "Figure 1").run(Extent::quick);
+    expect_all_claims(figure);
+    const auto counted = [&](std::string_view label) { return row(figure, label).ours.back(); };
+    EXPECT_DOUBLE_EQ(counted("linear array, 16 processors, latency"), 5.3125);
+    EXPECT_DOUBLE_EQ(counted("square mesh, 16 processors, latency"), 2.5);
+    EXPECT_DOUBLE_EQ(counted("fat tree of arity 4, 16 processors, latency"), 3.375);
+    EXPECT_DOUBLE_EQ(counted("fat tree of arity 2, 256 processors, largest distance"), 16);
+    EXPECT_EQ(verdict(row(figure, "fat tree of arity 2, 256 processors, latency")), "agrees");
+    for (const char* network : {"linear array", "square mesh", "hypercube", "complete graph"}) {
+        const auto label = fmt::format("{}, 16 processors, bisection", network);
+        EXPECT_DOUBLE_EQ(ratio(row(figure, label)).value(), 1) << label;
+    }
+}
+
+TEST(Reproduce, messages_are_charged_by_the_formulas_of_the_c3_paper) {
+    for (const char* item : {"Figure 2", "Figure 3", "Figure 4"}) {
+        const Result figure = experiment("c3", item).run(Extent::quick);
+        for (const Row& each : figure.rows) {
+            // By Figure 3, store-and-forward charges a single message one packet time per packet
+            // more than by Figure 2.
+            const bool differs = item == std::string_view("Figure 2") &&
+                                 each.label == "store-and-forward, nonblocking, send time";
+            EXPECT_NEAR(each.ours.back() - *each.theirs, differs ? 3 : 0, 1e-6)
+                << item << ", " << each.label;
+        }
+    }
+}
+
+TEST(Reproduce, computation_units_of_the_c3_paper_follow_from_two_rules) {
+    const Result figures = experiment("c3", "Figures 6, 9, 14").run(Extent::quick);
+    ASSERT_EQ(figures.rows.size(), 14u);
+    for (const Row& each : figures.rows)
+        EXPECT_EQ(verdict(each), "agrees") << each.label;
+    EXPECT_FALSE(figures.claims.front().holds) << figures.claims.front().found;
+    // A message of 16 blocks reaches the leader of each row, and one block each processor.
+    EXPECT_DOUBLE_EQ(row(figures, "Figure 6, 2-lev-rec").ours[1], 17. / 512);
 }
 
 TEST(Reproduce, work_stealing_shortens_registration_on_many_cores) {

@@ -82,9 +82,13 @@ std::span<const Experiment> radix_k_paper();
 std::span<const Experiment> radix_k_sparse();
 /// Hambrusch and Khokhar, JPDC 32, 1996, doi:10.1006/jpdc.1996.0010
 std::span<const Experiment> c3_paper();
+/// Figures 1 to 4 of the C³ paper: the parameters of networks, and the charges of messages.
+std::span<const Experiment> c3_definitions();
 /// The costs printed in the C³ paper's figures, and the regret of its choices on the authors'
 /// machine.
 std::span<const Experiment> c3_charges();
+/// Searches for the parameters that explain Figures 8 and 11 of the C³ paper.
+std::span<const Experiment> c3_searches();
 /// Section 5 of the C³ paper, on contour ranking.
 std::span<const Experiment> c3_contours();
 /// Seinstra and Koelma, IEEE TPDS 13(7), 2002: the costs and sizes of its messages.
