@@ -37,6 +37,16 @@ seconds=$(predict collective --algorithm 3-lev-sq-gather --ranks 49 --elements 6
     sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p')
 awk "BEGIN { exit !($seconds > 0.0115 && $seconds < 0.0121) }" || fail "c3: $seconds seconds"
 
+# With gamma = .5, logp-lev-rec is logp-lev-sq; with 16 parts, 2-lev-rec divides 256 ranks into rows.
+on_delta() { predict collective --ranks 256 --elements 65536 --element-size 1 \
+    --machine "$MACHINES/delta256.json" --model c3 --json "$@" | seconds; }
+[ "$(on_delta --algorithm logp-lev-rec-scatter --gamma .5)" = "$(on_delta --algorithm logp-lev-sq-scatter)" ] ||
+    fail "gamma .5"
+[ "$(on_delta --algorithm 2-lev-rec-gather --alpha .5)" = "$(on_delta --algorithm 2-lev-rec-gather)" ] ||
+    fail "alpha .5"
+[ "$(on_delta --algorithm 2-lev-rec-gather --alpha .75)" != "$(on_delta --algorithm 2-lev-rec-gather)" ] ||
+    fail "alpha .75"
+
 # It is a failure if the only requested model cannot predict; a wrong name is a usage error.
 status=0; predict collective --machine "$MACHINES/das.json" --model c3 >/dev/null || status=$?
 [ "$status" = 1 ] || fail "exit code $status for a schedule that no model describes"

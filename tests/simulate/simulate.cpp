@@ -55,6 +55,19 @@ class Simulate : public testing::Test {
 
 constexpr Elements million = 1'000'000; ///< 16 ms on a cable
 
+TEST_F(Simulate, ranks_may_wait_while_sending) {
+    const Costs waits{.send_overhead = 5e-3, .waits_while_sending = true};
+    EXPECT_NEAR(simulated(test::star(3, million), waits).seconds, 2 * (5e-3 + 16e-3 + 2e-6), 1e-9);
+}
+
+TEST_F(Simulate, wormholes_are_refused) {
+    write("wormholes.json", R"({"version": 1, "name": "small", "source": "a test",
+        "network": {"shape": "crossbar", "hosts": 4},
+        "links": {"bytes_per_second": 1e9, "latency": 1e-6, "wormhole_packet": 512}})");
+    EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)),
+                HasSubstr("wormholes.json: has wormhole switching"));
+}
+
 TEST_F(Simulate, a_message_takes_the_time_of_its_bytes_and_the_latency_of_its_links) {
     EXPECT_NEAR(simulated(test::star(2, million)).seconds, 16e-3 + 2e-6, 1e-12);
 }

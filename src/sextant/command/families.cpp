@@ -95,11 +95,11 @@ Record record_of(ScheduleRequest& request) {
         .none_is(0);
     record
         .add("gamma", request.gamma, "F",
-             "logp-lev-rec: fraction of ranks that a leader keeps; default: .75, to gather .6")
+             "logp-lev-rec: fraction kept by a leader; default: .75, to gather .6")
         .between(.01, .99);
     record
         .add("alpha", request.alpha, "F",
-             "2-lev-rec: divide N ranks into N^alpha parts; default: rows of processors")
+             "2-lev-rec: divide p ranks into p^alpha parts; default: rows")
         .between(.01, .99);
     record.add("ranks", request.ranks, "N", "number of ranks").between(1, most_ranks);
     record.add("elements", request.elements, "N", "number of pixels or values")

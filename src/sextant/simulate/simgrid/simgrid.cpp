@@ -183,8 +183,7 @@ Simulation answer(const Question& question) {
     if (platform && platform->wormhole_packet > 0) {
         throw InvalidFile(
             question.platform,
-            "has wormhole switching, which only Sextant's own simulator has: expected "
-            "--clock");
+            "has wormhole switching, which SimGrid does not simulate; expected --clock");
     }
     return simulate_here(question, platform);
 }
