@@ -126,6 +126,8 @@ void SimulatedRun::post(StepOfRank at) {
 
 /// Queues a message to be handed over or received; a rank handles one message at a time.
 void SimulatedRun::spend(StepOfRank at) {
+    if (step(at).verb == Verb::send && packing(at) == 0)
+        state_of(at) |= packed;
     rank_of(at.rank).messages.push_back(at.step);
     spend_next(at.rank);
 }
@@ -136,8 +138,7 @@ bool SimulatedRun::find_next(int rank) {
     Rank& own = rank_of(rank);
     const auto next = std::find_if(own.messages.begin(), own.messages.end(), [&](int s) {
         const StepOfRank at{rank, s};
-        return !own.is_sending || step(at).verb == Verb::receive ||
-               (!has_been(at, packed) && packing(at) > 0);
+        return !own.is_sending || step(at).verb == Verb::receive || !has_been(at, packed);
     });
     own.current = next - own.messages.begin();
     return next != own.messages.end();
