@@ -268,155 +268,29 @@ Result direct_orders(Extent extent) {
     return result;
 }
 
-// Section 4.2: all-to-one, for which the paper states observations but no numbers.
-
-struct Gather {
-    std::string_view paper, gather, scatter;
-};
-
-constexpr Gather gathers[] = {{"1-lev-dir", "flat-gather", "flat-scatter"},
-                              {"2-lev-rec", "2-lev-rec-gather", "2-lev-rec-scatter"},
-                              {"3-lev-sq", "3-lev-sq-gather", "3-lev-sq-scatter"},
-                              {"logp-lev-sq", "logp-lev-sq-gather", "logp-lev-sq-scatter"},
-                              {"logp-lev-rec", "logp-lev-rec-gather", "logp-lev-rec-scatter"}};
-
-/// Simulated times of the gathers and their counterparts, by size; gathers in the order of
-/// `gathers`.
-struct GatherTimes {
-    Bytes size = 0;
-    std::vector<double> gather, scatter;
-
-    double best() const { return *std::min_element(gather.begin(), gather.end()); }
-    /// The slowest divided by the fastest of the gathers that combine messages.
-    double spread() const {
-        const auto [least, most] = std::minmax_element(gather.begin() + 1, gather.end());
-        return *most / *least;
-    }
-    /// The number of gathers that are faster than their counterparts.
-    int faster() const {
-        int count = 0;
-        for (std::size_t i = 0; i < gather.size(); ++i)
-            count += gather[i] < scatter[i];
-        return count;
-    }
-};
-
-/// The fitted Delta with a processor that is also busy while a message arrives: it copies one
-/// message before it accepts the next. Figure 8 leaves its overhead open, because it is hidden
-/// there.
-Delta busy_receivers() {
-    Delta delta = fitted_delta();
-    simulate::Costs& costs = delta.platform.costs;
-    for (simulate::Network::Link& link : delta.platform.network.links) {
-        if (link.name.ends_with("-in"))
-            link.bytes_per_second =
-                1 / (1 / link.bytes_per_second + costs.receive_seconds_per_byte);
-    }
-    costs.receive_seconds_per_byte = 0;
-    costs.receive_overhead = .75 * costs.send_overhead;
-    return delta;
-}
-
-std::vector<GatherTimes> gather_times(const Delta& delta, Extent extent) {
-    const Delta fitted = fitted_delta();
-    std::vector<GatherTimes> times;
-    for (const Bytes size : sizes_of(table_of_figure_8())) {
-        if (extent == Extent::quick && size != 16384 && size != 512 && size != 16)
-            continue;
-        GatherTimes own{size, {}, {}};
-        for (const Gather& each : gathers) {
-            own.gather.push_back(milliseconds(delta, each.gather, size));
-            own.scatter.push_back(milliseconds(fitted, each.scatter, size));
-        }
-        times.push_back(std::move(own));
-    }
-    return times;
-}
-
-/// The statements of section 4.2.
-std::vector<Claim> statements(const std::vector<GatherTimes>& times) {
-    int small = 0, rec_best = 0, large = 0, small_faster = 0, large_slower = 0;
-    double spread = 1;
-    for (const GatherTimes& each : times) {
-        const auto all = static_cast<int>(each.gather.size());
-        if (each.size <= 512)
-            spread = std::max(spread, each.spread());
-        if (each.size > 512) {
-            ++large;
-            rec_best += each.gather.back() == each.best();
-        }
-        small += each.size < 512 ? all : 0;
-        small_faster += each.size < 512 ? each.faster() : 0;
-        large_slower += each.size >= 512 ? all - each.faster() : 0;
-    }
-    const int not_small = static_cast<int>(times.size() * std::size(gathers)) - small;
-    const GatherTimes& largest = times.front();
-    return {{"1-lev-dir is no longer a reasonable choice for large message sizes",
-             largest.gather.front() > 1.25 * largest.best(),
-             fmt::format("{:.0f} ms at {} bytes, where the best takes {:.0f} ms",
-                         largest.gather.front(), largest.size, largest.best())},
-            {"all algorithms that combine messages give a comparable performance for L <= 512",
-             spread < 2, fmt::format("the slowest takes at most {:.2f} times as long", spread)},
-            {"for L > 512, logp-lev-rec(0.60) gives the best performance", rec_best == large,
-             fmt::format("at {} of {} sizes", rec_best, large)},
-            {"for messages of less than 512 bytes, all-to-one is slightly faster than one-to-all",
-             small_faster == small, fmt::format("in {} of {} cases", small_faster, small)},
-            {"for messages of 512 bytes and more, all-to-one is significantly slower",
-             large_slower == not_small, fmt::format("in {} of {} cases", large_slower, not_small)}};
-}
-
-Result all_to_one(Extent extent) {
-    Result result{"milliseconds, simulated",
-                  {"1-lev-dir", "2-lev-rec", "3-lev-sq", "logp-lev-sq", "logp-lev-rec"},
-                  {},
-                  {}};
-    const std::vector<GatherTimes> fitted = gather_times(fitted_delta(), extent),
-                                   busy = gather_times(busy_receivers(), extent);
-    for (std::size_t i = 0; i < fitted.size(); ++i) {
-        const Bytes size = fitted[i].size;
-        result.rows.push_back({fmt::format("one-to-all, {}", size), {}, fitted[i].scatter});
-        result.rows.push_back({fmt::format("all-to-one, {}", size), {}, fitted[i].gather});
-        result.rows.push_back(
-            {fmt::format("all-to-one, busy receivers, {}", size), {}, busy[i].gather});
-    }
-    result.claims = statements(busy);
-    const std::vector<Claim> otherwise = statements(fitted);
-    for (std::size_t i = 0; i < otherwise.size(); ++i)
-        result.claims[i].found +=
-            fmt::format("; if arriving messages leave the processor free, {}", otherwise[i].found);
-    return result;
-}
-
 constexpr std::string_view delta_setup =
     "the platforms delta-16x16 (\"links shared\") and delta-16x16-wormholes. Overheads of 100 us "
-    "to "
-    "send and 150 us to receive, and 38 ns per byte to copy, are fitted to Figure 8; with "
-    "wormholes, "
-    "a processor also spends 5 us per block to combine messages, and sends a message only when the "
-    "previous one has left";
+    "to send and 150 us to receive, and 38 ns per byte to copy, are fitted to Figure 8; with "
+    "wormholes, a processor also spends 5 us per block to combine messages, and sends a message "
+    "only when the previous one has left";
 constexpr std::string_view exchange_setup =
     "the platform delta-16x16-wormholes, with the values fitted to Figure 8; a processor has at "
-    "most "
-    "32 rounds in progress, and logp-lev-bfly copies all data once more in each superstep. "
+    "most 32 rounds in progress, and logp-lev-bfly copies all data once more in each superstep. "
     "2-lev-c,r-int, which the paper does not describe, is taken as 1-lev-xor, which sends within "
-    "the "
-    "rows first";
+    "the rows first";
 
 constexpr Experiment experiments[] = {
     {"c3", "Figure 8", "one-to-all on 256 processors of the Delta", delta_setup,
      "the times in the last column agree: a processor is busy while its message leaves, and copies "
      "what it receives (\"Figures 8, 11: causes\"). logp-lev-sq, up to 1.24 times as slow as "
-     "measured, "
-     "is slower than 1-lev-dir from a size on that is half of the paper's",
+     "measured, is slower than 1-lev-dir from a size on that is half of the paper's",
      figure_8},
     {"c3", "Figure 11", "all-to-all on 256 processors of the Delta", exchange_setup,
      "from 2048 to 4096 bytes, the time of 1-lev-direct grows 2.5 times in the paper, which no "
-     "order "
-     "of sending gives for all sizes (\"Figure 11: 1-lev-direct\"). At 64 bytes, logp-lev-bfly is "
-     "slower in the paper than its own times at 32 and 128 bytes suggest. Up to 256 bytes, "
-     "2-lev-c,r-int takes up to 35 ms more than direct messages; as the paper does not describe "
-     "the "
-     "algorithm, the cause cannot be known",
+     "order of sending gives for all sizes (\"Figure 11: 1-lev-direct\"). At 64 bytes, "
+     "logp-lev-bfly is slower in the paper than its own times at 32 and 128 bytes suggest. Up to "
+     "256 bytes, 2-lev-c,r-int takes up to 35 ms more than direct messages; as the paper does not "
+     "describe the algorithm, the cause cannot be known",
      figure_11},
     {"c3", "Figures 8, 11: causes", "assumptions about the Delta, one added per column",
      "the last column is that of Figures 8 and 11", "as for Figures 8 and 11", causes},
@@ -425,15 +299,7 @@ constexpr Experiment experiments[] = {
      "up to 2048 bytes, the measured times are those of sending to the nearest first; above, those "
      "of sending to processor 0 first with a limit of 64, so that all processors send to the same "
      "one. Neither holds for all sizes; the paper's buffers cannot be known",
-     direct_orders},
-    {"c3", "section 4.2", "all-to-one on 256 processors of the Delta",
-     "as for Figure 8, with wormholes; statements are judged with receivers that copy one message "
-     "before they accept the next, and whose overhead is 75 us. logp-lev-rec has gamma = .75 for "
-     "one-to-all and .60 for all-to-one. The paper states only observations",
-     "the paper attributes its observations to \"machine characteristics which we do not attempt "
-     "to "
-     "capture\", which cannot be known",
-     all_to_one}};
+     direct_orders}};
 
 } // namespace
 

@@ -430,22 +430,19 @@ constexpr std::string_view chosen =
     "Figures 8 and 11";
 constexpr std::string_view counting_rules =
     "two rules. Figures 6 and 9: in a superstep that combines messages, a processor touches all "
-    "data "
-    "that it holds, otherwise the messages that it sends; or it touches only what it receives. In "
-    "1-lev-br, the source concatenates and the others extract. Figure 14: each byte of the merged "
-    "lists is accessed three times, or once";
+    "data that it holds, otherwise the messages that it sends; or it touches only what it "
+    "receives. In 1-lev-br, the source concatenates and the others extract. Figure 14: each byte "
+    "of the merged lists is accessed three times, or once";
 constexpr std::string_view no_barriers =
     "C³ charges supersteps one after another, and has no costs of packing and copying. The "
-    "simulation, "
-    "which has both, chooses better; another set-up cost does not";
+    "simulation, which has both, chooses better; another set-up cost does not";
 
 constexpr Experiment charge_experiments[] = {
     {"c3", "Figure 6", "predicted cost of one-to-all", counted, "", figure_6},
     {"c3", "Figure 7", "one-to-all: predicted and measured", chosen, no_barriers, figure_7},
     {"c3", "Figure 9", "predicted cost of all-to-all", counted,
      "logp-lev-bfly has 8 supersteps and therefore 8 set-ups; the paper prints 4, which no number "
-     "of "
-     "supersteps gives together with its 28.5 units per byte",
+     "of supersteps gives together with its 28.5 units per byte",
      figure_9},
     {"c3", "Figures 6, 9, 14", "computation units", counting_rules,
      "the paper counts by different rules: for logp-lev-sq, 1-lev-br and logp-lev-bfly, all data "
@@ -456,8 +453,7 @@ constexpr Experiment charge_experiments[] = {
     {"c3", "Figure 10", "all-to-all: predicted and measured", chosen, no_barriers, figure_10},
     {"c3", "section 4.2: charges", "predicted cost of all-to-one", counted,
      "by the definition of C³, the charge is that of the busiest processor, which only receives; "
-     "and "
-     "where messages are combined, most of the charge is congestion",
+     "and where messages are combined, most of the charge is congestion",
      charges_of_gathers}};
 
 } // namespace

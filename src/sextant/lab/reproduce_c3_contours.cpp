@@ -329,8 +329,7 @@ constexpr std::string_view setting_of_theirs =
 constexpr std::string_view reasons_of_theirs =
     "with these lists, balancing pays at all sizes, and by more than the 10 to 15 % of the paper, "
     "whose lists, though shorter than these, congest the network where those of Sextant do not. "
-    "The "
-    "lengths that the paper measured with cannot be known";
+    "The lengths that the paper measured with cannot be known";
 constexpr std::string_view reasons_of_times =
     "as for Figure 14, Sextant's lists stay short, so that merging does not congest the network: "
     "there is nothing for balancing to improve, as there is with the lists of the paper (next "

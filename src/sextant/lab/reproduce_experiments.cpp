@@ -130,10 +130,10 @@ std::vector<Experiment> all_experiments() {
     for (const auto paper :
          {shift_based_counts,  shift_based_theory, shift_based_cluster, shift_based_nodes,
           shift_based_routing, radix_k_paper,      radix_k_sparse,      c3_definitions,
-          c3_charges,          c3_paper,           c3_searches,         c3_contours,
-          p3pc_messages,       p3pc_paper,         p3pc_here,           p3pc_scatterv,
-          scan_papers,         operator_papers,    equation_papers,     registration_papers,
-          mpi_scan_papers,     work_stealing_paper}) {
+          c3_charges,          c3_paper,           c3_all_to_one,       c3_searches,
+          c3_contours,         p3pc_messages,      p3pc_paper,          p3pc_here,
+          p3pc_scatterv,       scan_papers,        operator_papers,     equation_papers,
+          registration_papers, mpi_scan_papers,    work_stealing_paper}) {
         const std::span<const Experiment> rows = paper();
         all.insert(all.end(), rows.begin(), rows.end());
     }

@@ -87,6 +87,8 @@ std::span<const Experiment> c3_definitions();
 /// The costs printed in the C³ paper's figures, and the regret of its choices on the authors'
 /// machine.
 std::span<const Experiment> c3_charges();
+/// Section 4.2 of the C³ paper, on all-to-one.
+std::span<const Experiment> c3_all_to_one();
 /// Searches for the parameters that explain Figures 8 and 11 of the C³ paper.
 std::span<const Experiment> c3_searches();
 /// Section 5 of the C³ paper, on contour ranking.
