@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -496,6 +498,8 @@ TEST(Reproduce, networks_of_the_c3_paper_are_counted_on_their_graphs) {
     EXPECT_DOUBLE_EQ(counted("fat tree of arity 4, 16 processors, latency"), 3.375);
     EXPECT_DOUBLE_EQ(counted("fat tree of arity 2, 256 processors, largest distance"), 16);
     EXPECT_EQ(verdict(row(figure, "fat tree of arity 2, 256 processors, latency")), "agrees");
+    EXPECT_DOUBLE_EQ(counted("butterfly, 256 processors at its ends, latency"), 8);
+    EXPECT_LT(counted("butterfly, 24 processors, latency"), .51 * std::log2(24));
     for (const char* network : {"linear array", "square mesh", "hypercube", "complete graph"}) {
         const auto label = fmt::format("{}, 16 processors, bisection", network);
         EXPECT_DOUBLE_EQ(ratio(row(figure, label)).value(), 1) << label;
