@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI's reductions as schedules: proved if they combine operands in order, otherwise counted.
-#include "sextant/lab/reproduce_radix_k.hpp"
+#include "sextant/lab/mpi_reductions.hpp"
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/prove.hpp"
 
@@ -44,6 +44,10 @@ TEST(MpiReductions, by_recursive_doubling_combine_all_operands_in_order) {
                                    sums(ranks, elements / ranks, false));
         EXPECT_EQ(blocks.error, "") << ranks;
         EXPECT_LT(blocks.moved, whole.moved) << ranks;
+        const Proof halved =
+            prove(schedule_of(halving_doubling_allreduce, ranks), sums(ranks, elements, true));
+        EXPECT_EQ(halved.error, "") << ranks;
+        EXPECT_EQ(halved.moved, 2 * elements * (ranks - 1)) << ranks;
     }
     EXPECT_NE(prove(schedule_of(recursive_doubling_reduce_scatter, 4), sums(4, 8, true)).error, "");
 }

@@ -2,7 +2,10 @@
 // Times of messages that share links, compared with calculations by hand.
 #include "sextant/model/link_contention.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -34,8 +37,9 @@ struct Starting {
 };
 
 /// Duration of each message; start times must not decrease.
-std::vector<Seconds> times(const machine::Wires& wires, const std::vector<Starting>& messages) {
-    Sharing sharing(wires);
+std::vector<Seconds> times(const machine::Wires& wires, const std::vector<Starting>& messages,
+                           double together = .02) {
+    Sharing sharing(wires, together);
     std::vector<Seconds> times(messages.size());
     const auto pass = [&] {
         for (const Arrival& arrival : sharing.pass()) {
@@ -93,6 +97,134 @@ TEST(BandwidthSharing, rejects_paths_without_a_link) {
     EXPECT_FALSE(Sharing(none).has_links(0, 1));
     const machine::Wires some = wires();
     EXPECT_TRUE(Sharing(some).has_links(0, 1));
+}
+
+/// One-way rings of `ring` nodes each; link i leads from node i to the next node of its ring.
+machine::Wires rings(int ring, int count) {
+    const auto route = [ring](int from, int to, std::vector<int>& path) {
+        for (int at = from; at != to; at = at / ring * ring + (at + 1) % ring)
+            path.push_back(at);
+    };
+    return {ring * count, route, [](int, double bytes, int) { return bytes; },
+            [](int) { return 1e-7; }};
+}
+
+/// Messages between random nodes of the rings, in the order of their start times.
+std::vector<Starting> random_messages(int ring, int count, int messages) {
+    std::mt19937 random(7);
+    std::vector<Starting> starting;
+    for (int i = 0; i < messages; ++i) {
+        const int first = static_cast<int>(random() % static_cast<unsigned>(count)) * ring;
+        const int from = static_cast<int>(random() % static_cast<unsigned>(ring));
+        const int hops = 1 + static_cast<int>(random() % static_cast<unsigned>(ring - 1));
+        starting.push_back({{first + from, first + (from + hops) % ring, 1. + random() % 100 / 10.},
+                            random() % 200 / 4.});
+    }
+    std::ranges::sort(starting, {}, &Starting::start);
+    return starting;
+}
+
+/// The rates of all messages that have bytes left, by filling the whole network link by link.
+std::vector<double> reference_rates(const machine::Wires& wires,
+                                    const std::vector<std::vector<int>>& paths,
+                                    const std::vector<bool>& in_flight) {
+    std::vector<double> rates(paths.size(), 0), free(static_cast<std::size_t>(wires.links), 1);
+    std::vector<bool> open = in_flight;
+    const auto weight = [&](std::size_t i) { return 1. / static_cast<double>(paths[i].size()); };
+    while (std::ranges::find(open, true) != open.end()) {
+        std::vector<double> weights(free.size(), 0);
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            for (const int link : paths[i])
+                weights[static_cast<std::size_t>(link)] += open[i] ? weight(i) : 0;
+        }
+        double level = std::numeric_limits<double>::infinity();
+        std::size_t fullest = 0;
+        for (std::size_t link = 0; link < free.size(); ++link) {
+            if (weights[link] > 1e-12 && free[link] / weights[link] < level) {
+                level = free[link] / weights[link];
+                fullest = link;
+            }
+        }
+        for (std::size_t i = 0; i < paths.size(); ++i) {
+            if (!open[i] ||
+                std::ranges::find(paths[i], static_cast<int>(fullest)) == paths[i].end())
+                continue;
+            open[i] = false;
+            rates[i] = level * weight(i);
+            for (const int link : paths[i])
+                free[static_cast<std::size_t>(link)] -= rates[i];
+        }
+    }
+    return rates;
+}
+
+/// Duration of each message if the rates in the whole network are recomputed at every event.
+std::vector<Seconds> reference_times(const machine::Wires& wires,
+                                     const std::vector<Starting>& messages) {
+    std::vector<std::vector<int>> paths(messages.size());
+    std::vector<double> left(messages.size());
+    std::vector<bool> in_flight(messages.size(), false);
+    std::vector<Seconds> times(messages.size());
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        wires.route(messages[i].message.from, messages[i].message.to, paths[i]);
+        left[i] = messages[i].message.bytes;
+    }
+    Seconds now = 0;
+    std::size_t started = 0, ended = 0;
+    while (ended < messages.size()) {
+        const std::vector<double> rates = reference_rates(wires, paths, in_flight);
+        Seconds next = started < messages.size() ? messages[started].start
+                                                 : std::numeric_limits<Seconds>::infinity();
+        for (std::size_t i = 0; i < started; ++i) {
+            if (in_flight[i])
+                next = std::min(next, now + left[i] / rates[i]);
+        }
+        for (std::size_t i = 0; i < started; ++i) {
+            if (!in_flight[i])
+                continue;
+            left[i] -= rates[i] * (next - now);
+            if (left[i] < 1e-9) {
+                in_flight[i] = false;
+                times[i] = next - messages[i].start;
+                ++ended;
+            }
+        }
+        now = next;
+        for (; started < messages.size() && messages[started].start <= now; ++started)
+            in_flight[started] = true;
+    }
+    return times;
+}
+
+TEST(BandwidthSharing, gives_the_times_of_recomputing_the_whole_network_at_every_event) {
+    const machine::Wires wires = rings(9, 4);
+    const std::vector<Starting> messages = random_messages(9, 4, 300);
+    const std::vector<Seconds> reference = reference_times(wires, messages);
+    const std::vector<Seconds> exact = times(wires, messages, 1e-10);
+    const std::vector<Seconds> batched = times(wires, messages, .005);
+    double sum = 0;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        EXPECT_NEAR(exact[i] / reference[i], 1, 1e-6) << i;
+        EXPECT_NEAR(batched[i] / reference[i], 1, .1) << i;
+        sum += std::abs(batched[i] / reference[i] - 1);
+    }
+    EXPECT_LT(sum / static_cast<double>(messages.size()), .005);
+}
+
+TEST(BandwidthSharing, times_do_not_depend_on_messages_that_share_no_links) {
+    const std::vector<Starting> messages = random_messages(9, 4, 300);
+    const std::vector<Seconds> together = times(rings(9, 4), messages);
+    for (int ring = 0; ring < 4; ++ring) {
+        std::vector<Starting> own;
+        std::vector<Seconds> expected;
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            if (messages[i].message.from / 9 != ring)
+                continue;
+            own.push_back(messages[i]);
+            expected.push_back(together[i]);
+        }
+        EXPECT_EQ(times(rings(9, 4), own), expected) << "ring " << ring; // the same bits
+    }
 }
 
 } // namespace

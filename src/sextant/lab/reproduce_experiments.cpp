@@ -119,6 +119,18 @@ simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Set
     return run(schedule, element_size, setting, shipped_platform(setting.platform));
 }
 
+simulate::Simulation run_on(const Schedule& schedule, Bytes element_size,
+                            const simulate::Platform& platform, const Conditions& conditions) {
+    return simulate::simulate_on_clock({.schedule = schedule,
+                                        .platform = platform.name,
+                                        .order = conditions.order,
+                                        .element_size = element_size,
+                                        .costs = platform.costs,
+                                        .association = conditions.association,
+                                        .timeline = conditions.timeline},
+                                       platform);
+}
+
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
                   const std::vector<int>& radices) {
     constexpr Bytes pixel = 16;
@@ -129,11 +141,12 @@ std::vector<Experiment> all_experiments() {
     std::vector<Experiment> all;
     for (const auto paper :
          {shift_based_counts,  shift_based_theory, shift_based_cluster, shift_based_nodes,
-          shift_based_routing, radix_k_paper,      radix_k_sparse,      c3_definitions,
-          c3_charges,          c3_paper,           c3_all_to_one,       c3_searches,
-          c3_contours,         p3pc_messages,      p3pc_paper,          p3pc_here,
-          p3pc_scatterv,       scan_papers,        operator_papers,     equation_papers,
-          registration_papers, mpi_scan_papers,    work_stealing_paper}) {
+          shift_based_routing, radix_k_paper,      radix_k_scaling,     radix_k_vectors,
+          radix_k_sparse,      c3_definitions,     c3_charges,          c3_paper,
+          c3_all_to_one,       c3_searches,        c3_contours,         p3pc_messages,
+          p3pc_paper,          p3pc_here,          p3pc_scatterv,       scan_papers,
+          operator_papers,     equation_papers,    registration_papers, mpi_scan_papers,
+          work_stealing_paper}) {
         const std::span<const Experiment> rows = paper();
         all.insert(all.end(), rows.begin(), rows.end());
     }

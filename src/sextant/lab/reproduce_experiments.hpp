@@ -78,6 +78,10 @@ std::span<const Experiment> shift_based_nodes();
 std::span<const Experiment> shift_based_routing();
 /// Peterka, Goodell, Ross, Shen, Thakur, SC 2009, doi:10.1145/1654059.1654064
 std::span<const Experiment> radix_k_paper();
+/// Figures 4 and 5 of the Radix-k paper: numbers of nodes.
+std::span<const Experiment> radix_k_scaling();
+/// Figures 6 and 7 of the Radix-k paper: the choice of radices.
+std::span<const Experiment> radix_k_vectors();
 /// Future work of the Radix-k paper: images with few active pixels.
 std::span<const Experiment> radix_k_sparse();
 /// Hambrusch and Khokhar, JPDC 32, 1996, doi:10.1006/jpdc.1996.0010
@@ -160,6 +164,17 @@ simulate::Platform shipped_platform(const std::string& name);
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting);
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting,
                          const simulate::Platform& platform);
+
+/// Conditions of a simulation besides the platform.
+struct Conditions {
+    std::vector<simulate::OrderedHost> order = {}; ///< hosts to fill; empty: as in the platform
+    Association association = Association::by_arrival;
+    bool timeline = false;
+};
+
+/// Simulates a schedule with Sextant's simulator on a platform that need not be shipped.
+simulate::Simulation run_on(const Schedule& schedule, Bytes element_size,
+                            const simulate::Platform& platform, const Conditions& conditions = {});
 
 /// The shipped profile of a machine on which a paper measured.
 machine::Profile machine_of_paper(const std::string& name);

@@ -1,157 +1,130 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Table 1 and Figures 1 to 3 of the Radix-k paper.
 #include "sextant/lab/reproduce_radix_k.hpp"
 
-#include "sextant/compositing/swap_algorithms.hpp"
-#include "sextant/lab/reproduce_experiments.hpp"
-#include "sextant/schedule/builder.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/lab/intrepid.hpp"
+#include "sextant/lab/mpi_reductions.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <bit>
+#include <cstdlib>
+#include <limits>
 #include <map>
-#include <numeric>
+#include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace sextant::lab {
 
 namespace {
 
-/// The parts of a vector, with one block per rank, that two partners exchange: the blocks of all
-/// ranks outside their subtrees, which are `trees` ranks from `first` on, and the block of rank
-/// `whose`.
-std::array<Region, 3> in_use(const Region& vector, Elements a_block, int first, int trees,
-                             int whose) {
-    const Elements begin = first * a_block, end = (first + trees) * a_block;
-    return {block(vector.buffer, 0, begin), block(vector.buffer, whose * a_block, a_block),
-            block(vector.buffer, end, vector.length - end)};
-}
+// Table 1 of the Radix-k paper.
 
-/// Folds this rank's operand and the received one into `to`, the lower rank's first.
-void fold_in_order(ProgramBuilder& builder, const Region& to, const Region& own, const Region& come,
-                   bool own_is_lower) {
-    builder.fold(to, {own_is_lower ? own : come, own_is_lower ? come : own});
-}
+/// The terms of the paper's cost model for one algorithm: the largest numbers of rounds, of images
+/// sent and of images combined by a rank.
+struct Terms {
+    double steps = 0, sent = 0, combined = 0;
+};
 
-} // namespace
-
-Program recursive_doubling_allreduce(Elements elements, int ranks, int rank) {
-    ProgramBuilder builder;
-    Region sum = builder.input(elements);
-    for (int round = 0, distance = 1; distance < ranks; ++round, distance *= 2) {
-        const int partner = rank ^ distance;
-        const Region come = builder.scratch(elements), next = builder.scratch(elements);
-        builder.round(round);
-        builder.send(partner, sum);
-        builder.receive(partner, come);
-        fold_in_order(builder, next, sum, come, rank < partner);
-        sum = next;
+Terms terms_of(const Schedule& schedule, Elements image) {
+    Terms most;
+    for (const Program& program : schedule) {
+        std::set<int> rounds;
+        Elements sent = 0, combined = 0;
+        for (const Step& step : program.steps) {
+            if (is_message(step.verb))
+                rounds.insert(step.round);
+            if (step.verb == Verb::send)
+                sent += program.elements_of(step);
+            if (step.verb == Verb::fold)
+                combined += (step.count - 1) * step.to.elements();
+        }
+        const auto images = [&](Elements elements) {
+            return static_cast<double>(elements) / static_cast<double>(image);
+        };
+        most.steps = std::max(most.steps, static_cast<double>(rounds.size()));
+        most.sent = std::max(most.sent, images(sent));
+        most.combined = std::max(most.combined, images(combined));
     }
-    return builder.finish(sum);
+    return most;
 }
 
-Program recursive_doubling_reduce_scatter(Elements elements, int ranks, int rank) {
-    const Elements a_block = elements / ranks;
-    ProgramBuilder builder;
-    Region sum = builder.input(elements);
-    for (int round = 0, distance = 1; distance < ranks; ++round, distance *= 2) {
-        const int partner = rank ^ distance;
-        const int both = rank & -2 * distance; // first rank of both partners' subtrees
-        const Region come = builder.scratch(elements), next = builder.scratch(elements);
-        const auto given = in_use(sum, a_block, both, 2 * distance, partner);
-        const auto taken = in_use(come, a_block, both, 2 * distance, rank);
-        builder.round(round);
-        builder.send(partner, given);
-        builder.receive(partner, taken);
-        const auto own = in_use(sum, a_block, both, 2 * distance, rank);
-        const auto made = in_use(next, a_block, both, 2 * distance, rank);
-        for (std::size_t part = 0; part < made.size(); ++part)
-            fold_in_order(builder, made[part], own[part], taken[part], rank < partner);
-        sum = next;
+Schedule schedule_of(Program (*reduction)(Elements, int, int), int ranks, Elements elements) {
+    return make_schedule(ranks, [&](int rank) { return reduction(elements, ranks, rank); });
+}
+
+/// Binary-Swap whose pieces are gathered at rank 0.
+Schedule gathered_binary_swap(int ranks, Elements elements) {
+    const compositing::Algorithm& swap = compositing::find("binary-swap");
+    const compositing::Task task = compositing::one_image_each(ranks, elements, 0);
+    return make_schedule(ranks,
+                         [&](int rank) { return compositing::program(swap, task, {}, rank); });
+}
+
+Result table_1(Extent) {
+    constexpr int ranks = 64;
+    constexpr Elements elements = 1 << 20;
+    const double steps = std::countr_zero(unsigned{ranks}), part = 1 - 1. / ranks;
+    Result result{"steps, and images sent or combined per rank, 64 ranks", {"counted"}, {}, {}};
+    const auto add = [&](const char* algorithm, const Terms& bound, const Schedule& schedule) {
+        const Terms found = terms_of(schedule, elements);
+        result.rows.push_back({fmt::format("{}, steps", algorithm), bound.steps, {found.steps}});
+        result.rows.push_back({fmt::format("{}, sent", algorithm), bound.sent, {found.sent}});
+        result.rows.push_back(
+            {fmt::format("{}, combined", algorithm), bound.combined, {found.combined}});
+    };
+    const auto compositing = [&](const char* algorithm, const std::vector<int>& radices = {}) {
+        return compositing_schedule(algorithm, ranks, elements, radices);
+    };
+    const Terms reduce{steps, 1, part}, all_reduce{steps, 2 * part, part},
+        reduce_scatter{steps, part, part};
+    add("reduce: binary-tree", reduce, compositing("binary-tree"));
+    add("reduce: binary-swap and gather", reduce, gathered_binary_swap(ranks, elements));
+    add("allreduce: recursive doubling", all_reduce,
+        schedule_of(recursive_doubling_allreduce, ranks, elements));
+    add("allreduce: halving and doubling", all_reduce,
+        schedule_of(halving_doubling_allreduce, ranks, elements));
+    add("reduce-scatter: binary-swap", reduce_scatter, compositing("binary-swap"));
+    add("reduce-scatter: radix-k 8,8", {2, part, part}, compositing("radix-k", {8, 8}));
+    add("reduce-scatter: direct-send", {1, part, part}, compositing("direct-send"));
+    const auto worst = [](int p) {
+        const Terms found = terms_of(compositing_schedule("two-three-swap", p, elements), elements);
+        const double part_of_p = 1 - 1. / p;
+        return Terms{found.steps / std::bit_width(unsigned(p - 1)), found.sent / part_of_p,
+                     found.combined / part_of_p};
+    };
+    Terms most;
+    for (int p = 3; p <= 128; ++p) {
+        const Terms one = worst(p);
+        most = {std::max(most.steps, one.steps), std::max(most.sent, one.sent),
+                std::max(most.combined, one.combined)};
     }
-    return builder.finish(block(sum.buffer, rank * a_block, a_block));
-}
-
-Program pairwise_reduce_scatter(Elements elements, int ranks, int rank) {
-    const Elements a_block = elements / ranks;
-    ProgramBuilder builder;
-    const Region own = builder.input(elements);
-    // All receives use one buffer, so each waits until the previous block has been combined.
-    const Region come = builder.scratch(a_block), sum = builder.output(a_block);
-    Region so_far = block(own.buffer, rank * a_block, a_block);
-    builder.window(1);
-    for (int step = 1; step < ranks; ++step) {
-        const int to = (rank + step) % ranks;
-        builder.round(step - 1);
-        builder.send(to, block(own.buffer, to * a_block, a_block));
-        builder.receive((rank + ranks - step) % ranks, come);
-        builder.fold(sum, {so_far, come});
-        so_far = sum;
-    }
-    return builder.finish(so_far);
-}
-
-namespace {
-
-/// The paper's radices: 8 while the number of ranks is divisible by 8, then the remaining factor.
-std::vector<int> eights_first(int ranks) {
-    std::vector<int> radices;
-    for (; ranks % 8 == 0 && ranks > 8; ranks /= 8)
-        radices.push_back(8);
-    radices.push_back(ranks);
-    return radices;
-}
-
-std::vector<int> ascending_primes(int number) {
-    std::vector<int> primes;
-    for (int prime = 2; number > 1; ++prime) {
-        for (; number % prime == 0; number /= prime)
-            primes.push_back(prime);
-    }
-    return primes;
-}
-
-/// The radices: factors of at most 8, largest first, then the remaining factor.
-std::vector<int> factors_to_eight(int number) {
-    std::vector<int> radices;
-    for (int factor = 8; factor > 1; --factor) {
-        for (; number % factor == 0; number /= factor)
-            radices.push_back(factor);
-    }
-    if (number > 1)
-        radices.push_back(number);
-    return radices;
-}
-
-double milliseconds(Seconds seconds) {
-    return 1e3 * seconds;
+    result.claims.push_back(
+        {"2-3 swap exceeds the bounds at most 4 times in steps, 1.3 times in data sent and 2 times "
+         "in data combined",
+         most.steps <= 4 && most.sent <= 1.3 && most.combined <= 2,
+         fmt::format("on 3 to 128 ranks at most {:.2f}, {:.2f} and {:.2f} times", most.steps,
+                     most.sent, most.combined)});
+    return result;
 }
 
 // Figure 1 of the Radix-k paper.
 
-/// The shipped torus platforms, by number of hosts.
-const std::map<int, std::string> tori = {
-    {32, "torus-4x4x2"},  {64, "torus-4x4x4"},    {128, "torus-8x4x4"},    {256, "torus-8x8x4"},
-    {512, "torus-8x8x8"}, {1024, "torus-16x8x8"}, {4096, "torus-16x16x16"}};
-
-/// The simulated time of one of MPI's reductions, in milliseconds.
-double reduced(Program (*reduction)(Elements, int, int), int ranks, Elements pixels) {
-    const Schedule schedule =
-        make_schedule(ranks, [&](int rank) { return reduction(pixels, ranks, rank); });
-    return milliseconds(run(schedule, 16, {tori.at(ranks)}).seconds);
-}
-
-Row reductions(int ranks, Elements megapixels) {
+Row reductions(int ranks, Elements megapixels, const IntrepidPartition& partition) {
     const Elements pixels = megapixels * mega;
-    const auto compositing = [&](const char* algorithm) {
-        return milliseconds(composite(algorithm, ranks, pixels, {tori.at(ranks)}));
+    const simulate::Platform platform = intrepid(partition);
+    const auto milliseconds = [&](const Schedule& schedule) {
+        return 1e3 * run_on(schedule, 16, platform).seconds;
     };
-    return {fmt::format("{} Mpx, {} nodes", megapixels, ranks),
+    return {fmt::format("{} Mpx, {} nodes, {} {}", megapixels, ranks,
+                        partition.torus ? "torus" : "mesh", text(partition.extents)),
             {},
-            {compositing("binary-swap"), reduced(pairwise_reduce_scatter, ranks, pixels),
-             reduced(recursive_doubling_reduce_scatter, ranks, pixels), compositing("binary-tree"),
-             reduced(recursive_doubling_allreduce, ranks, pixels)}};
+            {milliseconds(compositing_schedule("binary-swap", ranks, pixels)),
+             milliseconds(schedule_of(pairwise_reduce_scatter, ranks, pixels)),
+             milliseconds(schedule_of(recursive_doubling_reduce_scatter, ranks, pixels)),
+             milliseconds(compositing_schedule("binary-tree", ranks, pixels)),
+             milliseconds(schedule_of(recursive_doubling_allreduce, ranks, pixels))}};
 }
 
 Result figure_1(Extent extent) {
@@ -160,15 +133,13 @@ Result figure_1(Extent extent) {
                    "allreduce"},
                   {},
                   {}};
-    for (const int ranks : {32, 64, 128, 256}) {
-        if (ranks == 64 || extent == Extent::whole)
-            result.rows.push_back(reductions(ranks, 2));
-    }
-    if (extent == Extent::whole) {
-        for (const Elements megapixels : {1, 4, 8})
-            result.rows.push_back(reductions(64, megapixels));
-    }
-    double least = 1e9, most = 0;
+    const bool whole = extent == Extent::whole;
+    for (int ranks = 32; ranks <= (whole ? 512 : 64); ranks *= 2)
+        result.rows.push_back(reductions(ranks, 2, intrepid_partition(ranks)));
+    for (const Elements megapixels :
+         whole ? std::vector<Elements>{1, 4, 8} : std::vector<Elements>{})
+        result.rows.push_back(reductions(64, megapixels, intrepid_partition(64)));
+    double least = std::numeric_limits<double>::infinity(), most = 0;
     for (const Row& row : result.rows) {
         const double closest = *std::min_element(row.ours.begin() + 1, row.ours.end());
         least = std::min(least, closest / row.ours.front());
@@ -180,274 +151,155 @@ Result figure_1(Extent extent) {
     return result;
 }
 
-// Figure 3 of the Radix-k paper.
+// Figure 2 of the Radix-k paper.
 
-Result figure_3(Extent) {
-    const Setting torus{"torus-4x4x4"};
-    Result result{"milliseconds, 2 Mpx on 64 nodes", {"simulated"}, {}, {}};
-    const double swap = milliseconds(composite("binary-swap", 64, 2 * mega, torus));
-    const double radix = milliseconds(composite("radix-k", 64, 2 * mega, torus, {8, 8}));
-    result.rows = {{"binary-swap", {}, {swap}}, {"radix-k 8,8", {}, {radix}}};
-    result.claims.push_back({"[8, 8] overlaps messages and blending and finishes earlier",
-                             radix < swap, fmt::format("{:.2f} times", swap / radix)});
-    return result;
-}
+/// One round of a schedule whose ranks all do the same.
+struct RoundOfGroups {
+    std::set<int> groups;
+    int messages = 0; ///< sent by each rank
+    int distance = std::numeric_limits<int>::max();
+    Elements part = 0; ///< of each message
+};
 
-// Figure 4 of the Radix-k paper.
-
-Result figure_4(Extent extent) {
-    Result result{"speedup of Radix-k over Binary-Swap", {"simulated"}, {}, {}};
-    const bool whole = extent == Extent::whole;
-    double sum = 0, least = 1e9;
-    for (const Elements pixels :
-         whole ? std::vector<Elements>{1, 2, 4, 8} : std::vector<Elements>{2}) {
-        for (const auto& [ranks, torus] : tori) {
-            if (ranks > (whole ? 4096 : 256))
+Result figure_2(Extent) {
+    constexpr int ranks = 12;
+    constexpr Elements elements = 1200;
+    Result result{"12 ranks, k = [4, 3]", {"counted"}, {}, {}};
+    std::map<int, RoundOfGroups> rounds;
+    const Schedule schedule = compositing_schedule("radix-k", ranks, elements, {4, 3});
+    for (int rank = 0; rank < ranks; ++rank) {
+        const Program& program = schedule[static_cast<std::size_t>(rank)];
+        for (const Step& step : program.steps) {
+            if (step.verb != Verb::send)
                 continue;
-            const Seconds swap = composite("binary-swap", ranks, pixels * mega, {torus});
-            const Seconds radix =
-                composite("radix-k", ranks, pixels * mega, {torus}, eights_first(ranks));
-            result.rows.push_back(
-                {fmt::format("{} Mpx, {} nodes", pixels, ranks), 1.45, {swap / radix}});
-            sum += swap / radix;
-            least = std::min(least, swap / radix);
+            RoundOfGroups& round = rounds[step.round];
+            round.groups.insert(step.group);
+            round.messages += rank == 0;
+            round.distance = std::min(round.distance, std::abs(step.peer - rank));
+            round.part = program.elements_of(step);
         }
     }
-    const double mean = sum / static_cast<double>(result.rows.size());
-    result.claims.push_back(
-        {"Radix-k is never slower", least >= 1, fmt::format("at least {:.2f} times", least)});
-    result.claims.push_back({"1.45 times faster on average", std::abs(mean / 1.45 - 1) < .1,
-                             fmt::format("{:.2f}", mean)});
-    return result;
-}
-
-// Figure 5 of the Radix-k paper.
-
-Result figure_5(Extent extent) {
-    Result result{"milliseconds, 2 Mpx, nodes of a torus of 1,024", {"radix-k"}, {}, {}};
-    double worst = 0, best = 1e9;
-    const bool whole = extent == Extent::whole;
-    for (int ranks = 32; ranks <= (whole ? 1024 : 352); ranks += whole ? 32 : 160) {
-        const double took = milliseconds(
-            composite("radix-k", ranks, 2 * mega, {"torus-16x8x8"}, factors_to_eight(ranks)));
-        result.rows.push_back(
-            {fmt::format("{} nodes, {}", ranks, fmt::join(factors_to_eight(ranks), ",")),
-             {},
-             {took}});
-        worst = std::max(worst, took);
-        best = std::min(best, took);
-    }
-    result.claims.push_back(
-        {"numbers of nodes that are not powers of two do not cost a constant factor of two",
-         worst < 2 * best, fmt::format("from {:.0f} to {:.0f} ms", best, worst)});
-    return result;
-}
-
-// Figure 6 of the Radix-k paper.
-
-const std::vector<std::vector<int>> radix_vectors = {
-    {2, 2, 2, 2, 2, 2, 2, 2}, {4, 4, 4, 4}, {8, 8, 2, 2}, {8, 8, 4}, {16, 16}, {32, 8}, {64, 4}};
-
-/// The fastest radices in a column.
-std::string best(const Result& result, std::size_t column) {
-    return std::min_element(
-               result.rows.begin(), result.rows.end(),
-               [&](const Row& a, const Row& b) { return a.ours[column] < b.ours[column]; })
-        ->label;
-}
-
-Result figure_6(Extent extent) {
-    Result result{
-        "milliseconds, 2 Mpx on 256 nodes", {"mesh", "torus", "torus, 2x2x2 blocks"}, {}, {}};
-    for (const std::vector<int>& radices : radix_vectors) {
-        if (extent == Extent::quick && radices.front() == 64)
-            continue;
-        Row row{fmt::format("{}", fmt::join(radices, ",")), {}, {}};
-        for (const Setting& setting : {Setting{"mesh-8x8x4"}, Setting{"torus-8x8x4"},
-                                       Setting{"torus-8x8x4", "blocks-8x8x4"}})
-            row.ours.push_back(milliseconds(composite("radix-k", 256, 2 * mega, setting, radices)));
-        result.rows.push_back(row);
-    }
-    const auto loss = [&](std::size_t row) {
-        return result.rows[row].ours[0] / result.rows[row].ours[1];
+    const auto add = [&](int number, int groups, int members, int distance, int parts) {
+        const RoundOfGroups& found = rounds.at(number);
+        const auto row = [&](const char* what, int theirs, double ours) {
+            result.rows.push_back({fmt::format("round {}, {}", number + 1, what),
+                                   static_cast<double>(theirs),
+                                   {ours}});
+        };
+        row("groups", groups, static_cast<double>(found.groups.size()));
+        row("members of a group", members, found.messages + 1);
+        row("distance of neighbours in rank order", distance, found.distance);
+        row("pieces of the image", parts,
+            static_cast<double>(elements) / static_cast<double>(found.part));
     };
-    const std::string unmapped = best(result, 1), mapped = best(result, 2);
-    result.claims = {
-        {"unmapped, the best first radix is 16 or more", std::stoi(unmapped) >= 16, unmapped},
-        {"mapped to blocks of 2x2x2, the best first radix is 8", mapped.starts_with("8,8"), mapped},
-        {"wrap-around links matter, most for large radices", loss(5) > 1.3 && loss(5) > loss(0),
-         fmt::format("{:.2f} for 32,8, {:.2f} for binary swap", loss(5), loss(0))}};
+    add(0, 3, 4, 1, 4);
+    add(1, 4, 3, 4, 12);
     return result;
 }
 
-// Figure 7 of the Radix-k paper.
+// Figure 3 of the Radix-k paper.
 
-/// The group to which Figure 7 of the paper assigns a number of ranks.
-std::string group_of(int ranks) {
-    for (const int factor : {4, 3, 5}) {
-        if (ranks % factor == 0)
-            return fmt::format("multiples of {}", factor);
+/// What the paper reads off the profile of a run.
+struct Profile {
+    double milliseconds = 0;
+    double overlap = 0; ///< fraction of the time of blending during which a message arrives
+    double halving = 0; ///< largest deviation of a round's time from half of the previous one
+    double spread = 0;  ///< between the first and the last rank that ends the first round, in ms
+};
+
+double overlap_of(const std::vector<Event>& blends, const std::vector<Event>& receives) {
+    // The receives of a rank overlap each other: count each moment of blending once.
+    Seconds blending = 0, overlapped = 0;
+    for (const Event& blend : blends) {
+        blending += blend.end - blend.begin;
+        std::vector<std::pair<Seconds, Seconds>> parts;
+        for (const Event& receive : receives) {
+            const Seconds begin = std::max(blend.begin, receive.begin);
+            const Seconds end = std::min(blend.end, receive.end);
+            if (receive.rank == blend.rank && begin < end)
+                parts.emplace_back(begin, end);
+        }
+        std::ranges::sort(parts);
+        Seconds reached = blend.begin;
+        for (const auto& [begin, end] : parts) {
+            overlapped += std::max(0., end - std::max(begin, reached));
+            reached = std::max(reached, end);
+        }
     }
-    return "the rest";
+    return overlapped / blending;
 }
 
-Result figure_7(Extent extent) {
-    Result result{"milliseconds, 2 Mpx, mean of a group", {"simulated"}, {}, {}};
-    std::map<std::string, std::vector<double>> groups;
-    for (int ranks = 4; ranks <= 96; ranks += extent == Extent::whole ? 1 : 7) {
-        groups[group_of(ranks)].push_back(milliseconds(
-            composite("radix-k", ranks, 2 * mega, {"myrinet-100"}, ascending_primes(ranks))));
+Profile profile_of_run(const std::vector<int>& radices) {
+    const Schedule schedule = compositing_schedule("radix-k", 64, 2 * mega, radices);
+    const Trace trace =
+        run_on(schedule, 16, intrepid(intrepid_partition(64)), {.timeline = true}).timeline;
+    std::vector<Event> blends, receives;
+    std::map<int, std::vector<Seconds>> ends; // of a round, by rank
+    for (const Event& event : trace.events) {
+        if (event.activity == Activity::fold) {
+            blends.push_back(event);
+            auto& of_ranks = ends[event.round];
+            of_ranks.resize(64);
+            auto& end = of_ranks[static_cast<std::size_t>(event.rank)];
+            end = std::max(end, event.end);
+        } else if (event.activity == Activity::receive) {
+            receives.push_back(event);
+        }
     }
-    std::map<std::string, double> means;
-    for (const auto& [group, times] : groups) {
-        for (const double time : times)
-            means[group] += time / static_cast<double>(times.size());
-        // The paper's line for multiples of four is between .06 and .08 s.
-        const bool has_number = group == "multiples of 4";
-        result.rows.push_back(
-            {group, has_number ? std::optional(70.0) : std::nullopt, {means[group]}});
+    Profile profile{1e3 * trace.duration, overlap_of(blends, receives), 0, 0};
+    const auto [first, last] = std::ranges::minmax(ends.begin()->second);
+    profile.spread = 1e3 * (last - first);
+    Seconds before = 0, previous = 0;
+    for (const auto& [round, of_ranks] : ends) {
+        const Seconds end = std::ranges::max(of_ranks), took = end - before;
+        if (previous > 0)
+            profile.halving = std::max(profile.halving, std::abs(took / previous * 2 - 1));
+        before = end;
+        previous = took;
     }
+    return profile;
+}
+
+Result figure_3(Extent) {
+    Result result{"2 Mpx on 64 nodes", {"binary-swap", "radix-k 8,8"}, {}, {}};
+    const Profile swap = profile_of_run(twos(64)), radix = profile_of_run({8, 8});
+    result.rows = {
+        {"milliseconds", {}, {swap.milliseconds, radix.milliseconds}},
+        {"blending while messages arrive, %", {}, {100 * swap.overlap, 100 * radix.overlap}},
+        {"first to last rank at the end of round 1, ms", {}, {swap.spread, radix.spread}}};
     result.claims = {
-        {"multiples of 4 are fastest, then multiples of 3, then multiples of 5, then the rest",
-         means["multiples of 4"] < means["multiples of 3"] &&
-             means["multiples of 3"] < means["multiples of 5"] &&
-             means["multiples of 5"] < means["the rest"],
-         fmt::format("{:.0f}, {:.0f}, {:.0f}, {:.0f} ms", means["multiples of 4"],
-                     means["multiples of 3"], means["multiples of 5"], means["the rest"])}};
+        {"the rounds of binary swap take half of the time of the previous one", swap.halving < .1,
+         fmt::format("within {:.0f} %", 100 * swap.halving)},
+        {"binary swap does not overlap messages and blending", swap.overlap < .01,
+         fmt::format("{:.1f} %", 100 * swap.overlap)},
+        {"[8, 8] blends while messages arrive", radix.overlap > .1,
+         fmt::format("{:.0f} %", 100 * radix.overlap)},
+        {"ranks begin the second round of [8, 8] at different times",
+         radix.spread > 2 * swap.spread,
+         fmt::format("within {:.1f} ms, {:.1f} ms for binary swap", radix.spread, swap.spread)},
+        {"[8, 8] finishes earlier", radix.milliseconds < swap.milliseconds,
+         fmt::format("{:.2f} times", swap.milliseconds / radix.milliseconds)}};
     return result;
 }
 
-constexpr std::string_view paper = "radix-k";
-constexpr std::string_view blue_gene = "Blue Gene/P, 374 MB/s per link; 1.5 us per message and 25 "
-                                       "Mpx/s are assumed, because the paper states neither";
 constexpr Experiment experiments[] = {
-    {paper, "Figure 1", "Binary-Swap compared with MPI's reductions",
+    {"radix-k", "Table 1", "lower bounds of reductions", "counted on the schedules", "", table_1},
+    {"radix-k", "Figure 1", "Binary-Swap compared with MPI's reductions",
      "as for Figure 3; the paper names no algorithms, so those of MPICH for a user-defined "
      "operator and long vectors are used. Pairwise exchange requires a commutative operator, which "
      "blending is not",
      "which reduce-scatter MPI used depends on whether blending was declared commutative: the "
      "paper's factor is between the two",
      figure_1},
-    {paper, "Figure 3", "Binary-Swap and [8, 8] on 64 nodes", blue_gene, "", figure_3},
-    {paper, "Figure 4", "image and system size, first radix 8; the paper gives only the mean",
-     blue_gene,
-     "from 1,024 nodes on, a group of eight is half of a ring of 16 and cannot use its wrap-around "
-     "link, so the ring acts as a mesh",
-     figure_4},
-    {paper, "Figure 5", "numbers that are not powers of two", blue_gene,
-     "a large prime factor is one round of direct-send, whose messages share links", figure_5},
-    {paper, "Figure 6", "radices at 256 nodes: mesh, torus, mapping", blue_gene, "", figure_6},
-    {paper, "Figure 7", "a Myrinet cluster, ascending primes",
-     "1.1 GB/s, 3 us per message and the loss of capacity of fat-tree-144-calibrated are assumed; "
-     "the blending rate is fitted to .06 s at 4 ranks",
-     "without the parameters of the cluster, the ranking of the groups can be tested, but not the "
-     "differences between them",
-     figure_7}};
+    {"radix-k", "Figure 2", "rounds and groups of 12 ranks", "counted on the schedule", "",
+     figure_2},
+    {"radix-k", "Figure 3", "Binary-Swap and [8, 8] on 64 nodes", blue_gene_assumptions, "",
+     figure_3}};
 
 } // namespace
 
 std::span<const Experiment> radix_k_paper() {
     return experiments;
-}
-
-namespace {
-
-constexpr int ranks = 64;
-
-/// The fraction of active pixels before each round if a fraction `density` of each rank's image is
-/// active, at random: 1 - (1 - density)^m for m blended images.
-std::vector<double> active_by_round(const std::vector<int>& radices, double density) {
-    std::vector<double> active;
-    int blended = 1;
-    for (const int radix : radices) {
-        active.push_back(1 - std::pow(1 - density, blended));
-        blended *= radix;
-    }
-    return active;
-}
-
-double sparse_milliseconds(const std::vector<int>& radices, double density,
-                           const std::string& platform) {
-    const Setting setting{.platform = platform,
-                          .active_by_round = active_by_round(radices, density)};
-    return 1e3 * composite("radix-k", ranks, 2 * mega, setting, radices);
-}
-
-std::string text(const std::vector<int>& radices) {
-    return fmt::format("{}", fmt::join(radices, ","));
-}
-
-const std::vector<std::vector<int>> shown = {
-    {2, 2, 2, 2, 2, 2}, {4, 4, 4}, {8, 8}, {16, 4}, {4, 16}, {32, 2}, {2, 32}, {64}};
-
-/// The results for one density: times of the displayed radices, and the fastest radices of all.
-struct Found {
-    Row row;
-    std::vector<int> best;
-};
-
-Found at_density(double density, const std::string& platform,
-                 const std::vector<std::vector<int>>& vectors) {
-    std::vector<double> times;
-    for (const std::vector<int>& radices : vectors)
-        times.push_back(sparse_milliseconds(radices, density, platform));
-    const auto least = std::min_element(times.begin(), times.end()) - times.begin();
-    const std::vector<int>& best = vectors[static_cast<std::size_t>(least)];
-    Found found{
-        {fmt::format("{}, {:.3g} % active: best {}", platform, 100 * density, text(best)), {}, {}},
-        best};
-    for (const std::vector<int>& radices : shown) {
-        const auto at = std::find(vectors.begin(), vectors.end(), radices) - vectors.begin();
-        found.row.ours.push_back(times[static_cast<std::size_t>(at)]);
-    }
-    found.row.ours.push_back(*std::min_element(times.begin(), times.end()));
-    return found;
-}
-
-/// A claim that holds if the best first radix never decreases as fewer pixels are active, and is
-/// larger at the lowest density than at the highest.
-Claim higher_radices_first(const std::string& platform, const std::vector<Found>& by_density) {
-    std::vector<int> first;
-    for (const Found& found : by_density)
-        first.push_back(found.best.front());
-    return {
-        fmt::format("on {}, fewer active pixels favour higher radices in early rounds", platform),
-        std::is_sorted(first.begin(), first.end()) && first.front() < first.back(),
-        fmt::format("the best first radices are {}", fmt::join(first, ", "))};
-}
-
-Result radices_by_density(Extent extent) {
-    const bool whole = extent == Extent::whole;
-    Result result{"milliseconds, 2 Mpx on 64 ranks", {}, {}, {}};
-    for (const std::vector<int>& radices : shown)
-        result.columns.push_back(text(radices));
-    result.columns.push_back("best");
-    const auto vectors = whole ? compositing::factorisations(ranks) : shown;
-    const auto densities = whole ? std::vector{1., .5, .25, .1, .03, .01} : std::vector{1., .03};
-    for (const char* platform : {"torus-4x4x4", "fat-tree-144-calibrated"}) {
-        std::vector<Found> by_density;
-        for (const double density : densities) {
-            by_density.push_back(at_density(density, platform, vectors));
-            result.rows.push_back(by_density.back().row);
-        }
-        result.claims.push_back(higher_radices_first(platform, by_density));
-    }
-    return result;
-}
-
-constexpr Experiment sparse_experiments[] = {
-    {"radix-k", "section 5.2", "do higher radices in early rounds suit sparse images?",
-     "a hypothesis that the paper left open. A random fraction f of each rank's pixels is "
-     "active; of m blended images, 1 - (1 - f)^m are. Messages and folds contain only active "
-     "pixels; the cost of encoding is ignored. With --whole all 32 vectors of radices are compared",
-     "on the torus a single round of all ranks is the fastest even if all pixels are active: no "
-     "higher first radix exists",
-     radices_by_density}};
-
-} // namespace
-
-std::span<const Experiment> radix_k_sparse() {
-    return sparse_experiments;
 }
 
 } // namespace sextant::lab

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/schedule/program.hpp"
+#include "sextant/lab/reproduce_experiments.hpp"
+
+#include <string_view>
+#include <vector>
 
 namespace sextant::lab {
 
-// Schedules of MPICH's reductions of long vectors with a user-defined operator, for comparison. The
-// number of ranks must be a power of two.
-// Source    Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, doi:10.1177/1094342005051521
+/// The assumptions about Blue Gene/P that the Radix-k paper does not state.
+inline constexpr std::string_view blue_gene_assumptions =
+    "Blue Gene/P, 374 MB/s per link; 1.5 us per message and 25 Mpx/s are assumed, because the "
+    "paper "
+    "states neither";
 
-/// MPI_Allreduce by recursive doubling: log2 p exchanges of whole vectors. Every rank ends with the
-/// whole result.
-Program recursive_doubling_allreduce(Elements elements, int ranks, int rank);
+/// The radices of the paper's Figure 4: 8 while the number of ranks is divisible by 8, then the
+/// remaining factor.
+std::vector<int> eights_first(int ranks);
 
-/// MPI_Reduce_scatter for operators that do not commute, by recursive doubling. In each of log2 p
-/// exchanges, a rank sends its partner the partner's block and the blocks of all ranks outside the
-/// subtrees of both. (MPICH also sends the other blocks of the subtrees, which are not used.) Every
-/// rank ends with its block.
-/// Requires  elements divisible by the number of ranks.
-Program recursive_doubling_reduce_scatter(Elements elements, int ranks, int rank);
+/// The radices of Binary-Swap: as many twos as a power of two has.
+std::vector<int> twos(int ranks);
 
-/// Pairwise MPI_Reduce_scatter for commutative operators: in each of p - 1 steps a rank sends
-/// the block of one other rank, and combines the received block before the next step. Blocks are
-/// combined in the order of steps, not of ranks.
-/// Requires  elements divisible by the number of ranks.
-Program pairwise_reduce_scatter(Elements elements, int ranks, int rank);
+/// The simulated time of Radix-k for one image of `pixels` 16-byte pixels per rank.
+double radix_k_milliseconds(const std::vector<int>& radices, Elements pixels,
+                            const simulate::Platform& platform, const Conditions& conditions = {});
 
 } // namespace sextant::lab

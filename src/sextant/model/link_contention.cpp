@@ -7,29 +7,13 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <queue>
+#include <utility>
 
 namespace sextant::model {
-
-namespace {
-
-constexpr Seconds not_scheduled = std::numeric_limits<Seconds>::infinity();
-
-struct Level {
-    double rate_by_weight;
-    int link;
-    bool operator>(const Level& other) const { return rate_by_weight > other.rate_by_weight; }
-};
-
-using Levels = std::priority_queue<Level, std::vector<Level>, std::greater<>>;
-
-} // namespace
 
 Sharing::Sharing(const machine::Wires& wires, double together)
     : wires_(wires),
       together_(together),
-      next_(not_scheduled),
-      admitted_at_(not_scheduled),
       loads_(static_cast<std::size_t>(wires.links)),
       left_(static_cast<std::size_t>(wires.links)) {}
 
@@ -44,7 +28,7 @@ bool Sharing::has_links(int from, int to) {
 /// Messages in flight keep their rates until the new message is admitted, so they arrive slightly
 /// too early: on a link with many messages, by at most a quarter of `together`.
 int Sharing::start(const MessageInFlight& message, Seconds now) {
-    if (open_.empty() && waiting_.empty())
+    if (in_flight_ == 0)
         links_.clear();
     Configuration configuration{
         .start = now, .left = message.bytes, .first = links_.size(), .message = count_};
@@ -57,34 +41,140 @@ int Sharing::start(const MessageInFlight& message, Seconds now) {
         patience = std::max(patience, crowd * wires_.busy(on, message.bytes, 1));
     }
     configuration.weight = latency > 0 ? 1 / latency : 1;
-    waiting_.push_back(configuration);
-    admitted_at_ = std::min(admitted_at_, now + together_ * patience);
-    next_ = std::min(next_, admitted_at_);
+    const ComponentId which = component_with(configuration);
+    Component& component = components_[which];
+    component.waiting.push_back(place_for(configuration));
+    component.admitted_at = std::min(component.admitted_at, now + together_ * patience);
+    if (component.admitted_at < component.next) {
+        component.next = component.admitted_at;
+        schedule(which);
+    }
+    ++in_flight_;
     return count_++;
+}
+
+Sharing::Place Sharing::place_for(const Configuration& configuration) {
+    if (free_places_.empty()) {
+        open_.push_back(configuration);
+        return static_cast<Place>(open_.size() - 1);
+    }
+    const Place place = free_places_.back();
+    free_places_.pop_back();
+    open_[place] = configuration;
+    return place;
+}
+
+/// The component of a message that starts: joins all components that use its links, and adds the
+/// links that none uses.
+Sharing::ComponentId Sharing::component_with(const Configuration& configuration) {
+    ComponentId which = none;
+    for (const int on : links_of(configuration)) {
+        if (const ComponentId other = load_of(on).component; other != none && other != which)
+            which = which == none ? other : joined(which, other);
+    }
+    if (which == none)
+        which = new_component();
+    for (const int on : links_of(configuration)) {
+        if (load_of(on).component == none) {
+            load_of(on).component = which;
+            components_[which].used.push_back(on);
+        }
+    }
+    return which;
+}
+
+Sharing::ComponentId Sharing::new_component() {
+    if (free_components_.empty()) {
+        components_.emplace_back();
+        return static_cast<ComponentId>(components_.size() - 1);
+    }
+    const ComponentId which = free_components_.back();
+    free_components_.pop_back();
+    return which;
+}
+
+/// Moves the messages and links of the component with fewer messages to the other one.
+Sharing::ComponentId Sharing::joined(ComponentId a, ComponentId b) {
+    const auto messages = [&](ComponentId which) {
+        return components_[which].open.size() + components_[which].waiting.size();
+    };
+    const ComponentId to = messages(a) >= messages(b) ? a : b, from = to == a ? b : a;
+    Component &larger = components_[to], &smaller = components_[from];
+    for (const int on : smaller.used)
+        load_of(on).component = to;
+    const auto move = [](auto& list, auto& onto) {
+        onto.insert(onto.end(), list.begin(), list.end());
+    };
+    move(smaller.used, larger.used);
+    move(smaller.open, larger.open);
+    move(smaller.waiting, larger.waiting);
+    larger.many_gone += smaller.many_gone;
+    larger.admitted_at = std::min(larger.admitted_at, smaller.admitted_at);
+    if (smaller.next < larger.next) {
+        larger.next = smaller.next;
+        schedule(to);
+    }
+    release(from);
+    return to;
+}
+
+/// Makes a component with no messages available for reuse.
+void Sharing::release(ComponentId which) {
+    Component& component = components_[which];
+    component.next = component.admitted_at = never;
+    component.many_gone = 0;
+    component.open.clear();
+    component.waiting.clear();
+    component.used.clear();
+    free_components_.push_back(which);
+    schedule(which);
+}
+
+/// Records a component's next event after it has changed.
+void Sharing::schedule(ComponentId which) {
+    Component& component = components_[which];
+    ++component.version;
+    if (component.next < never) {
+        due_.push_back({component.next, which, component.version});
+        std::push_heap(due_.begin(), due_.end(), std::greater<>());
+    }
+    while (!due_.empty() && due_.front().version != components_[due_.front().component].version) {
+        std::pop_heap(due_.begin(), due_.end(), std::greater<>());
+        due_.pop_back();
+    }
 }
 
 std::span<const Arrival> Sharing::pass() {
     there_.clear();
-    if (next_ == not_scheduled)
+    if (due_.empty())
         return there_;
-    dismiss();
-    admit();
-    allot();
+    const ComponentId which = due_.front().component;
+    Component& component = components_[which];
+    dismiss(component);
+    if (component.many_gone > component.open.size() / 2)
+        tidy(which);
+    admit(component);
+    allot(component);
+    if (component.open.empty())
+        release(which);
+    else
+        schedule(which);
     return there_;
 }
 
 /// Removes messages that arrive at or shortly after the next event: they free their links now and
 /// keep their own arrival times.
-void Sharing::dismiss() {
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-        if (dismissed_[i] > next_)
+void Sharing::dismiss(Component& component) {
+    for (const Place place : component.open) {
+        const Configuration& configuration = open_[place];
+        if (configuration.dismissed > component.next)
             continue;
-        const Configuration& configuration = open_[i];
-        there_.push_back({configuration.message, now_ + configuration.left / configuration.rate});
-        take_off_links(static_cast<Place>(i));
+        there_.push_back(
+            {configuration.message, configuration.since + configuration.left / configuration.rate});
+        take_off_links(place);
+        ++component.many_gone;
     }
-    if (many_gone_ > open_.size() / 2)
-        tidy();
+    in_flight_ -= there_.size();
 }
 
 /// Marks a message as arrived and removes its weight from its links. The lists of the links contain
@@ -95,127 +185,178 @@ void Sharing::take_off_links(Place place) {
         load.weight -= open_[place].weight;
         --load.messages;
     }
-    dismissed_[place] = not_scheduled;
-    gone_[place] = true;
-    ++many_gone_;
+    open_[place].dismissed = never;
+    open_[place].gone = open_[place].settled = true;
 }
 
-/// Removes delivered messages from all lists.
-void Sharing::tidy() {
-    std::vector<Place> moved(open_.size());
-    Place stay = 0;
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-        if (gone_[i])
-            continue;
-        moved[i] = stay;
-        dismissed_[stay] = dismissed_[i];
-        open_[stay++] = open_[i];
-    }
-    std::erase_if(used_, [&](int on) {
+/// Removes arrived messages from all lists of a component, and divides the component if its other
+/// messages no longer share links.
+void Sharing::tidy(ComponentId which) {
+    Component& component = components_[which];
+    for (const int on : component.used) {
         Load& load = load_of(on);
-        std::erase_if(load.places, [&](Place place) { return gone_[place]; });
+        std::erase_if(load.places, [&](Place place) { return open_[place].gone; });
         load.weight = 0;
-        for (Place& place : load.places) {
-            place = moved[place];
+        for (const Place place : load.places)
             load.weight += open_[place].weight;
-        }
-        return load.places.empty();
+    }
+    std::erase_if(component.open, [&](Place place) {
+        if (open_[place].gone)
+            free_places_.push_back(place);
+        return open_[place].gone;
     });
-    open_.resize(stay);
-    dismissed_.resize(stay);
-    gone_.assign(stay, false);
-    many_gone_ = 0;
+    component.many_gone = 0;
+    divide(which);
 }
 
-void Sharing::admit() {
-    for (const Configuration& configuration : waiting_) {
-        for (const int on : links_of(configuration)) {
+/// Finds the components of the messages of one component by joining messages link by link. The
+/// first one keeps the number; the events of the others are those of all until they have passed.
+void Sharing::divide(ComponentId which) {
+    Component& whole = components_[which];
+    std::vector<Place> messages = whole.open;
+    messages.insert(messages.end(), whole.waiting.begin(), whole.waiting.end());
+    for (const int on : whole.used)
+        load_of(on).component = none;
+    // Trees of messages; meanwhile, a link's `component` is the first message on it.
+    std::vector<std::uint32_t> parent(messages.size());
+    const auto root = [&](std::uint32_t i) {
+        while (parent[i] != i)
+            i = parent[i] = parent[parent[i]];
+        return i;
+    };
+    for (std::uint32_t i = 0; i < messages.size(); ++i) {
+        parent[i] = i;
+        for (const int on : links_of(open_[messages[i]])) {
+            ComponentId& first = load_of(on).component;
+            if (first == none)
+                first = i;
+            else if (const std::uint32_t a = root(first), b = root(i); a != b)
+                parent[std::max(a, b)] = std::min(a, b);
+        }
+    }
+    const std::vector<int> used = std::exchange(whole.used, {});
+    const std::size_t in_flight = whole.open.size();
+    whole.open.clear();
+    whole.waiting.clear();
+    std::vector<ComponentId> component_of(messages.size(), none); // by root
+    for (std::uint32_t i = 0; i < messages.size(); ++i) {
+        ComponentId& part = component_of[root(i)];
+        if (part == none) {
+            part = root(i) == 0 ? which : new_component();
+            components_[part].admitted_at = whole.admitted_at;
+            components_[part].next = whole.next;
+        }
+        (i < in_flight ? components_[part].open : components_[part].waiting).push_back(messages[i]);
+    }
+    for (const int on : used) {
+        ComponentId& component = load_of(on).component;
+        if (component != none) {
+            component = component_of[root(component)];
+            components_[component].used.push_back(on);
+        }
+    }
+    for (const ComponentId part : component_of) {
+        if (part != none && part != which)
+            schedule(part);
+    }
+}
+
+void Sharing::admit(Component& component) {
+    for (const Place place : component.waiting) {
+        for (const int on : links_of(open_[place])) {
             Load& load = load_of(on);
-            if (load.places.empty())
-                used_.push_back(on);
-            load.places.push_back(static_cast<Place>(open_.size()));
-            load.weight += configuration.weight;
+            load.places.push_back(place);
+            load.weight += open_[place].weight;
             ++load.messages;
         }
-        open_.push_back(configuration);
-        dismissed_.push_back(not_scheduled);
-        gone_.push_back(false);
+        open_[place].dismissed = never;
+        component.open.push_back(place);
     }
-    waiting_.clear();
-    admitted_at_ = not_scheduled;
+    component.waiting.clear();
+    component.admitted_at = never;
 }
 
-void Sharing::fill_links() {
-    std::erase_if(used_, [&](int on) {
+void Sharing::fill_links(Component& component) {
+    std::erase_if(component.used, [&](int on) {
         Load& load = load_of(on);
-        if (load.messages == 0)
-            load = {};
-        else
+        if (load.messages > 0) {
             left_of(on) = {1 / wires_.busy(on, 1, load.messages), load.weight, load.messages};
-        return load.messages == 0;
+            return false;
+        }
+        load.places.clear();
+        load.weight = 0;
+        load.component = none;
+        return true;
     });
 }
 
 /// Sets the rate of every message in flight by max-min sharing, starting with the link that has
 /// the lowest rate per weight. A message that waited to be admitted is credited with the bytes that
 /// it would have transferred at its new rate.
-void Sharing::allot() {
-    const Seconds passed = next_ - now_;
-    now_ = next_;
-    next_ = not_scheduled;
-    fill_links();
-    settled_ = gone_;
-    const auto level_of = [&](int on) { return left_of(on).bytes_per_second / left_of(on).weight; };
-    Levels levels;
-    for (const int on : used_)
-        levels.push({level_of(on), on});
-    double reached = 0; // levels cannot fall, except by rounding errors
-    while (!levels.empty()) {
-        const Level lowest = levels.top();
-        levels.pop();
+void Sharing::allot(Component& component) {
+    const Seconds now = std::exchange(component.next, never);
+    fill_links(component);
+    for (const Place place : component.open)
+        open_[place].settled = open_[place].gone;
+    levels_.clear();
+    for (const int on : component.used)
+        levels_.push_back({level_of(on), on});
+    std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
+    while (!levels_.empty()) {
+        std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
+        const Level lowest = levels_.back();
+        levels_.pop_back();
         if (left_of(lowest.link).messages == 0)
             continue;
+        // Levels do not fall as messages are settled, except by rounding errors.
         if (const double level = level_of(lowest.link);
             level > lowest.rate_by_weight * (1 + 1e-9)) {
-            levels.push({level, lowest.link});
+            levels_.push_back({level, lowest.link});
+            std::push_heap(levels_.begin(), levels_.end(), std::greater<>());
             continue;
         }
-        reached = std::max(reached, lowest.rate_by_weight);
-        settle_all_on(lowest.link, reached, passed);
+        component.next =
+            std::min(component.next, settle_all_on(lowest.link, lowest.rate_by_weight, now));
     }
 }
 
-/// Prefetches the messages, because they are visited in random order and may not fit in the caches.
-void Sharing::settle_all_on(int link, double rate_by_weight, Seconds passed) {
+/// Settles the messages on a link that have no new rate yet, and returns when the first of them
+/// arrives. Prefetches them, because they are visited in random order and may not fit in the
+/// caches.
+Seconds Sharing::settle_all_on(int link, double rate_by_weight, Seconds now) {
     constexpr std::size_t way_ahead = 12, links_ahead = 6;
     unsettled_.clear();
     std::ranges::copy_if(load_of(link).places, std::back_inserter(unsettled_),
-                         [&](Place place) { return !settled_[place]; });
+                         [&](Place place) { return !open_[place].settled; });
+    Seconds first = never;
     for (std::size_t i = 0; i < unsettled_.size(); ++i) {
         if (i + way_ahead < unsettled_.size())
             __builtin_prefetch(&open_[unsettled_[i + way_ahead]]);
         if (i + links_ahead < unsettled_.size())
             __builtin_prefetch(links_of(open_[unsettled_[i + links_ahead]]).data());
-        const Place place = unsettled_[i];
-        settled_[place] = true;
-        settle(place, rate_by_weight * open_[place].weight, passed);
+        Configuration& configuration = open_[unsettled_[i]];
+        first = std::min(first, settle(configuration, rate_by_weight * configuration.weight, now));
     }
+    return first;
 }
 
-void Sharing::settle(Place place, double rate, Seconds passed) {
-    Configuration& configuration = open_[place];
-    configuration.left -=
-        configuration.rate == 0 ? rate * (now_ - configuration.start) : configuration.rate * passed;
+/// Sets the rate of a message from `now` on, and returns when it arrives.
+Seconds Sharing::settle(Configuration& configuration, double rate, Seconds now) {
+    configuration.left -= configuration.rate == 0
+                              ? rate * (now - configuration.start)
+                              : configuration.rate * (now - configuration.since);
     configuration.rate = rate;
-    const Seconds there = now_ + configuration.left / rate;
-    dismissed_[place] = there - together_ * (there - configuration.start);
-    next_ = std::min(next_, std::max(now_, there));
+    configuration.since = now;
+    configuration.settled = true;
+    const Seconds there = now + configuration.left / rate;
+    configuration.dismissed = there - together_ * (there - configuration.start);
     for (const int on : links_of(configuration)) {
         Left& left = left_of(on);
         left.bytes_per_second -= rate;
         left.weight -= configuration.weight;
         --left.messages;
     }
+    return std::max(now, there);
 }
 
 Traffic::Traffic(const Question& question) : question_(question) {

@@ -7,8 +7,11 @@
 #include "sextant/schedule/matching.hpp"
 
 #include <cstdint>
+#include <deque>
+#include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace sextant::model {
@@ -30,7 +33,11 @@ struct Arrival {
 /// when messages start or arrive; events that are close together, relative to a message's duration,
 /// are handled as one. The caller advances time and starts messages.
 ///
-/// Cost      per recomputation, the number of links on the paths of the messages in flight.
+/// Messages are divided into components: messages of different components share no link, not even
+/// through other messages. Each component is recomputed only at its own events, so messages do not
+/// affect the times of messages that they share no links with.
+///
+/// Cost      per event, the number of links on the paths of the messages in one component.
 /// Deterministic.
 class Sharing {
   public:
@@ -46,22 +53,50 @@ class Sharing {
     int start(const MessageInFlight& message, Seconds now);
     /// The time of the next event if no message starts before it; infinity if no message is in
     /// flight.
-    Seconds next() const { return next_; }
-    /// Advances to `next()` and returns the messages that arrive then or shortly after; possibly
-    /// none. Valid until the next call.
+    Seconds next() const { return due_.empty() ? never : due_.front().time; }
+    /// Advances to `next()` and returns messages that arrive then or shortly after; possibly none.
+    /// Valid until the next call.
     std::span<const Arrival> pass();
 
   private:
+    static constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+    using Place = std::uint32_t;       ///< index into `open_`
+    using ComponentId = std::uint32_t; ///< index into `components_`
+
     struct Configuration {
         Seconds start = 0;
         double weight = 0;
-        double left = 0;         ///< bytes left at the last recomputation
+        double left = 0;         ///< bytes left at the time `since`
         double rate = 0;         ///< bytes per second; 0: not set yet
+        Seconds since = 0;       ///< time of the last recomputation
+        Seconds dismissed = 0;   ///< time from which it may count as arrived
         std::size_t first = 0;   ///< index of the message's first link in `links_`
         std::uint32_t links = 0; ///< number of links on the message's path
         int message = 0;
+        bool gone = false;    ///< true if it has arrived
+        bool settled = false; ///< true if it has arrived or its new rate is set
     };
-    using Place = std::uint32_t; ///< index into `open_`
+    /// Messages that may share links. May contain several components for a time, because it is
+    /// divided only when half of its messages have arrived.
+    struct Component {
+        Seconds next = never;        ///< time of its next event
+        Seconds admitted_at = never; ///< time at which `waiting` is admitted
+        std::uint32_t version = 0;   ///< changes with `next`
+        std::size_t many_gone = 0;
+        std::vector<Place> open;    ///< messages in flight, and those that arrived since tidy()
+        std::vector<Place> waiting; ///< messages to be admitted
+        std::vector<int> used;      ///< links of its messages; may contain links no longer used
+    };
+    /// A component's next event. Outdated if the component's version differs.
+    struct Due {
+        Seconds time = 0;
+        ComponentId component = 0;
+        std::uint32_t version = 0;
+        bool operator>(const Due& other) const {
+            return std::tie(time, component) > std::tie(other.time, other.component);
+        }
+    };
     /// While new rates are assigned: the capacity of a link that is still free, and the messages on
     /// it that have no new rate yet.
     struct Left {
@@ -72,43 +107,57 @@ class Sharing {
     /// The messages on a link, including those that arrived since the last tidy().
     struct Load {
         std::vector<Place> places;
-        double weight = 0; ///< total weight of messages in flight
-        int messages = 0;  ///< number of messages in flight
+        double weight = 0;            ///< total weight of messages in flight
+        int messages = 0;             ///< number of messages in flight
+        ComponentId component = none; ///< component that uses the link
+    };
+    /// The lowest rate per weight that a link offers.
+    struct Level {
+        double rate_by_weight;
+        int link;
+        bool operator>(const Level& other) const {
+            return std::tie(rate_by_weight, link) > std::tie(other.rate_by_weight, other.link);
+        }
     };
     Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
     Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
     std::span<const int> links_of(const Configuration& configuration) const {
         return {links_.data() + configuration.first, configuration.links};
     }
+    double level_of(int link) { return left_of(link).bytes_per_second / left_of(link).weight; }
 
-    void dismiss();
+    Place place_for(const Configuration& configuration);
+    ComponentId component_with(const Configuration& configuration);
+    ComponentId new_component();
+    ComponentId joined(ComponentId a, ComponentId b);
+    void release(ComponentId which);
+    void schedule(ComponentId which);
+    void dismiss(Component& component);
     void take_off_links(Place place);
-    void tidy();
-    void admit();
-    void fill_links();
-    void allot();
-    void settle_all_on(int link, double rate_by_weight, Seconds passed);
-    void settle(Place place, double rate, Seconds passed);
+    void tidy(ComponentId which);
+    void divide(ComponentId which);
+    void admit(Component& component);
+    void fill_links(Component& component);
+    void allot(Component& component);
+    Seconds settle_all_on(int link, double rate_by_weight, Seconds now);
+    Seconds settle(Configuration& configuration, double rate, Seconds now);
 
     const machine::Wires& wires_;
     const double together_;
-    Seconds now_ = 0; ///< time since which the current rates apply
-    Seconds next_;
     int count_ = 0;
-    std::vector<int> links_;          ///< links of all paths
-    std::vector<Configuration> open_; ///< messages in flight, and those that arrived since tidy()
-    // For each message in `open_`:
-    std::vector<Seconds> dismissed_; ///< time from which it may count as arrived
-    std::vector<bool> gone_;         ///< true if it has arrived
-    std::size_t many_gone_ = 0;
-    std::vector<bool> settled_;    ///< for each in `open_`: true if arrived or its new rate is set
-    std::vector<Place> unsettled_; ///< messages on one link without a new rate
-    std::vector<Configuration> waiting_; ///< messages to be admitted
-    Seconds admitted_at_;                ///< time at which `waiting_` is admitted
+    std::size_t in_flight_ = 0; ///< messages in flight or waiting
+    std::vector<int> links_;    ///< links of all paths
+    std::vector<Configuration> open_;
+    std::vector<Place> free_places_;
+    std::deque<Component> components_; ///< references stay valid when it grows
+    std::vector<ComponentId> free_components_;
+    std::vector<Due> due_; ///< a heap; the first entry is never outdated
     std::vector<Arrival> there_;
     std::vector<Load> loads_; ///< one per link
     std::vector<Left> left_;  ///< one per link
-    std::vector<int> used_;   ///< links with messages in flight
+    // Temporary lists, kept to avoid allocations:
+    std::vector<Level> levels_;
+    std::vector<Place> unsettled_; ///< messages on one link without a new rate
 };
 
 /// The messages of a replay that are on shared links, identified by their send steps. Always empty
