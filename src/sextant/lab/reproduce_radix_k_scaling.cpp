@@ -169,47 +169,65 @@ Result figure_4_assumptions(Extent) {
 
 // Figure 5 of the Radix-k paper.
 
-/// The numbers of nodes in both panels.
+/// The numbers of nodes in both panels: in the second one, every rack up to 16, then some of those
+/// up to 34.
 std::vector<int> counts(Extent extent) {
     if (extent == Extent::quick)
         return {32, 192, 352, 1024, 3072};
     std::vector<int> all;
-    for (int ranks = 32; ranks < 1024; ranks += 32)
+    for (int ranks = 32; ranks < rack_nodes; ranks += 32)
         all.push_back(ranks);
-    for (int ranks = 1024; ranks <= 34816; ranks += 1024)
-        all.push_back(ranks);
+    for (int racks = 1; racks <= 16; ++racks)
+        all.push_back(racks * rack_nodes);
+    for (const int racks : {17, 20, 24, 28, 32, 34})
+        all.push_back(racks * rack_nodes);
     return all;
+}
+
+/// The partition for Figure 5. In partitions of more than 16 racks, ranks are in ZYX order, so that
+/// each rack of ranks fills a plane of nodes; their rows along X are no multiples of 16 nodes.
+IntrepidPartition partition_of_figure_5(int ranks) {
+    IntrepidPartition partition = intrepid_partition(ranks);
+    if (ranks > 16 * rack_nodes)
+        std::swap(partition.extents[0], partition.extents[2]);
+    return partition;
+}
+
+/// The least and the greatest of some times.
+struct Range {
+    double best = std::numeric_limits<double>::infinity(), worst = 0;
+
+    void include(double time) {
+        best = std::min(best, time);
+        worst = std::max(worst, time);
+    }
+};
+
+Claim no_factor_of_two(const char* nodes, const Range& range) {
+    return {fmt::format("on {} nodes, numbers that are not powers of two do not cost a constant "
+                        "factor of two",
+                        nodes),
+            range.worst < 2 * range.best,
+            fmt::format("from {:.0f} to {:.0f} ms", range.best, range.worst)};
 }
 
 Result figure_5(Extent extent) {
     Result result{"milliseconds, 2 Mpx", {"radix-k", "binary-swap"}, {}, {}};
-    struct Range {
-        double best = std::numeric_limits<double>::infinity(), worst = 0;
-        void include(double time) {
-            best = std::min(best, time);
-            worst = std::max(worst, time);
-        }
-    } small, large;
+    Range small, large;
     for (const int ranks : counts(extent)) {
-        const IntrepidPartition partition = intrepid_partition(ranks);
+        const IntrepidPartition partition = partition_of_figure_5(ranks);
         const simulate::Platform platform = intrepid(partition);
         const std::vector<int> radices = factors_to_eight(ranks);
         Row row{fmt::format("{} nodes, {}, {}", ranks, fmt::join(radices, ","), kind_of(partition)),
                 {},
                 {radix_k_milliseconds(radices, 2 * mega, platform)}};
-        (ranks <= 1024 ? small : large).include(row.ours.front());
+        (ranks <= rack_nodes ? small : large).include(row.ours.front());
         if ((ranks & (ranks - 1)) == 0)
             row.ours.push_back(radix_k_milliseconds(twos(ranks), 2 * mega, platform));
         result.rows.push_back(row);
     }
-    const auto claim = [](const char* nodes, const Range& range) {
-        return Claim{fmt::format("on {} nodes, numbers that are not powers of two do not cost a "
-                                 "constant factor of two",
-                                 nodes),
-                     range.worst < 2 * range.best,
-                     fmt::format("from {:.0f} to {:.0f} ms", range.best, range.worst)};
-    };
-    result.claims = {claim("32 to 1,024", small), claim("more than 1,024", large)};
+    result.claims = {no_factor_of_two("32 to 1,024", small),
+                     no_factor_of_two("more than 1,024", large)};
     return result;
 }
 

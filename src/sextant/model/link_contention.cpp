@@ -28,8 +28,8 @@ bool Sharing::has_links(int from, int to) {
 /// Messages in flight keep their rates until the new message is admitted, so they arrive slightly
 /// too early: on a link with many messages, by at most a quarter of `together`.
 int Sharing::start(const MessageInFlight& message, Seconds now) {
-    if (in_flight_ == 0)
-        links_.clear();
+    if (links_.size() > 2 * links_kept_ + 1'000'000 || in_flight_ == 0)
+        drop_old_links();
     Configuration configuration{
         .start = now, .left = message.bytes, .first = links_.size(), .message = count_};
     wires_.route(message.from, message.to, links_);
@@ -51,6 +51,25 @@ int Sharing::start(const MessageInFlight& message, Seconds now) {
     }
     ++in_flight_;
     return count_++;
+}
+
+/// Removes the paths of messages that have arrived.
+void Sharing::drop_old_links() {
+    std::vector<int> kept;
+    for (const Component& component : components_) {
+        for (const std::vector<Place>* places : {&component.open, &component.waiting}) {
+            for (const Place place : *places) {
+                Configuration& configuration = open_[place];
+                if (configuration.gone)
+                    continue;
+                const auto links = links_of(configuration);
+                configuration.first = kept.size();
+                kept.insert(kept.end(), links.begin(), links.end());
+            }
+        }
+    }
+    links_kept_ = kept.size();
+    links_ = std::move(kept);
 }
 
 Sharing::Place Sharing::place_for(const Configuration& configuration) {

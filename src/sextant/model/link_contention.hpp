@@ -126,6 +126,7 @@ class Sharing {
     }
     double level_of(int link) { return left_of(link).bytes_per_second / left_of(link).weight; }
 
+    void drop_old_links();
     Place place_for(const Configuration& configuration);
     ComponentId component_with(const Configuration& configuration);
     ComponentId new_component();
@@ -145,8 +146,9 @@ class Sharing {
     const machine::Wires& wires_;
     const double together_;
     int count_ = 0;
-    std::size_t in_flight_ = 0; ///< messages in flight or waiting
-    std::vector<int> links_;    ///< links of all paths
+    std::size_t in_flight_ = 0;  ///< messages in flight or waiting
+    std::vector<int> links_;     ///< links of all paths
+    std::size_t links_kept_ = 0; ///< number of links after the last drop_old_links()
     std::vector<Configuration> open_;
     std::vector<Place> free_places_;
     std::deque<Component> components_; ///< references stay valid when it grows

@@ -33,8 +33,13 @@ Elements Program::elements_of(const Step& step) const {
 Schedule make_schedule(int ranks, const std::function<Program(int rank)>& program) {
     Schedule schedule;
     schedule.reserve(static_cast<std::size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank)
-        schedule.push_back(program(rank));
+    for (int rank = 0; rank < ranks; ++rank) {
+        Program& made = schedule.emplace_back(program(rank));
+        // The programs of many ranks are kept at once.
+        made.buffers.shrink_to_fit();
+        made.steps.shrink_to_fit();
+        made.regions.shrink_to_fit();
+    }
     return schedule;
 }
 

@@ -81,6 +81,12 @@ SimulatedRun::SimulatedRun(const Question& question, SimulatedTime world)
     for (const Program& each : question.schedule) {
         dependences_.emplace_back(each);
         ranks_.emplace_back(each, dependences_.back(), question.association);
+        for (const Step& step : each.steps) {
+            ranks_.back().messages.push_back(
+                is_message(step.verb)
+                    ? Message{bytes_of(each, step), step.peer, step.verb == Verb::send}
+                    : Message{});
+        }
         if (question.timeline)
             ranks_.back().posted.resize(each.steps.size());
     }
@@ -101,9 +107,9 @@ void SimulatedRun::advance(int rank) {
     } while (work_some(rank));
 }
 
-Bytes SimulatedRun::bytes_of(StepOfRank at) const {
-    const Bytes bytes = program(at.rank).bytes_of(step(at), question_.element_size);
-    const double part = question_.density * active_in(step(at));
+Bytes SimulatedRun::bytes_of(const Program& program, const Step& step) const {
+    const Bytes bytes = program.bytes_of(step, question_.element_size);
+    const double part = question_.density * active_in(step);
     return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * part));
 }
 
@@ -118,7 +124,7 @@ double SimulatedRun::active_in(const Step& step) const {
 void SimulatedRun::post(StepOfRank at) {
     if (question_.timeline)
         rank_of(at.rank).posted[static_cast<std::size_t>(at.step)] = world_.now();
-    if (step(at).verb == Verb::send)
+    if (message(at).sends)
         spend(at);
     else
         get_ready(mate(at), awaited);
@@ -126,9 +132,9 @@ void SimulatedRun::post(StepOfRank at) {
 
 /// Queues a message to be handed over or received; a rank handles one message at a time.
 void SimulatedRun::spend(StepOfRank at) {
-    if (step(at).verb == Verb::send && packing(at) == 0)
-        state_of(at) |= packed;
-    rank_of(at.rank).messages.push_back(at.step);
+    if (message(at).sends && packing(at) == 0)
+        message(at).state |= packed;
+    rank_of(at.rank).queue.push_back(at.step);
     spend_next(at.rank);
 }
 
@@ -136,23 +142,23 @@ void SimulatedRun::spend(StepOfRank at) {
 /// ranks wait while sending, a receive or a message to be packed. False if there is none.
 bool SimulatedRun::find_next(int rank) {
     Rank& own = rank_of(rank);
-    const auto next = std::find_if(own.messages.begin(), own.messages.end(), [&](int s) {
-        const StepOfRank at{rank, s};
-        return !own.is_sending || step(at).verb == Verb::receive || !has_been(at, packed);
+    const auto next = std::find_if(own.queue.begin(), own.queue.end(), [&](int s) {
+        const Message& each = message({rank, s});
+        return !own.is_sending || !each.sends || !each.has_been(packed);
     });
-    own.current = next - own.messages.begin();
-    return next != own.messages.end();
+    own.current = next - own.queue.begin();
+    return next != own.queue.end();
 }
 
 /// Processes the messages of a rank, until one takes time.
 void SimulatedRun::spend_next(int rank) {
     Rank& own = rank_of(rank);
     while (!own.handles_message && find_next(rank)) {
-        const StepOfRank at{rank, own.messages[static_cast<std::size_t>(own.current)]};
-        if (has_been(at, handed_over)) {
-            own.messages.erase(own.messages.begin() + own.current);
+        const StepOfRank at{rank, own.queue[static_cast<std::size_t>(own.current)]};
+        if (const Message& next = message(at); next.has_been(handed_over)) {
+            own.queue.erase(own.queue.begin() + own.current);
             own.is_sending = true;
-            world_.send(at, step(at).peer, bytes_of(at));
+            world_.send(at, next.peer, next.bytes);
             continue;
         }
         const Seconds cost = cost_of(at);
@@ -164,18 +170,18 @@ void SimulatedRun::spend_next(int rank) {
     }
 }
 
-Seconds SimulatedRun::packing(StepOfRank at) const {
+Seconds SimulatedRun::packing(StepOfRank at) {
     const double each = question_.costs.pack_seconds_per_byte;
-    return each > 0 && !is_contiguous(at) ? each * static_cast<double>(bytes_of(at)) : 0;
+    return each > 0 && !is_contiguous(at) ? each * static_cast<double>(message(at).bytes) : 0;
 }
 
 /// The time that the message in progress takes until `spent`.
-Seconds SimulatedRun::cost_of(StepOfRank at) const {
+Seconds SimulatedRun::cost_of(StepOfRank at) {
     const Costs& costs = question_.costs;
-    const Bytes bytes = bytes_of(at);
-    if (step(at).verb == Verb::receive)
-        return costs.receiving(bytes) + packing(at);
-    return has_been(at, packed) ? costs.sending(bytes) : packing(at);
+    const Message& next = message(at);
+    if (!next.sends)
+        return costs.receiving(next.bytes) + packing(at);
+    return next.has_been(packed) ? costs.sending(next.bytes) : packing(at);
 }
 
 bool SimulatedRun::is_contiguous(StepOfRank at) const {
@@ -193,27 +199,29 @@ bool SimulatedRun::is_contiguous(StepOfRank at) const {
 /// its hand-over.
 void SimulatedRun::spent(StepOfRank at) {
     Rank& own = rank_of(at.rank);
-    if (step(at).verb == Verb::send && !has_been(at, packed)) {
-        state_of(at) |= packed;
+    Message& done = message(at);
+    if (done.sends && !done.has_been(packed)) {
+        done.state |= packed;
         return;
     }
-    own.messages.erase(own.messages.begin() + own.current);
-    if (step(at).verb == Verb::send)
+    own.queue.erase(own.queue.begin() + own.current);
+    if (done.sends)
         get_ready(at, handed_over);
     else
         finish_message(at);
 }
 
 void SimulatedRun::get_ready(StepOfRank send, State what) {
-    state_of(send) |= what;
-    if (!has_been(send, handed_over) || !has_been(send, awaited))
+    Message& sent = message(send);
+    sent.state |= what;
+    if (!sent.has_been(handed_over) || !sent.has_been(awaited))
         return;
     if (!question_.costs.waits_while_sending)
-        return world_.send(send, step(send).peer, bytes_of(send));
-    std::deque<int>& messages = rank_of(send.rank).messages;
+        return world_.send(send, sent.peer, sent.bytes);
+    std::deque<int>& queue = rank_of(send.rank).queue;
     if (what == handed_over) // the caller continues with this message
-        return messages.push_front(send.step);
-    messages.push_back(send.step);
+        return queue.push_front(send.step);
+    queue.push_back(send.step);
     spend_next(send.rank);
 }
 
@@ -254,8 +262,11 @@ bool SimulatedRun::work_some(int rank) {
     }
     if (question_.costs.seconds_per_application == 0)
         return false; // combining costs nothing, so early combining gains nothing
+    if (!own.operands_wait)
+        return false;
     const Folding::Pass pass = own.folding.combine_some(own.walk);
-    if (pass.step == Walk::none)
+    own.operands_wait = pass.step != Walk::none;
+    if (!own.operands_wait)
         return false;
     const Step& fold = step({rank, pass.step});
     const double elements = static_cast<double>(fold.to.elements()) * active_in(fold);
@@ -291,7 +302,7 @@ void SimulatedRun::worked(int rank, Work work) {
         end_work(rank);
     } else {
         Rank& own = rank_of(rank);
-        const StepOfRank at{rank, own.messages[static_cast<std::size_t>(own.current)]};
+        const StepOfRank at{rank, own.queue[static_cast<std::size_t>(own.current)]};
         own.handles_message = false;
         spent(at);
         spend_next(rank);
@@ -310,6 +321,7 @@ void SimulatedRun::finish_message(StepOfRank at) {
 void SimulatedRun::finish_step(StepOfRank at) {
     Rank& own = rank_of(at.rank);
     own.walk.finish(at.step);
+    own.operands_wait = own.operands_wait || !message(at).sends; // a send completes no operand
     own.done = world_.now();
 }
 

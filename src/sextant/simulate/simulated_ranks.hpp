@@ -97,24 +97,33 @@ class SimulatedRun {
     /// handed over and awaited.
     enum State : std::uint8_t { packed = 1, handed_over = 2, awaited = 4 };
 
+    /// A message of a rank, so that events do not have to search its program.
+    struct Message {
+        Bytes bytes = 0;
+        int peer = -1;
+        bool sends = false;
+        std::uint8_t state = 0; ///< of a send
+
+        bool has_been(State what) const { return (state & what) != 0; }
+    };
+
     struct Rank {
         Rank(const Program& program, const Dependences& dependences, Association association)
-            : walk(program, dependences),
-              folding(program, association),
-              states(program.steps.size()) {}
+            : walk(program, dependences), folding(program, association) {}
 
         Walk walk;
         Folding folding;
-        std::vector<std::uint8_t> states; ///< by step; used for sends
+        std::vector<Message> messages; ///< by step
         /// Sends and receives to process. A send is packed, handed over and, if ranks wait while
         /// sending, made to travel when no other message does.
-        std::deque<int> messages;
+        std::deque<int> queue;
         std::ptrdiff_t current = 0;   ///< index of the message in progress, or found last
         bool handles_message = false; ///< true if a message is in progress
         bool is_sending = false;      ///< a message of this rank travels, and no other may start
         int step = Walk::none;        ///< step in progress
         Seconds step_began = 0;
-        bool step_ends = false; ///< true if this work ends the step; a fold may need more work
+        bool step_ends = false;     ///< true if this work ends the step; a fold may need more work
+        bool operands_wait = false; ///< false if no operands can be combined before a step ends
         std::vector<Seconds> posted;
         Seconds done = 0;
     };
@@ -129,7 +138,10 @@ class SimulatedRun {
         return mates_[static_cast<std::size_t>(at.rank)][static_cast<std::size_t>(at.step)];
     }
     Rank& rank_of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-    Bytes bytes_of(StepOfRank at) const;
+    Message& message(StepOfRank at) {
+        return rank_of(at.rank).messages[static_cast<std::size_t>(at.step)];
+    }
+    Bytes bytes_of(const Program& program, const Step& step) const;
     double active_in(const Step& step) const;
 
     void advance(int rank);
@@ -139,15 +151,8 @@ class SimulatedRun {
     void spend_next(int rank);
     void spent(StepOfRank at);
     void get_ready(StepOfRank send, State what);
-    std::uint8_t& state_of(StepOfRank send) {
-        return rank_of(send.rank).states[static_cast<std::size_t>(send.step)];
-    }
-    bool has_been(StepOfRank send, State what) const {
-        const Rank& rank = ranks_[static_cast<std::size_t>(send.rank)];
-        return (rank.states[static_cast<std::size_t>(send.step)] & what) != 0;
-    }
-    Seconds packing(StepOfRank at) const;
-    Seconds cost_of(StepOfRank at) const;
+    Seconds packing(StepOfRank at);
+    Seconds cost_of(StepOfRank at);
     bool is_contiguous(StepOfRank at) const;
     bool work_some(int rank);
     bool work_on(int rank, int step, Seconds seconds, bool ends);

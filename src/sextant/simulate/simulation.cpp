@@ -134,6 +134,7 @@ class Clock {
     void happen(const Foreseen& now) {
         switch (now.kind) {
         case Foreseen::setting_out:
+            free_sent_.push_back(now.message);
             return set_out(sent_[static_cast<std::size_t>(now.message)]);
         case Foreseen::arriving:
             return play_.arrived(travelling_[static_cast<std::size_t>(now.message)]);
@@ -149,11 +150,17 @@ class Clock {
         Seconds latency = 0;
         for (const int link : path_)
             latency += platform_.network.links[static_cast<std::size_t>(link)].latency;
-        foresee(now_ + latency, Foreseen::setting_out, static_cast<int>(sent_.size()));
-        sent_.push_back({at, to, bytes});
+        if (free_sent_.empty()) {
+            free_sent_.push_back(static_cast<int>(sent_.size()));
+            sent_.emplace_back();
+        }
+        const int message = free_sent_.back();
+        free_sent_.pop_back();
+        sent_[static_cast<std::size_t>(message)] = {at, to, bytes};
+        foresee(now_ + latency, Foreseen::setting_out, message);
     }
 
-    void set_out(const Sent& sent) {
+    void set_out(const Sent sent) {
         const int from = host(sent.at.rank), to = host(sent.to);
         if (!sharing_.has_links(from, to))
             return play_.arrived(sent.at);
@@ -173,7 +180,8 @@ class Clock {
     Processors processors_;
     std::priority_queue<Foreseen> foreseen_;
     std::uint64_t count_ = 0;
-    std::vector<Sent> sent_;
+    std::vector<Sent> sent_; ///< messages that have been sent but do not need links yet
+    std::vector<int> free_sent_;
     std::vector<StepOfRank> travelling_; ///< by message number of `sharing_`
     std::vector<int> path_;
     Seconds now_ = 0;
