@@ -10,6 +10,7 @@
 #include "sextant/lab/reproduce_p3pc.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -20,8 +21,10 @@ namespace sextant::lab {
 
 namespace {
 
-/// A number with three significant digits, or five if it is 1000 or more.
+/// A number with three significant digits, or five if it is 1000 or more; "" for no_number.
 std::string shown(double number) {
+    if (std::isnan(number))
+        return "";
     return fmt::format("{:.{}g}", number, number >= 1000 ? 5 : 3);
 }
 

@@ -5,6 +5,7 @@
 #include "sextant/schedule/program.hpp"
 #include "sextant/simulate/simulation.hpp"
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace sextant::lab {
+
+/// The entry of a column that a row does not have.
+inline constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 /// One case: the paper's number, if printed, and our numbers, one per column.
 struct Row {
