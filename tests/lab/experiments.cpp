@@ -540,6 +540,47 @@ TEST(Reproduce, work_stealing_shortens_registration_on_many_cores) {
     }
 }
 
+TEST(Reproduce, reduce_scatter_by_binary_swap_reaches_the_bounds_in_the_radix_k_paper) {
+    const Result table = experiment("radix-k", "Table 1").run(Extent::quick);
+    expect_all_claims(table);
+    for (const char* algorithm : {"binary-swap", "radix-k 8,8"}) {
+        for (const char* term : {"steps", "sent", "combined"}) {
+            const std::string label = fmt::format("reduce-scatter: {}, {}", algorithm, term);
+            EXPECT_DOUBLE_EQ(ratio(row(table, label)).value(), 1) << label;
+        }
+    }
+    for (const Row& each : experiment("radix-k", "Figure 2").run(Extent::quick).rows)
+        EXPECT_DOUBLE_EQ(ratio(each).value(), 1) << each.label;
+}
+
+TEST(Reproduce, radix_k_blends_while_messages_arrive) {
+    const Result figure = experiment("radix-k", "Figure 3").run(Extent::quick);
+    for (std::size_t i = 1; i < figure.claims.size(); ++i)
+        EXPECT_TRUE(figure.claims[i].holds) << figure.claims[i].text;
+    EXPECT_FALSE(figure.claims[0].holds); // on the mesh, rounds do not take half as long each
+}
+
+TEST(Reproduce, radix_k_is_as_much_faster_than_binary_swap_as_published) {
+    const Result figure = experiment("radix-k", "Figure 4").run(Extent::quick);
+    expect_all_claims(figure);
+    EXPECT_NEAR(ratio(row(figure, "mean, in partitions of at least 512 nodes")).value(), 1, .05);
+    EXPECT_NEAR(ratio(row(figure, "largest speedup")).value(), 1, .1);
+}
+
+TEST(Reproduce, the_speedup_of_radix_k_depends_on_rings_overlap_and_mapping) {
+    const Result found = experiment("radix-k", "Figure 4: assumptions").run(Extent::quick);
+    EXPECT_EQ(found.claims.size(), 5u);
+    expect_all_claims(found);
+}
+
+TEST(Reproduce, ranks_in_blocks_favour_radix_8) {
+    const Result figure = experiment("radix-k", "Figure 6").run(Extent::quick);
+    for (const Claim& claim : figure.claims) {
+        const bool unmet = claim.text == "mapping to blocks of 4x4x4 in XYZ order is faster";
+        EXPECT_EQ(claim.holds, !unmet) << claim.text << ": " << claim.found;
+    }
+}
+
 TEST(Reproduce, frame_rates_on_myrinet_peak_at_multiples_of_four) {
     expect_all_claims(experiment("radix-k", "Figure 7").run(Extent::quick));
 }

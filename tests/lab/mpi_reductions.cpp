@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI's reductions as schedules: proved if they combine operands in order, otherwise counted.
 #include "sextant/lab/mpi_reductions.hpp"
+
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/prove.hpp"
 

@@ -108,6 +108,23 @@ TEST(ClockSimulation, agrees_with_simgrid) {
             << configuration.algorithm << " on " << configuration.platform;
 }
 
+TEST(ClockSimulation, agrees_with_simgrid_on_many_groups_that_share_no_links) {
+    if (!available())
+        GTEST_SKIP() << "built without SimGrid";
+    const std::string file = test::shipped("torus-8x8x8.json");
+    const Platform platform = read_platform(file);
+    for (const std::vector<int>& radices : {std::vector{8, 8, 8}, {2, 2, 2, 2, 2, 2, 2, 2, 2}}) {
+        const Schedule schedule = test::compositing_schedule("radix-k", 512, 1 << 20, radices);
+        const Question question{.schedule = schedule,
+                                .platform = file,
+                                .element_size = 16,
+                                .costs = platform.costs,
+                                .association = Association::by_arrival};
+        EXPECT_NEAR(simulate_on_clock(question).seconds / simulate(question).seconds, 1, .002)
+            << radices.front();
+    }
+}
+
 template <class Failure, class Function>
 std::string refusal_of(const Function& function) {
     try {

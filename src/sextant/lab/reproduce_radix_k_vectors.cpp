@@ -209,12 +209,12 @@ Result figure_7(Extent extent) {
     const simulate::Platform usual = myrinet();
     simulate::Platform fluid = usual, lossy = usual, costly = usual, slow = usual;
     fluid.loss = {};
-    lossy.loss.per_doubling *= 2;
-    costly.costs.send_overhead = costly.costs.receive_overhead = 100e-6;
+    lossy.loss.per_doubling *= 10;
+    costly.costs.send_overhead = costly.costs.receive_overhead = 500e-6;
     slow.costs.seconds_per_application *= 2;
     add("no loss on shared links", fluid);
-    add("twice the loss", lossy);
-    add("100 us per message", costly);
+    add("ten times the loss", lossy);
+    add("500 us per message", costly);
     add("half the blending rate", slow);
     add("as assumed", usual);
     std::vector<std::pair<std::string, std::optional<double>>> labels;
