@@ -209,7 +209,7 @@ class ContoursOptions(TypedDict, total=False):
     min_length : int, default: 1
         Omit contours with fewer points.
     simplify : float, optional
-        Approximate contours by straight segments within this distance.
+        Approximate contours by straight segments within this distance (0 to 1000000).
     memory : str or int, default: "4G"
         Memory limit for image and results; larger images are streamed.
     scratch : path, default: "./"
@@ -462,6 +462,10 @@ class SimulateOptions(TypedDict, total=False):
         Rounds of messages in flight at once, for algorithms that run in rounds.
     interlace : int, optional
         Assign pixels to ranks cyclically, in blocks of N.
+    gamma : float, optional
+        Logp-lev-rec: fraction kept by a leader; default: .75, to gather .6 (0.01 to 0.99).
+    alpha : float, optional
+        2-lev-rec: divide p ranks into p^alpha parts; default: rows (0.01 to 0.99).
     ranks : int, default: 8
         Number of ranks (1 to 16384).
     elements : int, default: 1048576
@@ -493,6 +497,8 @@ class SimulateOptions(TypedDict, total=False):
     radices: Integers
     window: int
     interlace: int
+    gamma: float
+    alpha: float
     ranks: int
     elements: int
     element_size: int
