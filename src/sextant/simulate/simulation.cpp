@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <vector>
@@ -69,7 +70,6 @@ class Clock {
         : platform_(platform),
           wires_(wires_of(platform)),
           sharing_(wires_, together),
-          wormholes_(wires_, std::max<Bytes>(1, platform.wormhole_packet)),
           host_of_(hosts_of(question, platform)),
           processors_(question.schedule.size(),
                       {[this] { return now_; },
@@ -82,7 +82,10 @@ class Clock {
                  [this](StepOfRank send, int to, Bytes bytes) { this->send(send, to, bytes); },
                  [this](int rank, Work work, Seconds seconds) {
                      processors_.begin(rank, work, seconds);
-                 }}) {}
+                 }}) {
+        if (platform.wormhole_packet > 0)
+            wormholes_.emplace(wires_, platform.wormhole_packet);
+    }
 
     Simulation run() {
         play_.begin();
@@ -103,7 +106,6 @@ class Clock {
                      static_cast<int>(question.schedule.size()), question.platform);
     }
 
-    bool has_wormholes() const { return platform_.wormhole_packet > 0; }
     int host(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
 
     void foresee(Foreseen what) {
@@ -116,9 +118,9 @@ class Clock {
 
     bool happen_next() {
         constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
-        const Seconds next_in_network = has_wormholes() ? wormholes_.next() : sharing_.next();
+        const Seconds next_in_network = wormholes_ ? wormholes_->next() : sharing_.next();
         if (next_in_network < (foreseen_.empty() ? never : foreseen_.top().time)) {
-            for (const model::Arrival& each : has_wormholes() ? wormholes_.pass() : sharing_.pass())
+            for (const model::Arrival& each : wormholes_ ? wormholes_->pass() : sharing_.pass())
                 foresee(std::max(now_, each.time), Foreseen::arriving, each.message);
             return true;
         }
@@ -165,8 +167,8 @@ class Clock {
         if (!sharing_.has_links(from, to))
             return play_.arrived(sent.at);
         const model::MessageInFlight message{from, to, static_cast<double>(sent.bytes)};
-        if (has_wormholes())
-            wormholes_.start(message, now_);
+        if (wormholes_)
+            wormholes_->start(message, now_);
         else
             sharing_.start(message, now_);
         travelling_.push_back(sent.at);
@@ -175,7 +177,7 @@ class Clock {
     const Platform& platform_;
     const machine::Wires wires_;
     model::Sharing sharing_; ///< used if there are no wormholes
-    Wormholes wormholes_;
+    std::optional<Wormholes> wormholes_;
     const std::vector<int> host_of_;
     Processors processors_;
     std::priority_queue<Foreseen> foreseen_;
