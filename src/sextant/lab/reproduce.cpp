@@ -173,6 +173,24 @@ std::vector<DasEstimates> estimates_for(const ReproduceCommand& command,
     return estimates;
 }
 
+/// Counts of the verdicts of a table or figure, as a row of the table of all of them.
+std::string summary_of(const Experiment& experiment, const Result& result) {
+    const auto rows_that = [&](std::string_view wanted) {
+        return std::ranges::count_if(result.rows,
+                                     [&](const Row& row) { return verdict(row) == wanted; });
+    };
+    const auto claims_that = [&](bool holds) {
+        return std::ranges::count_if(result.claims, [&](const Claim& claim) {
+            return claim.can_be_known && claim.holds == holds;
+        });
+    };
+    const auto unknown = std::ranges::count_if(
+        result.claims, [](const Claim& claim) { return !claim.can_be_known; });
+    return fmt::format("| {}, {} | {} | {} | {} | {} | {} | {} |\n", experiment.paper,
+                       experiment.item, rows_that("agrees"), rows_that("differs"), rows_that(""),
+                       claims_that(true), claims_that(false), unknown);
+}
+
 int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
     if (command.paper != "all" && !is_paper(command.paper))
         throw InvalidTask(unknown_name("paper", command.paper, papers()));
@@ -184,7 +202,9 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
     command::check_outputs(command::files_named({command.json}));
     const auto extent = command.whole ? Extent::whole : Extent::quick;
     auto all = nlohmann::ordered_json::array();
+    std::string summary;
     const auto show = [&](const Experiment& experiment, const Result& result) {
+        summary += summary_of(experiment, result);
         if (!command.json.empty())
             all.push_back(json_of(experiment, result));
         else
@@ -200,6 +220,14 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
     }
     if (!command.json.empty())
         command::write_text(command.json, sextant::to_text(all, 1) + "\n");
+    else
+        command::print_text(
+            "## All tables and figures\n\n"
+            "Rows that agree, that differ, and without a published number; statements that hold, "
+            "that do not, and that cannot be judged.\n\n"
+            "| | agree | differ | no number | hold | do not hold | cannot be known |\n"
+            "|---|---:|---:|---:|---:|---:|---:|\n" +
+            summary);
     return 0;
 }
 
