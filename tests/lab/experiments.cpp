@@ -7,7 +7,6 @@
 #include "sextant/lab/reproduce_shift_based.hpp"
 
 #include <algorithm>
-
 #include <cmath>
 
 #include <fmt/format.h>

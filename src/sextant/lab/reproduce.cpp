@@ -176,8 +176,9 @@ std::vector<DasEstimates> estimates_for(const ReproduceCommand& command,
 /// Counts of the verdicts of a table or figure, as a row of the table of all of them.
 std::string summary_of(const Experiment& experiment, const Result& result) {
     const auto rows_that = [&](std::string_view wanted) {
-        return std::ranges::count_if(result.rows,
-                                     [&](const Row& row) { return verdict(row) == wanted; });
+        return std::ranges::count_if(result.rows, [&](const Row& row) {
+            return !row.only_in_json && verdict(row) == wanted;
+        });
     };
     const auto claims_that = [&](bool holds) {
         return std::ranges::count_if(result.claims, [&](const Claim& claim) {
