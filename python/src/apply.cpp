@@ -296,13 +296,6 @@ std::unique_ptr<ArraySource> open_given(const GivenArray& given, const ArrayOpti
                                           call);
 }
 
-/// Names options in a text as keywords: "--axes" becomes "axes".
-std::string with_keywords(std::string text) {
-    for (std::size_t at = 0; (at = text.find(" --", at)) != text.npos; ++at)
-        text.erase(at + 1, 2);
-    return text;
-}
-
 /// Aligns frames of an array, or adds them up. `open_out(lengths, type, gap)` returns a path, an
 /// array or a function of start and block, and the lengths of chunks to write or None. Returns
 /// properties of the result.
@@ -418,9 +411,9 @@ py::dict apply_to_array(const Transforms& transforms, const py::object& data,
         throw;
     } catch (const InvalidFile& error) {
         const std::string text = error.what();
-        throw InvalidFile(error.path(), with_keywords(text.substr(error.path().size() + 2)));
+        throw InvalidFile(error.path(), text_with_keywords(text.substr(error.path().size() + 2)));
     } catch (const InvalidTask& error) {
-        throw InvalidTask(with_keywords(error.what()));
+        throw InvalidTask(text_with_keywords(error.what()));
     }
 }
 

@@ -10,7 +10,6 @@
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/text.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <map>
 #include <string>
@@ -50,26 +49,10 @@ Operation operation_named(const std::string& name) {
     return operation;
 }
 
-/// Names options in a text as keywords: "--fold-threads" becomes "fold_threads".
-std::string with_keywords(const std::string& text, const Record& options) {
-    const auto is_of_name = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-    };
-    std::string named;
-    for (std::size_t at = 0; at < text.size();) {
-        const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto end = std::find_if_not(begin, text.end(), is_of_name);
-        std::string word(begin, end == begin ? begin + 1 : end);
-        at += word.size();
-        if (word.starts_with("--")) {
-            std::string keyword = word.substr(2);
-            std::ranges::replace(keyword, '-', '_');
-            if (options.find(keyword))
-                word = keyword;
-        }
-        named += word;
-    }
-    return named;
+/// Names the options of a record in a text as keywords.
+std::string with_keywords(std::string_view text, const Record& options) {
+    return text_with_keywords(
+        text, [&](const std::string& word) { return options.find(word) != nullptr; });
 }
 
 /// Runs an operation. Errors about options name the keywords.

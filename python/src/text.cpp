@@ -3,6 +3,8 @@
 
 #include "sextant/core/text.hpp"
 
+#include <algorithm>
+
 #include "errors.hpp"
 #include <fmt/format.h>
 
@@ -66,6 +68,27 @@ std::string path_of(std::string_view name, py::handle path) {
         throw error;
     }
     return bytes_in(py::reinterpret_steal<py::object>(bytes));
+}
+
+std::string text_with_keywords(std::string_view text,
+                               const std::function<bool(const std::string&)>& is_keyword) {
+    const auto is_of_name = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+    };
+    std::string named;
+    while (!text.empty()) {
+        const auto end = std::find_if_not(text.begin(), text.end(), is_of_name);
+        std::string word(text.begin(), end == text.begin() ? end + 1 : end);
+        text.remove_prefix(word.size());
+        if (word.starts_with("--")) {
+            std::string keyword = word.substr(2);
+            std::ranges::replace(keyword, '-', '_');
+            if (is_keyword(keyword))
+                word = keyword;
+        }
+        named += word;
+    }
+    return named;
 }
 
 std::string shown(py::handle value) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,11 @@ pybind11::str name_text(std::string_view bytes);
 /// The bytes of a path: str, bytes or os.PathLike. `name` is that of the argument.
 /// Throws    WrongType for other types; InvalidTask for a path that contains a null character.
 std::string path_of(std::string_view name, pybind11::handle path);
+
+/// Names options in a text as keywords: "--fold-threads" becomes "fold_threads", if it is one.
+std::string text_with_keywords(
+    std::string_view text, const std::function<bool(const std::string&)>& is_keyword =
+                               [](const std::string&) { return true; });
 
 /// The repr() of a value for an error, shortened.
 std::string shown(pybind11::handle value);

@@ -17,6 +17,11 @@ grep -q "of 5 launches" "$folder/said" || fail "launches: $(cat "$folder/said")"
 grep -q "half-width of confidence intervals" "$folder/said" || fail "the precision after 3 s is not printed"
 [ "$(find "$folder/sextant" -name '.sextant-*' | wc -l)" = 0 ] || fail "left its work behind"
 
+# A folder of settings that cannot be written is named before measuring.
+code env XDG_CONFIG_HOME=/dev/null "$SEXTANT" calibrate --budget 3s
+[ "$status" = 1 ] || fail "exit code $status without a folder"
+case $message in *"/dev/null/sextant/machines: "*"; name another file for the profile with --output"*) ;; *) fail "$message" ;; esac
+
 # The profile can be shown, compared and used.
 "$SEXTANT" machine show "$threads" | grep -q "same process, contiguous" || fail "show"
 "$SEXTANT" machine diff "$threads" "$threads" | grep -q "^all .* 1\.000 .* 0\.0 %" || fail "diff"

@@ -5,6 +5,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/registration/array_choices.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -51,11 +52,6 @@ std::vector<Sample> types_holding(Sample sample) {
     }
 }
 
-bool is_integer(Sample sample) {
-    return visit_sample(sample,
-                        []<class T>(std::type_identity<T>) { return std::is_integral_v<T>; });
-}
-
 } // namespace
 
 Sample sample_in_file(const std::string& path, Sample sample) {
@@ -66,17 +62,13 @@ Sample sample_in_file(const std::string& path, Sample sample) {
     return Sample::f32;
 }
 
-double usual_gap(Sample sample) {
-    return is_integer(sample) ? 0 : std::numeric_limits<double>::quiet_NaN();
-}
-
 namespace {
 
 /// Returns the sample where a frame has no data: the requested one, else 0 or NaN. Throws
 /// InvalidTask if the requested one is not a value of the type.
 double gap_of(const std::optional<double>& requested, Sample sample) {
     if (!requested)
-        return usual_gap(sample);
+        return registration::usual_gap(sample);
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_integral_v<T>) {
             const auto least = static_cast<double>(std::numeric_limits<T>::min());

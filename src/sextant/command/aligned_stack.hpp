@@ -29,8 +29,6 @@ Record record_of(AlignedChoice& choice);
 /// The type of samples in the format of a file: `sample`, or the smallest type of the format that
 /// holds all its values; f32 if the format has neither.
 Sample sample_in_file(const std::string& path, Sample sample);
-/// The sample where a frame has no data: 0 for integers, otherwise NaN.
-double usual_gap(Sample sample);
 
 /// An aligned stack: planned before frames are registered, completed when it is written.
 struct AlignedStack {

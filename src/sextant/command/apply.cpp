@@ -12,6 +12,7 @@
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/registration/array_choices.hpp"
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/flyback.hpp"
 #include "sextant/report/text.hpp"
@@ -115,7 +116,8 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
     for (const std::int64_t frame : frames) {
         progress.say("apply", done++, header.frames);
         resampler.show(frame, transforms.of(command.source.frame.value_or(frame)), area, pixels);
-        to_stack_samples(header.sample, offset, usual_gap(header.sample), pixels, samples);
+        to_stack_samples(header.sample, offset, registration::usual_gap(header.sample), pixels,
+                         samples);
         sink->write_samples(samples);
     }
     sink->commit();
@@ -123,7 +125,7 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
     return fmt::format("{}: {} of {}x{} {}, {} outside the data\n", command.output,
                        report::counted(header.frames, "frame"), header.shape.width,
                        header.shape.height, name(header.sample),
-                       std::isnan(usual_gap(header.sample)) ? "NaN" : "0");
+                       std::isnan(registration::usual_gap(header.sample)) ? "NaN" : "0");
 }
 
 void apply_to_images(const ApplyCommand& command, AppliedTransforms& transforms) {

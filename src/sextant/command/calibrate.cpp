@@ -212,7 +212,8 @@ void make_folder_of(const std::string& path) {
     const auto folder = std::filesystem::path(path).parent_path();
     std::error_code error;
     if (!folder.empty() && !std::filesystem::create_directories(folder, error) && error)
-        throw InvalidFile(folder.string(), error.message());
+        throw InvalidFile(folder.string(),
+                          error.message() + "; name another file for the profile with --output");
 }
 
 std::vector<Profile> earlier_launches(const Request& request) {

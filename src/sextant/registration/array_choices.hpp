@@ -40,7 +40,7 @@ std::vector<Named<AlignBy>> align_by_names();
 /// or f64 of f64; for sums of shifted integers u64 or i64. Depends on `by` and `sum`.
 Sample usual_sample(Sample data, const AlignOptions& options);
 /// The sample where a frame has no data: 0 for integers, sums and splats, otherwise NaN.
-double usual_gap(Sample sample, const AlignOptions& options);
+double usual_gap(Sample sample, const AlignOptions& options = {});
 
 /// Names and lengths of axes: "t 8 × y 256 × x 256 × energy 1024".
 std::string axes_text(const ArrayHeader& header);
