@@ -129,6 +129,18 @@ def refused(words, in_sentence):
     return why
 
 
+def faults_of(language, script):
+    """What is wrong with the syntax of a script that is not run, or with its names of files of the project."""
+    if language == "python":
+        compile(script, "block", "exec")
+        return []
+    shell = subprocess.run(["bash", "-n", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    named = re.findall(r"(?:^|[ '])((?:bench|scripts|machines|platforms|python|tests)/[\w./-]+|\./run|\./test)(?![\w*])", script)
+    programs = [f"bench/{name}.cpp" for name in re.findall(r"build/release/bench/bench_(\w+)", script)]
+    return ([shell.stdout] if shell.stdout else []) + [
+        f"{name} is not a file of the project" for name in named + programs if not (source.parent / name).exists()]
+
+
 def check_commands():
     """Checks the kind of each block, and command lines that are not run."""
     wrong, lines = [], 0
@@ -139,8 +151,10 @@ def check_commands():
         for block in blocks_of(page):
             language = block.argument.split(" ")[0]
             if block.kind == "{not-run}":
-                if language not in ("sh", "python", "json") or " " not in block.argument:
-                    wrong.append(f"{block}: {{not-run}} needs a language (sh, python, json) and a reason")
+                if language not in ("sh", "python") or " " not in block.argument:
+                    wrong.append(f"{block}: {{not-run}} needs a language (sh or python) and a reason")
+                    continue
+                wrong += [f"{block}: {fault}" for fault in faults_of(language, block.text)]
             elif on_site and block.kind.strip("{}") not in DIRECTIVES | SHOWN | {"run", "picture", "file"}:
                 wrong.append(f"{block}: a block of kind '{block.kind}'; use {{run}}, or {{not-run}} with a reason")
             if block.kind == "sh" or (block.kind == "{not-run}" and language == "sh"):
