@@ -17,6 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 source = Path(__file__).resolve().parent
 sys.path.insert(0, str(source))
+import icet_functions  # noqa: E402
 import pages  # noqa: E402
 
 sys.path.insert(0, str(pages.build / "python"))
@@ -115,6 +116,39 @@ class Commands(SphinxDirective):
         return sections
 
 
+class Icet(SphinxDirective):
+    """The functions of IceT, what Sextant does in each, and the features that can be enabled."""
+
+    def run(self):
+        sections = icet_functions.functions()
+        kinds = [each.kind for section in sections.values() for each in section]
+        result = [nodes.paragraph("", f"Of {len(kinds)} functions, {kinds.count('')} do what they do in IceT, "
+                                      f"{kinds.count('differs')} differ as stated below, and {kinds.count('hint')} are hints.")]
+        for title, functions in sections.items():
+            section = nodes.section(ids=[nodes.make_id(title)])
+            section += nodes.title(text=title)
+            for function in functions:
+                section += self.function(function)
+            result.append(section)
+        section = nodes.section(ids=["features"])
+        section += nodes.title(text="Features of icetEnable")
+        section += nodes.bullet_list("", *[nodes.list_item("", nodes.paragraph(
+            "", "", nodes.literal(text=name), nodes.Text(": as in IceT" if used else ": has no effect, but is stored and returned")))
+            for name, used in icet_functions.features().items()])
+        return [*result, section]
+
+    @staticmethod
+    def function(function):
+        said = nodes.paragraph("", function.difference or "As in IceT.")
+        if function.kind:
+            said.insert(0, nodes.strong(text=f"{function.kind.capitalize()}: "))
+        errors = [nodes.list_item("", nodes.paragraph("", "", nodes.literal(text=code), nodes.Text(f": {text}")))
+                  for code, text in function.errors]
+        # The index and the search of the site find the name.
+        content = nodes.container("", nodes.target(ids=[function.name.lower()]), block(function.prototype + ";", "c"), said)
+        return content + ([nodes.bullet_list("", *errors)] if errors else [])
+
+
 class Header(SphinxDirective):
     """The declarations of the headers that a public header includes; those listed before are not repeated."""
     required_arguments = 1
@@ -172,6 +206,7 @@ def setup(app):
     app.add_directive("picture", Picture)
     app.add_directive("commands", Commands)
     app.add_directive("header", Header)
+    app.add_directive("icet", Icet)
     app.connect("source-read", links_to_the_source)
     app.connect("build-finished", lambda *_: pages.remove_folders())
     return {"parallel_read_safe": False}

@@ -3,7 +3,8 @@
 
     pages.py --run [PAGE...]   runs the blocks {run}, {picture} and {file} of pages
     pages.py --commands        checks the kinds of all blocks, and that the command accepts the
-                               command lines that are not run, in blocks and in sentences
+                               command lines that are not run, in blocks and in sentences;
+                               and that the reference of IceT's functions is complete
 SEXTANT_BUILD names the build tree (default: build/release).
 """
 import os
@@ -16,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+import icet_functions
 
 source = Path(__file__).resolve().parent
 build = Path(os.environ.get("SEXTANT_BUILD", source.parent / "build" / "release")).resolve()
@@ -167,6 +170,10 @@ def check_commands():
                 if why := refused(words, in_sentence):
                     wrong.append(f"{page.name}:{line}: sextant {shlex.join(words)}\n    {why}")
     print(f"{lines} command lines")
+    try:
+        icet_functions.functions()
+    except ValueError as error:
+        wrong.append(f"reference/icet.md: {error}")
     return wrong
 
 
