@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import sys
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -33,6 +35,8 @@ exclude_patterns = []
 html_theme = "furo"
 html_title = f"Sextant {release}"
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 nitpicky = False
 suppress_warnings = ["myst.header"]  # pages on GitHub begin with one heading, too
 breathe_projects = {"sextant": os.environ.get("SEXTANT_DOXYGEN", str(pages.build / "doxygen" / "xml"))}
@@ -127,8 +131,8 @@ class Icet(SphinxDirective):
         for title, functions in sections.items():
             section = nodes.section(ids=[nodes.make_id(title)])
             section += nodes.title(text=title)
-            for function in functions:
-                section += self.function(function)
+            for _, alike in groupby(functions, lambda each: (each.kind, each.difference, each.errors)):
+                section += self.alike(list(alike))
             result.append(section)
         section = nodes.section(ids=["features"])
         section += nodes.title(text="Features of icetEnable")
@@ -138,15 +142,23 @@ class Icet(SphinxDirective):
         return [*result, section]
 
     @staticmethod
-    def function(function):
-        said = nodes.paragraph("", function.difference or "As in IceT.")
-        if function.kind:
-            said.insert(0, nodes.strong(text=f"{function.kind.capitalize()}: "))
+    def alike(functions):
+        """Functions that have the same description."""
+        first = functions[0]
+        said = nodes.paragraph("", first.difference or "As in IceT.")
+        if first.kind:
+            said.insert(0, nodes.strong(text=f"{first.kind.capitalize()}: "))
+        prototypes = block("\n".join(each.prototype + ";" for each in functions), "c")
+        prototypes["ids"] = [each.name.lower() for each in functions]
         errors = [nodes.list_item("", nodes.paragraph("", "", nodes.literal(text=code), nodes.Text(f": {text}")))
-                  for code, text in function.errors]
-        # The index and the search of the site find the name.
-        content = nodes.container("", nodes.target(ids=[function.name.lower()]), block(function.prototype + ";", "c"), said)
-        return content + ([nodes.bullet_list("", *errors)] if errors else [])
+                  for code, text in first.errors]
+        return [prototypes, said] + ([nodes.bullet_list("", *errors)] if errors else [])
+
+
+@cache
+def parsed(name):
+    """A file that Doxygen has written."""
+    return ElementTree.parse(Path(breathe_projects["sextant"]) / f"{name}.xml").getroot()
 
 
 class Header(SphinxDirective):
@@ -159,15 +171,16 @@ class Header(SphinxDirective):
         files = [each for each in re.findall(r'#include "(sextant/[^"]+/[^"]+)"', text) if each not in self.listed]
         self.listed.extend(files)
         found = []
-        xml = Path(breathe_projects["sextant"])
-        for compound in ElementTree.parse(xml / "index.xml").findall("compound"):
+        index = parsed("index")
+        classes = {each.findtext("name") for each in index.findall("compound") if each.get("kind") in ("class", "struct")}
+        for compound in index.findall("compound"):
             kind, name = compound.get("kind"), compound.findtext("name")
             if kind not in ("class", "struct", "namespace") or "<" in name or "anonymous" in name:
                 continue
-            definition = ElementTree.parse(xml / f"{compound.get('refid')}.xml").find("compounddef")
+            definition = parsed(compound.get("refid")).find("compounddef")
             if kind != "namespace":
                 at = definition.find("location")
-                is_inner = "::" in name and name.rsplit("::", 1)[0] in self.classes(xml)
+                is_inner = "::" in name and name.rsplit("::", 1)[0] in classes
                 if at.get("file") in files and not is_inner:
                     found.append((files.index(at.get("file")), int(at.get("line")),
                                   f".. doxygen{kind}:: {name}\n   :members:\n"))
@@ -186,11 +199,6 @@ class Header(SphinxDirective):
         holder = nodes.container()
         self.state.nested_parse(StringList(lines, self.arguments[0]), 0, holder)
         return holder.children
-
-    @staticmethod
-    def classes(xml):
-        return {each.findtext("name") for each in ElementTree.parse(xml / "index.xml").findall("compound")
-                if each.get("kind") in ("class", "struct")}
 
 
 def links_to_the_source(app, docname, content):
