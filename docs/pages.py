@@ -4,7 +4,7 @@
     pages.py --run [PAGE...]   runs the blocks {run}, {picture} and {file} of pages
     pages.py --commands        checks the kinds of all blocks, and that the command accepts the
                                command lines that are not run, in blocks and in sentences;
-                               and that the reference of IceT's functions is complete
+                               and that the lists of IceT's functions and of fuzzers are complete
 SEXTANT_BUILD names the build tree (default: build/release).
 """
 import os
@@ -127,7 +127,7 @@ def refused(words, in_sentence):
     found = subprocess.run([str(build / "tests/pages/accepts"), *words], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True)
     why = found.stdout.strip()  # also if an option was renamed
-    if in_sentence and (re.search(r" is missing|needs a value", why) or re.search(r": '?[A-Z]'?[:;]|[a-z] [A-Z]: ", why)):
+    if in_sentence and (re.search(r" is missing|needs a value", why) or re.search(r": '?[A-Z]'?[:;]|[a-z] [A-Z]+: ", why)):
         return ""
     return why
 
@@ -144,11 +144,22 @@ def faults_of(language, script):
         f"{name} is not a file of the project" for name in named + programs if not (source.parent / name).exists()]
 
 
+def check_fuzzers():
+    """The fuzzers that SECURITY.md does not list, or that do not exist."""
+    root = source.parent
+    built = set(re.findall(r"^sextant_fuzzer\((\w+)", (root / "tests/fuzz/CMakeLists.txt").read_text(), re.M))
+    rows = re.findall(r"^\|.*\| (`[^|]*) \|$", (root / "SECURITY.md").read_text(), re.M)
+    listed = set(re.findall(r"`(\w+)`", " ".join(rows)))
+    return [f"SECURITY.md: the fuzzer {name} is {'not listed' if name in built else 'not built'}" for name in sorted(built ^ listed)]
+
+
 def check_commands():
     """Checks the kind of each block, and command lines that are not run."""
-    wrong, lines = [], 0
+    wrong, lines = check_fuzzers(), 0
     root = source.parent
-    for page in [*sorted(source.rglob("*.md")), root / "README.md", root / "CONTRIBUTING.md"]:
+    for page in [*sorted(source.rglob("*.md")), *sorted(root.glob("*.md"))]:
+        if page.name == "CHANGELOG.md":  # also has options of earlier versions
+            continue
         on_site = source in page.parents
         scripts = [(line, written, True) for line, written in spans_of(page)]
         for block in blocks_of(page):
