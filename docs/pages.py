@@ -2,6 +2,7 @@
 """The code blocks of the documentation: runs and checks them without building the site.
 
     pages.py --run [PAGE...]   runs the blocks {run}, {picture} and {file} of pages
+    pages.py --links           checks that addresses and DOIs exist, of pages and of comments
     pages.py --commands        checks the kinds of all blocks, and that the command accepts the
                                command lines that are not run, in blocks and in sentences;
                                and that the lists of IceT's functions and of fuzzers are complete
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
@@ -215,12 +217,39 @@ def run_pages(names):
     return wrong
 
 
+def addresses():
+    """The addresses in pages and comments, and where each is; a DOI is looked up at doi.org."""
+    found = {}
+    root = source.parent
+    for path in [*source.rglob("*.md"), *root.glob("*.md"), *root.glob("src/**/*.[ch]pp"), root / "CITATION.cff"]:
+        text = path.read_text(encoding="utf-8")
+        urls = [url.rstrip(".,") for url in re.findall(r"https://[\w./~%#?=&+-]+", text)]
+        dois = re.findall(r"doi: ?(10\.(?:[\w./:-]|\(\w+\))+)", text)
+        for address in urls + [f"https://doi.org/api/handles/{doi.rstrip('.')}" for doi in dois]:
+            found.setdefault(address, path.relative_to(root))
+    return found
+
+
+def check_links():
+    wrong, found = [], addresses()
+    for address, page in sorted(found.items()):
+        request = urllib.request.Request(address, headers={"User-Agent": "Mozilla/5.0"})
+        try:
+            urllib.request.urlopen(request, timeout=20).close()
+        except OSError as error:
+            wrong.append(f"{page}: {address}: {error}")
+    print(f"{len(found)} addresses")
+    return wrong
+
+
 def main(arguments):
     if arguments[:1] == ["--run"]:
         try:
             wrong = run_pages(arguments[1:])
         finally:
             remove_folders()
+    elif arguments == ["--links"]:
+        wrong = check_links()
     elif arguments == ["--commands"]:
         wrong = check_commands()
     else:
