@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.statemachine import StringList
+from sphinx.directives.code import container_wrapper
 from sphinx.util.docutils import SphinxDirective
 
 source = Path(__file__).resolve().parent
@@ -85,7 +86,8 @@ class File(SphinxDirective):
     def run(self):
         text, name = "\n".join(self.content), self.arguments[0]
         pages.write(self.env.docname, name, text)
-        return [block(text, "json" if name.endswith(".json") else "text")]
+        language = {".json": "json", ".py": "python"}.get(Path(name).suffix, "text")
+        return [container_wrapper(self, block(text, language), name)]
 
 
 class Picture(SphinxDirective):
