@@ -286,6 +286,7 @@ IceTContext icetCreateContext(IceTCommunicator comm) {
     });
 }
 
+/// Differs: a context that was destroyed is an error; in IceT, this is undefined.
 void icetDestroyContext(IceTContext context) {
     guarded(__func__, [&] {
         if (!context)
@@ -297,14 +298,19 @@ void icetDestroyContext(IceTContext context) {
     });
 }
 
+/// Differs: each thread that sets a context has its own current context; other threads have the
+/// last one that the process set.
 IceTContext icetGetContext(void) {
     return reinterpret_cast<IceTContext>(current_or_null());
 }
 
+/// Differs: each thread that sets a context has its own current context. A context that was
+/// destroyed is an error.
 void icetSetContext(IceTContext context) {
     guarded(__func__, [&] { make_current(context ? &existing(context) : nullptr); });
 }
 
+/// Differs: a context that was destroyed is an error; in IceT, this is undefined.
 void icetCopyState(IceTContext dest, const IceTContext src) {
     guarded(__func__, [&] { existing(dest).copy_state(existing(src)); });
 }

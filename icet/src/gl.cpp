@@ -127,6 +127,7 @@ IceTBoolean icetGLIsInitialized(void) {
     });
 }
 
+/// Differs: images are read from this buffer; IceT always reads from GL_BACK.
 void icetGLSetReadBuffer(GLenum mode) {
     guarded(__func__, [&] {
         constexpr std::array<GLenum, 8> buffers = {GL_FRONT_LEFT, GL_FRONT_RIGHT, GL_BACK_LEFT,
@@ -147,6 +148,7 @@ void icetGLDrawCallback(IceTGLDrawCallbackType callback) {
     });
 }
 
+/// Differs: as icetDrawFrame.
 IceTImage icetGLDrawFrame(void) {
     return guarded(__func__, icetImageNull(), [] {
         Context& context = current();

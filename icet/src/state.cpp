@@ -195,6 +195,9 @@ using namespace sextant::icet;
 
 extern "C" {
 
+/// Differs: a number beyond all variables is an error; IceT reads beyond its memory.
+/// ICET_COMPRESS_TIME, ICET_INTERLACE_TIME and ICET_COLLECT_TIME are 0, because these steps
+/// overlap: they are part of ICET_COMPOSITE_TIME.
 void icetGetDoublev(IceTEnum pname, IceTDouble* params) {
     get(__func__, pname, params);
 }
@@ -241,6 +244,8 @@ IceTBoolean icetIsEnabled(IceTEnum pname) {
     });
 }
 
+/// Differs: vertices are as far apart as `stride` states; IceT reads wrong addresses if there are
+/// several.
 void icetBoundingVertices(IceTInt size, IceTEnum type, IceTSizeType stride, IceTSizeType count,
                           const IceTVoid* pointer) {
     guarded(__func__, [&] {
@@ -265,6 +270,7 @@ void icetBoundingVertices(IceTInt size, IceTEnum type, IceTSizeType stride, IceT
         }
     });
 }
+
 void icetBoundingBoxd(IceTDouble x_min, IceTDouble x_max, IceTDouble y_min, IceTDouble y_max,
                       IceTDouble z_min, IceTDouble z_max) {
     guarded(__func__, [&] { set_box(x_min, x_max, y_min, y_max, z_min, z_max); });
@@ -359,6 +365,7 @@ void icetSetDepthFormat(IceTEnum depth_format) {
     });
 }
 
+/// Hint: the strategy is stored and returned; the planner chooses the algorithm.
 void icetStrategy(IceTEnum strategy) {
     guarded(__func__, [&] {
         const Named* found = find(strategies, strategy);
@@ -368,6 +375,7 @@ void icetStrategy(IceTEnum strategy) {
         current().set_flag(ICET_STRATEGY_SUPPORTS_ORDERING, found->ordered);
     });
 }
+
 const char* icetGetStrategyName(void) {
     return guarded(__func__, static_cast<const char*>(nullptr), []() -> const char* {
         const Named* found =
@@ -377,6 +385,8 @@ const char* icetGetStrategyName(void) {
         return found->name;
     });
 }
+
+/// Hint: the strategy is stored and returned; the planner chooses the algorithm.
 void icetSingleImageStrategy(IceTEnum strategy) {
     guarded(__func__, [&] {
         if (!find(single_strategies, strategy))
@@ -385,6 +395,7 @@ void icetSingleImageStrategy(IceTEnum strategy) {
         current().set_number(ICET_SINGLE_IMAGE_STRATEGY, static_cast<IceTInt>(strategy));
     });
 }
+
 const char* icetGetSingleImageStrategyName(void) {
     return guarded(__func__, static_cast<const char*>(nullptr), []() -> const char* {
         const auto strategy = static_cast<IceTEnum>(current().number(ICET_SINGLE_IMAGE_STRATEGY));

@@ -21,7 +21,7 @@ def test_examples_print_what_they_state(name):
     assert failed == 0
 
 
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+BLOCKS = re.findall(r"^```\{(?:run|not-run)\} python[^\n]*\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
