@@ -9,6 +9,7 @@ import collections
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 source = Path(__file__).resolve().parent.parent
@@ -52,11 +53,12 @@ def candidates(document):
     """The names of the forms that the document may have: those with its `operation`, `kind` or `type`; of
     these, the ones that share most fields with it."""
     likeness = {}
+    named = {field for field in ("operation", "kind", "type") if field in document}
     for name, schema in forms.items():
         fields = schema["properties"]
         marks = {field: value["const"] for field, value in fields.items() if isinstance(value.get("const"), str)}
         known = len(fields.keys() & document.keys())
-        if known and bool(marks) == bool(document.keys() & {"operation", "kind", "type"}) and all(document.get(field) == mark for field, mark in marks.items()):
+        if known and named == marks.keys() and all(document[field] == mark for field, mark in marks.items()):
             likeness[name] = known - len(document.keys() - fields.keys())
     return [name for name in likeness if likeness[name] == max(likeness.values())]
 
@@ -196,8 +198,10 @@ class Table:
         rows = [(", ".join(f"`{field}`" for field in fields), meaning) for fields, meaning in self.rows]
         if self.shared:
             rows.append((", ".join(f"`{field}`" for field in self.shared), "[shared fields](json.md#shared-fields)"))
-        return "".join(f"| {field} | {meaning.replace('|', chr(92) + '|')} |\n"
-                       for field, meaning in [("field", "meaning"), *rows]).replace("\n", "\n|---|---|\n", 1)
+        heading = "field (`?`: may be missing)" if any("?`" in field for field, _ in rows) else "field"
+        lines = [f"| {heading} | meaning |", "|---|---|"]
+        lines += ["| {} | {} |".format(field, meaning.replace("|", r"\|")) for field, meaning in rows]
+        return "\n".join(lines) + "\n"
 
 
 def anchor(title):
@@ -209,7 +213,8 @@ def section(name):
     schema = schemas[name]
     about = schema.get("description", "")
     title = re.sub("^sextant [^,]*", lambda command: f"`{command[0]}`", schema["title"])
-    return f"### {title}\n\n`{name}.json`{'. ' + about if about else ''}\n\n{Table(name).text()}"
+    about = textwrap.fill(f"`{name}.json`{'. ' + about if about else ''}", 120)
+    return f"### {title}\n\n{about}\n\n{Table(name).text()}"
 
 
 def with_tables(text):
@@ -232,7 +237,7 @@ def tables(writes):
             page.write_text(wanted)
         elif wanted != text:
             wrong = 1
-            print(f"FAILED: {page.relative_to(source)} differs from data/schemas; scripts/schemas.py tables --write corrects it")
+            print(f"FAILED: {page.relative_to(source)} differs from data/schemas: scripts/schemas.py tables --write")
     for name in sorted(set(schemas) ^ set(shown)):
         wrong = 1
         print(f"FAILED: no page in docs has the fields of {name}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schemas describe every field, and refuse a file in which one field is missing, unknown or of another type.
+"""The schemas describe every field, and refuse a file in which one field is missing, unknown, of another type, less
+than its minimum, or a date without a time zone.
 
 json_forms.py SOURCE FOLDER... -- [FORM...]: the folders contain a file of each form, except of the given ones.
 """
@@ -14,6 +15,7 @@ import schemas
 
 # A renderer may add fields to its manifest, and the Trace Event Format has more fields than Sextant writes.
 open_forms = {"manifest", "trace"}
+missing = object()
 
 
 def gaps(name, schema, path=""):
@@ -38,35 +40,38 @@ def gaps(name, schema, path=""):
 
 
 def faults(value, schema, base, path=()):
-    """Pairs of the path of a field and a fault that the schema `schema` in the form `base` must refuse. Lists
-    are represented by their first entry."""
+    """Pairs of the path of a field and a value that the schema `schema` in the form `base` must refuse there;
+    `missing` means no value. Lists are represented by their first entry."""
     schema = next((part for part in schema.get("anyOf", []) if "$ref" in part), schema)
     while "$ref" in schema:
         schema, file, _ = schemas.target(base, schema["$ref"])
         base = schemas.schemas[file] if file else base
     if path and schema.keys() & {"type", "const", "enum", "anyOf"}:
-        yield path, "of another type"
+        yield path, [] if isinstance(value, dict) else {}
+    if "pattern" in schema:
+        yield path, "2026-01-31 12:00:00"
+    if "minimum" in schema and value is not None:
+        yield path, schema["minimum"] - 1
     if isinstance(value, dict) and "properties" in schema:
         if schema.get("additionalProperties") is False:
-            yield path + ("unknown",), "added"
+            yield path + ("unknown",), 1
         for field, member in value.items():
             if field in schema.get("required", []):
-                yield path + (field,), "missing"
+                yield path + (field,), missing
             yield from faults(member, schema["properties"].get(field, {}), base, path + (field,))
     elif isinstance(value, list) and value and "items" in schema:
         yield from faults(value[0], schema["items"], base, path + (0,))
 
 
-def with_fault(document, path, fault):
+def with_fault(document, path, value):
     document = copy.deepcopy(document)
     parent = document
     for step in path[:-1]:
         parent = parent[step]
-    if fault == "missing":
+    if value is missing:
         del parent[path[-1]]
     else:
-        present = parent.get(path[-1]) if isinstance(parent, dict) else parent[path[-1]]
-        parent[path[-1]] = [] if isinstance(present, dict) else {}
+        parent[path[-1]] = value
     return document
 
 
@@ -83,11 +88,11 @@ for file, text in schemas.contents(folders):
     if name in seen:
         continue
     seen.add(name)
-    for path, fault in faults(document, schemas.schemas[name], schemas.schemas[name]):
+    for path, value in faults(document, schemas.schemas[name], schemas.schemas[name]):
         tried += 1
         try:
-            if checker.form_of(with_fault(document, path, fault)) == name:
-                wrong.append(f"{name}: accepted with {'.'.join(map(str, path))} {fault}")
+            if checker.form_of(with_fault(document, path, value)) == name:
+                wrong.append(f"{name}: accepted with {'.'.join(map(str, path))} {value}")
         except schemas.WrongJson:
             pass
 
