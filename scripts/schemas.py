@@ -6,6 +6,7 @@ schemas.py check PATH...     every JSON file at these paths must have one of the
 schemas.py tables [--write]  the tables in docs/*.md must be those of the schemas; --write replaces them
 """
 import collections
+import functools
 import json
 import re
 import sys
@@ -63,31 +64,28 @@ def candidates(document):
     return [name for name in likeness if likeness[name] == max(likeness.values())]
 
 
-class Checker:
-    def __init__(self):
-        import jsonschema
-        store = {schema["$id"]: schema for schema in schemas.values()}
-        self.validators = {
-            name: jsonschema.Draft202012Validator(
-                schema, resolver=jsonschema.RefResolver(schema["$id"], schema, store=store))
-            for name, schema in forms.items()}
-        for schema in schemas.values():
-            jsonschema.Draft202012Validator.check_schema(schema)
+@functools.cache
+def validator(name):
+    import jsonschema
+    schema, known = forms[name], {schema["$id"]: schema for schema in schemas.values()}
+    return jsonschema.Draft202012Validator(
+        schema, resolver=jsonschema.RefResolver(schema["$id"], schema, store=known))
 
-    def form_of(self, document):
-        """The name of the document's form. Raises WrongJson, with the field and what is wrong."""
-        names = candidates(document) if isinstance(document, dict) else []
-        if not names:
-            raise WrongJson("has none of the forms in data/schemas")
-        document = shortened(document)
-        errors = {name: list(self.validators[name].iter_errors(document)) for name in names}
-        name = min(names, key=lambda each: len(errors[each]))
-        if not errors[name]:
-            return name
-        from jsonschema.exceptions import best_match
-        error = best_match(errors[name])
-        field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-        raise WrongJson(f"is not of the form {name}: {field.lstrip('.') or 'it'}: {error.message[:300]}")
+
+def form_of(document):
+    """The name of the document's form. Raises WrongJson, with the field and what is wrong."""
+    names = candidates(document) if isinstance(document, dict) else []
+    if not names:
+        raise WrongJson("has none of the forms in data/schemas")
+    document = shortened(document)
+    errors = {name: list(validator(name).iter_errors(document)) for name in names}
+    name = min(names, key=lambda each: len(errors[each]))
+    if not errors[name]:
+        return name
+    from jsonschema.exceptions import best_match
+    error = best_match(errors[name])
+    field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
+    raise WrongJson(f"is not of the form {name}: {field.lstrip('.') or 'it'}: {error.message[:300]}")
 
 
 def contents(paths):
@@ -107,10 +105,10 @@ def contents(paths):
 
 
 def check(paths):
-    checker, found, wrong = Checker(), collections.Counter(), 0
+    found, wrong = collections.Counter(), 0
     for file, text in contents(paths):
         try:
-            found[checker.form_of(parse(text))] += 1
+            found[form_of(parse(text))] += 1
         except WrongJson as error:
             wrong += 1
             print(f"FAILED: {file} {error}")

@@ -8,6 +8,8 @@ import copy
 import sys
 from pathlib import Path
 
+import jsonschema
+
 source, *folders = map(Path, sys.argv[1:sys.argv.index("--")])
 absent = sys.argv[sys.argv.index("--") + 1:]
 sys.path.insert(0, str(source / "scripts"))
@@ -75,23 +77,23 @@ def with_fault(document, path, value):
     return document
 
 
-checker = schemas.Checker()
 wrong, seen, tried = [], set(), 0
 for name, schema in schemas.schemas.items():
     if schema.get("$id") != f"https://sextant.invalid/schemas/{name}.json" or not schema.get("title"):
         wrong.append(f"{name}: $id or title is missing or wrong")
     wrong += gaps(name, schema)
+    jsonschema.Draft202012Validator.check_schema(schema)
 
 for file, text in schemas.contents(folders):
     document = schemas.shortened(schemas.parse(text), 8)
-    name = checker.form_of(document)
+    name = schemas.form_of(document)
     if name in seen:
         continue
     seen.add(name)
     for path, value in faults(document, schemas.schemas[name], schemas.schemas[name]):
         tried += 1
         try:
-            if checker.form_of(with_fault(document, path, value)) == name:
+            if schemas.form_of(with_fault(document, path, value)) == name:
                 wrong.append(f"{name}: accepted with {'.'.join(map(str, path))} {value}")
         except schemas.WrongJson:
             pass
@@ -100,7 +102,7 @@ for text in ('{"operation": "info", "frames": NaN}', '{"operation": "info", "ope
              '{"operation": "info"', '{"operation": "unknown", "version": "1.0.0"}', "[]", "3", "{}"):
     tried += 1
     try:
-        wrong.append(f"{text} was accepted as {checker.form_of(schemas.parse(text))}")
+        wrong.append(f"{text} was accepted as {schemas.form_of(schemas.parse(text))}")
     except schemas.WrongJson:
         pass
 
