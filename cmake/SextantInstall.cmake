@@ -31,7 +31,8 @@ install(CODE "set(without \"${chapters_without}\")
               set(source \"${PROJECT_SOURCE_DIR}/src/sextant\")
               set(to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/sextant\")")
 install(SCRIPT cmake/install_headers.cmake)
-install(DIRECTORY data machines platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/sextant)
+install(DIRECTORY data/schemas machines platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/sextant)
+install(DIRECTORY data/papers DESTINATION ${CMAKE_INSTALL_DATADIR}/sextant/data)
 get_property(SEXTANT_COMPONENTS GLOBAL PROPERTY SEXTANT_COMPONENTS)
 configure_package_config_file(cmake/sextant-config.cmake.in
     "${PROJECT_BINARY_DIR}/sextant-config.cmake"

@@ -6,7 +6,7 @@ packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libopenexr-dev libspng-dev libtiff-dev libjpeg-dev libhdf5-dev libblosc-dev libzstd-dev zlib1g-dev libnifti2-dev
     libhwloc-dev libeigen3-dev"
 packages_sample="mricron-data"
-packages_test="libgtest-dev libgmock-dev"
+packages_test="libgtest-dev libgmock-dev python3-jsonschema" # schemas: tests of the command check their JSON
 packages_peers="imagej default-jre-headless python3-tifffile python3-zarr python3-numpy python3-nibabel python3-h5py python3-mrcfile
     python3-scipy" # tests exchange files with them
 packages_python="python3-dev python3-pybind11 pybind11-dev python3-numpy python3-mpi4py python3-pytest

@@ -59,10 +59,10 @@ refused() { # CODE TEXT ARGUMENTS...
     grep -q "$text" "$work/out" || fail "$* prints: $(cat "$work/out")"
     [ "$(wc -l <"$work/out")" -le 3 ] || fail "$* prints more than one line"
 }
-sed 's/binary-tree/binary-tee/' "$work/other.json" >"$work/bad.json"
-refused 1 "bad.json: .*algorithm.*binary-tee" composite --plan "$work/bad.json"
-sed 's/"plan_version": 1/"plan_version": 2/' "$work/other.json" >"$work/bad.json"
-refused 1 "newer version" composite --plan "$work/bad.json"
+sed 's/binary-tree/binary-tee/' "$work/other.json" >"$work/wrong.json"
+refused 1 "wrong.json: .*algorithm.*binary-tee" composite --plan "$work/wrong.json"
+sed 's/"plan_version": 1/"plan_version": 2/' "$work/other.json" >"$work/wrong.json"
+refused 1 "newer version" composite --plan "$work/wrong.json"
 refused 1 "none.json" composite --machine "$work/none.json"
 refused 2 "size" "$SEXTANT" explain --size 10x
 refused 2 "size" "$SEXTANT" explain --size 0
@@ -173,3 +173,4 @@ composite --machine "$MACHINES/das.json" 2>&1 | grep -q 'warning: .*das.json doe
 mkdir -p "$work/config/sextant/machines"
 echo '{' >"$work/config/sextant/machines/threads.json"
 composite 2>&1 | grep -q 'warning: .*threads.json' || fail "a damaged profile is ignored without a warning"
+rm "$work/config/sextant/machines/threads.json"

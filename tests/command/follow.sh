@@ -7,7 +7,7 @@ python=/usr/bin/python3
 pace=$(cd "$(dirname "$0")" && pwd)/pace.py
 "$python" -c 'import sys' 2>/dev/null || { echo "skipped: no Python"; exit 77; }
 cd "$folder"
-trap 'kill $producers 2>/dev/null || true; umount small 2>/dev/null || true; rm -rf "$folder"' EXIT
+before_exit() { kill $producers 2>/dev/null || true; umount small 2>/dev/null || true; }
 producers=
 # produce ARGUMENTS... : writes frames of movie.mrc in the background.
 produce() {

@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 "$python" -c 'import sys' 2>/dev/null || { echo "skipped: no Python"; exit 77; }
 cd "$folder"
 producer=
-trap 'kill $producer 2>/dev/null || true; rm -rf "$folder"' EXIT
+before_exit() { kill $producer 2>/dev/null || true; }
 "$SEXTANT" synthesize -o movie.mrc --frames 240 --width 256 --height 256 --specimen carbon --drift-x .3 --blanks 5 >/dev/null
 
 if ! "$SEXTANT" register movie.mrc -o refused --follow --serve pear 2>errors; then

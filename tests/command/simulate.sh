@@ -102,5 +102,5 @@ for clock in "" --clock; do
 done
 refused 1 "dragonfly-864.xml: is a SimGrid platform; --clock requires a platform in JSON" --platform dragonfly-864 --clock
 simulate --ranks 4 --platform dragonfly-864 | grep -q "on 4 ranks of" || fail "a platform of SimGrid"
-echo "{" >"$folder/broken.json"
-refused 1 "broken.json: is not JSON" --platform "$folder/broken.json"
+echo "{" >"$folder/wrong.json"
+refused 1 "wrong.json: is not JSON" --platform "$folder/wrong.json"

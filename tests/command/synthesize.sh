@@ -3,7 +3,7 @@
 # A synthetic series and its true motions are written, are reproducible, and invalid options leave
 # no output.
 . "$(dirname "$0")/start.sh"
-trap 'rm -rf "$folder" "$folder.tif"' EXIT
+before_exit() { rm -rf "$folder.tif"; }
 cd "$folder"
 make() {
     "$SEXTANT" synthesize -o "$1" --frames 3 --width 60 --height 44 --jumps 1,10,-20 --blanks 2 --warp 2

@@ -4,6 +4,7 @@
 #include "sextant/calibrate/validation.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
@@ -179,7 +180,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
                    {"probe_round_trip", profile.state_probe.median},
                    {"values", worth.values},
                    {"wide", worth.wide},
-                   {"asked", request.ci},
+                   {"requested", request.ci},
                    {"half_interval_median", worth.median},
                    {"half_interval_nine_in_ten", worth.nine_in_ten}});
         text += fmt::format("{}{}: {}\n", profile.name,
@@ -197,7 +198,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
         }
         text += fmt::format("  {}\n", path);
     }
-    Json json = {{"operation", "calibrate"}, {"states", found}};
+    Json json = {{"operation", "calibrate"}, {"version", version()}, {"states", found}};
     std::array<double, 1> load{};
     if (getloadavg(load.data(), 1) == 1) {
         json.set("load_average", load[0]);
@@ -355,7 +356,8 @@ struct Errors {
 
 /// The errors of one class of links, as JSON and as text.
 struct LinkErrors {
-    std::string json, text;
+    Json json;
+    std::string text;
 };
 
 LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
@@ -381,11 +383,7 @@ LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
                      {"median", of.median()},
                      {"nine_in_ten", of.nine_in_ten()}});
     }
-    const Json json = {{"operation", "calibrate --check"},
-                       {"link", name(link)},
-                       {"messages", messages},
-                       {"errors", summary}};
-    return {json.text(), text};
+    return {{{"link", name(link)}, {"messages", messages}, {"errors", summary}}, text};
 }
 
 /// Prints a note if the machine's state is not that of the profile, because the prediction errors
@@ -416,17 +414,22 @@ void check_predictions(const Request& request) {
         agree(communicator, [&] { tell_state(communicator, profile); });
         agree(communicator, [&] {
             constexpr Bytes memory = Bytes{200} << 20;
-            LinkErrors all;
+            Json links;
+            std::string text;
             calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
                 const LinkErrors errors =
                     errors_of(link, hold_out(stopwatch, cells, profile, link, rounds));
-                if (!all.json.empty())
-                    all.json += "\n";
-                all.json += errors.json;
-                all.text += errors.text;
+                links.add(errors.json);
+                text += errors.text;
             });
-            if (communicator.rank() == 0)
-                write_reports({request.json, ""}, {}, all.json, all.text, "");
+            if (communicator.rank() != 0)
+                return;
+            const Json json = {{"operation", "calibrate --check"},
+                               {"version", version()},
+                               {"links", links},
+                               {"host", host()},
+                               {"date", date()}};
+            write_reports({request.json, ""}, {}, json.text(), text, "");
         });
     });
 }

@@ -71,10 +71,10 @@ std::string to_text(const CompositeSummary& summary) {
 }
 
 std::string to_json(const CompositeSummary& summary) {
-    Record record = {{"operation", "composite"},       {"output", summary.output},
-                     {"inputs", summary.inputs},       {"width", summary.shape.width},
-                     {"height", summary.shape.height}, {"ranks", summary.ranks},
-                     {"transport", summary.transport}};
+    Record record = {{"operation", "composite"},     {"version", version()},
+                     {"output", summary.output},     {"inputs", summary.inputs},
+                     {"width", summary.shape.width}, {"height", summary.shape.height},
+                     {"ranks", summary.ranks},       {"transport", summary.transport}};
     if (!summary.sharing.reason.empty())
         record.add_result("shared_memory", record_of(summary.sharing));
     Json seconds;

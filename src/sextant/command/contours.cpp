@@ -152,8 +152,10 @@ std::string to_text(const Summary& summary) {
 std::string to_json(const Summary& summary) {
     const ContoursCommand& command = summary.command;
     const bool traces_edges = summary.result.thresholds.has_value();
-    Record record = {
-        {"operation", "contours"}, {"image", command.source.image}, {"output", command.output}};
+    Record record = {{"operation", "contours"},
+                     {"version", version()},
+                     {"image", command.source.image},
+                     {"output", command.output}};
     record.include(record_of(summary.result))
         .include({{"sigma", traces_edges ? Json(command.contours.sigma) : Json()}}, "height")
         .include(

@@ -266,17 +266,22 @@ const char* word(State state) {
 bool tell(const std::vector<Finding>& findings, const DoctorCommand& command) {
     bool well = true;
     std::string text;
-    Json json = Json::array();
+    Json checks = Json::array();
     for (const Finding& finding : findings) {
         well = well && finding.state != State::bad;
-        json.add({{"what", finding.what},
-                  {"state", word(finding.state)},
-                  {"found", finding.found},
-                  {"advice", finding.advice}});
+        checks.add({{"what", finding.what},
+                    {"state", finding.state == State::bad ? "bad" : word(finding.state)},
+                    {"found", finding.found},
+                    {"advice", finding.advice}});
         text += fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found);
         if (!finding.advice.empty())
             text += fmt::format("{:<21} -> {}\n", "", finding.advice);
     }
+    const Json json = {{"operation", "doctor"},
+                       {"version", version()},
+                       {"checks", checks},
+                       {"host", host()},
+                       {"date", date()}};
     write_reports({command.json, ""}, {}, json.text(), text, "");
     return well;
 }

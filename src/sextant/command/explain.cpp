@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/composite.hpp"
 #include "sextant/command/filter.hpp"
@@ -225,7 +226,9 @@ void explain_scan(const ExplainCommand& command) {
                                                          .cores = command.cores,
                                                          .times = times_from(command.times),
                                                          .speedup = speedup_from(command.speedup)});
-    write_plan(command, planner::to_json(plan),
+    Json json = {{"operation", "explain scan"}, {"version", version()}};
+    planner::add_plan(json, plan);
+    write_plan(command, json.text(),
                fmt::format("scan {} values on {} cores\n", command.values, command.cores) +
                    to_text(plan, "", command.rows()));
 }
@@ -344,6 +347,7 @@ Json to_json(const FilterPlan& plan, const FilterTask& task) {
         states.add(
             {{"from", step.from}, {"to", step.to}, {"how", step.how}, {"times", step.times}});
     Json json{{"operation", "explain filter"},
+              {"version", version()},
               {"width", task.image.width},
               {"height", task.image.height}};
     if (task.is_volume())

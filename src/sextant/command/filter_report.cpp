@@ -193,7 +193,10 @@ std::string to_json(const FilterSummary& summary) {
     Json before = Json::array();
     for (std::size_t i = 0; i + 1 < summary.filters.size(); ++i)
         before.add(json_of(summary.filters[i]));
-    Record record = {{"operation", "filter"}, {"image", summary.image}, {"output", summary.output}};
+    Record record = {{"operation", "filter"},
+                     {"version", version()},
+                     {"image", summary.image},
+                     {"output", summary.output}};
     if (summary.result.depth > 0)
         record.include({{"outputs", summary.outputs, "one file per derivative"}});
     record.include(record_of(summary.result))

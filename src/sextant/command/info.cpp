@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
@@ -176,7 +177,9 @@ std::string as_json(const Findings& findings) {
     const FrameHeader& header = findings.header;
     const PixelSize& pixel = header.pixel;
     return sextant::to_json(
-        {{"file", findings.name},
+        {{"operation", "info"},
+         {"version", version()},
+         {"file", findings.name},
          {"format", findings.format},
          {"frames", header.frames},
          {"channels", header.hyperstack.channels},

@@ -239,6 +239,7 @@ std::string LabelRun::page() const {
 /// One JSON object; docs/json.md describes its fields.
 std::string LabelRun::json() const {
     Record record = {{"operation", "label"},
+                     {"version", version()},
                      {"image", command_.source.image},
                      {"output", command_.output},
                      {"width", shape().width},

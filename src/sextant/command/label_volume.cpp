@@ -103,13 +103,10 @@ std::string LabelVolumeRun::text() const {
 
 std::string LabelVolumeRun::json() const {
     VolumeLabelOptions options = command_.label;
-    Record record = {{"operation", "label"},
-                     {"image", command_.source.image},
-                     {"output", command_.output},
-                     {"depth", result_.shape.depth},
-                     {"height", result_.shape.height},
-                     {"width", result_.shape.width},
-                     {"element", name(volume_->header().sample)},
+    Record record = {{"operation", "label"},           {"version", version()},
+                     {"image", command_.source.image}, {"output", command_.output},
+                     {"depth", result_.shape.depth},   {"height", result_.shape.height},
+                     {"width", result_.shape.width},   {"element", name(volume_->header().sample)},
                      {"options", record_of(options)}};
     record.include(record_of(result_))
         .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}})

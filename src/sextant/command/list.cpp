@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
 #include "sextant/command/options.hpp"
@@ -136,7 +137,7 @@ int run_list(const ListCommand& command, const Call&) {
     check_outputs(files_named({command.json}));
     std::vector<Section> all = sections();
     const std::size_t width = widest_name(all);
-    Record json;
+    Record json = {{"operation", "list"}, {"version", version()}};
     std::string text;
     for (Section& section : all) {
         if (command.what != "all" && command.what != section.name)

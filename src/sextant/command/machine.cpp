@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/calibrate/validation.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
@@ -222,11 +223,9 @@ int check(const MachineCommand& command, const Profile& profile) {
         if (!state.empty())
             differences.push_back(state);
     }
-    const Json json = {{"operation", "machine check"},
-                       {"file", path},
-                       {"holds", differences.empty()},
-                       {"probed", probes},
-                       {"differences", differences}};
+    const Json json = {
+        {"operation", "machine check"}, {"version", version()}, {"file", path},
+        {"holds", differences.empty()}, {"probed", probes},     {"differences", differences}};
     write(command, json.text(), text_of_check(path, profile, here, differences, probes));
     return differences.empty() ? 0 : 1;
 }
@@ -301,6 +300,7 @@ Json json_of(const std::vector<std::string>& paths, const std::vector<Twin>& twi
                    {"apart", twin.apart()}});
     }
     return {{"operation", "machine diff"},
+            {"version", version()},
             {"files", paths},
             {"all", json_of(summary_of(twins))},
             {"cells", cells}};

@@ -113,6 +113,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         write_text(command.output, table);
         progress.clear();
         Record record = {{"operation", "measure"},
+                         {"version", version()},
                          {"image", command.source.image},
                          {"output", command.output},
                          {"depth", result.shape.depth},

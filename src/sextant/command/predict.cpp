@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/collective/tiles.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
 #include "sextant/command/options.hpp"
@@ -155,10 +156,10 @@ Json json_of(const PredictCommand& command, const NamedSchedule& made, const Kno
     Json predictions = Json::array();
     for (const Answer& answer : all)
         predictions.add(json_of(answer));
-    return {{"operation", "predict"},       {"family", request.family},
-            {"algorithm", made.title},      {"ranks", request.ranks},
-            {"elements", request.elements}, {"machine", known.profile.name},
-            {"predictions", predictions}};
+    return {{"operation", "predict"},        {"version", version()},
+            {"family", request.family},      {"algorithm", made.title},
+            {"ranks", request.ranks},        {"elements", request.elements},
+            {"machine", known.profile.name}, {"predictions", predictions}};
 }
 
 int run_predict(const PredictCommand& command, const Call&) {

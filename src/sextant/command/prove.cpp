@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
 #include "sextant/command/options.hpp"
@@ -227,7 +228,7 @@ Json circuits_of(std::string_view algorithm, const std::vector<CircuitRow>& rows
 }
 
 std::string to_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
-    Json json = Json::array();
+    Json proofs = Json::array();
     for (const auto& [name, tally] : tallies) {
         Json row = {{"algorithm", name},
                     {"first_ranks", tally.first_ranks},
@@ -240,8 +241,9 @@ std::string to_json(const Tallies& tallies, const std::vector<CircuitRow>& rows)
                     {"error", tally.first_error}};
         if (!rows.empty())
             row.set("circuits", circuits_of(name, rows));
-        json.add(row);
+        proofs.add(row);
     }
+    const Json json = {{"operation", "prove"}, {"version", version()}, {"proofs", proofs}};
     return json.text() + "\n";
 }
 

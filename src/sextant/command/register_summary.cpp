@@ -393,11 +393,17 @@ std::string to_json(const RegisterSummary& summary) {
     Json flags = Json::array();
     for (const auto& [flag, count] : counts_of(places))
         flags.add({{"flag", flag}, {"frames", count}});
-    Record record = {{"operation", "register"},           {"series", transforms.series},
-                     {"output", summary.output},          {"width", transforms.shape.width},
-                     {"height", transforms.shape.height}, {"frames", transforms.frames.size()},
-                     {"registered", places.size()},       {"left_out", left_out},
-                     {"flagged", flagged(places)},        {"flags", flags}};
+    Record record = {{"operation", "register"},
+                     {"version", version()},
+                     {"series", transforms.series},
+                     {"output", summary.output},
+                     {"width", transforms.shape.width},
+                     {"height", transforms.shape.height},
+                     {"frames", transforms.frames.size()},
+                     {"registered", places.size()},
+                     {"left_out", left_out},
+                     {"flagged", flagged(places)},
+                     {"flags", flags}};
     record.include(record_of(summary.result))
         .include({{"relative_to", transforms.relative_to},
                   {"model", transforms.model},

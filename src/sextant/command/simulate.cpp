@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
 #include "sextant/command/options.hpp"
@@ -158,6 +159,7 @@ Json json_of(const simulate::Costs& costs) {
 std::string json_text(const SimulateCommand& command, const NamedSchedule& made,
                       const simulate::Question& question, const simulate::Simulation& run) {
     const Json json = {{"operation", "simulate"},
+                       {"version", version()},
                        {"family", command.request.family},
                        {"algorithm", made.title},
                        {"ranks", made.schedule.size()},

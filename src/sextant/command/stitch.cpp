@@ -197,6 +197,7 @@ std::string StitchCommandRun::text() const {
 std::string StitchCommandRun::json() const {
     StitchOptions options = options_of(command_);
     Record record = {{"operation", "stitch"},
+                     {"version", version()},
                      {"image", command_.source.image},
                      {"output", command_.output},
                      {"options", record_of(options)}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/lab/evaluation.hpp"
 
+#include "sextant/comm/provenance.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/core/error.hpp"
@@ -33,7 +34,7 @@ nlohmann::ordered_json json_of(const EvaluatedCase& one) {
                                    {"measured", configuration.measured}};
         if (configuration.predicted)
             row["predicted"] = *configuration.predicted;
-        json["ways"].push_back(row);
+        json["configurations"].push_back(row);
     }
     return json;
 }
@@ -59,7 +60,7 @@ EvaluatedCase case_from(const JsonField& field) {
     one.what.image = field.at("image").text();
     one.what.collect = field.at("collect").boolean();
     one.chosen = field.at("chosen").text();
-    for (const JsonField& configuration : field.at("ways").items())
+    for (const JsonField& configuration : field.at("configurations").items())
         one.configurations.push_back(way_from(configuration));
     if (!one.find(one.chosen))
         field.at("chosen").fail("is not among the configurations");
@@ -125,6 +126,7 @@ void add_launches(Evaluation& evaluation, const Evaluation& more) {
 
 std::string to_json(const Evaluation& evaluation) {
     nlohmann::ordered_json json{{"operation", "evaluate"},
+                                {"version", version()},
                                 {"evaluate_version", evaluation_version},
                                 {"seed", evaluation.seed},
                                 {"ranks", evaluation.ranks},

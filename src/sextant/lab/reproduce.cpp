@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/lab/reproduce.hpp"
 
+#include "sextant/comm/provenance.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
@@ -86,10 +87,15 @@ std::string text_of(const Experiment& experiment, const Result& result) {
 }
 
 nlohmann::ordered_json json_of(const Experiment& experiment, const Result& result) {
-    nlohmann::ordered_json json{{"paper", experiment.paper},     {"item", experiment.item},
-                                {"title", experiment.title},     {"setting", experiment.setting},
-                                {"reasons", experiment.reasons}, {"unit", result.unit},
-                                {"columns", result.columns}};
+    nlohmann::ordered_json json{{"paper", experiment.paper},
+                                {"item", experiment.item},
+                                {"title", experiment.title},
+                                {"setting", experiment.setting},
+                                {"reasons", experiment.reasons},
+                                {"unit", result.unit},
+                                {"columns", result.columns},
+                                {"rows", nlohmann::ordered_json::array()},
+                                {"claims", nlohmann::ordered_json::array()}};
     for (const Row& row : result.rows) {
         nlohmann::ordered_json cell{{"label", row.label}, {"ours", row.ours}};
         if (const auto found = ratio(row)) {
@@ -220,7 +226,14 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
             show(experiment, experiment.run(extent));
     }
     if (!command.json.empty())
-        command::write_text(command.json, sextant::to_text(all, 1) + "\n");
+        command::write_text(command.json,
+                            sextant::to_text(nlohmann::ordered_json{{"operation", "reproduce"},
+                                                                    {"version", version()},
+                                                                    {"host", host()},
+                                                                    {"date", date()},
+                                                                    {"results", all}},
+                                             1) +
+                                "\n");
     else
         command::print_text(
             "## All tables and figures\n\n"

@@ -313,18 +313,15 @@ std::string to_json(const TuneLaunch& launch) {
                          {"ours", each.ours},
                          {"in_order", each.in_order},
                          {"refused", each.refused},
-                         {"least", each.least},
+                         {"minimum", each.least},
                          {"average", each.average},
-                         {"most", each.most},
+                         {"maximum", each.most},
                          {"cpu", each.cpu}});
     }
-    const nlohmann::ordered_json json{{"operation", "tune --once"},
-                                      {"mpi", launch.mpi},
-                                      {"host", launch.host},
-                                      {"date", launch.date},
-                                      {"ranks", launch.ranks},
-                                      {"crowded", launch.crowded},
-                                      {"times", times}};
+    const nlohmann::ordered_json json{{"operation", "tune --once"}, {"version", version()},
+                                      {"mpi", launch.mpi},          {"host", launch.host},
+                                      {"date", launch.date},        {"ranks", launch.ranks},
+                                      {"crowded", launch.crowded},  {"times", times}};
     return sextant::to_text(json) + "\n";
 }
 
@@ -350,9 +347,9 @@ AlgorithmTimes times_from(const JsonField& field) {
     times.ours = field.at("ours").boolean();
     times.in_order = field.at("in_order").boolean();
     times.refused = field.text_or_empty("refused");
-    times.least = rounds_from(field.at("least"));
+    times.least = rounds_from(field.at("minimum"));
     times.average = rounds_from(field.at("average"));
-    times.most = rounds_from(field.at("most"));
+    times.most = rounds_from(field.at("maximum"));
     times.cpu = rounds_from(field.at("cpu"));
     return times;
 }

@@ -188,15 +188,14 @@ ScanPlan choose_scan(const ScanQuestion& question) {
             question};
 }
 
-std::string to_json(const ScanPlan& plan) {
-    Json json = {{"values", plan.question.values},
-                 {"cores", plan.question.cores},
-                 {"times", scan::name(plan.question.times.kind)},
-                 {"mean_seconds", plan.question.times.mean},
-                 {"draws", plan.question.draws},
-                 {"choice", plan.text()}};
+void add_plan(Json& json, const ScanPlan& plan) {
+    json.set("values", plan.question.values);
+    json.set("cores", plan.question.cores);
+    json.set("times", scan::name(plan.question.times.kind));
+    json.set("mean_seconds", plan.question.times.mean);
+    json.set("draws", plan.question.draws);
+    json.set("choice", plan.text());
     add_plan(json, plan, add_scan, {.ranges = false});
-    return json.text();
 }
 
 } // namespace sextant::planner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/json_value.hpp"
 #include "sextant/planner/plan.hpp"
 #include "sextant/scan/operator_times.hpp"
 #include "sextant/scan/rehearsal.hpp"
@@ -62,6 +63,8 @@ struct ScanPlan : Plan<ScanConfiguration> {
 /// per application, by expected makespan. All candidates see the same draws. Throws InvalidTask.
 ScanPlan choose_scan(const ScanQuestion& question);
 
-std::string to_json(const ScanPlan& plan);
+/// Adds the question, the chosen configuration and all candidates to a JSON object; docs/json.md
+/// describes the fields.
+void add_plan(Json& json, const ScanPlan& plan);
 
 } // namespace sextant::planner
