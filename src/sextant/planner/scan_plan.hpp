@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/reserved.hpp"
 #include "sextant/planner/plan.hpp"
 #include "sextant/scan/operator_times.hpp"
 #include "sextant/scan/rehearsal.hpp"
@@ -22,6 +23,7 @@ struct ScanQuestion {
     int most_threads = 1 << 20; ///< maximum number of threads per rank: cores of a node
     int draws = 20;
     std::uint64_t seed = 1;
+    Reserved<> reserved = {};
 };
 
 /// Statistics of the makespan over the draws.
@@ -56,6 +58,7 @@ struct ScanConfiguration : scan::Configuration {
 /// errors to each side.
 struct ScanPlan : Plan<ScanConfiguration> {
     ScanQuestion question;
+    Reserved<> reserved = {};
 };
 
 /// Compares all circuits and strategies, and all splits of the cores into ranks, threads and cores
