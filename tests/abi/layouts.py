@@ -77,11 +77,12 @@ def change(name, old, new):
     if not added and before == after:
         return ""
     begin, end = before.get("reserved", (0, ""))[0], after.get("reserved", (0, ""))[0]
-    if end - begin != 64 * (reserved_words(before) - reserved_words(after)) or not reserved_words(before):
-        return f"field {', '.join(added) or 'reserved'} takes no words of reserved space"
+    words = reserved_words(before) - reserved_words(after)
+    if words <= 0 or end - begin != 64 * words:
+        return f"field {', '.join(added) or 'reserved'} takes no words of the reserved space at bit {begin}"
     for field in added:
         if not begin <= after[field][0] < end:
-            return f"field {field} is at bit {after[field][0]}, outside the reserved space from {begin} to {end}"
+            return f"field {field} is at bit {after[field][0]}, expected {begin} or more, in the reserved space"
     return None
 
 
