@@ -21,13 +21,7 @@ if(simgrid_FOUND)
 endif()
 
 # Install the public headers (chapters), and under detail/ the headers that they include.
-foreach(part IN ITEMS FORMAT REGISTRATION)
-    if(NOT SEXTANT_${part})
-        string(TOLOWER "${part}.hpp" header)
-        list(APPEND chapters_without "${header}")
-    endif()
-endforeach()
-install(CODE "set(without \"${chapters_without}\")
+install(CODE "set(without \"${SEXTANT_CHAPTERS_WITHOUT}\")
               set(source \"${PROJECT_SOURCE_DIR}/src/sextant\")
               set(to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/sextant\")")
 install(SCRIPT cmake/install_headers.cmake)
@@ -38,7 +32,7 @@ configure_package_config_file(cmake/sextant-config.cmake.in
     "${PROJECT_BINARY_DIR}/sextant-config.cmake"
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/sextant-config-version.cmake"
-    COMPATIBILITY SameMinorVersion)
+    COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/sextant-config.cmake"
               "${PROJECT_BINARY_DIR}/sextant-config-version.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/SextantMpi.cmake"

@@ -4,8 +4,11 @@
 # component, for example sextant::compositor; sextant::sextant links all of them. The programs of this project
 # link the layers instead.
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+find_program(SEXTANT_CXXFILT c++filt REQUIRED)
+mark_as_advanced(SEXTANT_CXXFILT)
 
-# Defines a library that consists of these layers. A shared one exports only names in namespace sextant.
+# Defines a library that consists of these layers. A shared one exports only the symbols that
+# sextant_find_public_symbols() finds.
 function(sextant_library name)
     cmake_parse_arguments(LIBRARY "" "OUTPUT" "LAYERS;LINKS" ${ARGN})
     set(objects)
@@ -21,13 +24,63 @@ function(sextant_library name)
     target_include_directories(${name} INTERFACE
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
     if(BUILD_SHARED_LIBS)
-        set(script "${PROJECT_SOURCE_DIR}/cmake/sextant.map")
+        set(script "${PROJECT_BINARY_DIR}/symbols/${name}.map")
         target_link_options(${name} PRIVATE "-Wl,--version-script=${script}" -Wl,-Bsymbolic-functions)
         set_target_properties(${name} PROPERTIES LINK_DEPENDS "${script}")
+        add_dependencies(${name} sextant-public-symbols)
+        list(TRANSFORM LIBRARY_LAYERS REPLACE "(.+)" "$<TARGET_FILE:sextant_\\1>" OUTPUT_VARIABLE archives)
+        set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${name})
+        set_property(GLOBAL PROPERTY SEXTANT_ARCHIVES_${name} "${archives}")
     endif()
     if(SEXTANT_INSTALL)
         install(TARGETS ${name} EXPORT sextant-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()
+endfunction()
+
+# Public headers (chapters) that are not installed, because their library is not built.
+set(SEXTANT_CHAPTERS_WITHOUT "")
+foreach(part IN ITEMS FORMAT REGISTRATION)
+    if(NOT SEXTANT_${part})
+        string(TOLOWER "${part}.hpp" header)
+        list(APPEND SEXTANT_CHAPTERS_WITHOUT "${header}")
+    endif()
+endforeach()
+
+# Finds the public symbols of all libraries, when their layers are compiled (public_symbols.cmake). The target
+# sextant-public-symbols writes symbols/LIBRARY.symbols.
+function(sextant_find_public_symbols)
+    get_property(libraries GLOBAL PROPERTY SEXTANT_LIBRARIES)
+    set(to "${PROJECT_BINARY_DIR}/symbols")
+    file(MAKE_DIRECTORY "${to}")
+    set(arguments "")
+    set(layers "")
+    set(outputs "")
+    foreach(library IN LISTS libraries)
+        get_property(archives GLOBAL PROPERTY SEXTANT_ARCHIVES_${library})
+        list(APPEND layers ${archives})
+        list(JOIN archives "$<SEMICOLON>" archives)
+        list(APPEND arguments "-DARCHIVES_${library}=${archives}")
+        list(APPEND outputs "${to}/${library}.map")
+    endforeach()
+    set(compile ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -w -fno-access-control "-I${PROJECT_SOURCE_DIR}/src")
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        list(APPEND compile -ferror-limit=0)
+    endif()
+    if(SEXTANT_MPI)
+        list(APPEND compile -DSEXTANT_WITH_MPI -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX ${MPI_C_COMPILE_OPTIONS})
+        foreach(folder IN LISTS MPI_C_INCLUDE_DIRS)
+            list(APPEND compile -isystem "${folder}")
+        endforeach()
+    endif()
+    file(GLOB python CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.[ch]pp")
+    set(script "${PROJECT_SOURCE_DIR}/cmake/public_symbols.cmake")
+    add_custom_command(OUTPUT ${outputs}
+        COMMAND "${CMAKE_COMMAND}" "-DLIBRARIES=${libraries}" ${arguments} "-DSOURCE=${PROJECT_SOURCE_DIR}/src/sextant"
+                "-DWITHOUT=${SEXTANT_CHAPTERS_WITHOUT}" "-DPYTHON=${python}" "-DVERSION=${PROJECT_VERSION}" "-DCOMPILE=${compile}"
+                "-DNM=${CMAKE_NM}" "-DCXXFILT=${SEXTANT_CXXFILT}" "-DTO=${to}" -P "${script}"
+        DEPENDS ${layers} ${python} "${script}" "${PROJECT_SOURCE_DIR}/cmake/installed_headers.cmake"
+        COMMENT "Finding the public symbols" VERBATIM)
+    add_custom_target(sextant-public-symbols DEPENDS ${outputs})
 endfunction()
 
 # Defines a component: a target with the name of its public header (chapter).
@@ -76,4 +129,7 @@ if(SEXTANT_FORMAT)
     target_link_libraries(sextant_format_library PUBLIC sextant_base)
     sextant_component(format sextant_format_library)
     target_link_libraries(sextant_all INTERFACE sextant_format_library)
+endif()
+if(BUILD_SHARED_LIBS)
+    sextant_find_public_symbols()
 endif()

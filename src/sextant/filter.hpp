@@ -4,8 +4,11 @@
 #pragma once
 
 #include "sextant/communicator.hpp"
+#include "sextant/core/grid.hpp"
 #include "sextant/core/memory_frames.hpp"
+#include "sextant/core/row_source.hpp"
 #include "sextant/core/scratch_file.hpp" // PlaneSink
 #include "sextant/distributed/filter_plan.hpp"
 #include "sextant/distributed/filtering.hpp"
+#include "sextant/distributed/tiled_image.hpp"
 #include "sextant/distributed/window_filter.hpp"

@@ -2,6 +2,8 @@
 // Read and write images, series of frames, and manifests of partial images.
 #pragma once
 
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/image.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/line_formats.hpp"

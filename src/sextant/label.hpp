@@ -4,8 +4,11 @@
 #pragma once
 
 #include "sextant/communicator.hpp"
+#include "sextant/core/grid.hpp"
+#include "sextant/core/row_source.hpp"
 #include "sextant/distributed/components.hpp"
 #include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/distributed/stitching.hpp"
+#include "sextant/distributed/tiled_image.hpp"
 #include "sextant/distributed/volume_labelling.hpp"

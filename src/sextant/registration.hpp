@@ -4,6 +4,8 @@
 #pragma once
 
 #include "sextant/communicator.hpp"
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/image.hpp"
 #include "sextant/core/memory_frames.hpp"
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/division.hpp"

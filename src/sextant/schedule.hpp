@@ -4,6 +4,8 @@
 
 #include "sextant/comm/execute.hpp"
 #include "sextant/communicator.hpp"
+#include "sextant/core/operator.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/schedule/builder.hpp"
+#include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"

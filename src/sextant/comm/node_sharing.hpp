@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/record.hpp"
+#include "sextant/core/reserved.hpp"
 
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ struct NodeSharingChoice {
     bool shares = false;
     bool settled = true; ///< false if predictions decide (choose_sharing)
     std::string reason;  ///< empty if ranks are threads
+    Reserved<> reserved = {};
 };
 
 Record record_of(const NodeSharingChoice& choice);

@@ -16,7 +16,7 @@ std::string transport_of(const Communicator& communicator);
 /// The number of cores of this host, including those that this process may not use.
 int cores_of_host();
 
-/// The version of Sextant: "0.1.0".
+/// The version of Sextant: "0.9.0".
 std::string version();
 
 /// The current time in UTC: "2025-01-31T12:00:00Z".

@@ -5,6 +5,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/buffers.hpp"
 #include "sextant/compositing/interlace.hpp"
+#include "sextant/compositor/compositor_run.hpp"
 #include "sextant/compositor/declaration.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -30,8 +31,8 @@ Operator operator_of(const CompositeOptions& options) {
                            : kernel::find_family(options.blend).operators.front();
 }
 
-Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
-                       CompositeOptions options)
+CompositorRun::CompositorRun(Communicator communicator, ImageShape shape, int layers,
+                             CompositeOptions options)
     : communicator_(std::move(communicator)),
       options_(std::move(options)),
       row_(shape.width),
@@ -61,7 +62,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
         enter_race(plan);
 }
 
-void Compositor::prepare(planner::CompositingPlan plan) {
+void CompositorRun::prepare(planner::CompositingPlan plan) {
     Runner runner{std::move(plan), {}, nullptr};
     take_seat(runner);
     runners_.push_back(std::move(runner));
@@ -69,7 +70,7 @@ void Compositor::prepare(planner::CompositingPlan plan) {
 
 /// Starts a race, which times configurations on the first frames. Rank 0 decides which of them take
 /// part, because only its plan lists the alternatives. Collective.
-void Compositor::enter_race(const planner::CompositingPlan& plan) {
+void CompositorRun::enter_race(const planner::CompositingPlan& plan) {
     const planner::RacingOrder local = planner::racing_order(plan, options_.frames);
     const auto [contestants, rounds] =
         communicator_
@@ -89,7 +90,7 @@ void Compositor::enter_race(const planner::CompositingPlan& plan) {
 
 /// Ends the race. Every rank has the same times and calls this before the same frame, so all ranks
 /// choose the same winner.
-void Compositor::settle() {
+void CompositorRun::settle() {
     const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
     std::vector<compositing::Configuration> configurations;
     for (const Runner& each : runners_)
@@ -103,7 +104,7 @@ void Compositor::settle() {
     race_.reset();
 }
 
-Frame Compositor::composite(std::span<const std::byte> images, const FrameOptions& frame) {
+Frame CompositorRun::composite(std::span<const std::byte> images, const FrameOptions& frame) {
     if (race_ && race_->over())
         settle();
     if (!race_)
@@ -123,7 +124,7 @@ Frame Compositor::composite(std::span<const std::byte> images, const FrameOption
     }
 }
 
-Frame Compositor::run(std::span<const std::byte> images, std::exception_ptr fault) {
+Frame CompositorRun::run(std::span<const std::byte> images, std::exception_ptr fault) {
     Execution& execution = this->execution();
     try {
         bind(images, {});
@@ -137,8 +138,8 @@ Frame Compositor::run(std::span<const std::byte> images, std::exception_ptr faul
     return finish(execution.result());
 }
 
-void Compositor::start(std::span<const std::byte> images, Flight& flight,
-                       std::span<std::byte> picture, const FrameOptions& frame) {
+void CompositorRun::start(std::span<const std::byte> images, Flight& flight,
+                          std::span<std::byte> picture, const FrameOptions& frame) {
     std::exception_ptr fault = turn(frame);
     try {
         bind(images, picture);
@@ -152,12 +153,12 @@ void Compositor::start(std::span<const std::byte> images, Flight& flight,
         flight.start(execution());
 }
 
-Frame Compositor::wait(Flight& flight) {
+Frame CompositorRun::wait(Flight& flight) {
     flight.wait(execution());
     return finish(execution().result());
 }
 
-void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> picture) {
+void CompositorRun::bind(std::span<const std::byte> images, std::span<std::byte> picture) {
     check_size(images);
     place_picture(picture);
     if (layers_ > 0)
@@ -166,7 +167,7 @@ void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> pi
 
 /// Binds the buffer of a collected image to the caller's memory or, if none is given, to this
 /// compositor's own.
-void Compositor::place_picture(std::span<std::byte> picture) {
+void CompositorRun::place_picture(std::span<std::byte> picture) {
     const Bytes size = rank_ == task_.root ? task_.elements * operator_->element.size : 0;
     if (!picture.empty() && static_cast<Bytes>(picture.size()) != size) {
         throw InvalidTask(fmt::format("rank {}: an image buffer of {} bytes, expected {}", rank_,
@@ -186,7 +187,7 @@ void Compositor::place_picture(std::span<std::byte> picture) {
     execution().bind(buffer, picture.empty() ? finished_.bytes() : picture);
 }
 
-void Compositor::check_size(std::span<const std::byte> images) const {
+void CompositorRun::check_size(std::span<const std::byte> images) const {
     const Bytes expected = task_.elements * layers_ * operator_->element.size;
     if (static_cast<Bytes>(images.size()) == expected)
         return;
@@ -196,7 +197,7 @@ void Compositor::check_size(std::span<const std::byte> images) const {
                                   operator_->element.name));
 }
 
-Elements Compositor::pixel(const Frame& frame, Elements i) const {
+Elements CompositorRun::pixel(const Frame& frame, Elements i) const {
     const compositing::Tuning& tuning = plan().configuration.tuning;
     const bool interlaced = rank_ != task_.root && compositing::is_interlaced(task_, tuning);
     return interlaced ? compositing::interlacing_of(task_, tuning).pixel(frame.first + i)
@@ -205,7 +206,7 @@ Elements Compositor::pixel(const Frame& frame, Elements i) const {
 
 /// Adds the background, creates an empty composited image if no rank has an image, and copies the
 /// result to the caller's memory unless it was collected there.
-Frame Compositor::finish(std::span<const std::byte> result) {
+Frame CompositorRun::finish(std::span<const std::byte> result) {
     const bool nothing = task_.positions() == 0 && rank_ == task_.root;
     const compositing::Piece piece =
         nothing ? compositing::Piece{0, task_.elements} : runner().seat->piece;
@@ -226,7 +227,7 @@ Frame Compositor::finish(std::span<const std::byte> result) {
 
 /// Returns the caller's memory for the composited image or, if none is given, this compositor's
 /// own.
-std::span<std::byte> Compositor::room_for(Elements pixels) {
+std::span<std::byte> CompositorRun::room_for(Elements pixels) {
     const Bytes size = pixels * operator_->element.size;
     if (!picture_.empty())
         return picture_;
@@ -260,7 +261,7 @@ constexpr std::size_t most_steps = std::size_t{1} << 18;
 
 } // namespace
 
-void Compositor::remember_order() {
+void CompositorRun::remember_order() {
     const auto positions = task_.order.size();
     first_order_ = task_.order;
     background_ = options_.background;
@@ -276,7 +277,7 @@ void Compositor::remember_order() {
 
 /// Sets up the comparison of frame options between ranks with images and the root. Other ranks do
 /// not take part in a frame, so their options do not matter.
-void Compositor::make_comparison() {
+void CompositorRun::make_comparison() {
     if (task_.positions() < 2)
         return;
     std::vector<int> names;
@@ -294,7 +295,7 @@ void Compositor::make_comparison() {
 
 /// Lists the frame's options in `next_asked_`. Returns true if they differ from those of the
 /// previous frame.
-bool Compositor::list_requests(const FrameOptions& frame) {
+bool CompositorRun::list_requests(const FrameOptions& frame) {
     sextant::list_requests(frame.order.empty() ? first_order_ : frame.order,
                            frame.background ? frame.background : options_.background, layers_of_,
                            next_asked_);
@@ -303,7 +304,7 @@ bool Compositor::list_requests(const FrameOptions& frame) {
 
 /// Prepares a frame. If the frame's options are invalid, returns the error; the caller must then
 /// run the frame as failed (Execution::run_failed).
-std::exception_ptr Compositor::turn(const FrameOptions& frame) {
+std::exception_ptr CompositorRun::turn(const FrameOptions& frame) {
     if (comparison_ && comparison_->spoiled()) {
         throw CommunicationFailed("ranks requested different frames earlier, after some ranks had "
                                   "begun: the communicator can no longer be used");
@@ -332,7 +333,7 @@ std::exception_ptr Compositor::turn(const FrameOptions& frame) {
     return fault_;
 }
 
-void Compositor::take_order(std::span<const int> order) {
+void CompositorRun::take_order(std::span<const int> order) {
     list_order(order, layers_of_, found_, next_order_);
     if (next_order_ == task_.order)
         return;
@@ -343,7 +344,7 @@ void Compositor::take_order(std::span<const int> order) {
     ++orders_;
 }
 
-void Compositor::take_seat(Runner& runner) {
+void CompositorRun::take_seat(Runner& runner) {
     Seated& seat = seat_for(runner);
     seat.used = frames_;
     if (seat.order != orders_) {
@@ -354,7 +355,7 @@ void Compositor::take_seat(Runner& runner) {
 }
 
 /// Returns the execution (seat) kept for this rank's position, or makes a new one.
-Compositor::Seated& Compositor::seat_for(Runner& runner) {
+CompositorRun::Seated& CompositorRun::seat_for(Runner& runner) {
     const compositing::Algorithm& algorithm = *runner.plan.configuration.algorithm;
     const compositing::Tuning& tuning = runner.plan.configuration.tuning;
     compositing::list_seat(algorithm, task_, rank_, key_);
@@ -379,7 +380,7 @@ Compositor::Seated& Compositor::seat_for(Runner& runner) {
 
 /// Drops the least recently used executions (seats) until the rest have at most `most_steps` steps
 /// in total, or only one is left.
-void Compositor::drop_seats(Runner& runner) {
+void CompositorRun::drop_seats(Runner& runner) {
     std::size_t steps = 0;
     for (const auto& seat : runner.seats)
         steps += seat->execution.program().steps.size();
@@ -390,6 +391,61 @@ void Compositor::drop_seats(Runner& runner) {
         steps -= (*oldest)->execution.program().steps.size();
         runner.seats.erase(oldest);
     }
+}
+
+Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
+                       CompositeOptions options)
+    : run_(std::make_unique<CompositorRun>(std::move(communicator), shape, layers,
+                                           std::move(options))) {}
+Compositor::Compositor(Compositor&& other) noexcept = default;
+Compositor& Compositor::operator=(Compositor&& other) noexcept = default;
+Compositor::~Compositor() = default;
+
+Frame Compositor::composite(std::span<const std::byte> images, const FrameOptions& frame) {
+    return run_->composite(images, frame);
+}
+void Compositor::start(std::span<const std::byte> images, Flight& flight,
+                       std::span<std::byte> picture, const FrameOptions& frame) {
+    run_->start(images, flight, picture, frame);
+}
+bool Compositor::ready(Flight& flight) {
+    return run_->ready(flight);
+}
+Frame Compositor::wait(Flight& flight) {
+    return run_->wait(flight);
+}
+void Compositor::abandon(Flight& flight) {
+    run_->abandon(flight);
+}
+const planner::CompositingPlan& Compositor::plan() const {
+    return run_->plan();
+}
+std::optional<model::Prediction> Compositor::prediction() const {
+    return run_->prediction();
+}
+bool Compositor::racing() const {
+    return run_->racing();
+}
+const std::vector<std::string>& Compositor::warnings() const {
+    return run_->warnings();
+}
+const compositing::Task& Compositor::task() const {
+    return run_->task();
+}
+const Operator& Compositor::blend() const {
+    return run_->blend();
+}
+Elements Compositor::pixel(const Frame& frame, Elements i) const {
+    return run_->pixel(frame, i);
+}
+const Program& Compositor::program() const {
+    return run_->program();
+}
+const Trace& Compositor::trace() const {
+    return run_->trace();
+}
+const Sent& Compositor::sent() const {
+    return run_->sent();
 }
 
 } // namespace sextant

@@ -7,11 +7,10 @@
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/core/record.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/planner/planner.hpp"
-#include "sextant/planner/race.hpp"
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,6 +63,7 @@ struct CompositeOptions {
     /// Disables the race: the plan does not depend on measured frames, and pixels are combined in
     /// the same order of association in every frame.
     bool reproducible = false;
+    Reserved<> reserved = {};
 
     static constexpr int distributed = compositing::Task::distributed;
 };
@@ -73,6 +73,7 @@ struct CompositeOptions {
 struct FrameOptions {
     std::span<const int> order = {};        ///< ranks front to back; empty: CompositeOptions::order
     std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions::background
+    Reserved<> reserved = {};
 };
 
 /// Returns a record of all options except `drawn`.
@@ -88,12 +89,15 @@ Operator operator_of(const CompositeOptions& options);
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
+    Reserved<> reserved = {};
 
     template <class Pixel>
     std::span<const Pixel> pixels() const {
         return {reinterpret_cast<const Pixel*>(bytes.data()), bytes.size() / sizeof(Pixel)};
     }
 };
+
+class CompositorRun;
 
 /// Blends the images of all ranks of a communicator into one. Planned once and used for any number
 /// of frames, in any visibility order.
@@ -119,6 +123,9 @@ class Compositor {
     /// Collective.
     Compositor(Communicator communicator, ImageShape shape, int layers,
                CompositeOptions options = {});
+    Compositor(Compositor&& other) noexcept;
+    Compositor& operator=(Compositor&& other) noexcept;
+    ~Compositor();
 
     /// Blends one frame.
     /// Input     this rank's images, one after another: layers * shape.elements() pixels of the
@@ -151,107 +158,34 @@ class Compositor {
     ///           thrown by `wait`.
     void start(std::span<const std::byte> images, Flight& flight, std::span<std::byte> picture = {},
                const FrameOptions& frame = {});
-    bool ready(Flight& flight) { return flight.ready(execution()); }
+    bool ready(Flight& flight);
     Frame wait(Flight& flight);
     /// See Execution::abandon.
-    void abandon(Flight& flight) { flight.abandon(execution()); }
+    void abandon(Flight& flight);
 
     /// The plan of the last frame and the reason for it. Only the plan on rank 0 lists the
     /// alternatives.
-    const planner::CompositingPlan& plan() const { return runner().plan; }
+    const planner::CompositingPlan& plan() const;
     /// Predicts a frame with this plan on the machine it was planned for, with a timeline of all
     /// ranks. Only on rank 0; none if the machine's model cannot describe the plan. Collective.
     std::optional<model::Prediction> prediction() const;
     /// True while the next frame may use a different plan from the last. The same on all ranks.
-    bool racing() const { return race_.has_value(); }
+    bool racing() const;
     /// Warnings for the user about the plan; only on rank 0.
-    const std::vector<std::string>& warnings() const { return warnings_; }
+    const std::vector<std::string>& warnings() const;
     /// The task, with the visibility order of the last frame.
-    const compositing::Task& task() const { return task_; }
-    const Operator& blend() const { return *operator_; }
+    const compositing::Task& task() const;
+    const Operator& blend() const;
     /// The index in the composited image of pixel i of a frame.
     Elements pixel(const Frame& frame, Elements i) const;
-    const Program& program() const { return execution().program(); }
+    const Program& program() const;
     /// This rank's trace of the last frame.
-    const Trace& trace() const { return execution().trace(); }
+    const Trace& trace() const;
     /// The data that this rank sent for the last frame.
-    const Sent& sent() const { return execution().sent(); }
+    const Sent& sent() const;
 
   private:
-    /// A seat: an execution for one position in the visibility order.
-    struct Seated {
-        std::vector<int> key; // identifies the seat (compositing::list_seat)
-        compositing::Piece piece;
-        Execution execution;
-        int order;                     // value of orders_ when the peers were set
-        std::uint64_t used;            // value of frames_ when the seat was last used
-        bool collects_outside = false; // the last frame was collected into the caller's memory
-    };
-    /// A plan and its executions, one per position this rank has had.
-    struct Runner {
-        planner::CompositingPlan plan;
-        std::vector<std::unique_ptr<Seated>> seats;
-        Seated* seat = nullptr;
-    };
-
-    bool reckon_interlacing() const;
-    compositing::Tuning requested(bool interlaced) const;
-    planner::CompositingPlan by_name(const std::vector<int>& nodes) const;
-    planner::CompositingPlan decide();
-    bool predicts() const;
-    planner::CompositingPlan choose(const std::vector<int>& nodes,
-                                    const planner::DefaultPlanner& usual);
-    planner::Work work(const std::vector<int>& nodes) const;
-    planner::DefaultPlanner planner_here(const std::vector<int>& nodes) const;
-    void warn_of_shortage();
-    planner::CompositingPlan received_plan(const planner::CompositingPlan& own) const;
-    void enter_race(const planner::CompositingPlan& plan);
-    void settle();
-    void prepare(planner::CompositingPlan plan);
-    void remember_order();
-    void make_comparison();
-    std::exception_ptr turn(const FrameOptions& frame);
-    bool list_requests(const FrameOptions& frame);
-    void take_order(std::span<const int> order);
-    void take_seat(Runner& runner);
-    Seated& seat_for(Runner& runner);
-    void drop_seats(Runner& runner);
-    Runner& runner() { return runners_[running_]; }
-    const Runner& runner() const { return runners_[running_]; }
-    Execution& execution() { return runner().seat->execution; }
-    const Execution& execution() const { return runner().seat->execution; }
-    Frame run(std::span<const std::byte> images, std::exception_ptr fault);
-    void bind(std::span<const std::byte> images, std::span<std::byte> picture);
-    void check_size(std::span<const std::byte> images) const;
-    void place_picture(std::span<std::byte> picture);
-    std::span<std::byte> room_for(Elements pixels);
-    Frame finish(std::span<const std::byte> result);
-
-    Communicator communicator_;
-    CompositeOptions options_;
-    std::optional<Operator> operator_;
-    compositing::Task task_;
-    Elements row_ = 0;
-    bool interlacing_pays_ = false; // true if interlacing is faster; the same on all ranks
-    std::vector<std::string> warnings_;
-    std::vector<Runner> runners_; // one; in a race, one per configuration
-    std::size_t running_ = 0;
-    std::optional<planner::Race> race_;
-    int rank_ = 0, layers_ = 0;
-    Memory finished_; // holds the image if it has a background, is empty, or was collected here
-    std::span<std::byte> picture_; // the caller's memory for the image, if given
-
-    std::shared_ptr<Workspace> workspace_;
-    std::unique_ptr<Comparison> comparison_; // null if this rank need not compare options
-    std::vector<int> layers_of_;             // number of images of each rank
-    std::vector<int> first_order_;           // visibility order in `options_`
-    int orders_ = 0;                         // number of visibility orders so far
-    std::uint64_t frames_ = 0;               // number of frames so far
-    std::vector<int> peers_;                 // peers in the current visibility order
-    std::optional<RgbaF32> background_;      // background of the current frame
-    std::vector<int> asked_;                 // options of the current frame, as numbers
-    std::exception_ptr fault_;               // error in `asked_`, if any
-    std::vector<int> next_asked_, next_order_, found_, key_; // scratch
+    std::unique_ptr<CompositorRun> run_; // whose layout may change, unlike that of this class
 };
 
 /// Blends one frame. Returns the composited image at rank `options.root` and an empty image

@@ -4,7 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/node_sharing.hpp"
-#include "sextant/compositor/compositor.hpp"
+#include "sextant/compositor/compositor_run.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/planner/compositing_plan.hpp"
 
@@ -32,7 +32,7 @@ bool one_blends_all(const compositing::Configuration& configuration,
 
 /// True if interlacing balances active pixels enough to be faster; false if the active pixels of
 /// some rank are unknown. The same on all ranks. Collective.
-bool Compositor::reckon_interlacing() const {
+bool CompositorRun::reckon_interlacing() const {
     if (options_.interlace != planner::Interlace::automatic ||
         options_.sparse == planner::Sparse::off || task_.root == compositing::Task::distributed)
         return false;
@@ -53,11 +53,11 @@ bool Compositor::reckon_interlacing() const {
     return planner::interlacing_pays(task_, by_position);
 }
 
-compositing::Tuning Compositor::requested(bool interlaced) const {
+compositing::Tuning CompositorRun::requested(bool interlaced) const {
     return {options_.radices, options_.window, interlaced ? planner::interlaced_block(row_) : 0};
 }
 
-planner::CompositingPlan Compositor::by_name(const std::vector<int>& nodes) const {
+planner::CompositingPlan CompositorRun::by_name(const std::vector<int>& nodes) const {
     const bool on = options_.interlace == planner::Interlace::on;
     planner::CompositingPlan plan =
         planner::choose_by_name(options_.algorithm, requested(on), std::max(1, task_.positions()));
@@ -72,7 +72,7 @@ planner::CompositingPlan Compositor::by_name(const std::vector<int>& nodes) cons
 
 /// Collective. If the options name an algorithm, each rank makes the plan itself; otherwise rank 0
 /// chooses and broadcasts it.
-planner::CompositingPlan Compositor::decide() {
+planner::CompositingPlan CompositorRun::decide() {
     planner::CompositingPlan plan;
     const std::vector<int> nodes = nodes_of(communicator_);
     if (options_.algorithm != "auto" && options_.plan.empty()) {
@@ -90,13 +90,13 @@ planner::CompositingPlan Compositor::decide() {
 }
 
 /// True on rank 0 if the plan is to be chosen by predictions.
-bool Compositor::predicts() const {
+bool CompositorRun::predicts() const {
     const bool saved = !options_.plan.empty() && std::filesystem::exists(options_.plan);
     return rank_ == 0 && options_.algorithm == "auto" && !saved;
 }
 
 /// Broadcasts rank 0's plan; the alternatives stay on rank 0.
-planner::CompositingPlan Compositor::received_plan(const planner::CompositingPlan& own) const {
+planner::CompositingPlan CompositorRun::received_plan(const planner::CompositingPlan& own) const {
     if (communicator_.size() == 1)
         return own;
     std::string text;
@@ -109,8 +109,8 @@ planner::CompositingPlan Compositor::received_plan(const planner::CompositingPla
     return rank_ == 0 ? own : planner::parse_plan(text, "the plan of rank 0");
 }
 
-planner::CompositingPlan Compositor::choose(const std::vector<int>& nodes,
-                                            const planner::DefaultPlanner& usual) {
+planner::CompositingPlan CompositorRun::choose(const std::vector<int>& nodes,
+                                               const planner::DefaultPlanner& usual) {
     const int positions = std::max(1, task_.positions());
     if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
         planner::CompositingPlan saved = planner::read_plan(options_.plan);
@@ -138,20 +138,20 @@ planner::CompositingPlan Compositor::choose(const std::vector<int>& nodes,
 }
 
 /// Does not probe the machine if there are fewer than two positions, and hence nothing to choose.
-planner::DefaultPlanner Compositor::planner_here(const std::vector<int>& nodes) const {
+planner::DefaultPlanner CompositorRun::planner_here(const std::vector<int>& nodes) const {
     const bool nothing = task_.positions() < 2;
     return calibrate::planner_here(communicator_, nodes, options_.machine,
                                    nothing ? planner::Probing::off : options_.probing);
 }
 
 /// Warns, on rank 0, if shared memory is too small and messages are used instead.
-void Compositor::warn_of_shortage() {
+void CompositorRun::warn_of_shortage() {
     const std::string shortage = shortage_of(communicator_);
     if (rank_ == 0 && !shortage.empty())
         warnings_.push_back(shortage);
 }
 
-planner::Work Compositor::work(const std::vector<int>& nodes) const {
+planner::Work CompositorRun::work(const std::vector<int>& nodes) const {
     return {.operator_name = std::string(operator_->name),
             .element_name = std::string(channels(operator_->element)),
             .element_size = operator_->element.size,
@@ -164,7 +164,7 @@ planner::Work Compositor::work(const std::vector<int>& nodes) const {
             .sparse = options_.sparse};
 }
 
-std::optional<model::Prediction> Compositor::prediction() const {
+std::optional<model::Prediction> CompositorRun::prediction() const {
     const std::vector<int> nodes = nodes_of(communicator_);
     const planner::DefaultPlanner usual = planner_here(nodes);
     if (rank_ != 0 || task_.positions() < 2)

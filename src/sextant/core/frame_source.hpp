@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/core/sample.hpp"
 #include "sextant/core/units.hpp"
 
@@ -82,6 +83,7 @@ struct FrameHeader {
     /// The number of frames that the file states; more than `frames` if it is truncated or still
     /// being written. 0 if the format states none.
     std::int64_t stated_frames = 0;
+    Reserved<> reserved = {};
 };
 
 /// The time between consecutive frames of this selection; 0 unless they are evenly spaced.

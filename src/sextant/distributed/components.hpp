@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/tile_lists.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/kernel/label/labels.hpp"
@@ -66,6 +67,7 @@ struct Labelled {
         kernel::Component measured;
     };
     std::vector<Part> parts;
+    Reserved<> reserved = {};
 };
 
 inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};

@@ -3,6 +3,7 @@
 
 #include "sextant/core/grid.hpp"
 #include "sextant/core/record.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/distributed/filter_plan.hpp"
 #include "sextant/distributed/window_filter.hpp"
@@ -60,6 +61,7 @@ struct FilterOptions {
     /// Rank 0's plan, for example from an earlier result or a file (read_filter_plan). `grid`,
     /// `distribute` and `memory` then have no effect.
     std::optional<distributed::FilterPlan> plan = {};
+    Reserved<> reserved = {};
 };
 Record record_of(FilterOptions& options); ///< all options except `pixel` and `plan`
 

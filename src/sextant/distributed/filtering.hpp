@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/record.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/filter_options.hpp"
@@ -32,6 +33,7 @@ struct FilterResult {
     std::vector<distributed::Image> planes = {}; ///< one per derivative; only for an image in tiles
     Seconds read = 0, filter = 0, write = 0;     ///< times on this rank
     std::vector<std::string> warnings = {};      ///< warnings for the user, on rank 0
+    Reserved<> reserved = {};
 };
 
 /// Returns a record of the result without the planes and the warnings.

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/record.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
@@ -29,6 +30,7 @@ struct LabelOptions {
     Bytes memory = Bytes{1} << 30;
     std::optional<Tiles> grid = {};           ///< tiles of the image or strip; none: nearly square
     distributed::MergingOptions merging = {}; ///< the pattern that merges tiles
+    Reserved<> reserved = {};
 };
 Record record_of(LabelOptions& options);
 
@@ -42,6 +44,7 @@ struct LabelResult {
     distributed::MergingPlan plan;            ///< on ranks other than 0, only the configuration
     MergingTrace merging; ///< this rank's trace for the first strip, if `timeline` is set
     Seconds read = 0, label = 0, write = 0; ///< times on this rank
+    Reserved<> reserved = {};
 };
 
 /// Returns a record of the result without the table, the labels and the trace.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/reserved.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -33,6 +34,7 @@ struct SinkOptions {
     /// only frames of one axis; TIFF files store them.
     std::vector<PlaneAxis> planes = {};
     bool pyramid = false; ///< also write levels of half the resolution (OME-Zarr); others refuse it
+    Reserved<> reserved = {};
 };
 
 /// The planes of a hyperstack to read.
@@ -51,6 +53,7 @@ struct SourceOptions {
     /// Reads the planes of all channels, slices and times as frames, in C order of `axes` in the
     /// header, whose last two axes are then rows and columns; the other options choose nothing.
     bool every_plane = false;
+    Reserved<> reserved = {};
 };
 
 /// A series of frames that is written in parts, independently and in any order: by several
@@ -103,6 +106,7 @@ struct FrameFormat {
                                                 const SinkOptions& options) = nullptr;
 
     bool has_pyramids = false; ///< true if `create` can write levels of half the resolution
+    Reserved<> reserved = {};
 
     bool is_folder() const { return require_writable != nullptr; }
 };
@@ -154,6 +158,7 @@ void require_writable_output(const std::string& path);
 struct FrameFiles {
     std::vector<std::string> paths;
     std::vector<std::string> remarks;
+    Reserved<> reserved = {};
 };
 
 /// Returns the files denoted by a name that stands for several: a folder, a pattern with * ? or [,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/reserved.hpp"
 #include "sextant/format/catalogue.hpp"
 
 #include <string>
@@ -16,6 +17,8 @@ struct Partials {
     ElementFormat element;
     std::vector<std::string> paths; ///< file of each partial image, by number
     std::vector<int> order;         ///< order[i]: number of the i-th partial from the front
+    Reserved<> reserved = {};
+
     ImageHeader header() const { return {shape, element}; }
 };
 

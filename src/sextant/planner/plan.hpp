@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 
 #include <concepts>
@@ -23,6 +24,7 @@ struct Alternative {
     std::optional<Expected> expected = {}; ///< time of the whole schedule, if predicted
     std::optional<Seconds> raced = {};     ///< median measured time, if raced (race.hpp)
     std::string remark = {};
+    Reserved<> reserved = {};
 };
 
 /// The text of a configuration for messages and reports. Families of algorithms whose
@@ -45,6 +47,7 @@ struct Plan {
     std::string model = {}, machine = {};
     std::vector<Alternative<Configuration>> alternatives = {}; ///< the chosen one first
     std::size_t rivals = 1; ///< number of leading alternatives that may be fastest
+    Reserved<> reserved = {};
 
     /// A short text: "radix-k, radices 8,4, sparse".
     std::string text() const { return text_of(configuration); }

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/affine.hpp"
 #include "sextant/registration/motion.hpp"
@@ -77,6 +78,7 @@ struct Combined {
     /// The means of every second frame, the first and the second one first; NaN where none of these
     /// covers the pixel. Empty without CombineOptions::halves.
     std::array<std::vector<float>, 2> halves;
+    Reserved<> reserved = {};
 };
 
 /// The contribution of a frame to averages: each sample T contributes gain · T + offset.
@@ -95,6 +97,7 @@ struct CombineOptions {
     /// The area of the result in the coordinates of the reference; default: that of the reference.
     std::optional<PixelArea> area = {};
     bool halves = false; ///< also compute Combined::halves
+    Reserved<> reserved = {};
 };
 
 /// Returns the least memory for combining frames of this width: one row of each frame.

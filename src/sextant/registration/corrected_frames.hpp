@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/registration/blank_lines.hpp"
 #include "sextant/registration/outliers.hpp"
 
@@ -34,6 +35,7 @@ struct DetectorImages {
     OpenImage gain;    ///< relative sensitivity, by which samples are divided
     OpenImage defects; ///< defective pixels are not 0
     std::vector<DetectorPixel> defective = {}; ///< more defective pixels
+    Reserved<> reserved = {};
 
     bool empty() const { return !dark && !gain && !defects && defective.empty(); }
 };

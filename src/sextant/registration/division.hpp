@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/prefix/scan.hpp"
 
@@ -16,6 +17,7 @@ struct Division {
     int ranks = 1, threads = 1;
     Seconds expected = 0;
     bool whole_frames = false; ///< see ThreadPlan
+    Reserved<> reserved = {};
 };
 
 /// Single-threaded times per frame, and how well they scale with threads.
@@ -27,6 +29,7 @@ struct FrameCosts {
     Seconds rest = 0;
     double shared = 1;   ///< fraction of a registration that is divided among threads
     Seconds handing = 0; ///< overhead of sharing one registration among threads
+    Reserved<> reserved = {};
 };
 
 /// Returns costs from measured times per pixel (docs/registration.md). Only their ratios matter
@@ -46,6 +49,7 @@ struct ThreadPlan {
     /// (scan/look_ahead.hpp); otherwise ⊙ shares rows. Only if `whole_frames`, on a single rank.
     bool steals = false;
     Seconds by_rows = 0, by_frames = 0; ///< predicted times of the two, in the units of FrameCosts
+    Reserved<> reserved = {};
 };
 
 /// Predicts a series on the given ranks and threads per rank, with threads that share rows and with

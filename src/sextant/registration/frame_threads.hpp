@@ -3,6 +3,7 @@
 
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/registration/ledger.hpp"
 
 #include <condition_variable>
@@ -63,6 +64,7 @@ struct FrameThreadUse {
         Seconds seconds = 0;     ///< duration
         Seconds idle = 0;        ///< time of all threads that was not spent on ⊙
     } scan;
+    Reserved<> reserved = {};
 };
 
 /// Threads of one rank that each register whole frames. Users keep the pyramids and buffers of each

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/reserved.hpp"
 #include "sextant/registration/motion.hpp"
-#include "sextant/registration/pair_pyramid.hpp"
 #include "sextant/registration/spline_fit.hpp"
 #include "sextant/registration/spline_grid.hpp"
 
@@ -40,6 +40,7 @@ struct NonrigidOptions {
     double prefilter = usual_prefilter; ///< σ of the Gaussian filter of both frames, pixels
     int levels = 3;                     ///< maximum number of pyramid levels
     SplineFitOptions fit;
+    Reserved<> reserved = {};
 };
 
 struct NonrigidResult {
@@ -47,11 +48,14 @@ struct NonrigidResult {
     SplineFitReport fit;
     double spacing = 0;   ///< between control points, in pixels
     bool refined = false; ///< true if the dense control grid was needed
+    Reserved<> reserved = {};
 };
 
 /// Returns the number of coefficients of the dense grid, the maximum for a motion of frames of this
 /// shape.
 std::size_t most_coefficients(ImageShape image);
+
+class NonrigidRun;
 
 /// Registers pairs of frames non-rigidly, one after another. The field is a rigid motion plus cubic
 /// splines on a control grid, bilinear within cells of 8x8 pixels. It is found from coarse to fine
@@ -77,6 +81,9 @@ class NonrigidRegistration {
     /// The team must outlive this object.
     explicit NonrigidRegistration(ImageShape image, NonrigidOptions options = {},
                                   Team* team = nullptr);
+    NonrigidRegistration(NonrigidRegistration&& other) noexcept;
+    NonrigidRegistration& operator=(NonrigidRegistration&& other) noexcept;
+    ~NonrigidRegistration();
 
     /// Registers a pair. The result is valid until the next pair.
     const NonrigidResult& run(const kernel::SampleView& reference, const kernel::SampleView& templ,
@@ -86,7 +93,7 @@ class NonrigidRegistration {
     /// the scan of a series.
     SplineMotion find(const kernel::SampleView& reference, const kernel::SampleView& templ,
                       const FieldStart& start);
-    const SplineFitReport& report() const { return result_.fit; } ///< report of the last pair
+    const SplineFitReport& report() const; ///< report of the last pair
     /// Returns a start as a spline motion on the coarse grid.
     SplineMotion as_spline(const FieldStart& start);
 
@@ -94,18 +101,7 @@ class NonrigidRegistration {
     std::shared_ptr<const SplineGrid> grid_of(std::size_t coefficients) const;
 
   private:
-    SplineMotion motion_of(const SplineFit& fit, bool dense) const;
-    SplineFit& fit(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                   const FieldStart& start);
-
-    ImageShape image_;
-    Team* team_;
-    std::shared_ptr<const SplineGrid> grid_, dense_grid_;
-    NonrigidOptions options_;
-    PairPyramid pyramid_;
-    SplineFit coarse_;
-    std::optional<SplineFit> dense_; // created when first needed
-    NonrigidResult result_;
+    std::unique_ptr<NonrigidRun> run_; // whose layout may change, unlike that of this class
 };
 
 } // namespace sextant::registration

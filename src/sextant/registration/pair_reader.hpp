@@ -3,6 +3,7 @@
 
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/image.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/registration/rigid.hpp"
 #include "sextant/registration/shading.hpp"
 
@@ -42,6 +43,7 @@ struct FrameLimits {
     /// off.
     double least_brightness = .05;
     double most_gaps = .75; ///< largest fraction of samples that are gaps (for example masked)
+    Reserved<> reserved = {};
 };
 
 /// Returns the reason why a frame is left out, or "" if it is usable.

@@ -2,10 +2,12 @@
 #include "sextant/registration/rigid.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/registration/rigid_run.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numbers>
 #include <span>
 
@@ -68,8 +70,7 @@ kernel::RigidSums total(const std::vector<kernel::RigidSums>& tiles) {
 
 } // namespace
 
-RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOptions& options,
-                                     Team* team)
+RigidRun::RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team)
     : shape_(shape),
       levels_(levels == 0 ? default_levels(shape) : levels),
       options_(options),
@@ -86,7 +87,7 @@ RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOp
     fits_.reserve(2 * Correlation::most * searches);
 }
 
-void RigidRegistration::check(const Pyramid& pyramid) const {
+void RigidRun::check(const Pyramid& pyramid) const {
     if (pyramid.shape() != shape_ || pyramid.levels() != levels_)
         throw InvalidTask(fmt::format(
             "the frame has {}x{} pixels on {} levels, expected {}x{} on {}", pyramid.shape().width,
@@ -94,8 +95,8 @@ void RigidRegistration::check(const Pyramid& pyramid) const {
 }
 
 /// Returns a level of both pyramids and its centre: the frame's centre, scaled to the level.
-Images RigidRegistration::images(const Pyramid& reference, const Pyramid& moved, int level,
-                                 bool inverted) const {
+Images RigidRun::images(const Pyramid& reference, const Pyramid& moved, int level,
+                        bool inverted) const {
     const Point c = centre(shape_);
     const double scale = std::ldexp(1, -level);
     return {reference.level(level),
@@ -105,13 +106,13 @@ Images RigidRegistration::images(const Pyramid& reference, const Pyramid& moved,
             inverted};
 }
 
-RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& moved) {
+RigidResult RigidRun::align(const Pyramid& reference, const Pyramid& moved) {
     check(reference);
     check(moved);
     return descend(reference, moved, search(reference, moved));
 }
 
-RigidResult RigidRegistration::locate(const Pyramid& reference, const Pyramid& moved) {
+RigidResult RigidRun::locate(const Pyramid& reference, const Pyramid& moved) {
     if (levels_ == 1)
         return align(reference, moved);
     check(reference);
@@ -126,8 +127,8 @@ RigidResult RigidRegistration::locate(const Pyramid& reference, const Pyramid& m
     return result;
 }
 
-RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& moved,
-                                      const RigidMotion& start) {
+RigidResult RigidRun::refine(const Pyramid& reference, const Pyramid& moved,
+                             const RigidMotion& start) {
     check(reference);
     check(moved);
     Start given;
@@ -137,8 +138,8 @@ RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& m
 }
 
 /// Fits from the starts [first, last) on the coarsest level, on every second row.
-void RigidRegistration::fit_all(const Images& coarsest, std::size_t first, std::size_t last,
-                                int steps, double stop, Start& start) {
+void RigidRun::fit_all(const Images& coarsest, std::size_t first, std::size_t last, int steps,
+                       double stop, Start& start) {
     run_parts(team_, static_cast<int>(last - first), [&](int number, int) {
         Fit& one = fits_[first + static_cast<std::size_t>(number)];
         one = fit(as_inverted(coarsest, one.inverted), one.motion, {steps, stop, 2});
@@ -148,7 +149,7 @@ void RigidRegistration::fit_all(const Images& coarsest, std::size_t first, std::
 }
 
 /// Merges fits that ended close together, keeping the best, and sorts by NCC.
-void RigidRegistration::sort_out(ImageShape coarsest) {
+void RigidRun::sort_out(ImageShape coarsest) {
     std::size_t kept = 0;
     for (const Fit& one : fits_) {
         const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(kept);
@@ -165,7 +166,7 @@ void RigidRegistration::sort_out(ImageShape coarsest) {
     std::sort(fits_.begin(), fits_.end(), more_alike);
 }
 
-RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, const Pyramid& moved) {
+RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved) {
     const Images coarsest = images(reference, moved, levels_ - 1);
     Start start;
     start.level = levels_ - 1;
@@ -184,7 +185,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
 }
 
 /// Finds starts for fits by correlation, around each angle at which the spectra are alike.
-void RigidRegistration::find_starts(const Images& coarsest) {
+void RigidRun::find_starts(const Images& coarsest) {
     fits_.clear();
     double highest = 0, deepest = 0;
     const auto search_around = [&](double angle) {
@@ -211,7 +212,7 @@ void RigidRegistration::find_starts(const Images& coarsest) {
 
 /// Returns the number of fits that are compared on the next finer level, at most. Of frames that
 /// may be rotated by any angle, a lattice has more of them.
-std::size_t RigidRegistration::most_rivals() const {
+std::size_t RigidRun::most_rivals() const {
     constexpr std::size_t usual = 6, rotated = 18;
     return rotations_ ? rotated : usual;
 }
@@ -219,8 +220,8 @@ std::size_t RigidRegistration::most_rivals() const {
 /// Chooses the best of the first `count` fits and determines its lead over the strongest of those
 /// that ended at a distinct motion. A fit that loses to another one on their common pixels is
 /// replaced by it.
-void RigidRegistration::choose(const Images& images, std::size_t count, double apart,
-                               LeadMeter& meter, Start& start) {
+void RigidRun::choose(const Images& images, std::size_t count, double apart, LeadMeter& meter,
+                      Start& start) {
     constexpr double none = std::numeric_limits<double>::infinity();
     // The common pixels of a good fit and of one that explains nothing may show only background,
     // which decides nothing between them.
@@ -258,7 +259,7 @@ void RigidRegistration::choose(const Images& images, std::size_t count, double a
 
 /// Chooses again among more fits, on the next finer level, which shows more of what distinguishes
 /// them.
-void RigidRegistration::look_closer(const Pyramid& reference, const Pyramid& moved, Start& start) {
+void RigidRun::look_closer(const Pyramid& reference, const Pyramid& moved, Start& start) {
     const Images coarsest = images(reference, moved, levels_ - 1);
     fit_all(coarsest, std::min(fits_.size(), followed), fits_.size(), 8, .02, start);
     sort_out(coarsest.reference.shape);
@@ -275,16 +276,15 @@ void RigidRegistration::look_closer(const Pyramid& reference, const Pyramid& mov
     choose(finer, fits_.size(), 2 * distinct, closer_lead_, start);
 }
 
-RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& moved,
-                                       const Start& start) {
+RigidResult RigidRun::descend(const Pyramid& reference, const Pyramid& moved, const Start& start) {
     RigidResult result = to_finest(reference, moved, start);
     finish(images(reference, moved, 0, result.inverted), reference.prefilter(), result);
     return result;
 }
 
 /// Refines a start on all levels but the finest. Returns a motion on the finest level.
-RigidResult RigidRegistration::to_finest(const Pyramid& reference, const Pyramid& moved,
-                                         const Start& start) {
+RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
+                                const Start& start) {
     RigidResult result;
     result.iterations = start.iterations;
     result.lead = start.lead;
@@ -304,7 +304,7 @@ RigidResult RigidRegistration::to_finest(const Pyramid& reference, const Pyramid
 
 /// Fits on the finest level. The uncertainty is computed from the sums of the last step, because
 /// the scores hardly change so close to the solution.
-void RigidRegistration::finish(const Images& finest, double prefilter, RigidResult& result) {
+void RigidRun::finish(const Images& finest, double prefilter, RigidResult& result) {
     const Elements row_step = prefilter >= usual_prefilter ? 2 : 1;
     kernel::RigidSums sums = sums_of_tiles(finest, result.motion, row_step);
     for (int steps = 0; steps < options_.most_steps; ++steps) {
@@ -324,8 +324,8 @@ void RigidRegistration::finish(const Images& finest, double prefilter, RigidResu
 }
 
 /// Returns the sums over the whole frame, and stores those of each tile scaled by its weight.
-kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const RigidMotion& motion,
-                                                   Elements row_step) {
+kernel::RigidSums RigidRun::sums_of_tiles(const Images& finest, const RigidMotion& motion,
+                                          Elements row_step) {
     const kernel::RigidComparison comparison = compare_at(finest, motion, row_step);
     const ImageShape tiles = tiles_in(shape_);
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
@@ -340,8 +340,8 @@ kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const R
 }
 
 /// Sets the NCCs, the uncertainty, the misfit and the overlap, and marks unrelated frames.
-void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
-                              double prefilter, RigidResult& result) {
+void RigidRun::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
+                     double prefilter, RigidResult& result) {
     result.ncc_before =
         similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
     const Similarity alike = similarity(sums, result.inverted);
@@ -352,13 +352,31 @@ void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sum
 }
 
 /// Sets the NCC at the motion and the overlap, and marks unrelated frames.
-void RigidRegistration::compare(const kernel::RigidSums& sums, double row_step, double prefilter,
-                                RigidResult& result) const {
+void RigidRun::compare(const kernel::RigidSums& sums, double row_step, double prefilter,
+                       RigidResult& result) const {
     result.ncc_after = similarity(sums, result.inverted).ncc;
     const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
     const double count = sums.count * row_step;
     result.overlap = std::min(1., count / static_cast<double>(seen.elements()));
     result.unrelated = !(result.ncc_after > ncc_of_noise(count, prefilter));
+}
+
+RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOptions& options,
+                                     Team* team)
+    : run_(std::make_unique<RigidRun>(shape, levels, options, team)) {}
+RigidRegistration::RigidRegistration(RigidRegistration&& other) noexcept = default;
+RigidRegistration& RigidRegistration::operator=(RigidRegistration&& other) noexcept = default;
+RigidRegistration::~RigidRegistration() = default;
+
+RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& moved) {
+    return run_->align(reference, moved);
+}
+RigidResult RigidRegistration::locate(const Pyramid& reference, const Pyramid& moved) {
+    return run_->locate(reference, moved);
+}
+RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& moved,
+                                      const RigidMotion& start) {
+    return run_->refine(reference, moved, start);
 }
 
 } // namespace sextant::registration

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/registration/correlation.hpp"
-#include "sextant/registration/lead.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/registration/level.hpp"
 #include "sextant/registration/misfit.hpp"
 #include "sextant/registration/pyramid.hpp"
-#include "sextant/registration/rotation_search.hpp"
 
+#include <memory>
 #include <optional>
-#include <vector>
 
 namespace sextant::registration {
 
@@ -28,6 +26,7 @@ struct RigidOptions {
     /// Also searches for frames of opposite contrast, if their correlation has a minimum deeper
     /// than its highest peak.
     bool inverts = false;
+    Reserved<> reserved = {};
 };
 
 struct RigidResult {
@@ -50,7 +49,10 @@ struct RigidResult {
     /// The frames have opposite contrast; the NCCs are those of the reference and of the inverted
     /// template.
     bool inverted = false;
+    Reserved<> reserved = {};
 };
+
+class RigidRun;
 
 /// Registers pairs of frames of one shape by a rigid motion.
 ///
@@ -74,6 +76,9 @@ class RigidRegistration {
     /// outlive this object.
     explicit RigidRegistration(ImageShape shape, int levels = 0, const RigidOptions& options = {},
                                Team* team = nullptr);
+    RigidRegistration(RigidRegistration&& other) noexcept;
+    RigidRegistration& operator=(RigidRegistration&& other) noexcept;
+    ~RigidRegistration();
 
     /// Input     two filled pyramids of this shape and number of levels (InvalidTask otherwise).
     RigidResult align(const Pyramid& reference, const Pyramid& moved);
@@ -87,44 +92,7 @@ class RigidRegistration {
     RigidResult refine(const Pyramid& reference, const Pyramid& moved, const RigidMotion& start);
 
   private:
-    struct Start {
-        Fit fit;
-        int level = 0; ///< at which `fit` ended
-        std::optional<double> lead;
-        int iterations = 0;
-    };
-
-    void check(const Pyramid& pyramid) const;
-    Images images(const Pyramid& reference, const Pyramid& moved, int level,
-                  bool inverted = false) const;
-    void find_starts(const Images& coarsest);
-    std::size_t most_rivals() const;
-    Start search(const Pyramid& reference, const Pyramid& moved);
-    void fit_all(const Images& coarsest, std::size_t first, std::size_t last, int steps,
-                 double stop, Start& start);
-    void sort_out(ImageShape coarsest);
-    void choose(const Images& images, std::size_t count, double apart, LeadMeter& meter,
-                Start& start);
-    void look_closer(const Pyramid& reference, const Pyramid& moved, Start& start);
-    RigidResult to_finest(const Pyramid& reference, const Pyramid& moved, const Start& start);
-    RigidResult descend(const Pyramid& reference, const Pyramid& moved, const Start& start);
-    void finish(const Images& finest, double prefilter, RigidResult& result);
-    kernel::RigidSums sums_of_tiles(const Images& finest, const RigidMotion& motion,
-                                    Elements row_step);
-    void judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
-               double prefilter, RigidResult& result);
-    void compare(const kernel::RigidSums& sums, double row_step, double prefilter,
-                 RigidResult& result) const;
-
-    ImageShape shape_;
-    int levels_;
-    RigidOptions options_;
-    Team* team_;
-    Correlation correlation_;
-    LeadMeter lead_, closer_lead_;            ///< on the coarsest level, on the next finer one
-    std::optional<RotationSearch> rotations_; ///< if more than the usual rotation is allowed
-    std::vector<Fit> fits_;                   ///< one per start
-    std::vector<kernel::RigidSums> tiles_;    ///< on the finest level
+    std::unique_ptr<RigidRun> run_; // whose layout may change, unlike that of this class
 };
 
 } // namespace sextant::registration

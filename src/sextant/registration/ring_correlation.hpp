@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
+#include "sextant/core/reserved.hpp"
 
 #include <span>
 #include <vector>
@@ -20,6 +21,7 @@ struct RingCorrelation {
     /// The highest frequency above `resolved` at which rings are still correlated, as those of the
     /// spots of a lattice are; 0 if there is none.
     double highest = 0;
+    Reserved<> reserved = {};
 };
 
 /// The correlation below which images that are averages of half of the data do not resolve

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/record.hpp"
+#include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/contrast.hpp"
@@ -117,6 +118,7 @@ struct RegistrationOptions {
     /// Also register the rows of frames, which a scan records one after another
     /// (registration/row_series.hpp). Requires the model rigid or translation.
     bool scan_rows = false;
+    Reserved<> reserved = {};
 };
 
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
@@ -175,6 +177,7 @@ struct FrameRegistration {
     /// `result.motion` is its rigid part.
     std::shared_ptr<const registration::RowMotion> rows = {};
     std::optional<RowFitSummary> row_fit = {};
+    Reserved<> reserved = {};
 };
 
 /// A registered series, on every rank.
@@ -218,6 +221,7 @@ struct RegistrationResult {
     registration::RingCorrelation resolution = {};
     std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
                                ///< reference; the signals of their contrasts are negative
+    Reserved<> reserved = {};
 };
 
 /// States how threads were used and, if requested, the prediction that led to it.
@@ -267,6 +271,7 @@ struct RegistrationHooks {
     std::function<void(std::span<const FrameRegistration> frames)> failed = {};
     /// Called on each rank after each computed result, with times on the steady clock of the host.
     std::function<void(registration::Work work, Seconds begin, Seconds end)> worked = {};
+    Reserved<> reserved = {};
 };
 
 /// Registers the frames of a noisy series to one another, and averages them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/reserved.hpp"
 #include "sextant/registration/motion.hpp"
 #include "sextant/registration/pair_pyramid.hpp"
 #include "sextant/registration/spline_grid.hpp"
@@ -21,6 +22,7 @@ struct SplineFitOptions {
     double reach = 3;   ///< standard deviation of coefficients in the weakest prior, pixels
     int weak_steps = 3; ///< number of first steps with the weakest prior
     double share_of_strain = .1; ///< weight of the strain in SplineGrid::energy
+    Reserved<> reserved = {};
 };
 
 /// Diagnostics of a fit.
@@ -37,6 +39,7 @@ struct SplineFitReport {
     /// Covariance of the parameters (α, t_x, t_y) of the rigid motion nearest to the field, row by
     /// row; set by SplineFit::write().
     std::array<double, 9> covariance{};
+    Reserved<> reserved = {};
 };
 
 /// A function of a position in the reference, such as the displacement w of a motion φ(x) =

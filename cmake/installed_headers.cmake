@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Returns in `result` the headers that are installed, relative to `source`: the public headers (chapters) except those
+# in the list `without`, and all headers that they include directly or indirectly.
+function(installed_headers source without result)
+    file(REAL_PATH "${source}" source)
+    file(GLOB waiting RELATIVE "${source}" "${source}/*.hpp")
+    list(REMOVE_ITEM waiting ${without})
+    set(seen ${waiting})
+    while(waiting)
+        list(POP_FRONT waiting header)
+        file(READ "${source}/${header}" text)
+        string(REGEX MATCHALL "\"sextant/[a-z0-9_/-]+\\.hpp\"" includes "${text}")
+        foreach(include IN LISTS includes)
+            string(REGEX REPLACE "\"sextant/(.*)\"" "\\1" path "${include}")
+            if(NOT path IN_LIST seen)
+                list(APPEND seen "${path}")
+                list(APPEND waiting "${path}")
+            endif()
+        endforeach()
+    endwhile()
+    set(${result} ${seen} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The version of the project is the same in all files of SOURCE that state it; VERSION is that of CMakeLists.txt.
+set(in_CITATION.cff "\nversion: VERSION\n")
+set(in_pyproject.toml "\nversion = \"VERSION\"\n")
+set(in_debian/changelog "^sextant [(]VERSION-[0-9]+[)]")
+set(in_CHANGELOG.md "^# Changelog\n\n(## Unreleased\n.*\n)?## VERSION\n")
+string(REPLACE "." "[.]" pattern "${VERSION}")
+foreach(file IN ITEMS CITATION.cff pyproject.toml debian/changelog CHANGELOG.md)
+    file(READ "${SOURCE}/${file}" text)
+    string(REPLACE VERSION "${pattern}" expected "${in_${file}}")
+    if(NOT text MATCHES "${expected}")
+        message(SEND_ERROR "${file} does not state the version ${VERSION} of CMakeLists.txt")
+    endif()
+endforeach()
