@@ -2,7 +2,7 @@
 # The version of the project is the same in all files of SOURCE that state it; VERSION is that of CMakeLists.txt.
 set(in_CITATION.cff "\nversion: VERSION\n")
 set(in_pyproject.toml "\nversion = \"VERSION\"\n")
-set(in_debian/changelog "^sextant [(]VERSION-[0-9]+[)]")
+set(in_debian/changelog "^sextant [(]VERSION-[0-9]+(~[a-z0-9]+)?[)]")
 set(in_CHANGELOG.md "^# Changelog\n\n(## Unreleased\n.*\n)?## VERSION\n")
 string(REPLACE "." "[.]" pattern "${VERSION}")
 foreach(file IN ITEMS CITATION.cff pyproject.toml debian/changelog CHANGELOG.md)
