@@ -24,13 +24,13 @@ function(sextant_library name)
     target_include_directories(${name} INTERFACE
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
     if(BUILD_SHARED_LIBS)
-        set(script "${PROJECT_BINARY_DIR}/symbols/${name}.map")
+        set(script "${PROJECT_BINARY_DIR}/symbols/lib${LIBRARY_OUTPUT}.map")
         target_link_options(${name} PRIVATE "-Wl,--version-script=${script}" -Wl,-Bsymbolic-functions)
         set_target_properties(${name} PROPERTIES LINK_DEPENDS "${script}")
         add_dependencies(${name} sextant-public-symbols)
         list(TRANSFORM LIBRARY_LAYERS REPLACE "(.+)" "$<TARGET_FILE:sextant_\\1>" OUTPUT_VARIABLE archives)
-        set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${name})
-        set_property(GLOBAL PROPERTY SEXTANT_ARCHIVES_${name} "${archives}")
+        set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES lib${LIBRARY_OUTPUT})
+        set_property(GLOBAL PROPERTY SEXTANT_ARCHIVES_lib${LIBRARY_OUTPUT} "${archives}")
     endif()
     if(SEXTANT_INSTALL)
         install(TARGETS ${name} EXPORT sextant-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -62,7 +62,8 @@ function(sextant_find_public_symbols)
         list(APPEND arguments "-DARCHIVES_${library}=${archives}")
         list(APPEND outputs "${to}/${library}.map")
     endforeach()
-    set(compile ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -w -fno-access-control "-I${PROJECT_SOURCE_DIR}/src")
+    separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
+    set(compile ${CMAKE_CXX_COMPILER} ${flags} -std=c++20 -fsyntax-only -w -fno-access-control "-I${PROJECT_SOURCE_DIR}/src")
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         list(APPEND compile -ferror-limit=0)
     endif()
@@ -76,8 +77,9 @@ function(sextant_find_public_symbols)
     set(script "${PROJECT_SOURCE_DIR}/cmake/public_symbols.cmake")
     add_custom_command(OUTPUT ${outputs}
         COMMAND "${CMAKE_COMMAND}" "-DLIBRARIES=${libraries}" ${arguments} "-DSOURCE=${PROJECT_SOURCE_DIR}/src/sextant"
-                "-DWITHOUT=${SEXTANT_CHAPTERS_WITHOUT}" "-DPYTHON=${python}" "-DVERSION=${PROJECT_VERSION}" "-DCOMPILE=${compile}"
-                "-DNM=${CMAKE_NM}" "-DCXXFILT=${SEXTANT_CXXFILT}" "-DTO=${to}" -P "${script}"
+                "-DWITHOUT=${SEXTANT_CHAPTERS_WITHOUT}" "-DPYTHON=${python}" "-DVERSION=${PROJECT_VERSION}"
+                "-DCOMPILE=${compile}" "-DNM=${CMAKE_NM}" "-DCXXFILT=${SEXTANT_CXXFILT}" "-DTO=${to}"
+                -P "${script}"
         DEPENDS ${layers} ${python} "${script}" "${PROJECT_SOURCE_DIR}/cmake/installed_headers.cmake"
         COMMENT "Finding the public symbols" VERBATIM)
     add_custom_target(sextant-public-symbols DEPENDS ${outputs})

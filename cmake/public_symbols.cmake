@@ -42,8 +42,9 @@ endfunction()
 set(operators eq == ne != lt < gt > le <= ge >= ss <=> pl + mi - ml * dv / rm % an & or | eo ^ co ~ ng - ls << rs >>
     pL += mI -= mL *= dV /= oR |= aN &=)
 
-# Splits a mangled name into the declaration whose existence is to be tested, and the word for which it is known.
-# `declaration` is empty if the name is not one of the project, or is local to a function.
+# Finds the C++ declaration that compiles only if the entity with this mangled name is declared (of a member, if its
+# class is defined), and the entity's name (of a member, that of its class). `declaration` is empty if the entity does
+# not belong to the project, or is local to a function.
 function(declaration_of symbol declaration word)
     set(${declaration} "" PARENT_SCOPE)
     if(NOT symbol MATCHES "^_Z(T[VIST]|GV|Thn?[0-9]+_|Tvn?[0-9]+_n?[0-9]+_)?NK?(7sextant.*)$")
@@ -68,7 +69,6 @@ function(declaration_of symbol declaration word)
     endwhile()
     if(class)
         set(${declaration} "static_assert(sizeof(${name}${class}) > 0)" PARENT_SCOPE)
-        set(last "")
     elseif(rest MATCHES "^([a-zA-Z][a-zA-Z])" AND CMAKE_MATCH_1 IN_LIST operators)
         list(FIND operators ${CMAKE_MATCH_1} at)
         math(EXPR at "${at} + 1")
@@ -133,7 +133,8 @@ foreach(library IN LISTS LIBRARIES)
 endforeach()
 list(REMOVE_DUPLICATES declarations)
 
-# Compiles a file with one declaration per line; lines with errors name nothing that is declared.
+# Compile a file with one declaration per line. A line with an error names nothing that is declared. To see that errors
+# are recognised, the first one is expected.
 set(probe "${TO}/declared.cpp")
 set(text "${includes}namespace declared {\nusing sextant::name_without_declaration;\n}\n")
 string(REGEX MATCHALL "\n" lines "${text}")
@@ -174,19 +175,10 @@ foreach(library IN LISTS LIBRARIES)
             continue()
         endif()
         if(NOT DEFINED "undeclared_${declaration}" AND
-           (NOT word OR word IN_LIST near_words OR word IN_LIST repeated_words))
+           (declaration MATCHES "^static_assert|::operator" OR word IN_LIST near_words OR word IN_LIST repeated_words))
             list(APPEND public "${symbol}")
-            continue()
-        endif()
-        if(DEFINED "needed_${symbol}" AND NOT "${needed_${symbol}}" STREQUAL library)
+        elseif((DEFINED "needed_${symbol}" AND NOT "${needed_${symbol}}" STREQUAL library) OR word IN_LIST python_words)
             list(APPEND private "${symbol}")
-        else()
-            string(REGEX MATCHALL "[A-Za-z_0-9]+" ids "${declaration}")
-            list(REMOVE_ITEM ids static_assert sizeof using 0)
-            list(POP_BACK ids last)
-            if(last IN_LIST python_words)
-                list(APPEND private "${symbol}")
-            endif()
         endif()
     endforeach()
     list(SORT public)

@@ -22,6 +22,6 @@ if [ "${1:-}" = --store ]; then
 fi
 for library in $libraries; do xz -dc "$stored/$library.abi.xz" >"$old/$library.abi"; done
 compare_abi "$old" "$new" || fail "the ABI has changed: programs built against the stored version would not run.
-Keep the old form: add a new function beside the old one, and mark the old one [[deprecated]]; a new field of options
+Keep the old form: add a new function next to the old one, and mark the old one [[deprecated]]; a new field of options
 or results takes words of \`reserved\` (src/sextant/core/reserved.hpp). docs/library.md, section 'Versions', has the
-rules. If the major version was raised, or only functions were added, store the new ABI: 'sh tests/abi/store.sh'."
+rules. If the major version was raised, store the new ABI with 'sh tests/abi/store.sh', as for every release."
