@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The ABI of the libraries is compatible with the stored one (stored/*.abi.xz), that of the last release. With --store,
-# stores the ABI instead. Leaves the installed libraries in BUILD/abi/installed for next_version.sh.
+# Compares the ABI of the libraries with the stored ABI of the last release (stored/*.abi.xz): they must be compatible.
+# With --store, stores the ABI instead. Leaves the installed libraries in BUILD/abi/installed for next_version.sh.
 set -eu
 . "$SOURCE/tests/abi/libraries.sh"
 mkdir -p "$BUILD/abi"
@@ -22,6 +22,6 @@ if [ "${1:-}" = --store ]; then
 fi
 for library in $libraries; do xz -dc "$stored/$library.abi.xz" >"$old/$library.abi"; done
 compare_abi "$old" "$new" || fail "the ABI has changed: programs built against the stored version would not run.
-Keep the old form: add a new function beside the old one, and mark the old one [[deprecated]]; a new field of options
-or results takes words of \`reserved\` (src/sextant/core/reserved.hpp). docs/library.md, section 'Versions', has the
-rules. If the major version was raised, or only functions were added, store the new ABI: 'sh tests/abi/store.sh'."
+Keep the old interface: add a new function next to the old one, and mark the old one [[deprecated]]; a new field of
+options or results uses words of \`reserved\` (src/sextant/core/reserved.hpp). The rules are in docs/library.md, section
+'Versions'. If the major version was raised, or only functions were added, store the new ABI: 'sh tests/abi/store.sh'."
