@@ -7,7 +7,7 @@ option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 find_program(SEXTANT_CXXFILT c++filt REQUIRED)
 mark_as_advanced(SEXTANT_CXXFILT)
 
-# Defines a library that consists of these layers. A shared one exports only the symbols that
+# Defines a library that consists of these layers. A shared library exports only the symbols that
 # sextant_find_public_symbols() finds.
 function(sextant_library name)
     cmake_parse_arguments(LIBRARY "" "OUTPUT" "LAYERS;LINKS" ${ARGN})
@@ -37,7 +37,7 @@ function(sextant_library name)
     endif()
 endfunction()
 
-# Public headers (chapters) that are not installed, because their library is not built.
+# The public headers (chapters) that are not installed because their library is not built.
 set(SEXTANT_CHAPTERS_WITHOUT "")
 foreach(part IN ITEMS FORMAT REGISTRATION)
     if(NOT SEXTANT_${part})
@@ -46,8 +46,8 @@ foreach(part IN ITEMS FORMAT REGISTRATION)
     endif()
 endforeach()
 
-# Finds the public symbols of all libraries, when their layers are compiled (public_symbols.cmake). The target
-# sextant-public-symbols writes symbols/LIBRARY.symbols.
+# Finds the public symbols of all libraries after their layers are compiled (public_symbols.cmake). The target
+# sextant-public-symbols writes them to symbols/LIBRARY.symbols.
 function(sextant_find_public_symbols)
     get_property(libraries GLOBAL PROPERTY SEXTANT_LIBRARIES)
     set(to "${PROJECT_BINARY_DIR}/symbols")

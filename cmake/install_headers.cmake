@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Copies the installed headers from `source` to `to`, without the chapters in the list `without`: the chapters
-# themselves, and the headers that they include to `to`/detail.
+# Copies the public headers (chapters) from `source` to `to`, except those in the list `without`, and the headers that
+# they include to `to`/detail.
 cmake_policy(VERSION 3.22)
 include("${CMAKE_CURRENT_LIST_DIR}/installed_headers.cmake")
 file(REMOVE_RECURSE "${to}")

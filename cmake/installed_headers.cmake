@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Returns in `result` the headers that are installed, relative to `source`: the public headers (chapters) except those
-# in the list `without`, and all headers that they include directly or indirectly.
+# Returns in `result` the paths of the installed headers relative to `source`: the public headers (chapters) except
+# those in the list `without`, and all headers that they include directly or indirectly.
 function(installed_headers source without result)
     file(REAL_PATH "${source}" source)
     file(GLOB waiting RELATIVE "${source}" "${source}/*.hpp")

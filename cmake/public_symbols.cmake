@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Finds the symbols that the shared libraries export, and writes for each library a version script, and the list of
-# its public symbols in readable form.
+# Finds the symbols that the shared libraries export. Writes a version script for each library, and a list of its
+# public symbols with demangled names.
 #
-# A symbol is public if an installed header declares it and a program that includes installed headers can need it:
-# all members of classes; functions and variables that a header included by a chapter mentions, if only in a comment,
-# or that the code of all installed headers mentions more than once, hence not only declares. The compiler decides
-# which names the installed headers declare: it compiles a file with one declaration per name, and a name with an
-# error is not declared. Inline functions and templates are not exported, because programs have their own copies.
+# A symbol is public if an installed header declares it and a program that includes installed headers can need it.
+# These are all members of classes; functions and variables that a header included by a chapter mentions, even if
+# only in a comment; and those that the code of the installed headers mentions more than once, so that it must also
+# use them. The compiler decides which names the installed headers declare: it compiles a file with one declaration
+# per name, and a name that causes an error is not declared. Inline functions and templates are not exported, because
+# programs have their own copies.
 #
-# A symbol is private if it is not public and another library, or the Python module, uses it. Private symbols have
-# the full version in their version node: libraries of different versions cannot be mixed, and no program needs them.
+# A symbol is private if it is not public and another library, or the Python module, uses it. The version node of
+# private symbols contains the full version, so libraries of different versions cannot be mixed. No program needs
+# private symbols.
 #
 # Input   LIBRARIES, and for each NAME in it ARCHIVES_NAME: the static libraries of its layers
 #         SOURCE (src/sextant), WITHOUT (chapters that are not installed), PYTHON (sources of the module), VERSION
@@ -108,8 +110,8 @@ foreach(file IN LISTS PYTHON)
 endforeach()
 words_of("${python_text}" python_words _)
 
-# Names that are defined by a library, and that others need. Types: T functions, B, D and R variables, V virtual
-# tables and type information, u variables of headers.
+# The symbols that each library defines, and those that it needs from others. Types: T functions, B, D and R variables,
+# V virtual tables and type information, u variables of headers.
 set(declarations "")
 foreach(library IN LISTS LIBRARIES)
     execute_process(COMMAND "${NM}" -g --defined-only ${ARCHIVES_${library}} OUTPUT_VARIABLE text

@@ -6,7 +6,7 @@ packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libopenexr-dev libspng-dev libtiff-dev libjpeg-dev libhdf5-dev libblosc-dev libzstd-dev zlib1g-dev libnifti2-dev
     libhwloc-dev libeigen3-dev"
 packages_sample="mricron-data"
-packages_test="libgtest-dev libgmock-dev python3-jsonschema" # schemas: tests of the command check their JSON
+packages_test="libgtest-dev libgmock-dev python3-jsonschema" # jsonschema checks the JSON that commands write
 packages_peers="imagej default-jre-headless python3-tifffile python3-zarr python3-numpy python3-nibabel python3-h5py python3-mrcfile
     python3-scipy" # tests exchange files with them
 packages_python="python3-dev python3-pybind11 pybind11-dev python3-numpy python3-mpi4py python3-pytest
@@ -22,7 +22,7 @@ packages_cache="ccache" # shares object files between build trees
 packages_check="clang-format"
 packages_abi="abigail-tools xz-utils python3"
 packages_site="python3-sphinx python3-myst-parser furo python3-breathe doxygen
-    python3-numpy python3-h5py python3-dask python3-mpi4py" # the pages run programs in Python
+    python3-numpy python3-h5py python3-dask python3-mpi4py" # the pages run Python programs
 
 # Prints those of the given packages that are not installed.
 missing_packages() {

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schemas of JSON files (data/schemas): checks files, and writes the tables of fields in docs/.
+"""Checks JSON files against the schemas (data/schemas), and makes the tables of fields in docs.
 
-schemas.py check PATH...     every JSON file at these paths must have one of the forms
-schemas.py tables [--write]  the tables in docs/*.md must be those of the schemas; --write replaces them
+schemas.py check PATH...     checks that each JSON file at these paths matches a schema
+schemas.py tables [--write]  checks that the tables in docs/*.md are those of the schemas; --write
+                             replaces the tables
 """
 import collections
 import functools
@@ -24,14 +25,14 @@ class WrongJson(Exception):
 
 
 def parse(text):
-    """Parses strict JSON: no NaN or Infinity, and no key twice in an object."""
+    """Parses strict JSON: NaN, Infinity and repeated keys in an object are errors."""
     def refuse(constant):
         raise WrongJson(f"{constant} is not JSON")
 
     def members(pairs):
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
-            raise WrongJson(f"an object has a key twice: {', '.join(names)}")
+            raise WrongJson(f"an object has a repeated key: {', '.join(names)}")
         return dict(pairs)
 
     try:
@@ -41,7 +42,7 @@ def parse(text):
 
 
 def shortened(value, most=100):
-    """The value with the first and the last entries of long lists, which are numerous and alike."""
+    """The value, with only the first and the last entries of long lists, whose entries are alike."""
     if isinstance(value, dict):
         return {name: shortened(member, most) for name, member in value.items()}
     if isinstance(value, list):
@@ -51,7 +52,7 @@ def shortened(value, most=100):
 
 
 def candidates(document):
-    """The names of the forms that the document may have: those with its `operation`, `kind` or `type`; of
+    """The names of the schemas that may describe the document: those with its `operation`, `kind` or `type`; of
     these, the ones that share most fields with it."""
     likeness = {}
     named = {field for field in ("operation", "kind", "type") if field in document}
@@ -73,10 +74,10 @@ def validator(name):
 
 
 def form_of(document):
-    """The name of the document's form. Raises WrongJson, with the field and what is wrong."""
+    """The name of the schema that the document matches. Raises WrongJson, which names the field and the fault."""
     names = candidates(document) if isinstance(document, dict) else []
     if not names:
-        raise WrongJson("has none of the forms in data/schemas")
+        raise WrongJson("matches no schema in data/schemas")
     document = shortened(document)
     errors = {name: list(validator(name).iter_errors(document)) for name in names}
     name = min(names, key=lambda each: len(errors[each]))
@@ -85,12 +86,12 @@ def form_of(document):
     from jsonschema.exceptions import best_match
     error = best_match(errors[name])
     field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-    raise WrongJson(f"is not of the form {name}: {field.lstrip('.') or 'it'}: {error.message[:300]}")
+    raise WrongJson(f"does not match data/schemas/{name}.json: {field.lstrip('.') or 'it'}: {error.message[:300]}")
 
 
 def contents(paths):
-    """The files at these paths, and their bytes: in folders, those that end in .json or .geojson, or begin
-    like JSON without an ending. The metadata of Zarr are no form of Sextant."""
+    """The files at these paths, and their bytes: in folders, files .json and .geojson, and files without an
+    extension that begin like JSON. The metadata of Zarr is skipped, because Zarr defines its format."""
     for path in map(Path, paths):
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if path.is_dir() and (not file.is_file() or file.name == "zarr.json" or file.name.startswith(".")):
@@ -117,7 +118,7 @@ def check(paths):
 
 
 def target(schema, reference):
-    """The schema that a $ref names, the file that contains it ("" for the same), and its name."""
+    """The schema to which a $ref refers, the file that contains it ("" for the same file), and its name."""
     file, _, pointer = reference.partition("#")
     found = schemas[file.removesuffix(".json")] if file else schema
     for step in filter(None, pointer.split("/")):
@@ -126,7 +127,7 @@ def target(schema, reference):
 
 
 def choices(schema, text):
-    """The permitted values, unless the text mentions them."""
+    """The permitted values, unless the text mentions all of them."""
     values = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
     missing = [value for value in values if json.dumps(value) not in text and value != ""]
     return ", ".join(f"`{json.dumps(value)}`" for value in values) if missing else ""
@@ -141,7 +142,7 @@ def inside_lists(schema):
 
 
 class Table:
-    """The rows of a form's fields: a field that may be missing has `?` after its name."""
+    """The table of a schema's fields: a field that may be missing has `?` after its name."""
 
     def __init__(self, name):
         self.schema, self.rows, self.shared, self.shown = schemas[name], [], [], {}
@@ -216,7 +217,7 @@ def section(name):
 
 
 def with_tables(text):
-    """A page with the parts between <!-- fields: NAME --> or <!-- forms: NAME ... --> and <!-- end --> replaced."""
+    """The page, with new tables between <!-- fields: NAME --> or <!-- forms: NAME ... --> and <!-- end -->."""
     def replaced(match):
         names = match[2].split()
         parts = [Table(names[0]).text()] if match[1] == "fields" else [section(name) for name in names]
@@ -238,7 +239,7 @@ def tables(writes):
             print(f"FAILED: {page.relative_to(source)} differs from data/schemas: scripts/schemas.py tables --write")
     for name in sorted(set(schemas) ^ set(shown)):
         wrong = 1
-        print(f"FAILED: no page in docs has the fields of {name}")
+        print(f"FAILED: no page in docs has a table of the fields of {name}")
     return wrong
 
 

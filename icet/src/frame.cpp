@@ -558,10 +558,10 @@ using namespace sextant::icet;
 
 extern "C" {
 
-/// Differs: bytes are rounded to nearest after each blending, so colours can differ by a level per
-/// rank. At equal depths, the lower rank wins. If the ranks' requests differ, or a callback throws,
-/// every rank gets an error that names the rank. Images of several tiles are collected even if
-/// ICET_COLLECT_IMAGES is off.
+/// Differs: 8-bit colours are rounded to nearest after each blending, so they can differ by one
+/// level per rank. At equal depths, the lower rank wins. If the ranks pass different values, or a
+/// callback throws, every rank gets an error that names the rank. Images of several tiles are
+/// collected even if ICET_COLLECT_IMAGES is off.
 IceTImage icetDrawFrame(const IceTDouble* projection_matrix, const IceTDouble* modelview_matrix,
                         const IceTFloat* background_color) {
     return guarded(__func__, icetImageNull(), [&] {

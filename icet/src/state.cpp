@@ -195,7 +195,7 @@ using namespace sextant::icet;
 
 extern "C" {
 
-/// Differs: a number beyond all variables is an error; IceT reads beyond its memory.
+/// Differs: an invalid number of a variable is an error; IceT reads out of bounds.
 /// ICET_COMPRESS_TIME, ICET_INTERLACE_TIME and ICET_COLLECT_TIME are 0, because these steps
 /// overlap: they are part of ICET_COMPOSITE_TIME.
 void icetGetDoublev(IceTEnum pname, IceTDouble* params) {
@@ -244,8 +244,8 @@ IceTBoolean icetIsEnabled(IceTEnum pname) {
     });
 }
 
-/// Differs: vertices are as far apart as `stride` states; IceT reads wrong addresses if there are
-/// several.
+/// Differs: the distance between vertices is `stride`; IceT reads wrong addresses if there is more
+/// than one vertex.
 void icetBoundingVertices(IceTInt size, IceTEnum type, IceTSizeType stride, IceTSizeType count,
                           const IceTVoid* pointer) {
     guarded(__func__, [&] {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The ABI of the libraries is compatible with the stored one (stored/*.abi.xz), that of the last release. With --store,
-# stores the ABI instead. Leaves the installed libraries in BUILD/abi/installed for next_version.sh.
+# Compares the ABI of the libraries with the stored ABI of the last release (stored/*.abi.xz): they must be compatible.
+# With --store, stores the ABI instead. Leaves the installed libraries in BUILD/abi/installed for next_version.sh.
 set -eu
 . "$SOURCE/tests/abi/libraries.sh"
 mkdir -p "$BUILD/abi"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the layouts of all structs and classes in two dumps of abidw: layouts.py OLD NEW SUPPRESSIONS
 
-A struct may get new fields in its reserved space (core/reserved.hpp); abidiff has no rule for this. Suppressions for
-these structs are written for abidiff, which compares everything else. Fails if any other layout has changed.
+A struct may get new fields in its reserved space (core/reserved.hpp); abidiff has no rule for this. For these structs,
+suppressions for abidiff, which compares everything else, are written to a file. Fails if any other layout has changed.
 """
 import re
 import sys
@@ -72,7 +72,7 @@ def change(name, old, new):
         if field not in after:
             return f"field {field} was removed"
         if after[field] != (offset, kind):
-            return f"field {field} was {kind} at bit {offset}, is {after[field][1]} at bit {after[field][0]}"
+            return f"field {field} was {kind} at bit {offset}, and is {after[field][1]} at bit {after[field][0]}"
     added = [field for field in after if field not in before]
     if not added and before == after:
         return ""

@@ -3,17 +3,17 @@
 libraries="libsextant libsextant-registration libsextant-format"
 fail() { echo "FAILED: $*"; exit 1; }
 
-# build_libraries SOURCE BUILD: compiles only the libraries, with debug information, which takes less than half as
-# long without optimisation and for one SIMD target. Exported names and layouts do not depend on these.
+# build_libraries SOURCE BUILD: compiles only the libraries, with debug information. Without optimisation and for one
+# SIMD target, this takes less than half as long; exported names and layouts do not depend on either.
 build_libraries() {
     "$CMAKE" -S "$1" -B "$2" -DCMAKE_BUILD_TYPE=Debug -DSEXTANT_COMMAND=OFF -DSEXTANT_UNITY=ON \
         -DCMAKE_CXX_FLAGS="-DHWY_COMPILE_ONLY_STATIC -DEIGEN_DONT_VECTORIZE" -DSEXTANT_PRECOMPILE=ON >"$2.log" 2>&1 &&
         "$CMAKE" --build "$2" >>"$2.log" 2>&1 || { tail -n 30 "$2.log"; fail "the libraries do not compile"; }
 }
 
-# dump_abi INSTALLED TO: writes the ABI of the libraries in a folder where they are installed, as libabigail's XML.
-# Only the types of installed headers and the standard types that these use are included: programs do not know the
-# layout of others. (libabigail's own option for this, --headers-dir, does not recognise the suffix .hpp.)
+# dump_abi INSTALLED TO: writes the ABI of the libraries installed in a folder, as libabigail's XML, to another folder.
+# The ABI includes only the types of installed headers and the standard types that these use: programs do not depend on
+# the layout of other types. (libabigail's own option for this, --headers-dir, does not recognise the suffix .hpp.)
 dump_abi() {
     headers=$(cd "$1/include/sextant" && find . -name '*.hpp' | sed 's|^\./||; s|^detail/||; s|\.hpp$||' | sort | paste -sd'|' -)
     standard='bits/(stl_vector|basic_string|unique_ptr|shared_ptr|std_function|stl_map)\.h|/(optional|string_view|span|array|variant)'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A program that was built against this version runs with the next minor version, which has one more field in an
-# options struct and in a result, and prints the same; built against the next version, it can set the new field.
-# Requires the installation that check.sh leaves.
+# A program that was built with this version runs with the next minor version, which has one more field in an options
+# struct and in a result, and prints the same. Built with the next version, it can set the new field. Requires the
+# installation that check.sh leaves.
 set -eu
 . "$SOURCE/tests/abi/libraries.sh"
 installed=$BUILD/abi/installed
@@ -41,12 +41,12 @@ sed -i 's/return {options.neighbours,/return {options.only_four ? kernel::Neighb
         s/^        result_.grid = grid_of/        result_.rows = shape.height;\n&/' "$code"
 for text in 'only_four' 'Elements rows'; do grep -q "$text" "$header" || fail "$header has no $text"; done
 for text in 'only_four' 'result_.rows'; do grep -q "$text" "$code" || fail "$code has no $text"; done
-# In the same position within the sources, so that ccache finds the objects of this version.
+# The build folder has the same path relative to the sources, so that ccache finds the objects of this version.
 case $BUILD in "$SOURCE"/*) next_build=$next/${BUILD#"$SOURCE"/}/abi/build ;; *) next_build=$next/build ;; esac
 mkdir -p "$(dirname "$next_build")"
 build_libraries "$next" "$next_build"
 
-# Replaces the libraries, as an upgrade of the packages does.
+# Replaces the libraries, like an upgrade of the packages.
 "$CMAKE" --install "$next_build" --prefix "$folder/installed" >/dev/null
 "$folder/program/program" "$folder" >"$folder/after" || fail "with $next_version, the program fails: $(cat "$folder/after")"
 loaded "$folder/program/program" >"$folder/loaded-after"
@@ -56,7 +56,7 @@ loaded "$folder/program/program" >"$folder/loaded-after"
 diff "$folder/before" "$folder/after" || fail "with $next_version, the program prints something else"
 cat "$folder/after"
 
-# The comparison of ABIs agrees.
+# The comparison of ABIs accepts the new fields.
 mkdir "$folder/dump"
 dump_abi "$folder/installed" "$folder/dump"
 compare_abi "$BUILD/abi/dump" "$folder/dump" || fail "fields in reserved space are reported as incompatible"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every command that offers --json, and every file in JSON that a command reads or writes, has a form in
-# data/schemas; the tables in docs are those of the schemas.
+# The output of every command with --json, and every JSON file that a command reads or writes, matches a schema
+# in data/schemas; the tables in docs are those of the schemas.
 . "$(dirname "$0")/start.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$folder"
 
-# json COMMAND...: runs a command with --json; $ran lists the commands.
+# json COMMAND...: runs a command with --json, and adds its name to $ran.
 ran=
 json() {
     status=0
@@ -61,7 +61,7 @@ if [ -n "${MPIRUN:-}" ]; then
     ran="$ran tune "
 fi
 
-# No command was forgotten.
+# Fails if a command with --json did not run above.
 "$SEXTANT" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' >commands
 while read -r command; do
     case "$ran $without_mpi" in *" $command "*) continue ;; esac

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls the libraries as a user's program does, on threads, and prints checksums of all results.
-// Built against one version and run with the next one, it must print the same. With NEXT_VERSION,
+// Calls the libraries like a user's program, on threads, and prints checksums of all results. It
+// must print the same when it is built with one version and run with the next. With NEXT_VERSION,
 // it sets the option that next_version.sh adds.
 #include <cmath>
 #include <cstdint>
@@ -40,7 +40,7 @@ std::unique_ptr<sextant::FrameSource> open(std::span<const float> samples, std::
     return std::make_unique<sextant::MemoryFrames>(std::move(header), std::as_bytes(samples));
 }
 
-/// Prints the FNV-1a hash of some bytes.
+/// Prints the number of bytes and their FNV-1a hash.
 void print(const std::string& name, std::span<const std::byte> bytes) {
     std::uint64_t hash = 14695981039346656037u;
     for (const std::byte byte : bytes)
