@@ -48,18 +48,23 @@ until_there() {
 
 "$SEXTANT" synthesize -o movie.mrc --frames 40 --width 128 --height 120 --specimen carbon >/dev/null
 
-# Files that grow. Most of the links that the run at the end needs are there by then.
+# Files that grow. Most of the links that the run at the end needs are there by then. Each rank forks a process
+# that reads HDF5; AddressSanitizer's allocator is not safe while another rank's thread forks.
 for kind in mrc tif ser h5 folder raw; do
-    [ "$kind" != h5 ] || "$python" -c 'import h5py' 2>/dev/null || continue
+    ranks=
+    if [ "$kind" = h5 ]; then
+        "$python" -c 'import h5py' 2>/dev/null || continue
+        [ -z "${SEXTANT_SANITIZE:-}" ] || ranks='--ranks 1'
+    fi
     name=grows.$kind
     [ "$kind" != raw ] || name=grows.raw::128x120,f32
     produce "grows.$kind" $kind 40
-    follow "$name" -o "$kind" --idle 2
+    follow "$name" -o "$kind" --idle 2 $ranks
     wait $producer
     said '40 frames'
     links=$(sed -n 's/.*: \([0-9]*\) results from the time of following are reused/\1/p' errors)
     [ "${links:-0}" -ge 57 ] || { cat errors; fail "$kind: only '$links' of 114 links are reused"; }
-    same "$name" "$kind"
+    same "$name" "$kind" $ranks
 done
 
 # Images of the detector, and a cosmic ray in one frame: links of the other frames are taken.
