@@ -13,7 +13,7 @@ packages_python="python3-dev python3-pybind11 pybind11-dev python3-numpy python3
     python3-scipy python3-dask python3-h5py mypy procps python3-build python3-setuptools python3-wheel"
 packages_python_peers="python3-hyperspy python3-skimage python3-matplotlib python3-zarr
     python3-nbclient python3-ipykernel" # large, and each is used by few tests, which skip without it
-packages_paraview="paraview-dev python3-paraview openmpi-bin xvfb libgl1-mesa-dri libgl-dev libegl-dev" # 2.6 GB
+packages_paraview="paraview-dev python3-paraview openmpi-bin xvfb libgl1-mesa-dri libgl-dev libopengl-dev libegl-dev" # 2.6 GB
 packages_simulation="libsimgrid-dev"
 packages_traces="libopen-trace-format2-dev"
 packages_pages="libcpp-httplib-dev" # serves pages while series are recorded
