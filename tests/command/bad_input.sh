@@ -184,9 +184,36 @@ refuses 1 "trace.json: is empty, expected a trace" "$SEXTANT" report "$folder/tr
 "$SEXTANT" composite "$SAMPLE" -o "$folder/picture.exr" --trace "$folder/trace.json" >/dev/null
 head -c 5000 "$folder/trace.json" >"$folder/cut.json"
 refuses 1 "cut.json: is not JSON: unexpected end of the text: the file is truncated" "$SEXTANT" report "$folder/cut.json" -o "$page"
-sed 's/"sextant_trace": 1/"sextant_trace": 7/' "$folder/trace.json" >"$folder/newer.json"
-refuses 1 "newer.json: is a trace of version 7" "$SEXTANT" report "$folder/trace.json" "$folder/newer.json" -o "$page"
 refuses 1 "partial_0.rgba32f.zst: is not JSON" "$SEXTANT" report "$data/partial_0.rgba32f.zst" -o "$page"
 refuses 2 "expected --model NAME" "$SEXTANT" predict --machine "$MACHINES/das.json" --trace "$folder/out.json"
+
+# Files of a newer version, and of none.
+# newer FIELD FILE COMMAND...: the command must refuse copies of the file with another version. It names them as newer.json.
+newer() {
+    field=$1 file=$2
+    shift 2
+    for version in 7 0 '"1.0"'; do
+        sed "s/\"$field\": *1\([,}]\|$\)/\"$field\": $version\1/" "$file" >"$folder/newer.json"
+        cmp -s "$file" "$folder/newer.json" && { echo "FAILED: $file has no $field 1"; failed=1; }
+        case $version in
+        7) expected='is 7, expected 1: the file was written by a newer version of Sextant' ;;
+        *) expected="is $version, expected 1\$" ;;
+        esac
+        refuses 1 "newer.json: (.*\.)?$field $expected" "$@"
+    done
+}
+cd "$folder" || exit 1
+"$SEXTANT" explain composite --ranks 8 --json plan.json >/dev/null
+"$SEXTANT" synthesize -o movie.tif --frames 3 --width 64 --height 64 >/dev/null
+"$SEXTANT" filter movie.tif -o smooth.npy --sigma 3 --ranks 2 --plan filter-plan.json >/dev/null
+"$SEXTANT" register movie.tif -o aligned >/dev/null
+sed '1s/{/{"version": 1,/' "$SAMPLE" >manifest.json
+newer version manifest.json $composite newer.json -o $out
+newer version "$MACHINES/das.json" "$SEXTANT" explain composite --ranks 8 --machine newer.json
+newer version "$(dirname "$MACHINES")/platforms/fat-tree-144.json" "$SEXTANT" simulate --platform newer.json --algorithm radix-k --ranks 8
+newer plan_version plan.json $composite "$SAMPLE" -o $out --plan newer.json
+newer plan_version filter-plan.json "$SEXTANT" filter movie.tif -o out.npy --sigma 3 --plan newer.json
+newer sextant_trace trace.json "$SEXTANT" report newer.json -o "$page"
+newer version aligned/transforms.json "$SEXTANT" apply newer.json movie.tif -o out.tif
 
 exit $failed

@@ -178,7 +178,8 @@ TEST_F(Transforms, WithErrorsAreRefusedNamingThePosition) {
     EXPECT_EQ(refusal("[1, 2]"), path + ": is an array of 2, expected a JSON object");
     EXPECT_EQ(refusal("{}"), path + ": is not of kind \"sextant transforms\"");
     EXPECT_EQ(refusal(with("\"version\": 1", "\"version\": 9")),
-              path + ": version is 9, expected 1");
+              path +
+                  ": version is 9, expected 1: the file was written by a newer version of Sextant");
     EXPECT_EQ(refusal(with("\"version\": 1", "\"version\": true")),
               path + ": version is true, expected 1");
     EXPECT_EQ(refusal(with("\"width\": 64", "\"width\": 0")),

@@ -104,7 +104,9 @@ TEST_F(Manifest, WithInvalidJsonIsRejectedWithThePosition) {
 }
 
 TEST_F(Manifest, OfAnotherVersionIsRejected) {
-    EXPECT_EQ(fails(R"({"version": 2})"), "version is 2, expected 1");
+    EXPECT_EQ(fails(R"({"version": 2})"),
+              "version is 2, expected 1: the file was written by a newer version of Sextant");
+    EXPECT_EQ(fails(R"({"version": 0})"), "version is 0, expected 1");
 }
 
 TEST_F(Manifest, WithAnInvalidSizeIsRejected) {

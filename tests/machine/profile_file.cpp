@@ -149,9 +149,8 @@ TEST(ProfileFile, errors_name_the_file_field_value_and_expected_value) {
     expect_refused("[1, 2]", "is an array of 2, expected a JSON object");
     expect_refused("{}", "version is missing");
     expect_refused(with("\"version\": 1", "\"version\": 2"),
-                   "version is 2, expected at most 1: the file was written by a newer Sextant");
-    expect_refused(with("\"version\": 1", "\"version\": \"1\""),
-                   "version is \"1\", expected a whole");
+                   "version is 2, expected 1: the file was written by a newer version of Sextant");
+    expect_refused(with("\"version\": 1", "\"version\": \"1\""), "version is \"1\", expected 1");
     expect_refused(with("\"name\": \"two cores\"", "\"name\": 3"), "name is 3, expected a string");
     expect_refused(
         with("\"link\": \"same node\"", "\"link\": \"next door\""),

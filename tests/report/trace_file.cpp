@@ -125,9 +125,10 @@ TEST(TraceFile, ATraceTruncatedAnywhereIsRefused) {
 }
 
 TEST(TraceFile, ANewerVersionIsRefused) {
-    EXPECT_THAT(refusal_of(replaced(to_json(test::relay()), "\"sextant_trace\": 1",
-                                    "\"sextant_trace\": 2")),
-                HasSubstr("a trace of version 2, expected version 1"));
+    EXPECT_THAT(
+        refusal_of(
+            replaced(to_json(test::relay()), "\"sextant_trace\": 1", "\"sextant_trace\": 2")),
+        HasSubstr("sextant_trace is 2, expected 1: the file was written by a newer version"));
 }
 
 TEST(TraceFile, AClockThatRanBackwardsIsReported) {

@@ -290,9 +290,7 @@ FrameRegistration frame_from(const JsonField& json) {
 void check_version(const JsonField& json) {
     if (json.text_or_empty("kind") != kind)
         json.fail(fmt::format("is not of kind \"{}\"", kind));
-    const JsonField version = json.at("version");
-    if (!version.is_number() || number(version) != version_of_file)
-        version.refuse(fmt::to_string(version_of_file));
+    json.at("version").require_version(version_of_file);
 }
 
 /// Checks the description of the aligned stack, which `apply` does not use.

@@ -98,6 +98,15 @@ void JsonField::require_size(std::size_t wanted, const std::string& expected) co
         refuse(expected);
 }
 
+void JsonField::require_version(int newest) const {
+    const bool is_version = value_->is_number_unsigned() && value_->get<std::uint64_t>() > 0;
+    if (!is_version || value_->get<std::uint64_t>() > static_cast<std::uint64_t>(newest)) {
+        refuse(
+            fmt::format("{}{}{}", newest > 1 ? "1 to " : "", newest,
+                        is_version ? ": the file was written by a newer version of Sextant" : ""));
+    }
+}
+
 bool JsonField::is_null() const {
     return value_->is_null();
 }

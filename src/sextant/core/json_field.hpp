@@ -52,6 +52,8 @@ class JsonField {
     /// `what` begins the description of the expected value in messages.
     std::int64_t integer(std::int64_t from, std::int64_t to,
                          std::string_view what = "a whole number") const;
+    /// Requires a version of the file from 1 to `newest`.
+    void require_version(int newest) const;
     bool boolean() const;
     std::string text(const std::string& expected = "a string") const; ///< must not be empty
     std::string any_text(const std::string& expected = "a string") const;

@@ -19,10 +19,8 @@ namespace {
 constexpr int current_version = 1;
 
 ImageHeader header_of(const JsonField& manifest) {
-    if (const auto version = manifest.find("version");
-        version && !(version->is_number() &&
-                     version->number(-JsonField::most, JsonField::most) == current_version))
-        version->refuse(std::to_string(current_version));
+    if (const auto version = manifest.find("version"))
+        version->require_version(current_version);
     const JsonField size = manifest.at("size");
     if (size.size() != 2)
         size.refuse("[width, height] in pixels");

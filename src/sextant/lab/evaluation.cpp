@@ -146,8 +146,7 @@ std::string to_json(const Evaluation& evaluation) {
 Evaluation read_evaluation(const std::string& path) {
     constexpr Bytes longest = Bytes{1} << 24;
     const JsonField file = JsonField::read(path, {longest});
-    if (file.at("evaluate_version").integer(1, 1 << 30) > evaluation_version)
-        file.at("evaluate_version").refuse("1: the file was written by a newer version");
+    file.at("evaluate_version").require_version(evaluation_version);
     Evaluation evaluation;
     evaluation.seed = static_cast<std::uint64_t>(file.at("seed").integer(0, 1 << 30));
     evaluation.ranks = static_cast<int>(file.at("ranks").integer(1, 1 << 30));

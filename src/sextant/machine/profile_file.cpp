@@ -232,10 +232,7 @@ std::vector<LinkCosts> links_of(const JsonField& field) {
 }
 
 Profile profile_of(const JsonField& field) {
-    const JsonField version = field.at("version");
-    if (version.integer(1, INT64_MAX) > profile_version)
-        version.refuse("at most " + std::to_string(profile_version) +
-                       ": the file was written by a newer Sextant");
+    field.at("version").require_version(profile_version);
     Profile profile;
     profile.name = field.at("name").text();
     profile.host = field.text_or("host", "");

@@ -65,10 +65,7 @@ void add_plan(Json& json, const Plan<Configuration>& plan, const Write& write,
 /// Throws    InvalidFile naming the field, also if the operation differs or the version is newer.
 template <class Configuration, class Read>
 Plan<Configuration> plan_in(const JsonField& file, std::string_view operation, const Read& read) {
-    if (file.at("plan_version").integer(1, 1 << 30) > plan_version)
-        file.at("plan_version")
-            .refuse(std::to_string(plan_version) +
-                    " or less: the plan was written by a newer version");
+    file.at("plan_version").require_version(plan_version);
     if (file.at("operation").text() != operation)
         file.at("operation").refuse('"' + std::string(operation) + '"');
     return {.configuration = read(file), .reason = file.text_or_empty("reason")};

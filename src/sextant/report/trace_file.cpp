@@ -156,11 +156,9 @@ Event event_of(const JsonField& event) {
 }
 
 /// Parses the fields that describe the whole recording.
-Recording recording_of(const JsonField& head, const std::string& path) {
+Recording recording_of(const JsonField& head) {
     constexpr std::array origins{Origin::measured, Origin::predicted, Origin::simulated};
-    if (const int version = number_in(head, "sextant_trace", 1); version > newest_version)
-        throw InvalidFile(path, fmt::format("is a trace of version {}, expected version {}",
-                                            version, newest_version));
+    head.at("sextant_trace").require_version(newest_version);
     Recording recording;
     recording.name = head.at("name").any_text();
     recording.origin = one_of<Origin>(head.at("origin"), origins);
@@ -204,7 +202,7 @@ Recording parse_trace(std::string_view text, const std::string& path) {
     if (!head || !head->is_object() || !head->find("sextant_trace"))
         throw InvalidFile(path, "is not a Sextant trace: otherData.sextant_trace is missing");
     file.at("traceEvents").size(); // throws if it is not an array
-    Recording recording = recording_of(*head, path);
+    Recording recording = recording_of(*head);
     for (const Event& event : events) {
         if (const int rank = std::max(event.rank, event.peer); rank >= recording.ranks)
             throw InvalidFile(path,

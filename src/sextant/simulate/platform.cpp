@@ -78,9 +78,7 @@ Costs read_costs(const JsonField& field) {
 
 Platform parse_platform(std::string_view text, const std::string& path) {
     const JsonField whole = JsonField::parse(text, path);
-    const int version = static_cast<int>(whole.at("version").integer(1, 1 << 30));
-    if (version > 1)
-        whole.at("version").refuse("1: the file is newer than this program");
+    whole.at("version").require_version(1);
     Platform platform;
     platform.name = whole.at("name").text();
     platform.source = whole.at("source").text();
