@@ -16,6 +16,9 @@ for command in composite filter label measure stitch contours register apply lis
     [ -z "$wide" ] || { echo "FAILED: $command --help is wide: $wide"; exit 1; }
 done
 "$SEXTANT" --help | grep -q composite
+for what in '' composite bench; do
+    [ "$("$SEXTANT" help $what)" = "$("$SEXTANT" $what --help)" ] || { echo "FAILED: help $what"; exit 1; }
+done
 "$SEXTANT" composite --help | grep -qF 'Usage: sextant composite IN... --output OUT [OPTIONS]'
 "$SEXTANT" --version | grep -Eq '^sextant [0-9]+\.[0-9]+\.[0-9]+$'
 "$SEXTANT" bench --size 100 --ranks 3 --rounds 5 --json - | grep -q '"reference": "direct-send"'

@@ -202,8 +202,8 @@ int run_in_laboratory(std::string_view command, char** argv) {
         if (access(program.c_str(), X_OK) == 0)
             execv(program.c_str(), argv);
     }
-    return say(fmt::format("{} is a command of sextant-lab, which is not installed: build Sextant "
-                           "with -DSEXTANT_LAB=ON",
+    return say(fmt::format("{} is a command of sextant-lab, which is not installed: install its "
+                           "package, or build Sextant with -DSEXTANT_LAB=ON",
                            command),
                failure);
 }
@@ -241,7 +241,15 @@ int obey(const Commands& commands, int argc, char** argv) {
 
 int main_of(const Commands& commands, int argc, char** argv) {
     settle_streams();
-    return finish(obey(commands, argc, argv));
+    // "sextant help COMMAND" means "sextant COMMAND --help".
+    std::vector<char*> words(argv, argv + argc);
+    std::string option = "--help";
+    if (argc > 1 && std::string_view(words[1]) == "help") {
+        words.erase(words.begin() + 1);
+        words.push_back(option.data());
+    }
+    words.push_back(nullptr);
+    return finish(obey(commands, static_cast<int>(words.size()) - 1, words.data()));
 }
 
 } // namespace sextant::command
