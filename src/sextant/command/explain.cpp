@@ -416,8 +416,8 @@ int run_explain(const ExplainCommand& command, const Call& call) {
 Operation explain_operation() {
     return declare_command<ExplainCommand>(
         "explain", "show which algorithm would be chosen, and why",
-        "  sextant explain composite --ranks 64 --machine machines/ddr-infiniband.json",
-        run_explain, RunOn::one_rank);
+        "  sextant explain composite --ranks 64 --machine ddr-infiniband", run_explain,
+        RunOn::one_rank);
 }
 
 } // namespace sextant::command

@@ -8,6 +8,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/report/text.hpp"
@@ -41,7 +42,9 @@ Record record_of(MachineCommand& command) {
         .positional()
         .required()
         .one_of({"show", "check", "diff"});
-    record.add("files", command.files, "FILE", "a profile; diff requires two")
+    record
+        .add("files", command.files, "FILE",
+             "a profile, or the name of an installed one; diff requires two")
         .file()
         .positional()
         .required();
@@ -336,12 +339,14 @@ int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
 }
 
 int run_machine(const MachineCommand& command, const Call&) {
-    const std::vector<std::string>& files = command.files;
+    std::vector<std::string> files = command.files;
     const std::size_t wanted = command.what == "diff" ? 2 : 1;
     if (files.size() != wanted) {
         throw InvalidTask(fmt::format("machine {}: expected {}, got {}", command.what,
                                       wanted == 1 ? "one file" : "two files", files.size()));
     }
+    for (std::string& file : files)
+        file = machine::shared_file(machine::machines, file);
     const std::vector<std::string> outputs = files_named({command.json});
     keep_inputs(files, outputs);
     check_outputs(outputs);
@@ -357,7 +362,7 @@ int run_machine(const MachineCommand& command, const Call&) {
 
 Operation machine_operation() {
     return declare_command<MachineCommand>("machine", "show, check or compare profiles of machines",
-                                           "  sextant machine show machines/das.json\n"
+                                           "  sextant machine show das\n"
                                            "  sextant machine check mpi.json\n"
                                            "  sextant machine diff yesterday.json today.json",
                                            run_machine, RunOn::one_rank);

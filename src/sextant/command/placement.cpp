@@ -27,7 +27,7 @@ Record record_of(PlacementOptions& options) {
         .between(1, 16384);
     record
         .add("machine", options.machine, "FILE",
-             "profile or platform; default: this machine's profile, or a built-in one")
+             "profile or platform: a file or an installed name; default: this machine")
         .file();
     return record;
 }

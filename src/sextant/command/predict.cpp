@@ -207,7 +207,7 @@ Operation predict_operation() {
     return declare_command<PredictCommand>(
         "predict", "predict the time of a schedule on a machine, with cost models",
         "  sextant predict compositing --algorithm radix-k --radices 8,4 --ranks 32 \\\n"
-        "      --machine machines/ddr-infiniband.json",
+        "      --machine ddr-infiniband",
         run_predict, RunOn::one_rank);
 }
 

@@ -64,7 +64,8 @@ Record record_of(SimulateCommand& command) {
              "elements that a rank combines per second; 0: combining is free")
         .between(0, 1e15);
     record
-        .add("machine", command.machine, "FILE", "profile with the costs of combining and copying")
+        .add("machine", command.machine, "FILE",
+             "profile with the costs of combining and copying: file or installed name")
         .file();
     record.add("operator", command.operator_name, "NAME",
                "operator to apply, as named in the profile");
@@ -89,7 +90,8 @@ double seconds_per_application(const machine::Work& work, const ScheduleRequest&
 
 /// Takes operator and copy costs from a profile.
 void take_profile(const SimulateCommand& command, simulate::Costs& costs) {
-    const machine::Profile profile = machine::read_profile(command.machine);
+    const machine::Profile profile =
+        machine::read_profile(machine::shared_file(machine::machines, command.machine));
     const std::string& name = command.operator_name;
     const machine::Work* work = profile.find_operator(name, "f32");
     if (!work)
