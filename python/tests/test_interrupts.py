@@ -10,7 +10,7 @@ import pytest
 
 import sextant
 
-# The limits are those of a loaded machine; README and docs/python.md state what is measured on an
+# The limits are those of a loaded machine; docs/measurements.md states what is measured on an
 # idle one.
 PROMPT = 10.0
 

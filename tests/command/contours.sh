@@ -149,7 +149,7 @@ for grid in 6x1 3x2 2x3 1x6; do
     same_counts "on $grid tiles"
 done
 edges -o "$work/hand.csv" --sigma 1.5 --thresholds 4,9 --ranks 1 >"$work/text"
-grep -q 'gradient thresholds 9 and 4' "$work/text" || fail "given thresholds"
+grep -q 'gradient thresholds 4 (low) and 9 (high)' "$work/text" || fail "given thresholds"
 if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 3 "$SEXTANT" contours "$work/bowl.npy" -o "$work/mpi.csv" --sigma 1.5 >/dev/null
     cmp "$work/one.csv" "$work/mpi.csv" || fail "over MPI other contours"

@@ -99,7 +99,7 @@ Record record_of(CalibrateCommand& command) {
         .file()
         .letter('o');
     record.add("budget", duration(command.budget), "TIME", "total time limit of all launches");
-    record.add("ci", percentage(command.ci), "SHARE",
+    record.add("ci", percentage(command.ci), "FRACTION",
                "target half-width of confidence intervals, relative to the median");
     record
         .add("launches", command.launches, "N",

@@ -53,7 +53,7 @@ Record record_of(CompositeCommand& command) {
     for (const char* name : {"element", "fragments", "order", "root", "frames", "density", "trace"})
         composite.without(name);
     composite["operator"].meaning += "; auto: depends on the images";
-    composite["plan"].meaning += "; if the file does not exist, create it";
+    composite["plan"].meaning += "; if the file does not exist, write it";
     offer_no_probe(composite, command.composite.probing);
     record.include(std::move(composite));
     record.add("element", command.element, "TYPE", "pixel element type for blending")

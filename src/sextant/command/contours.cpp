@@ -70,9 +70,9 @@ std::string edges_text(const Summary& summary) {
     const ContoursResult& result = summary.result;
     if (!result.thresholds)
         return "a direction map";
-    return fmt::format("sigma {}, gradient thresholds {:.6g} and {:.6g}{}",
-                       summary.command.contours.sigma, result.thresholds->high,
-                       result.thresholds->low, merged_text(result.hysteresis));
+    return fmt::format("sigma {}, gradient thresholds {:.6g} (low) and {:.6g} (high){}",
+                       summary.command.contours.sigma, result.thresholds->low,
+                       result.thresholds->high, merged_text(result.hysteresis));
 }
 
 std::string simplified_text(const Summary& summary) {

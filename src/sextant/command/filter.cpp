@@ -349,7 +349,7 @@ int run_filter(const FilterCommand& command, const Call& call) {
 
 Operation filter_operation() {
     return declare_command<FilterCommand>(
-        "filter", "smooth a grey image, and compute its derivatives and features",
+        "filter", "smooth a grey image or volume, and compute its derivatives and features",
         "  sextant filter scan.tif -o derivatives.npy --sigma 3 --derivatives x,y,xx,xy,yy\n"
         "  mpirun -n 2 sextant filter scan.npy -o edges.tif --derivatives gradient-magnitude\n"
         "  sextant filter volume.zarr -o out.zarr --sigma 4,2,2 --derivatives hessian-1,hessian-3",

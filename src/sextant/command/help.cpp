@@ -62,8 +62,8 @@ std::string help_of(const Operation& operation) {
 
 std::string help_of(const Commands& commands) {
     std::string help =
-        "Parallel image computing: measures the machine, predicts what each algorithm "
-        "would cost\nthere, and runs the fastest.\nUsage: sextant COMMAND [OPTIONS]\n";
+        "Parallel image computing: measures the machine, predicts the time of each algorithm, "
+        "and runs\nthe fastest.\nUsage: sextant COMMAND [OPTIONS]\n";
     for (const Group& group : commands.groups) {
         help += fmt::format("\n{}\n", group.title);
         for (const Operation& operation : group.operations)

@@ -37,7 +37,7 @@ struct LabelCommand {
 
 Record record_of(LabelCommand& command) {
     Record record = record_of(command.source,
-                              "a gray image, or a volume: a series of planes; 0 is the background");
+                              "a grey image, or a volume: a series of planes; 0 is the background");
     record
         .add("output", command.output, "OUT",
              "the labels, 32-bit integers: .tif, .npy, .nii, .nii.gz, .h5 or .zarr")
@@ -52,7 +52,7 @@ Record record_of(LabelCommand& command) {
                "OME-Zarr: also write levels of half the resolution, for viewers");
     record
         .add("neighbours", command.neighbours, "N",
-             "connectivity; default: 8 in images, 26 in volumes")
+             "connectivity, by default 8 in images and 26 in volumes")
         .one_of({"4", "8", "6", "18", "26"});
     Record label = record_of(command.label);
     label.without("measure").without("timeline").without("neighbours");
@@ -317,7 +317,7 @@ int run_label(const LabelCommand& given, const Call& call) {
 
 Operation label_operation() {
     return declare_command<LabelCommand>(
-        "label", "find and number the connected components of an image",
+        "label", "find and number the connected components of an image or volume",
         "  sextant label cells.tif -o labels.tif --table cells.csv\n"
         "  mpirun -n 2 sextant label classes.png -o labels.npy --by-value --neighbours 4\n"
         "  sextant label volume.mrc -o labels.npy --table cells.csv --min-size 100",

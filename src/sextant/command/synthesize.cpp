@@ -65,7 +65,7 @@ Record record_of(SynthesizeCommand& command) {
         .between(0, 10);
     record.add("period", look.period, "PX", "period of the lattice").between(2, most);
     record
-        .add("amorphous", look.amorphous, "SHARE",
+        .add("amorphous", look.amorphous, "FRACTION",
              "fraction of the lattice's contrast that is not periodic")
         .between(0, 1);
     record.add("detail", look.detail, "PX", "size of the features that are not periodic")
