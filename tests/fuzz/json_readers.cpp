@@ -132,14 +132,10 @@ void use_trace(const std::string& path) {
 }
 
 void use_transforms(const std::string& path) {
-    attempt([&] {
-        const command::SeriesTransforms transforms = command::read_transforms(path);
-        if (transforms.area().shape.elements() > small_image)
-            return;
-        run(command::apply_operation(), {{"transforms", {path}},
-                                         {"data", {in_folder_of(path, "frames.npy")}},
-                                         {"output", {in_folder_of(path, "aligned.npy")}}});
-    });
+    run(command::apply_operation(), {{"transforms", {path}},
+                                     {"data", {in_folder_of(path, "frames.npy")}},
+                                     {"memory", {"16M"}},
+                                     {"output", {in_folder_of(path, "aligned.npy")}}});
     for (const char* reverse : {"true", "false"})
         run(command::apply_operation(), {{"transforms", {path}},
                                          {"data", {in_folder_of(path, "points.csv")}},
