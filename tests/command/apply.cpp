@@ -310,6 +310,22 @@ void write_rows(const std::string& path, const std::string& rows, float dy, floa
     sink->commit();
 }
 
+TEST_F(Apply, RefusesAnAreaThatNeedsMoreMemoryThanAllowed) {
+    SeriesTransforms all = read_transforms(transforms);
+    all.canvas = registration::PixelArea{0, 0, {1 << 15, 1 << 15}};
+    {
+        std::ofstream file(transforms);
+        write_json(all, [&file](std::string_view part) { file << part; });
+    }
+    const std::string output = folder.path("aligned.npy");
+    write_movie(folder.path("movie.npy"), 4);
+    EXPECT_THAT([&] { apply(folder.path("movie.npy"), output); },
+                testing::ThrowsMessage<InvalidTask>(
+                    HasSubstr("memory 1G is too small for an aligned frame of 32768x32768, "
+                              "expected 8G or more")));
+    EXPECT_FALSE(std::filesystem::exists(output));
+}
+
 TEST_F(Apply, DisplacesEachRowOfScannedFrames) {
     write_rows(transforms, folder.path("rows.npy"), 0);
     write_movie(movie, 3);

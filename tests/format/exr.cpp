@@ -209,6 +209,24 @@ TEST_F(ExrFile, InvalidOrMultipartIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("has several images, expected a single one"));
 }
 
+TEST_F(ExrFile, WithAnAttributeOfAnotherSizeThanItsTypeHasIsRejected) {
+    // OpenEXR would read the next attributes from a wrong position, and trust a size found there.
+    format::write_image(path, gradient({4, 3}, rgba_f32));
+    const std::string whole = content(path);
+    for (const std::string type : {"chlist", "box2i", "v2f"}) {
+        std::string bytes = whole;
+        char& size = bytes[bytes.find('\0' + type + '\0') + type.size() + 2];
+        for (const int difference : {-1, 1, 16}) {
+            const char before = size;
+            size = static_cast<char>(size + difference);
+            fill_file(path, bytes);
+            size = before;
+            EXPECT_THAT(reading_fails(), HasSubstr("bytes, which its type does not have: damaged"))
+                << type << difference;
+        }
+    }
+}
+
 TEST_F(ExrFile, TooSmallForItsStatedSizeIsRejected) {
     exr.add_colour(Imf::HALF);
     exr.write(path);

@@ -3,6 +3,8 @@
 #include "sextant/format/exr.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <span>
@@ -147,6 +149,31 @@ TEST(DeepExr, ATruncatedOrDamagedFileIsRefusedOrYieldsValidPixels) {
         const std::string said = outcome(other); // must be InvalidFile, or a valid image
         EXPECT_TRUE(said == "nothing" || said.starts_with(spoilt)) << i;
     }
+}
+
+TEST(DeepExr, ARowThatClaimsTooManyBytesIsRejected) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("deep.exr");
+    format::write_deep(path, some_lists({5, 1}));
+    const std::string whole = content(path);
+    const auto number_at = [&](std::size_t at) {
+        std::int64_t number = 0;
+        std::memcpy(&number, whole.data() + at, sizeof number);
+        return number;
+    };
+    // After the header, a table has the position of the only row, which follows it.
+    std::size_t table = 0;
+    while (number_at(table) != static_cast<std::int64_t>(table) + 8)
+        ++table;
+    const auto refusal_with = [&](std::size_t at, std::int64_t number) {
+        std::string bytes = whole;
+        std::memcpy(bytes.data() + at, &number, sizeof number);
+        fill_file(path, bytes);
+        return deep_failure([&] { format::read_deep(path); });
+    };
+    EXPECT_THAT(refusal_with(table + 20, 838860840), HasSubstr("row 0 claims"));
+    EXPECT_THAT(refusal_with(table + 28, 838860840), HasSubstr("838860840 when unpacked: damaged"));
+    EXPECT_THAT(refusal_with(table, INT64_MAX), HasSubstr("deep.exr"));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "sextant/format/checks.hpp"
 #include "sextant/format/manifest.hpp"
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "tests/format/temporary_folder.hpp"
 #include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <zstd.h>
 
 namespace sextant::test {
@@ -38,6 +41,31 @@ std::string streamed(std::string_view bytes) {
 std::string_view text(const Image& image) {
     return {reinterpret_cast<const char*>(image.bytes().data()), image.bytes().size()};
 }
+
+/// Limits the address space that this process can still allocate. Without effect under the address
+/// and thread sanitizers, which reserve terabytes.
+class AddressSpaceLimit {
+  public:
+    explicit AddressSpaceLimit(rlim_t more) {
+        getrlimit(RLIMIT_AS, &before_);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        rlim_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        const rlimit limit{pages * static_cast<rlim_t>(getpagesize()) + more, before_.rlim_max};
+        setrlimit(RLIMIT_AS, &limit);
+#else
+        (void)more;
+#endif
+    }
+    AddressSpaceLimit(const AddressSpaceLimit&) = delete;
+    AddressSpaceLimit& operator=(const AddressSpaceLimit&) = delete;
+    ~AddressSpaceLimit() {
+        setrlimit(RLIMIT_AS, &before_);
+    }
+
+  private:
+    rlimit before_{};
+};
 
 /// A folder with a manifest for images of 7×5 pixels.
 class RawFile : public testing::Test {
@@ -92,6 +120,7 @@ TEST_F(RawFile, IsReadWithSkippableZstdFramesAndAnyWindowSize) {
     ASSERT_EQ(wide[4] & 0x20, 0);
     wide[5] = static_cast<char>((31 - 10) << 3);
     fill_file(packed, wide);
+    const AddressSpaceLimit limit(256 << 20); // less than the window
     EXPECT_TRUE(same_bits(format::read_image(packed), image));
 }
 
@@ -123,7 +152,9 @@ TEST_F(RawFile, OfTheWrongSizeIsRejectedNamingBothSizes) {
 TEST_F(RawFile, TruncatedInItsLastZstdFrameIsRejected) {
     format::write_image(packed, image);
     const std::string bytes = content(packed);
-    fill_file(packed, bytes.substr(0, bytes.size() - 1));
+    fill_file(packed, bytes.substr(0, bytes.size() - 1)); // the checksum has four bytes
+    EXPECT_THAT(reading_fails("a.rgba32f.zst"), HasSubstr("doesn't match checksum"));
+    fill_file(packed, bytes.substr(0, bytes.size() - 5));
     EXPECT_EQ(reading_fails("a.rgba32f.zst"),
               packed + ": ends inside its last zstd frame: truncated");
 }

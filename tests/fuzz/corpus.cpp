@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Writes the initial inputs for fuzzing: small files of every format, one folder per extension.
+// Writes the initial inputs for fuzzing: small files of every format, one folder per extension or
+// kind of JSON file.
 #include <filesystem>
 #include <iostream>
 
 #include "tests/format/seeds.hpp"
 #include "tests/fuzz/growing_script.hpp"
+#include "tests/fuzz/image_seeds.hpp"
+#include "tests/fuzz/json_seeds.hpp"
 #include "tests/fuzz/zarr_store.hpp"
 
 namespace {
@@ -54,10 +57,16 @@ int main(int count, char** words) {
         seed.make((folder / extension.substr(1) / seed.name).string());
     }
     write_scripts(folder);
+    sextant::test::write_image_seeds(folder);
     std::filesystem::create_directories(folder / "zarr");
     int number = 0;
     for (const sextant::test::FuzzedStore& store : sextant::test::zarr_seeds())
         sextant::test::fill_file((folder / "zarr" / std::to_string(number++)).string(),
                                  store.text());
+    for (const sextant::test::JsonSeed& seed : sextant::test::json_seeds()) {
+        const std::filesystem::path kind = folder / ("json_" + std::string(seed.kind));
+        std::filesystem::create_directories(kind);
+        sextant::test::fill_file((kind / std::to_string(number++)).string(), seed.text);
+    }
     return 0;
 }

@@ -129,6 +129,43 @@ TEST(Evaluation, can_be_written_read_back_and_extended_by_launches) {
     std::filesystem::remove(path);
 }
 
+TEST(Evaluation, that_cannot_be_judged_is_refused) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / "sextant-evaluation.json").string();
+    const auto refusal = [&](const Evaluation& written) -> std::string {
+        std::ofstream(path) << to_json(written);
+        try {
+            read_evaluation(path);
+        } catch (const InvalidFile& error) {
+            return error.what();
+        }
+        return "";
+    };
+    Evaluation uneven = evaluation("direct-send");
+    uneven.cases[0].configurations[1].measured = {2, 6};
+    EXPECT_THAT(refusal(uneven), testing::HasSubstr("cases[0].configurations[1].measured has 2 "
+                                                    "times, expected 4, one per launch"));
+    Evaluation instant = evaluation("direct-send");
+    instant.cases[0].configurations[0].measured[3] = 0;
+    EXPECT_THAT(refusal(instant), testing::HasSubstr("configurations[0].measured[3] is 0"));
+    Evaluation baselines = evaluation("direct-send");
+    for (EvaluatedConfiguration& configuration : baselines.cases[0].configurations)
+        configuration.baseline = true;
+    EXPECT_THAT(refusal(baselines),
+                testing::HasSubstr("cases[0].configurations has only baselines"));
+    std::filesystem::remove(path);
+}
+
+TEST(Evaluation, of_radices_that_are_not_numbers_is_shown_in_the_map) {
+    Evaluation odd = evaluation("radix-k, radices x,2");
+    odd.transport = "simulated";
+    odd.ranks = 8;
+    odd.cores = 2;
+    odd.cases[0].configurations = {{"radix-k, radices x,2", false, {}, {1}},
+                                   {"radix-k, radices 2000000000,2000000000", false, {}, {2}}};
+    EXPECT_EQ(winners(std::span(&odd, 1)).cells[0][0].winner, "radix-k");
+}
+
 TEST(DrawnCases, are_reproducible_from_a_seed_and_span_the_stated_range) {
     const auto cases = draw_cases(2026, 200), again = draw_cases(2026, 200);
     Elements least = 1 << 30, most = 0;

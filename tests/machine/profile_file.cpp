@@ -194,6 +194,12 @@ TEST(ProfileFile, cells_require_ordered_points_and_medians_within_their_interval
                    at + "[0][2] is 4, expected a number from 2 to 3");
     expect_refused(points("[[8, 8, 1e999]]"), "is not JSON");
     expect_refused(points("7"), at + " is 7, expected an array");
+    // Twice as many bytes, and the size after the last switch, must be 64-bit numbers.
+    expect_refused(points("[[4611686018427387904, 4611686018427387904, 1]]"),
+                   at + "[0][0] is 4611686018427387904, expected a whole number from 0 to");
+    expect_refused(R"({"version": 1, "name": "m", "date": "d", "method": "m", "links": [)"
+                   R"({"link": "same node", "switches": [9223372036854775807, 0]}]})",
+                   "links[0].switches[0] is 9223372036854775807, expected a whole number");
 }
 
 TEST(ProfileFile, passes_must_be_ordered_and_have_operands) {

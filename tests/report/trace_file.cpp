@@ -150,6 +150,11 @@ TEST(TraceFile, ImpossibleValuesAreReported) {
                 HasSubstr("args.elements is \"many\", expected a whole number"));
     EXPECT_THAT(refusal_of(replaced(good, "\"step\": 1", "\"stop\": 1")),
                 HasSubstr("args.step is missing"));
+    EXPECT_THAT(refusal_of(replaced(good, "\"ts\": 10", "\"ts\": 1e308")),
+                HasSubstr("ts is 1e+308, expected a number from -1000000000000000 to"));
+    EXPECT_THAT(
+        refusal_of(replaced(good, "\"elements\": 1000", "\"elements\": 9000000000000000000")),
+        HasSubstr("args.elements is 9000000000000000000, expected a whole number from 0 to"));
 }
 
 TEST(TraceFile, UnknownFieldsOfOtherProgramsAreIgnored) {

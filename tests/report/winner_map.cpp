@@ -47,6 +47,15 @@ TEST(WinnerMap, widens_cells_to_fit_their_text) {
     EXPECT_GT(width_of_field(winner_map(map)), before + 50);
 }
 
+TEST(WinnerMap, may_have_more_winners_than_colours) {
+    WinnerMap map{"map", "", {"few"}, {}, {}};
+    for (int i = 0; i < 60; ++i) {
+        map.rows.push_back(std::to_string(i) + " ranks");
+        map.cells.push_back({{"algorithm " + std::to_string(i), ""}});
+    }
+    EXPECT_EQ(count(winner_map(map), "class=\"w59\""), 1 + 1u);
+}
+
 TEST(WinnerMap, refuses_rows_of_unequal_length) {
     WinnerMap map = small();
     map.cells.back().pop_back();

@@ -69,6 +69,41 @@ TEST(Platform, errors_name_the_field_and_the_expected_value) {
     EXPECT_THAT(refusal("{}"), HasSubstr("version is missing"));
 }
 
+TEST(Platform, the_size_of_a_network_is_limited) {
+    const auto tree = [](const std::string& down, const std::string& up, const std::string& cables,
+                         const std::string& routing) {
+        return platform_with(R"({"shape": "fat tree", "down": )" + down + R"(, "up": )" + up +
+                             R"(, "cables": )" + cables + R"(, "routing": ")" + routing +
+                             R"(", "seed": 1})");
+    };
+    std::string ones = "1";
+    for (int i = 0; i < 32; ++i)
+        ones += ", 1";
+    const std::string long_list = "[" + ones + "]";
+    EXPECT_THAT(refusal(platform_with(R"({"shape": "torus", "extents": [8192]})")),
+                HasSubstr("network.extents[0] is 8192, expected a whole number from 1 to 4096"));
+    EXPECT_THAT(refusal(platform_with(R"({"shape": "mesh", "extents": )" + long_list + "}")),
+                HasSubstr("network.extents is an array of 33, expected the number of hosts along "
+                          "each dimension, at most 32 numbers"));
+    EXPECT_THAT(refusal(tree(long_list, long_list, long_list, "d-mod-k")),
+                HasSubstr("network.down is an array of 33"));
+    EXPECT_THAT(refusal(tree("[1, 1]", "[131072, 1]", "[1024, 1024]", "d-mod-k")),
+                HasSubstr("network has 268435456 links, expected at most 2097152"));
+    EXPECT_THAT(
+        refusal(platform_with(
+            R"({"shape": "mesh", "extents": [1024, 128, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]})")),
+        HasSubstr("network has 3407872 links"));
+    EXPECT_THAT(refusal(tree("[256, 512]", "[1, 256]", "[1, 1]", "min-hop")),
+                HasSubstr("network.routing needs tables that are too large for this tree"));
+    // Hosts have one port, so they need no tables.
+    EXPECT_EQ(refusal(tree("[4096, 16]", "[1, 8]", "[1, 1]", "min-hop")), "");
+}
+
+TEST(Platform, cores_without_a_rank_take_no_memory) {
+    const std::vector<HostSlots> rooms(1 << 17, {"n", 1 << 16});
+    EXPECT_THAT(place(rooms, {}, 3, "large"), ElementsAre(0, 0, 0));
+}
+
 TEST(Platform, a_network_with_rings_has_no_wormholes) {
     const auto with_packet = [](const std::string& shape) {
         return R"({"version": 1, "name": "small", "source": "a test", "network": {"shape": ")" +

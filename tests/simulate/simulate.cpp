@@ -6,6 +6,7 @@
 #include "tests/format/temporary_folder.hpp"
 #include "tests/simulate/cases.hpp"
 #include "tests/support/line_sums.hpp"
+#include "tests/support/random.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -231,6 +232,43 @@ TEST_F(Simulate, unreadable_platforms_are_named_in_the_error) {
     EXPECT_THAT(refusal<Error>(test::star(2, 10)), HasSubstr("broken.xml"));
     write("broken.json", "{");
     EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr("broken.json: is not JSON"));
+}
+
+/// Hosts of a cluster in SimGrid's XML; `more`: further elements.
+std::string cluster(const std::string& more = "") {
+    return R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">)" +
+           more + R"(<cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="1GBps"
+    lat="1us" sharing_policy="SPLITDUPLEX"/></platform>)";
+}
+
+TEST_F(Simulate, a_platform_cannot_change_settings_of_simgrid) {
+    const std::string trace = folder.path("trace");
+    write("plain.xml", cluster());
+    EXPECT_GT(simulated(test::star(2, 10)).seconds, 0);
+    write("tracing.xml", cluster(R"(<config><prop id="tracing" value="yes"/>
+        <prop id="tracing/platform" value="yes"/><prop id="tracing/filename" value=")" +
+                                 trace + R"("/></config>)"));
+    EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)),
+                HasSubstr("tracing.xml: has an element <config>"));
+    EXPECT_FALSE(std::filesystem::exists(trace));
+}
+
+TEST_F(Simulate, a_damaged_platform_of_simgrid_is_read_or_refused) {
+    const std::string whole = cluster();
+    test::Random random(3);
+    int refused = 0;
+    for (int i = 0; i < 60; ++i) {
+        std::string damaged = whole;
+        if (i % 3 == 0)
+            damaged.resize(random.index(whole.size()));
+        else
+            damaged[random.index(whole.size())] = static_cast<char>(random.number(1, 127));
+        write("damaged.xml", damaged);
+        refused += refusal<Error>(test::star(2, 10)).empty() ? 0 : 1;
+    }
+    EXPECT_GT(refused, 30);
 }
 
 } // namespace

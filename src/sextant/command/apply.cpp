@@ -103,6 +103,12 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
         print_warnings(std::array{
             fmt::format("{}: {}", source->path(), offset_remark(offset, command.output))});
     header.frame_interval = frame_interval_of(source->header(), frames);
+    const Bytes needed = header.shape.elements() * (Bytes{sizeof(float)} + size_of(header.sample));
+    if (needed > command.image.memory)
+        throw InvalidTask(fmt::format("memory {} is too small for an aligned frame of {}x{}, "
+                                      "expected {} or more",
+                                      text_of_memory(command.image.memory), header.shape.width,
+                                      header.shape.height, text_of_memory(needed)));
     format::SinkOptions options;
     options.pyramid = command.image.pyramid;
     const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header, options);

@@ -85,7 +85,9 @@ report::Section largest_section(const VolumeLabelSummary& summary) {
         html += "<th scope=\"col\" class=\"number\">Mean</th>";
     html += "</tr></thead>\n<tbody>\n";
     for (const auto& [label, body] : sizes.largest()) {
-        const auto side = [&](std::size_t axis) { return body.high[axis] - body.low[axis] + 1; };
+        const auto side = [&body = body](std::size_t axis) {
+            return body.high[axis] - body.low[axis] + 1;
+        };
         const std::array<double, 3> centre = body.centroid();
         html += fmt::format("<tr><td class=\"keyed\">{}{}</td>", key_of(label), label);
         const auto add = [&](const std::string& text) {

@@ -31,7 +31,7 @@ VolumeSlices<Sample>::VolumeSlices(const SliceGrid& grid) : grid_(grid) {
 
 template <class Sample>
 void VolumeSlices<Sample>::add(Elements z, Elements first, std::span<const Sample> rows) {
-    const auto [planes, height, width] = grid_.count;
+    const Elements planes = grid_.count[0], height = grid_.count[1], width = grid_.count[2];
     const Elements row_length = grid_.sides[2];
     const auto take_row = [&](Elements y, Elements to) {
         const Sample* const row = rows.data() + (y - first) * row_length;
@@ -77,7 +77,7 @@ VolumeSlices<float> slices_of(const Communicator& communicator, FrameSource& vol
                               const SliceGrid& grid) {
     VolumeSlices<float> slices(grid);
     const Elements ranks = communicator.size(), rank = communicator.rank();
-    const auto [depth, height, width] = grid.sides;
+    const Elements depth = grid.sides[0], height = grid.sides[1], width = grid.sides[2];
     agree(communicator, [&] {
         constexpr Elements samples_at_once = 1 << 20;
         const Elements rows = std::clamp<Elements>(samples_at_once / width, 1, height);

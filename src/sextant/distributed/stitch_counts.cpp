@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/stitch_counts.hpp"
 
+#include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -150,13 +151,12 @@ void StitchCounts::count() {
     const std::vector<BlockPair>& pairs = blocks_.cover().pairs();
     for (const int block : loaded_) {
         count_labels(block);
-        const auto [begin, end] = std::ranges::equal_range(pairs, block, {}, &BlockPair::a);
-        for (auto pair = begin; pair != end; ++pair) {
-            const VolumeBox box = kernel::common(pair->box, slab_);
+        for (const BlockPair& pair : equal_range(pairs, block, &BlockPair::a)) {
+            const VolumeBox box = kernel::common(pair.box, slab_);
             if (box.empty())
                 continue;
-            const int number = static_cast<int>(pair - pairs.begin());
-            pair->axis < 0 ? count_shared(number, box) : count_touching(number, box);
+            const int number = static_cast<int>(&pair - pairs.data());
+            pair.axis < 0 ? count_shared(number, box) : count_touching(number, box);
         }
     }
 }

@@ -495,7 +495,7 @@ void VolumeComponents::join_ranks() {
             joined.push_back(pair.back);
         }
         std::ranges::sort(joined);
-        joined.erase(std::ranges::unique(joined).begin(), joined.end());
+        joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
         const auto position = [&](Elements set) {
             return std::ranges::lower_bound(joined, set) - joined.begin();
         };

@@ -2,6 +2,7 @@
 #include "sextant/distributed/volume_run.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/core/equal_range.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
@@ -111,8 +112,7 @@ void VolumeRun::choose() {
 
 /// The interior components of a part that are kept, if only the largest are.
 std::span<const Candidate> VolumeRun::kept_of(Elements part) const {
-    const auto range = std::ranges::equal_range(kept_, part, {}, &Candidate::part);
-    return {range.begin(), range.end()};
+    return equal_range(kept_, part, &Candidate::part);
 }
 
 /// Numbers the components that are kept, in the order of their first voxels.

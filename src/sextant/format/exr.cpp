@@ -17,6 +17,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <OpenEXR/ImfChannelList.h>
@@ -56,6 +57,7 @@ struct ExrStart {
     Imf::Header header;
     bool deep = false;
     Bytes file_size = 0;
+    Bytes end = 0; ///< position after the header
 };
 
 std::int32_t read_integer(SourceFile& file) {
@@ -69,20 +71,80 @@ std::int32_t read_integer(SourceFile& file) {
     return static_cast<std::int32_t>(value);
 }
 
-/// Skips a name that ends with a zero byte. Returns true if the name was empty.
-bool skip_name(SourceFile& file) {
+/// Reads a name that ends with a zero byte.
+std::string read_name(SourceFile& file) {
     constexpr int longest = 256;
+    std::string name;
     for (int length = 0; length < longest; ++length) {
         const int byte = std::fgetc(file.handle());
         if (byte == EOF)
             throw InvalidFile(file.path(), "ends inside its header");
         if (byte == 0)
-            return length == 0;
+            return name;
+        name += static_cast<char>(byte);
     }
     throw InvalidFile(file.path(), "has a header name of more than 255 bytes: damaged");
 }
 
-/// Checks that no attribute extends beyond the end of the file. Returns the version with its flags.
+/// A type of attributes whose values all have the same size.
+struct AttributeType {
+    std::string_view name;
+    Bytes size;
+};
+constexpr AttributeType attribute_types[] = {{"box2f", 16},
+                                             {"box2i", 16},
+                                             {"chromaticities", 32},
+                                             {"compression", 1},
+                                             {"deepImageState", 1},
+                                             {"double", 8},
+                                             {"envmap", 1},
+                                             {"float", 4},
+                                             {"int", 4},
+                                             {"keycode", 28},
+                                             {"lineOrder", 1},
+                                             {"m33d", 72},
+                                             {"m33f", 36},
+                                             {"m44d", 128},
+                                             {"m44f", 64},
+                                             {"rational", 8},
+                                             {"tiledesc", 9},
+                                             {"timecode", 8},
+                                             {"v2d", 16},
+                                             {"v2f", 8},
+                                             {"v2i", 8},
+                                             {"v3d", 24},
+                                             {"v3f", 12},
+                                             {"v3i", 12}};
+
+/// Returns the size of an attribute's value, which starts at the position of `file`, as OpenEXR
+/// reads it. `stated`: the size that the file states, which OpenEXR ignores for some types; it
+/// would then read the attributes after this one from a wrong position, and allocate memory of any
+/// size for them.
+Bytes size_of_value(SourceFile& file, const std::string& type, Bytes stated) {
+    const auto* const known = std::ranges::find(attribute_types, type, &AttributeType::name);
+    if (known != std::end(attribute_types))
+        return known->size;
+    if (type == "floatvector")
+        return stated / 4 * 4;
+    if (type == "preview" && stated >= 8) {
+        const Bytes width = read_integer(file), height = read_integer(file);
+        const bool fits = width >= 0 && height >= 0 && (width == 0 || height <= stated / width);
+        return fits ? 8 + 4 * width * height : -1;
+    }
+    if (type != "chlist")
+        return stated;
+    constexpr Bytes size_of_channel = 16;
+    Bytes size = 1;
+    for (std::string name = read_name(file); !name.empty() && size <= stated;
+         name = read_name(file)) {
+        size += std::ssize(name) + 1 + size_of_channel;
+        file.skip(size_of_channel);
+    }
+    return size;
+}
+
+/// Checks that all attributes have the sizes that they state, and that none extends beyond the end
+/// of the file. Returns the version with its flags.
 int check_attributes(SourceFile& file) {
     const std::string& path = file.path();
     if (read_integer(file) != Imf::MAGIC) {
@@ -91,17 +153,21 @@ int check_attributes(SourceFile& file) {
     const int version = read_integer(file);
     if (Imf::isMultiPart(version))
         throw InvalidFile(path, "has several images, expected a single one");
-    for (int number = 0; !skip_name(file); ++number) {
-        skip_name(file);
+    for (int number = 0; !read_name(file).empty(); ++number) {
+        const std::string type = read_name(file);
         const Bytes length = read_integer(file);
-        const Bytes left = file.size() - ftello(file.handle());
+        const Bytes begin = ftello(file.handle()), left = file.size() - begin;
         if (length < 0 || length > left) {
             throw InvalidFile(
                 path, fmt::format("header attribute {} claims {} bytes, but only {} remain: "
                                   "damaged or truncated",
                                   number, length, left));
         }
-        file.skip(length);
+        if (size_of_value(file, type, length) != length)
+            throw InvalidFile(path, fmt::format("header attribute {} claims {} bytes, which its "
+                                                "type does not have: damaged",
+                                                number, length));
+        file.skip(begin + length - ftello(file.handle()));
     }
     return version;
 }
@@ -112,9 +178,10 @@ int check_attributes(SourceFile& file) {
 ExrStart read_exr_start(const std::string& path) {
     SourceFile file(path);
     int version = check_attributes(file);
+    const Bytes end = ftello(file.handle());
     Imf::StdIFStream stream(path.c_str());
     stream.seekg(8); // attributes follow the magic number and the version
-    ExrStart start{{}, Imf::isNonImage(version), file.size()};
+    ExrStart start{{}, Imf::isNonImage(version), file.size(), end};
     start.header.readFrom(stream, version);
     start.header.sanityCheck(Imf::isTiled(version), false);
     return start;
@@ -438,6 +505,32 @@ ImageHeader deep_exr_header(const std::string& path, const ExrStart& start) {
     return {shape, deep_f32};
 }
 
+/// Checks the sizes that the chunks of a deep file state, one for each row, since OpenEXR allocates
+/// as much memory. `unpacked`: the bytes of all fragments.
+void check_deep_chunks(const std::string& path, const ExrStart& start, std::int64_t rows,
+                       Bytes unpacked) {
+    const SourceFile file(path);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        std::array<std::int64_t, 1> position{};
+        std::array<std::int64_t, 3> sizes{}; // of the counts, of the fragments, and unpacked
+        const auto read = [&](Bytes from, std::span<std::int64_t> to) {
+            if (from < start.end || from > start.file_size ||
+                file.read_at(from, std::as_writable_bytes(to)) <
+                    static_cast<Bytes>(to.size_bytes()))
+                throw InvalidFile(path, fmt::format("row {} is missing: truncated", row));
+        };
+        read(start.end + 8 * row, position);
+        // The number of the row comes first.
+        read(std::min(position[0], start.file_size) + 4, sizes);
+        const Bytes left = start.file_size - position[0];
+        if (sizes[0] < 0 || sizes[0] > left || sizes[1] < 0 || sizes[1] > left || sizes[2] < 0 ||
+            sizes[2] > unpacked)
+            throw InvalidFile(path, fmt::format("row {} claims {} and {} bytes, {} when unpacked: "
+                                                "damaged",
+                                                row, sizes[0], sizes[1], sizes[2]));
+    }
+}
+
 } // namespace
 
 ImageHeader read_exr_header(const std::string& path) {
@@ -483,8 +576,9 @@ DeepImage read_exr_deep(const std::string& path) {
         file.setFrameBuffer(samples.buffer());
         file.readPixelSampleCounts(top, last);
         samples.lay_out(image);
-        check_plausible(path, image.first.back() * stored_pixel(start.header.channels()),
-                        start.file_size, deflate_ratio);
+        const Bytes unpacked = image.first.back() * stored_pixel(start.header.channels());
+        check_plausible(path, unpacked, start.file_size, deflate_ratio);
+        check_deep_chunks(path, start, window.height(), unpacked);
         image.fragments.resize(static_cast<std::size_t>(image.first.back()));
         samples.point_to(image, image.fragments.data());
         file.readPixels(top, last);

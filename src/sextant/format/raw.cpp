@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 namespace sextant::format {
 
@@ -98,63 +99,33 @@ void check_size(const std::string& path, const ImageHeader& header) {
     check_plausible(path, expected, file.size(), zstd_ratio);
 }
 
-/// Decompresses all frames of a file into memory of exactly their size.
-class Decompression {
-  public:
-    Decompression(const std::string& path, const ImageHeader& header, std::span<std::byte> to)
-        : file_(path),
-          header_(header),
-          output_{to.data(), to.size(), 0},
-          buffer_(ZSTD_DStreamInSize()),
-          context_(ZSTD_createDCtx()) {
-        if (!context_)
-            throw std::bad_alloc();
-        // Allow any window size: the memory of the window is bounded by that of the output.
-        const ZSTD_bounds windows = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
-        ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, windows.upperBound);
+/// Decompresses all zstd frames of a file into memory of exactly their size. The whole file is in
+/// memory, so that frames need no window: a header of six bytes may claim one of 2 GiB.
+void decompress(const std::string& path, const ImageHeader& header, std::span<std::byte> to) {
+    SourceFile file(path);
+    const Bytes most = 2 * bytes_of(header) + (Bytes{1} << 20); // zstd adds less than 1 %
+    if (file.size() > most)
+        fail_size(path, fmt::format("{} compressed", file.size()), header);
+    std::vector<std::byte> packed(static_cast<std::size_t>(file.size()));
+    packed.resize(static_cast<std::size_t>(file.read(packed)));
+    const Decompressor context(ZSTD_createDCtx());
+    if (!context)
+        throw std::bad_alloc();
+    const std::size_t size =
+        ZSTD_decompressDCtx(context.get(), to.data(), to.size(), packed.data(), packed.size());
+    switch (ZSTD_getErrorCode(size)) {
+    case ZSTD_error_no_error:
+        if (size < to.size())
+            fail_size(path, std::to_string(size), header);
+        return;
+    case ZSTD_error_dstSize_tooSmall:
+        fail_size(path, fmt::format("more than {}", to.size()), header);
+    case ZSTD_error_srcSize_wrong:
+        throw InvalidFile(path, "ends inside its last zstd frame: truncated");
+    default:
+        throw InvalidFile(path, fmt::format("cannot be decompressed: {}", ZSTD_getErrorName(size)));
     }
-
-    void run() {
-        std::size_t open = 1; // 0 if no zstd frame is open
-        while (const Bytes got = file_.read(buffer_)) {
-            ZSTD_inBuffer input{buffer_.data(), static_cast<std::size_t>(got), 0};
-            while (input.pos < input.size)
-                open = step(input);
-        }
-        if (open != 0) { // libzstd may still hold decoded bytes after a full output
-            ZSTD_inBuffer none{buffer_.data(), 0, 0};
-            open = step(none);
-        }
-        if (output_.pos < output_.size)
-            fail_size(file_.path(), std::to_string(output_.pos), header_);
-        if (open != 0)
-            throw InvalidFile(file_.path(), "ends inside its last zstd frame: truncated");
-    }
-
-  private:
-    /// Decodes one more piece. Once the output is full, only the end of a frame may follow.
-    std::size_t step(ZSTD_inBuffer& input) {
-        const bool full = output_.pos == output_.size;
-        std::byte spare{};
-        ZSTD_outBuffer beyond{&spare, 1, 0};
-        const std::size_t left =
-            ZSTD_decompressStream(context_.get(), full ? &beyond : &output_, &input);
-        if (ZSTD_isError(left)) {
-            throw InvalidFile(file_.path(),
-                              fmt::format("cannot be decompressed: {}", ZSTD_getErrorName(left)));
-        }
-        if (beyond.pos > 0) {
-            fail_size(file_.path(), fmt::format("more than {}", output_.size), header_);
-        }
-        return left;
-    }
-
-    SourceFile file_;
-    const ImageHeader& header_;
-    ZSTD_outBuffer output_;
-    std::vector<std::byte> buffer_;
-    Decompressor context_;
-};
+}
 
 void require(const std::string& path, std::size_t result) {
     if (ZSTD_isError(result)) {
@@ -203,7 +174,7 @@ void read_raw(const std::string& path, const ImageHeader& header, std::span<std:
     check_size(path, header);
     check_expected(path, header, header, to);
     if (is_compressed(path)) {
-        Decompression(path, header, to).run();
+        decompress(path, header, to);
         return;
     }
     SourceFile file(path);

@@ -8,6 +8,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/lab/evaluate_launches.hpp"
 #include "sextant/lab/evaluate_simulated.hpp"
 #include "sextant/lab/evaluation.hpp"
@@ -259,9 +260,13 @@ using Cell = WinnerMap::Cell;
 /// stay within nodes.
 bool fills_nodes(const std::string& radices, int ranks_a_node) {
     std::istringstream numbers(radices);
-    int joined = 1;
-    for (std::string radix; joined < ranks_a_node && std::getline(numbers, radix, ',');)
-        joined *= std::stoi(radix);
+    std::int64_t joined = 1;
+    for (std::string text; joined < ranks_a_node && std::getline(numbers, text, ',');) {
+        const auto radix = parsed_number<int>(text);
+        if (!radix) // from a file that was changed by hand
+            return false;
+        joined *= *radix;
+    }
     return ranks_a_node > 1 && joined == ranks_a_node;
 }
 

@@ -40,15 +40,13 @@ nlohmann::ordered_json json_of(const EvaluatedCase& one) {
 }
 
 EvaluatedConfiguration way_from(const JsonField& field) {
-    constexpr double longest = 1e6;
+    constexpr double shortest = 1e-12, longest = 1e6;
     EvaluatedConfiguration configuration{
         field.at("name").text(), field.at("baseline").boolean(), std::nullopt, {}};
     if (const auto predicted = field.find("predicted"))
         configuration.predicted = predicted->number(0, longest);
     for (const JsonField& seconds : field.at("measured").items())
-        configuration.measured.push_back(seconds.number(0, longest));
-    if (configuration.measured.empty())
-        field.at("measured").fail("is empty");
+        configuration.measured.push_back(seconds.number(shortest, longest));
     return configuration;
 }
 
@@ -60,8 +58,19 @@ EvaluatedCase case_from(const JsonField& field) {
     one.what.image = field.at("image").text();
     one.what.collect = field.at("collect").boolean();
     one.chosen = field.at("chosen").text();
-    for (const JsonField& configuration : field.at("configurations").items())
+    bool any_of_ours = false;
+    for (const JsonField& configuration : field.at("configurations").items()) {
         one.configurations.push_back(way_from(configuration));
+        any_of_ours = any_of_ours || !one.configurations.back().baseline;
+        const JsonField measured = configuration.at("measured");
+        if (measured.size() == 0)
+            measured.fail("is empty");
+        if (measured.size() != one.configurations.front().measured.size())
+            measured.fail(fmt::format("has {} times, expected {}, one per launch", measured.size(),
+                                      one.configurations.front().measured.size()));
+    }
+    if (!any_of_ours)
+        field.at("configurations").fail("has only baselines");
     if (!one.find(one.chosen))
         field.at("chosen").fail("is not among the configurations");
     return one;
@@ -145,12 +154,13 @@ std::string to_json(const Evaluation& evaluation) {
 
 Evaluation read_evaluation(const std::string& path) {
     constexpr Bytes longest = Bytes{1} << 24;
+    constexpr std::int64_t most_ranks = 1 << 24;
     const JsonField file = JsonField::read(path, {longest});
     file.at("evaluate_version").require_version(evaluation_version);
     Evaluation evaluation;
     evaluation.seed = static_cast<std::uint64_t>(file.at("seed").integer(0, 1 << 30));
-    evaluation.ranks = static_cast<int>(file.at("ranks").integer(1, 1 << 30));
-    evaluation.cores = static_cast<int>(file.at("cores").integer(1, 1 << 30));
+    evaluation.ranks = static_cast<int>(file.at("ranks").integer(1, most_ranks));
+    evaluation.cores = static_cast<int>(file.at("cores").integer(1, most_ranks));
     evaluation.transport = file.at("transport").text();
     evaluation.host = file.at("host").text();
     evaluation.machine = file.at("machine").text();

@@ -394,7 +394,7 @@ Result charges_of_gathers(Extent) {
     for (const auto& [paper, ours] : gathers) {
         const auto printed =
             std::find_if(std::begin(printed_one_to_all), std::end(printed_one_to_all),
-                         [&](const Printed& each) { return each.paper == paper; });
+                         [&paper = paper](const Printed& each) { return each.paper == paper; });
         const collective::Algorithm& algorithm = collective::find(ours);
         const Grid grid = figure_of_one_to_all.grid(1);
         const double received =

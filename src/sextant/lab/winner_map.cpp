@@ -57,10 +57,12 @@ class Drawing {
                2 * margin + names + wide_ * static_cast<double>(map.columns.size())) {}
 
     std::string draw() {
-        const auto colours = report::ordered_colours(static_cast<int>(winners_.size()));
+        const auto count = static_cast<int>(winners_.size());
+        const auto colours = report::ordered_colours(count);
         std::vector<report::LegendEntry> legend;
         for (std::size_t i = 0; i < winners_.size(); ++i) {
-            svg_.colour(fmt::format(".w{}", i), "fill", colours[i]);
+            const int colour = report::colour_index(static_cast<int>(i), count);
+            svg_.colour(fmt::format(".w{}", i), "fill", colours[static_cast<std::size_t>(colour)]);
             svg_.style(fmt::format(".w{}", i), "fill-opacity:.45");
             legend.push_back(
                 {fmt::format(R"(<rect class="w{}" width="14" height="12"/>)", i), winners_[i]});

@@ -13,6 +13,8 @@ namespace sextant::machine {
 namespace {
 
 constexpr std::int64_t longest_profile = std::int64_t{1} << 26;
+/// The largest count of bytes, elements or samples: twice as many still fit in 64 bits.
+constexpr std::int64_t most_counted = std::int64_t{1} << 60;
 
 /// Reads median, low, high and samples from consecutive list entries.
 Value value_in(const JsonField& list, std::size_t median) {
@@ -20,7 +22,7 @@ Value value_in(const JsonField& list, std::size_t median) {
     value.low = list[median + 1].number(0, list.most);
     value.high = list[median + 2].number(value.low, list.most);
     value.median = list[median].number(value.low, value.high);
-    value.samples = list[median + 3].integer(0, INT64_MAX);
+    value.samples = list[median + 3].integer(0, most_counted);
     return value;
 }
 
@@ -49,7 +51,7 @@ Value seconds_of(const JsonField& row, const std::string& first_two) {
 Point point_of(const JsonField& field) {
     Point point;
     point.seconds = seconds_of(field, "bytes, block");
-    point.bytes = field[0].integer(0, INT64_MAX);
+    point.bytes = field[0].integer(0, most_counted);
     point.block = field[1].integer(0, point.bytes);
     if (point.bytes > 0 && point.block == 0)
         field[1].refuse("a block length in bytes, at least 1");
@@ -60,7 +62,7 @@ Pass pass_of(const JsonField& field) {
     constexpr std::int64_t most_operands = 1 << 24;
     Pass pass;
     pass.seconds = seconds_of(field, "elements, operands");
-    pass.elements = field[0].integer(0, INT64_MAX);
+    pass.elements = field[0].integer(0, most_counted);
     pass.operands = static_cast<int>(field[1].integer(1, most_operands));
     return pass;
 }
@@ -124,7 +126,7 @@ LinkCosts link_of(const JsonField& field) {
     link.link = field.at("link").one_of<Link>(link_names);
     for (const JsonField& size : field.items_or_none("switches")) {
         link.switches.push_back(
-            size.integer(link.switches.empty() ? 0 : link.switches.back() + 1, INT64_MAX));
+            size.integer(link.switches.empty() ? 0 : link.switches.back() + 1, most_counted));
     }
     if (const auto given = field.find("hockney"))
         link.hockney = hockney_of(*given);
@@ -175,7 +177,7 @@ std::vector<Work> works_of(const JsonField& field, const char* name) {
 }
 
 CopyRate copy_of(const JsonField& field) {
-    return {field.at("block").integer(0, INT64_MAX), value_of(field.at("seconds_per_byte")),
+    return {field.at("block").integer(0, most_counted), value_of(field.at("seconds_per_byte")),
             origin_of(field)};
 }
 
@@ -206,7 +208,7 @@ C3 c3_of(const JsonField& field) {
     c3.topology = topology_of(field.at("topology"));
     c3.routing = field.at("routing").one_of<Routing>(routing_names);
     c3.blocking_sends = field.at("blocking_sends").boolean();
-    c3.packet = field.at("packet").integer(1, INT64_MAX);
+    c3.packet = field.at("packet").integer(1, most_counted);
     c3.setup = value_of(field.at("setup"));
     c3.seconds_per_unit = value_of(field.at("seconds_per_unit"));
     c3.seconds_per_computation_unit = value_of(field.at("seconds_per_computation_unit"));

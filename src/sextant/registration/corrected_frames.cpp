@@ -2,6 +2,7 @@
 #include "sextant/registration/corrected_frames.hpp"
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
 
@@ -415,8 +416,7 @@ void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
 
 /// Returns the blank lines of a frame.
 std::span<const CorrectedFrames::FrameBand> CorrectedFrames::bands_of(std::int64_t frame) const {
-    const auto found = std::ranges::equal_range(bands_, frame, {}, &FrameBand::frame);
-    return {found.begin(), found.end()};
+    return equal_range(bands_, frame, &FrameBand::frame);
 }
 
 std::int64_t CorrectedFrames::blank(std::int64_t frame) const {

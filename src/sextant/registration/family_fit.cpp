@@ -165,7 +165,7 @@ FamilyFit::Level FamilyFit::level_of(const Pyramid& reference, const Pyramid& mo
 
 /// Computes the weighted sums of each tile, and returns the sums over the whole image, unweighted.
 kernel::RigidSums FamilyFit::sums_of_tiles(const Level& level, const AffineMotion& motion) {
-    const auto [width, height] = level.tiles;
+    const Elements width = level.tiles.width, height = level.tiles.height;
     tiles_.resize(static_cast<std::size_t>(level.tiles.elements()));
     run_parts(team_, static_cast<int>(height), [&](int row, int) {
         for (Elements column = 0; column < width; ++column) {

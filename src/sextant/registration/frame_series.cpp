@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
+#include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/canvas.hpp"
@@ -327,8 +328,8 @@ class Registering {
             return std::pair(link.moved, link.reference);
         };
         std::ranges::stable_sort(all, {}, ends);
-        const auto twice = std::ranges::unique(all, {}, ends);
-        all.erase(twice.begin(), twice.end());
+        const auto same = [&](const LinkSeen& a, const LinkSeen& b) { return ends(a) == ends(b); };
+        all.erase(std::unique(all.begin(), all.end(), same), all.end());
         votes_ = consensus(usable_.size(), all, source_.header().shape, options_.tolerance,
                            options_.rigid.least_lead);
         trusted_links_.assign(usable_.size(), 0);
@@ -408,8 +409,7 @@ class Registering {
         RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
         Seconds spent = 0;
         const Link* found = nullptr;
-        const auto of_frame = std::ranges::equal_range(links_, frame, {}, &Link::moved);
-        for (const Link& link : of_frame) {
+        for (const Link& link : equal_range(links_, frame, &Link::moved)) {
             spent += link.seconds;
             if (link.reference == reference &&
                 rms_distance(link.result.motion, expected, source_.header().shape) <=

@@ -41,6 +41,8 @@ namespace {
 constexpr int newest_version = 1;
 constexpr int most_ranks = 1 << 20;
 constexpr double microseconds = 1e6;
+constexpr Seconds longest = 1e9;                      ///< some 30 years
+constexpr Elements most_elements = Elements{1} << 36; ///< the sum over all events fits in 64 bits
 constexpr Bytes most_bytes = Bytes{4} << 30;
 
 /// Appends lines that are separated by commas.
@@ -125,8 +127,9 @@ Number number_in(const JsonField& object, const char* field, Number least,
     return static_cast<Number>(object.at(field).integer(least, most));
 }
 
-double seconds_in(const JsonField& object, const char* field) {
-    constexpr double most = std::numeric_limits<double>::max();
+/// Returns a time of at most `longest` seconds before or after 0.
+double time_in(const JsonField& object, const char* field, double units_per_second = 1) {
+    const double most = longest * units_per_second;
     return object.at(field).number(-most, most);
 }
 
@@ -141,7 +144,8 @@ Value one_of(const JsonField& field, std::span<const Value> values) {
 
 Event event_of(const JsonField& event) {
     const JsonField more = event.at("args");
-    const double begin = seconds_in(event, "ts"), length = seconds_in(event, "dur");
+    const double begin = time_in(event, "ts", microseconds);
+    const double length = time_in(event, "dur", microseconds);
     if (begin < 0 || length < 0)
         event.fail(
             fmt::format("begins at {} us and lasts {} us: a clock ran backwards", begin, length));
@@ -150,7 +154,7 @@ Event event_of(const JsonField& event) {
             .activity = one_of<Activity>(event.at("name"), activities),
             .round = number_in(more, "round", 0),
             .peer = number_in(more, "peer", -1, most_ranks),
-            .elements = number_in<Elements>(more, "elements", 0),
+            .elements = number_in<Elements>(more, "elements", 0, most_elements),
             .begin = begin / microseconds,
             .end = (begin + length) / microseconds};
 }
@@ -166,12 +170,12 @@ Recording recording_of(const JsonField& head) {
     recording.element_size = number_in<Bytes>(head, "element_size", 0, Bytes{1} << 40);
     recording.clocks = number_in(head, "clocks", 1, most_ranks);
     recording.lent = head.at("lent").boolean();
-    recording.trace.duration = head.at("seconds").number(0, std::numeric_limits<double>::max());
+    recording.trace.duration = head.at("seconds").number(0, longest);
     for (const JsonField& clock : head.items_or_none("aligned"))
         recording.aligned.push_back({.first_rank = number_in(clock, "first_rank", 0, most_ranks),
                                      .at = 0,
-                                     .offset = seconds_in(clock, "offset"),
-                                     .uncertainty = seconds_in(clock, "uncertainty")});
+                                     .offset = time_in(clock, "offset"),
+                                     .uncertainty = time_in(clock, "uncertainty")});
     return recording;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/schedule/matching.hpp"
 
+#include "sextant/core/equal_range.hpp"
+
 #include <algorithm>
 #include <ranges>
 #include <stdexcept>
@@ -88,8 +90,8 @@ std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
     for (int rank = 0; rank < static_cast<int>(schedule.size()); ++rank) {
         const std::vector<Side>& own = sends[static_cast<std::size_t>(rank)];
         for (auto first = own.begin(); first != own.end();) {
-            const auto theirs = std::ranges::equal_range(
-                receives[static_cast<std::size_t>(first->peer)], rank, {}, &Side::peer);
+            const auto theirs =
+                equal_range(receives[static_cast<std::size_t>(first->peer)], rank, &Side::peer);
             const auto last = std::find_if(
                 first, own.end(), [&](const Side& side) { return side.peer != first->peer; });
             if (last - first != std::ssize(theirs)) {
@@ -109,7 +111,7 @@ std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
         const std::vector<Side>& own = receives[static_cast<std::size_t>(rank)];
         for (const Side& receive : own) {
             if (mate({rank, receive.step}).rank < 0) {
-                const auto all = std::ranges::equal_range(own, receive.peer, {}, &Side::peer);
+                const auto all = equal_range(own, receive.peer, &Side::peer);
                 fail_with_counts(receive.peer, 0, rank, all.size());
             }
         }

@@ -179,17 +179,20 @@ std::vector<HostSlots> rooms_of(const Network& network) {
 std::vector<int> place(std::span<const HostSlots> rooms, std::span<const OrderedHost> order,
                        int ranks, const std::string& platform) {
     std::vector<int> host_of;
+    std::int64_t all_cores = 0;
     const std::vector<int> hosts = chosen(rooms, order, platform);
     for (const int host : hosts) {
         const int cores = rooms[static_cast<std::size_t>(host)].cores;
-        host_of.insert(host_of.end(), static_cast<std::size_t>(cores), host);
+        const std::int64_t left = ranks - std::ssize(host_of);
+        host_of.insert(host_of.end(), static_cast<std::size_t>(std::min<std::int64_t>(cores, left)),
+                       host);
+        all_cores += cores;
     }
-    if (static_cast<int>(host_of.size()) < ranks) {
+    if (all_cores < ranks) {
         throw InvalidTask(fmt::format("{} ranks, but {} has {} cores on {} hosts{}", ranks,
-                                      platform, host_of.size(), hosts.size(),
+                                      platform, all_cores, hosts.size(),
                                       order.empty() ? "" : " named in the order"));
     }
-    host_of.resize(static_cast<std::size_t>(ranks));
     return host_of;
 }
 

@@ -34,6 +34,21 @@ std::vector<std::string> numbered_hosts(int count) {
     return names;
 }
 
+namespace {
+
+/// Refuses a list of extents or levels that is empty or too long.
+void check_dimensions(const JsonField& list, const char* expected) {
+    if (list.size() < 1 || list.size() > most_dimensions)
+        list.refuse(fmt::format("{}, at most {} numbers", expected, most_dimensions));
+}
+
+void check_links(const JsonField& network, std::int64_t links) {
+    if (links > most_links)
+        network.fail(fmt::format("has {} links, expected at most {}", links, most_links));
+}
+
+} // namespace
+
 Network crossbar(const JsonField& network, const Wire& wire) {
     Network made;
     const auto hosts = static_cast<int>(network.at("hosts").integer(1, most_hosts));
@@ -100,12 +115,13 @@ Grid read_grid(const JsonField& network, bool wraps) {
     grid.wraps = wraps;
     grid.has_injection = network.find("injection").has_value();
     const JsonField extents = network.at("extents");
+    check_dimensions(extents, "the number of hosts along each dimension");
     for (const JsonField& extent : extents.items()) {
-        grid.extents.push_back(static_cast<int>(extent.integer(1, most_hosts / grid.hosts)));
+        const int most = std::min(longest_extent, most_hosts / grid.hosts);
+        grid.extents.push_back(static_cast<int>(extent.integer(1, most)));
         grid.hosts *= grid.extents.back();
     }
-    if (grid.extents.empty())
-        extents.refuse("the number of hosts along each dimension");
+    check_links(network, std::int64_t{grid.hosts} * grid.links_a_host());
     return grid;
 }
 
@@ -221,21 +237,33 @@ std::uint64_t drawn(std::uint64_t seed, int level, int node, int to) {
     return std::uint64_t{words[0]} << 32 | words[1];
 }
 
-/// The port to each host, for each switch that has parents.
+/// The port to each host, for each node that has several ports upward.
 class PortTables {
   public:
-    PortTables(const Tree& tree, std::size_t hosts) : hosts_(hosts) {
-        for (int level = 0; level < tree.levels(); ++level)
-            ports_.emplace_back(static_cast<std::size_t>(tree.nodes(level)) * hosts);
+    PortTables(const JsonField& network, const Tree& tree, std::size_t hosts) : hosts_(hosts) {
+        constexpr std::int64_t most_choices = 1 << 27; // takes a second
+        std::int64_t choices = 0;
+        for (int level = 0; level < tree.levels(); ++level) {
+            const int ports = tree.step(level).ports();
+            const std::int64_t entries =
+                ports > 1 ? std::int64_t{tree.nodes(level)} * static_cast<std::int64_t>(hosts) : 0;
+            choices += entries * ports;
+            if (choices > most_choices)
+                network.at("routing").fail("needs tables that are too large for this tree");
+            ports_.emplace_back(static_cast<std::size_t>(entries));
+        }
     }
-    std::uint16_t& at(int level, int node, int to) {
+    bool has(int level) const { return !ports_[static_cast<std::size_t>(level)].empty(); }
+    /// Requires has(level).
+    int& at(int level, int node, int to) {
         return ports_[static_cast<std::size_t>(level)]
                      [static_cast<std::size_t>(node) * hosts_ + static_cast<std::size_t>(to)];
     }
+    int port(int level, int node, int to) { return has(level) ? at(level, node, to) : 0; }
 
   private:
     std::size_t hosts_;
-    std::vector<std::vector<std::uint16_t>> ports_;
+    std::vector<std::vector<int>> ports_;
 };
 
 /// The leaf positions (slots) of the tree that have a host.
@@ -257,10 +285,13 @@ std::vector<int> drawn_order(std::size_t count, std::uint64_t seed) {
     return order;
 }
 
-Port min_hop(const Tree& tree, const std::vector<int>& slots, std::uint64_t seed) {
-    const auto tables = std::make_shared<PortTables>(tree, slots.size());
+Port min_hop(const JsonField& network, const Tree& tree, const std::vector<int>& slots,
+             std::uint64_t seed) {
+    const auto tables = std::make_shared<PortTables>(network, tree, slots.size());
     const std::vector<int> order = drawn_order(slots.size(), seed);
     for (int level = 0; level < tree.levels(); ++level) {
+        if (!tables->has(level))
+            continue;
         const int below = tree.leaves_below(level);
         for (int node = 0; node < tree.nodes(level); ++node) {
             std::vector<int> assigned(static_cast<std::size_t>(tree.step(level).ports()));
@@ -269,27 +300,29 @@ Port min_hop(const Tree& tree, const std::vector<int>& slots, std::uint64_t seed
                     continue; // there is only one path down
                 const auto least = std::min_element(assigned.begin(), assigned.end());
                 ++*least;
-                tables->at(level, node, to) = static_cast<std::uint16_t>(least - assigned.begin());
+                tables->at(level, node, to) = static_cast<int>(least - assigned.begin());
             }
         }
     }
-    return [tables](int level, int node, int to) { return int{tables->at(level, node, to)}; };
+    return [tables](int level, int node, int to) { return tables->port(level, node, to); };
 }
 
 Port from_table(const JsonField& network, const Tree& tree, std::size_t hosts) {
     if (tree.levels() != 2 || tree.step(0).ports() != 1)
         network.at("routing").fail("is \"table\", which requires a tree of two levels");
-    const auto tables = std::make_shared<PortTables>(tree, hosts);
+    const auto tables = std::make_shared<PortTables>(network, tree, hosts);
     const JsonField rows = network.at("spines");
     rows.require_size(static_cast<std::size_t>(tree.nodes(1)), "one row per leaf switch");
     for (int leaf = 0; leaf < tree.nodes(1); ++leaf) {
         const JsonField row = rows[static_cast<std::size_t>(leaf)];
         row.require_size(hosts, "one spine per host");
-        for (std::size_t to = 0; to < hosts; ++to)
-            tables->at(1, leaf, static_cast<int>(to)) =
-                static_cast<std::uint16_t>(row[to].integer(0, tree.step(1).ports() - 1));
+        for (std::size_t to = 0; to < hosts; ++to) {
+            const std::int64_t port = row[to].integer(0, tree.step(1).ports() - 1);
+            if (tables->has(1))
+                tables->at(1, leaf, static_cast<int>(to)) = static_cast<int>(port);
+        }
     }
-    return [tables](int level, int node, int to) { return int{tables->at(level, node, to)}; };
+    return [tables](int level, int node, int to) { return tables->port(level, node, to); };
 }
 
 Port port_rule(const JsonField& network, const Tree& tree, const std::vector<int>& slots) {
@@ -301,7 +334,7 @@ Port port_rule(const JsonField& network, const Tree& tree, const std::vector<int
     };
     switch (network.at("routing").one_of<Routing>(names)) {
     case Routing::min_hop:
-        return min_hop(tree, slots, seed());
+        return min_hop(network, tree, slots, seed());
     case Routing::first_port:
         return [](int, int, int) { return 0; };
     case Routing::random:
@@ -321,8 +354,7 @@ Tree read_tree(const JsonField& network) {
     const JsonField down = network.at("down"), up = network.at("up"), cables = network.at("cables");
     up.require_size(down.size(), "as many levels as `down`");
     cables.require_size(down.size(), "as many levels as `down`");
-    if (down.size() == 0)
-        down.refuse("the number of children of a switch at each level");
+    check_dimensions(down, "the number of children of a switch at each level");
     std::vector<TreeLevel> steps;
     std::int64_t hosts = 1, configurations = 1;
     for (std::size_t level = 0; level < down.size(); ++level) {
@@ -331,6 +363,12 @@ Tree read_tree(const JsonField& network) {
                          static_cast<int>(cables[level].integer(1, 1024))});
         hosts *= steps.back().down;
         configurations *= steps.back().up;
+    }
+    std::int64_t nodes = hosts, links = 0; // the nodes of a level, from the hosts upward
+    for (const TreeLevel& step : steps) {
+        links += 2 * nodes * step.up * step.cables;
+        check_links(network, links);
+        nodes = nodes / step.down * step.up;
     }
     return Tree(std::move(steps));
 }

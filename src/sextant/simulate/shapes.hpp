@@ -4,6 +4,8 @@
 #include "sextant/core/json_field.hpp"
 #include "sextant/simulate/platform.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -25,8 +27,11 @@ struct Shape {
 
 std::span<const Shape> shapes();
 
-/// The greatest number of hosts, so that a wrong number in a file does not exhaust memory.
-inline constexpr int most_hosts = 1 << 17;
+// Limits, so that a wrong number in a file does not exhaust memory: the greatest numbers of hosts,
+// of hosts along a dimension, of links, and of dimensions of a mesh or levels of a tree.
+inline constexpr int most_hosts = 1 << 17, longest_extent = 1 << 12;
+inline constexpr std::int64_t most_links = 1 << 21;
+inline constexpr std::size_t most_dimensions = 32;
 
 /// Host names n0, n1, ...
 std::vector<std::string> numbered_hosts(int count);

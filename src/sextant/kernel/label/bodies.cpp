@@ -338,10 +338,11 @@ void measure(const Labeller& labeller, Connection connection, const ValueView& i
         });
         for (Run& run : of_row)
             run.label = bodies.place(run.label);
-        for (const auto& [begin, end, place] : of_row) {
-            if (place == 0)
+        for (const Run& run : of_row) {
+            const Elements begin = run.begin, end = run.end;
+            if (run.label == 0)
                 continue;
-            Body& body = bodies[place];
+            Body& body = bodies[run.label];
             const bool begins = body.voxels == 0;
             add_run(body, z, y, begin, end, volume);
             if (by_value && begins)

@@ -32,7 +32,7 @@ void PackedBodies::add(std::uint64_t number) {
 
 void PackedBodies::add(Label label, const Body& body) {
     const auto add_number = [&](Elements number) { add(static_cast<std::uint64_t>(number)); };
-    add(std::uint64_t{label} - last_label_);
+    add(static_cast<std::uint64_t>(label - last_label_));
     add_number(body.first - last_first_);
     last_label_ = label;
     last_first_ = body.first;

@@ -170,7 +170,7 @@ std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& ba
     }
     std::ranges::sort(pairs, {},
                       [](const TouchingLabels& pair) { return std::pair(pair.front, pair.back); });
-    pairs.erase(std::ranges::unique(pairs).begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     return pairs;
 }
 

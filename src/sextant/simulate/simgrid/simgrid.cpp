@@ -3,6 +3,7 @@
 // socket on its standard input, and answers there.
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/simulate/platform.hpp"
 #include "sextant/simulate/simgrid/zone.hpp"
 #include "sextant/simulate/simulated_ranks.hpp"
@@ -139,6 +140,14 @@ void set_up() {
         s4u::Engine::set_config(setting);
 }
 
+/// Refuses a platform that changes settings of SimGrid, which would affect results and may write
+/// files: `tracing/filename` names any file.
+void refuse_settings(const std::string& path) {
+    constexpr Bytes longest = Bytes{64} << 20;
+    if (read_text(path, longest).find("<config") != std::string::npos)
+        throw InvalidFile(path, "has an element <config>, expected no settings of SimGrid");
+}
+
 /// The hosts to place ranks on: in the order of a Sextant platform, or in natural order of their
 /// names for a SimGrid platform.
 std::vector<HostSlots> rooms_of(const s4u::Engine& engine,
@@ -162,6 +171,7 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
     if (platform) {
         build_world(*platform);
     } else {
+        refuse_settings(question.platform);
         try {
             engine.load_platform(question.platform);
         } catch (const std::exception& error) {
