@@ -21,10 +21,11 @@ class JsonMutation {
 
     explicit JsonMutation(unsigned seed) : random_(seed) {}
 
-    /// Changes one to four values.
+    /// Changes one value, sometimes several: most files with two changes are refused.
     void change(Value& root) {
-        for (std::size_t left = 1 + below(4); left > 0; --left)
+        do
             change_one(root);
+        while (below(4) == 0);
     }
 
     /// Copies a value of another file into this one.
@@ -104,11 +105,19 @@ class JsonMutation {
         }
     }
 
+    /// Any value that is an object or an array with members; null if there is none.
+    Value* any_structured(Value& root) {
+        std::vector<Value*> all = values_of(root);
+        std::erase_if(all, [](const Value* value) { return value->empty(); });
+        std::erase_if(all, [](const Value* value) { return !value->is_structured(); });
+        return all.empty() ? nullptr : all[below(all.size())];
+    }
+
     void change_one(Value& root) {
-        const std::vector<Value*> all = values_of(root);
-        Value& value = *all[below(all.size())];
-        const Value other = *all[below(all.size())];
-        switch (below(7)) {
+        Value& value = *any(values_of(root));
+        const Value other = *any(values_of(root));
+        Value* const list = any_structured(root);
+        switch (below(8)) {
         case 0:
             value = extreme();
             break;
@@ -118,27 +127,32 @@ class JsonMutation {
         case 2:
             value = empty();
             break;
-        case 3: // remove a member
-            if (value.is_structured() && !value.empty())
-                value.erase(
-                    std::next(value.begin(), static_cast<std::ptrdiff_t>(below(value.size()))));
+        case 3:
+        case 4:
+            if (list)
+                list->erase(
+                    std::next(list->begin(), static_cast<std::ptrdiff_t>(below(list->size()))));
             break;
-        case 4: // add members
-            if (value.is_array()) {
-                for (std::size_t left = 1 + below(below(4) == 0 ? 100 : 2); left > 0; --left)
-                    insert(value,
-                           value.empty() || below(4) == 0 ? other : value[below(value.size())]);
-            } else if (value.is_object() && other.is_object()) {
-                value.update(other);
-            }
+        case 5:
+            if (list)
+                add_members(*list, other);
             break;
-        case 5: // another text
+        case 6:
             if (value.is_string())
                 value = value.get<std::string>() + std::string(below(300), 'a');
             break;
         default:
             value = value.is_number() ? other_number(value) : extreme();
         }
+    }
+
+    void add_members(Value& list, const Value& other) {
+        if (list.is_object() && other.is_object())
+            list.update(other);
+        if (!list.is_array())
+            return;
+        for (std::size_t left = 1 + below(below(4) == 0 ? 100 : 2); left > 0; --left)
+            insert(list, below(4) == 0 ? other : Value(list[below(list.size())]));
     }
 
     std::minstd_rand random_;
