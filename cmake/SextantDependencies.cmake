@@ -74,10 +74,14 @@ endfunction()
 function(sextant_places source)
     set(data "${CMAKE_INSTALL_FULL_DATADIR}/sextant")
     set(programs "${CMAKE_INSTALL_FULL_LIBEXECDIR}/sextant")
-    file(REAL_PATH "${CMAKE_BINARY_DIR}" build_tree)
-    set(places SEXTANT_BUILD_TREE="${build_tree}" SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"
-               SEXTANT_BUILD_PROGRAMS="${PROJECT_BINARY_DIR}"
-               SEXTANT_INSTALLED_DATA="${data}" SEXTANT_INSTALLED_PROGRAMS="${programs}")
+    if(CMAKE_BUILD_RPATH_USE_ORIGIN) # what is built must not depend on the path of the build tree
+        set(places SEXTANT_BUILD_TREE="" SEXTANT_SOURCE_DATA="" SEXTANT_BUILD_PROGRAMS="")
+    else()
+        file(REAL_PATH "${CMAKE_BINARY_DIR}" build_tree)
+        set(places SEXTANT_BUILD_TREE="${build_tree}" SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"
+                   SEXTANT_BUILD_PROGRAMS="${PROJECT_BINARY_DIR}")
+    endif()
+    list(APPEND places SEXTANT_INSTALLED_DATA="${data}" SEXTANT_INSTALLED_PROGRAMS="${programs}")
     set(folder_BIN "${CMAKE_INSTALL_FULL_BINDIR}")
     set(folder_LIB "${CMAKE_INSTALL_FULL_LIBDIR}")
     set(folder_LIBEXEC "${programs}")

@@ -110,7 +110,7 @@ TEST(LaunchFile, rejects_damaged_newer_and_unrelated_files_with_the_reason) {
     EXPECT_THAT(refused(machine::profile_text(launches[0])), HasSubstr("has no launches"));
     std::string newer = text;
     EXPECT_THAT(refused(newer.replace(text.find("\"version\": 1"), 12, "\"version\": 9")),
-                HasSubstr("written by a newer Sextant"));
+                HasSubstr("written by a newer version of Sextant"));
     std::string inner = text;
     EXPECT_THAT(refused(inner.replace(text.rfind("\"version\": 1"), 12, "\"version\": 9")),
                 HasSubstr("launches[0].version is 9"));
