@@ -68,6 +68,10 @@ TEST(Growth, is_plotted_only_over_pixels_for_a_single_launch) {
     EXPECT_EQ(growth_charts(points_of({launch(2, .5)})).size(), 1U);
 }
 
+TEST(Growth, without_cpu_times_has_no_chart) {
+    EXPECT_TRUE(growth_charts(points_of({launch(2, 0), launch(4, 0)})).empty());
+}
+
 TEST(Growth, recognises_its_files_and_reports_errors_in_them) {
     EXPECT_TRUE(is_composite_bench(launch(2, .5)));
     EXPECT_FALSE(is_composite_bench(R"({"operation": "bench scan"})"));

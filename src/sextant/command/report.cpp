@@ -79,9 +79,9 @@ int show_growth(const ReportCommand& command) {
     }
     page.figures = growth_charts(points);
     if (page.figures.empty())
-        throw InvalidTask(
-            fmt::format("{}: expected results for two or more different numbers of ranks or pixels",
-                        paths.front()));
+        throw InvalidTask(fmt::format(
+            "{}: expected positive CPU times for two or more different numbers of ranks or pixels",
+            paths.front()));
     page.title = command.title_or("Sextant: scaling of compositing");
     write_text(command.output,
                command.output.ends_with(".svg") ? page.figures.front().svg : report::render(page));
@@ -268,8 +268,11 @@ std::vector<report::Figure> growth_charts(const std::vector<GrowthPoint>& points
         if (values_of(view.place, points).size() < 2)
             continue;
         const std::set<double> all = values_of(view.common, points);
-        for (auto common = all.rbegin(); common != all.rend(); ++common)
-            charts.push_back(chart_of(view, *common, configurations, points));
+        for (auto common = all.rbegin(); common != all.rend(); ++common) {
+            report::Figure chart = chart_of(view, *common, configurations, points);
+            if (!chart.svg.empty()) // some CPU time is positive
+                charts.push_back(std::move(chart));
+        }
     }
     return charts;
 }
