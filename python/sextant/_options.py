@@ -396,7 +396,7 @@ class ExplainOptions(TypedDict, total=False):
     ranks_per_node : int, optional
         Number of ranks on each node, for mpi; default: 1 (1 to 16384).
     machine : path, optional
-        Profile or platform; default: this machine's profile, or a built-in one.
+        Profile or platform: a file or an installed name; default: this machine.
     values : int, default: 64
         Scan: number of values of the series.
     cores : int, default: 8
@@ -485,7 +485,7 @@ class SimulateOptions(TypedDict, total=False):
     blend_rate : float, optional
         Elements that a rank combines per second; 0: combining is free.
     machine : path, optional
-        Profile with the costs of combining and copying.
+        Profile with the costs of combining and copying: file or installed name.
     operator : str, default: "over"
         Operator to apply, as named in the profile.
     clock : bool, default: False
