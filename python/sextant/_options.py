@@ -463,7 +463,7 @@ class SimulateOptions(TypedDict, total=False):
     interlace : int, optional
         Assign pixels to ranks cyclically, in blocks of N.
     gamma : float, optional
-        Logp-lev-rec: fraction kept by a leader; default: .75, to gather .6 (0.01 to 0.99).
+        Logp-lev-rec: fraction kept by a leader; default: 0.75, to gather 0.6 (0.01 to 0.99).
     alpha : float, optional
         2-lev-rec: divide p ranks into p^alpha parts; default: rows (0.01 to 0.99).
     ranks : int, default: 8

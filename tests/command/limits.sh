@@ -79,7 +79,7 @@ refuses 2 "--before lists 40 names, expected 16 or fewer" filter movie.npy --fra
     --before "$(yes smooth@2 | head -n 40 | paste -sd, -)"
 refuses 2 "--before smooth@1e-320: expected a derivative or feature, @ and a sigma from 0.5 to 1000" \
     filter movie.npy --frame 0 -o out.npy --before smooth@1e-320
-refuses 2 "--ci 1e-320%: expected a fraction from .01% to 100%" calibrate -o out.json --ci 1e-320%
+refuses 2 "--ci 1e-320%: expected a fraction from 0.01% to 100%" calibrate -o out.json --ci 1e-320%
 refuses 2 "--budget 0x5s: expected a time from 1ms to 1440m" calibrate -o out.json --budget 0x5s
 refuses 2 "--thresholds 0x1,nan: expected two numbers, LOW,HIGH, from 0 to 1e+38" \
     contours movie.npy --frame 0 -o out.svg --thresholds 0x1,nan

@@ -77,7 +77,7 @@ Codec percentage(double& share) {
     return quantity(
         share, {{"%", .01}}, 1e-4, 1,
         [](double value) { return fmt::format("{:g}%", 100 * value); },
-        "a fraction from .01% to 100%, such as 2%");
+        "a fraction from 0.01% to 100%, such as 2%");
 }
 
 struct CalibrateCommand {

@@ -95,7 +95,7 @@ Record record_of(ScheduleRequest& request) {
         .none_is(0);
     record
         .add("gamma", request.gamma, "F",
-             "logp-lev-rec: fraction kept by a leader; default: .75, to gather .6")
+             "logp-lev-rec: fraction kept by a leader; default: 0.75, to gather 0.6")
         .between(.01, .99);
     record
         .add("alpha", request.alpha, "F",

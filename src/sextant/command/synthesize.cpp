@@ -240,7 +240,7 @@ int run_synthesize(const SynthesizeCommand& command, const Call& call) {
 Operation synthesize_operation() {
     return declare_command<SynthesizeCommand>(
         "synthesize", "make a test series of frames with known motions",
-        "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --rotation .05\n"
+        "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --rotation 0.05\n"
         "  sextant synthesize -o movie.tif --specimen carbon --blanks 7 --jumps 12,30,-20",
         run_synthesize, RunOn::one_rank);
 }

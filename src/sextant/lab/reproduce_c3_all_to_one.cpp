@@ -133,8 +133,8 @@ Result all_to_one(Extent extent) {
 constexpr Experiment experiments[] = {
     {"c3", "section 4.2", "all-to-one on 256 processors of the Delta",
      "as for Figure 8, with wormholes; statements are judged with receivers that copy one message "
-     "before they accept the next, and whose overhead is 75 us. logp-lev-rec has gamma = .75 for "
-     "one-to-all and .60 for all-to-one. The paper states only observations",
+     "before they accept the next, and whose overhead is 75 us. logp-lev-rec has gamma = 0.75 for "
+     "one-to-all and 0.60 for all-to-one. The paper states only observations",
      "the paper attributes its observations to \"machine characteristics which we do not attempt "
      "to capture\", which cannot be known",
      all_to_one}};

@@ -356,7 +356,7 @@ constexpr Experiment experiments[] = {
      "mean factor between the times charged by C³ as in Figures 6 and 9 and the measured ones, at "
      "all sizes",
      "the paper's s = 8 does not follow from its figures: 1400 cycles are 35 us, and a packet "
-     "takes 40.96 us, so s = .854. No parameters make the differences vanish: C³ charges 1-lev-br "
+     "takes 40.96 us, so s = 0.854. No parameters make the differences vanish: C³ charges 1-lev-br "
      "and the two-level all-to-alls for congestion that message combining avoids, and it has no "
      "copies",
      model_search},

@@ -270,7 +270,7 @@ Result figure_7_points(Extent extent) {
 
 constexpr std::string_view myrinet_assumptions =
     "1.1 GB/s, 3 us per message and the loss of capacity of fat-tree-144-calibrated are assumed; "
-    "the blending rate is fitted to .06 s at 4 ranks";
+    "the blending rate is fitted to 0.06 s at 4 ranks";
 
 constexpr Experiment vectors_experiments[] = {
     {"radix-k", "Figure 6", "radices at 256 nodes: mesh, torus, mapping",

@@ -187,7 +187,7 @@ Result figure_3(Extent) {
 
 constexpr Experiment theory_experiments[] = {
     {paper_of_theory, "Figure 2", "communication on an ideal crossbar",
-     "Table 1 with 1 us per message and .53 ns per byte; schedules are replayed by Hockney's "
+     "Table 1 with 1 us per message and 0.53 ns per byte; schedules are replayed by Hockney's "
      "model, "
      "in which a port receives one message at a time, and simulated on a crossbar whose ports are "
      "shared; blending is free",
