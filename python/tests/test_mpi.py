@@ -246,10 +246,17 @@ for bad in (MPI.COMM_NULL, 3, "world"):
 
 
 def test_another_mpi_is_refused(run_script):
-    """mpi4py of another MPI is imitated, because only one MPI library can be loaded."""
-    done = run_script("""
-import types, sys
+    """mpi4py of another MPI is imitated; the library of that MPI is loaded first, if it is installed."""
+    other, library = ("MPICH Version: 4.0.2", "libmpich.so.12")
+    if sextant._core.mpi_of_build().startswith("MPICH"):
+        other, library = ("Open MPI v4.1.4", "libmpi.so.40")
+    done = run_script(f"other, library = {other!r}, {library!r}" + """
+import ctypes, sys, types
 import numpy as np
+try:
+    ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
+except OSError:
+    pass
 import sextant
 
 
@@ -260,7 +267,7 @@ class Comm:
 
 mpi = types.ModuleType("mpi4py.MPI")
 mpi.Comm = Comm
-mpi.Get_library_version = lambda: "MPICH Version: 4.0.2"
+mpi.Get_library_version = lambda: other
 mpi.Is_initialized = lambda: True
 package = types.ModuleType("mpi4py")
 package.MPI = mpi
@@ -270,4 +277,4 @@ try:
 except sextant.InvalidTask as error:
     print(error)
 """)
-    assert "MPICH Version" in done.stdout and sextant._core.mpi_of_build() in done.stdout
+    assert other in done.stdout and sextant._core.mpi_of_build() in done.stdout
