@@ -165,6 +165,8 @@ def text_of(folder):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
     folder = next(path for path in map(pathlib.Path, [*sys.argv[2:], *sys.path])
                   if list((path / "sextant").glob("_core.*so"))) / "sextant"
     pathlib.Path(sys.argv[1]).write_text(text_of(folder), encoding="utf-8")
