@@ -173,4 +173,9 @@ composite --machine "$MACHINES/das.json" 2>&1 | grep -q 'warning: .*das.json doe
 mkdir -p "$work/config/sextant/machines"
 echo '{' >"$work/config/sextant/machines/threads.json"
 composite 2>&1 | grep -q 'warning: .*threads.json' || fail "a damaged profile is ignored without a warning"
+# A user who calibrated threads only is told that the plan for MPI does not use this profile.
+cp "$threads" "$work/config/sextant/machines/threads.json"
+"$SEXTANT" explain --ranks 2 2>&1 >/dev/null | grep -q 'sextant: planned for MPI.*--transport threads uses .*threads.json' ||
+    fail "explain does not say that it ignores the profile of threads"
+"$SEXTANT" explain --ranks 2 --transport threads 2>&1 | grep -q 'on threads' || fail "the profile of threads is not used"
 rm "$work/config/sextant/machines/threads.json"

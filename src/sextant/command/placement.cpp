@@ -10,6 +10,8 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -55,6 +57,15 @@ std::shared_ptr<planner::Planner> usual(const PlacementOptions& options, int ran
     const planner::DefaultPlanner usual =
         calibrate::planner_of(options.transport.empty() ? "mpi" : options.transport, ranks, file);
     print_warnings(usual.warnings);
+    const std::string threads = machine::default_profile_path("threads");
+    std::error_code missing;
+    if (options.transport.empty() && usual.planner->machine().name == machine::built_in().name &&
+        !threads.empty() && std::filesystem::exists(threads, missing)) {
+        print_note(fmt::format("planned for MPI processes, of which this machine has no profile: "
+                               "--transport threads uses {}, and mpirun -n 2 sextant calibrate "
+                               "measures MPI",
+                               threads));
+    }
     return usual.planner;
 }
 
