@@ -36,8 +36,8 @@ void* address_of(const py::object& comm) {
     if (!py::isinstance(comm, mpi.attr("Comm")))
         throw InvalidTask(
             fmt::format("comm is {}, expected a communicator of mpi4py, or None", shown(comm)));
-    // Not MPI_Get_library_version(): all calls go to the library that was loaded first, mpi4py's. Only
-    // the kind of MPI matters, because MPICH and the MPIs that derive from it share one ABI.
+    // Not MPI_Get_library_version(): all calls go to the library that was loaded first, mpi4py's.
+    // Only the kind of MPI matters, because MPICH and the MPIs that derive from it share one ABI.
     const auto is_open_mpi = [](const std::string& name) { return name.starts_with("Open MPI"); };
     const std::string theirs =
         py::str(mpi.attr("Get_library_version")().attr("split")(",").attr("__getitem__")(0));
