@@ -24,16 +24,16 @@ struct Placement {
 
 /// The placement of the ranks of a hypothetical run.
 struct PlacementOptions {
-    std::string transport;                      ///< if empty, that of the profile
+    std::string transport;                      ///< if empty, that of the named machine, else MPI
     std::optional<std::int64_t> ranks_per_node; ///< for "mpi"; 1 if unset
     std::string machine;
 };
 Record record_of(PlacementOptions& options);
 
-/// The placement described by the options. The default transport is that of the profile: threads
-/// share a node, processes fill one node after another. On a platform each core has one rank. Warns
-/// of profiles that were skipped.
-/// Throws    InvalidFile if a named profile or platform is invalid; InvalidTask for an unknown
+/// The placement described by the options. By default, the transport is that of the named machine,
+/// else MPI: threads share a node, processes fill one node after another. On a platform each core
+/// has one rank. Warns of profiles that were skipped. Throws    InvalidFile if a named profile or
+/// platform is invalid; InvalidTask for an unknown
 ///           name, a platform with too few cores, or --transport with a platform.
 Placement placement_of(const PlacementOptions& options, int ranks);
 
