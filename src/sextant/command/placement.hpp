@@ -32,8 +32,9 @@ Record record_of(PlacementOptions& options);
 
 /// The placement described by the options. By default, the transport is that of the named machine,
 /// else MPI: threads share a node, processes fill one node after another. On a platform each core
-/// has one rank. Warns of profiles that were skipped. Throws    InvalidFile if a named profile or
-/// platform is invalid; InvalidTask for an unknown
+/// has one rank. Warns of profiles that were skipped.
+///
+/// Throws    InvalidFile if a named profile or platform is invalid; InvalidTask for an unknown
 ///           name, a platform with too few cores, or --transport with a platform.
 Placement placement_of(const PlacementOptions& options, int ranks);
 
