@@ -303,8 +303,7 @@ constexpr std::string_view paper_of_cluster = "shift-based";
 constexpr Experiment cluster_experiments[] = {
     {paper_of_cluster, "Figures 4-7, 9", "frame rates on a crossbar and a fat-tree",
      "16 bytes per pixel; 1827 MB/s per cable, with MB of 2^20 bytes, since the paper calls 0.53 "
-     "ns "
-     "per byte 1800 MB/s; calibrated: a loss of capacity if flows share a cable, and 130 Mpx/s, "
+     "ns per byte 1800 MB/s; calibrated: a loss of capacity if flows share a cable, and 130 Mpx/s, "
      "both fitted to 12 nodes. Three assumptions, each fitted to Figure 5: start-up (0.135 ms more "
      "per message), slower cables (1431 MB/s on the fat-tree), and buffered (operands are combined "
      "in order, at 490 Mpx/s)",

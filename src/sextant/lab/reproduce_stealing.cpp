@@ -143,8 +143,7 @@ constexpr Experiment stealing_experiments[] = {
      "explained: its dissemination takes 1.7 times as long as Ladner-Fischer, although both have "
      "the same number of dependent applications, and no distribution separates them (tried: "
      "deviations from 0.3 to 1, correlations from 0.9 to 0.997, a barrier before the scan). If "
-     "some "
-     "cores were slow, stealing would gain more; which runs met slow cores cannot be known. A "
+     "some cores were slow, stealing would gain more; which runs met slow cores cannot be known. A "
      "chain "
      "explains MPI_Scan without stealing, but not with it: 64 ranks alone would take longer than "
      "the 160 s",
