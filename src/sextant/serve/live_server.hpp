@@ -27,7 +27,7 @@ class LiveServer {
     /// Listens from now on. Throws InvalidTask if it cannot, naming the address: if the port is in
     /// use, or without cpp-httplib.
     LiveServer(const Address& address, std::string page);
-    /// Disconnects all clients.
+    /// Sends the last news to the clients, for at most ten seconds, and disconnects them.
     ~LiveServer();
 
     std::string url() const;

@@ -148,7 +148,11 @@ void LiveServer::State::stream(httplib::Response& response) {
         [this, received](std::size_t, httplib::DataSink& sink) {
             return send_news(sink, *received);
         },
-        [this](bool) { --clients; });
+        [this](bool) {
+            const std::lock_guard lock(guards);
+            --clients;
+            changed.notify_all();
+        });
 }
 
 /// Waits for news and sends them; after a second without news, a comment, to notice clients that
@@ -241,10 +245,13 @@ LiveServer::LiveServer(const Address& address, std::string page)
 
 LiveServer::~LiveServer() {
     {
-        const std::lock_guard lock(state_->guards);
+        // stop() interrupts streams between two pieces of news, so clients get the last news first.
+        constexpr auto patience = seconds(10);
+        std::unique_lock lock(state_->guards);
         state_->stops = true;
+        state_->changed.notify_all();
+        state_->changed.wait_for(lock, patience, [&] { return state_->clients == 0; });
     }
-    state_->changed.notify_all();
     while (state_->thread.joinable() && !state_->server.is_running())
         std::this_thread::yield(); // stop() has no effect before
     state_->server.stop();
