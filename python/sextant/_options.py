@@ -392,7 +392,7 @@ class ExplainOptions(TypedDict, total=False):
     all : bool, default: False
         Show all candidates, not just the best twelve.
     transport : {"mpi", "threads"}, optional
-        Transport to assume; default: that of the given machine, else mpi.
+        Transport; default: that of the given machine, else mpi.
     ranks_per_node : int, optional
         Number of ranks on each node, for mpi; default: 1 (1 to 16384).
     machine : path, optional

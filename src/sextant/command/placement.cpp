@@ -21,7 +21,7 @@ Record record_of(PlacementOptions& options) {
     Record record;
     record
         .add("transport", options.transport, "HOW",
-             "transport to assume; default: that of the given machine, else mpi")
+             "transport; default: that of the given machine, else mpi")
         .one_of({"mpi", "threads"});
     record
         .add("ranks_per_node", options.ranks_per_node, "N",
