@@ -152,8 +152,7 @@ constexpr Experiment experiments[] = {
      "measured, so every run differs: an operator that sleeps for 20 ms, medians of 5 rounds. The "
      "paper's column is the chain that the thesis found in Open MPI 1.10, 7 applications; without "
      "a chain, 3 are possible. Recursive doubling as Open MPI 4 offers it applies the operator "
-     "twice "
-     "in each of its 3 rounds",
+     "twice in each of its 3 rounds",
      "this MPI library uses another algorithm for the call than Open MPI 1.10, or other programs "
      "ran",
      scans_here}};

@@ -237,15 +237,13 @@ constexpr Experiment experiments[] = {
      "electrons per pixel, run until the energy falls by less than 10⁻⁹ in a step; s = 0: frames "
      "joined one after another, s = 1: as a tree. With more electrons, both ways give the same "
      "motion; with fewer, they may be more than a pixel apart. The thesis' energies cannot be "
-     "known: "
-     "they are plotted, and its frames are not published",
+     "known: they are plotted, and its frames are not published",
      "", bracketings},
     {"registration", "Figures 4.3, 4.4", "distribution of the work of the operator",
      "the published rigid registration of a synthetic series of 64x64 pixels; steps are counted, "
-     "so "
-     "the result is the same on every machine. The noisier the frames, the more the work varies: "
-     "filtered frames of 10 electrons per pixel, the same without a filter, as published, and "
-     "frames of 1 electron per pixel. The published times cannot be known: they are plotted",
+     "so the result is the same on every machine. The noisier the frames, the more the work "
+     "varies: filtered frames of 10 electrons per pixel, the same without a filter, as published, "
+     "and frames of 1 electron per pixel. The published times cannot be known: they are plotted",
      "", operator_work}};
 
 } // namespace

@@ -267,8 +267,7 @@ Result kernels_and_messages(Extent) {
 constexpr std::string_view paper_of_messages = "p3pc";
 constexpr std::string_view setting_of_messages =
     "the paper only plots these times: the column \"paper\" is computed from the values of Table "
-    "1, "
-    "with 100 blocks per noncontiguous message; \"ours\" is the replayed time of one message";
+    "1, with 100 blocks per noncontiguous message; \"ours\" is the replayed time of one message";
 constexpr std::string_view reasons_of_messages =
     "if one side is busy for longer than the full path, as in six cells of Table 1, the message "
     "arrives only then: the column with shorter sides agrees; and numbers of values are rounded "

@@ -315,10 +315,9 @@ constexpr Experiment experiments[] = {
      "steps are the rounds that section 3.2 gives",
      "no reduce or allreduce of a long vector reaches all three bounds: a tree needs the fewest "
      "steps, and halving the vector moves and combines the least data; each bound is reached by "
-     "one "
-     "of the two. Only reduce-scatter reaches all, by binary swap. The steps of Direct-Send are "
-     "one "
-     "round of p - 1 messages, which are sent in p - 1 rounds here so that a window can limit them",
+     "one of the two. Only reduce-scatter reaches all, by binary swap. The steps of Direct-Send "
+     "are one round of p - 1 messages, which are sent in p - 1 rounds here so that a window can "
+     "limit them",
      table_1},
     {"radix-k", "Figure 1", "Binary-Swap compared with MPI's reductions",
      "Blue Gene/P as for Figure 3. The paper names no algorithms, so those of MPICH for a "
@@ -326,12 +325,9 @@ constexpr Experiment experiments[] = {
      "operator, which blending is not. The paper draws the points without numbers: their values "
      "cannot be known",
      "which reduce-scatter MPI used, and how fast it applied the operator, cannot be known. "
-     "Pairwise "
-     "exchange sends and combines as much as binary swap, so only contention makes it slower; if "
-     "MPI "
-     "applies the operator at half the rate, it is 1.5 to 1.9 times as slow. Reduce-scatter in "
-     "order "
-     "is more than 3 times as slow",
+     "Pairwise exchange sends and combines as much as binary swap, so only contention makes it "
+     "slower; if MPI applies the operator at half the rate, it is 1.5 to 1.9 times as slow. "
+     "Reduce-scatter in order is more than 3 times as slow",
      figure_1},
     {"radix-k", "Figure 2", "rounds and groups of 12 ranks", "counted on the schedule", "",
      figure_2},
@@ -340,8 +336,7 @@ constexpr Experiment experiments[] = {
      "paper states neither. The paper draws time lines without numbers: durations cannot be known. "
      "A partition of 64 nodes was a mesh; as part of a torus, its links wrap around",
      "on a mesh, messages between ranks at distance 2 share links, so the second round takes as "
-     "long "
-     "for its messages as the first. On a torus, they do not",
+     "long for its messages as the first. On a torus, they do not",
      figure_3}};
 
 } // namespace

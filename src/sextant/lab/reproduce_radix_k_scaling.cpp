@@ -321,11 +321,9 @@ Result figure_5(Extent extent) {
 constexpr Experiment scaling_experiments[] = {
     {"radix-k", "Figure 4", "image and system size, first radix 8",
      "Blue Gene/P as for Figure 3, ranks in XYZ order in partitions of the shapes that this "
-     "machine "
-     "had. The paper draws the points without numbers, so they cannot be compared one by one; the "
-     "text has the mean and the maximum. It does not state whether fewer than 512 nodes were a "
-     "mesh "
-     "or part of a torus of 512, so both are simulated",
+     "machine had. The paper draws the points without numbers, so they cannot be compared one by "
+     "one; the text has the mean and the maximum. It does not state whether fewer than 512 nodes "
+     "were a mesh or part of a torus of 512, so both are simulated",
      "the section on assumptions tests what the speedup depends on", figure_4},
     {"radix-k", "Figure 4: assumptions", "what the speedup depends on",
      "one assumption is changed in each row; the paper's number is its mean over all sizes",

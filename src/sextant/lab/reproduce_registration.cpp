@@ -308,9 +308,8 @@ constexpr Experiment experiments[] = {
      "its frames with their neighbours before the scan, or has done so before the clock starts. "
      "Last column: times are lognormal (0.5) and correlated between neighbours (0.9); these "
      "numbers and the factor of two are fitted to this table, and used for Figures 5.1 to 5.9; the "
-     "other "
-     "columns show the effect of each assumption. Why neighbours took twice as long cannot be "
-     "known: the steps counted in Figures 4.3 and 4.4 are about as many as for an application",
+     "other columns show the effect of each assumption. Why neighbours took twice as long cannot "
+     "be known: the steps counted in Figures 4.3 and 4.4 are about as many as for an application",
      "", stated_times},
     {"registration", "Figures 5.1, 5.2", "speedup of a series' registration, strong scaling",
      setting,

@@ -335,9 +335,8 @@ constexpr Experiment experiments[] = {
     {"scan", "circuits", "span and work of prefix circuits",
      "counted on the schedules; formulas of Kogge and Stone 1973, Sklansky 1960, Brent and Kung "
      "1982, Han and Carlson 1987, Ladner and Fischer 1980 and Blelloch 1989, extended to any "
-     "number "
-     "of ranks; an exclusive scan of n values is an inclusive one of the first n - 1 values, whose "
-     "results are sent to the next rank",
+     "number of ranks; an exclusive scan of n values is an inclusive one of the first n - 1 "
+     "values, whose results are sent to the next rank",
      "", spans_and_work},
     {"scan", "Table 3.1", "the table of Copik's thesis",
      "powers of two; in the first column, the thesis' listings are counted level by level, with a "
@@ -350,9 +349,8 @@ constexpr Experiment experiments[] = {
      "counted on the schedules; the paper's column is the sum of the formulas", "", snir_bound},
     {"scan", "definition 3.1.3", "segmented scans",
      "run on 16 threads with one value each, results compared with the definition; a segmented "
-     "scan "
-     "is a scan of pairs (starts, value), so its applications are those of the circuit; those that "
-     "meet the start of a segment only copy a value",
+     "scan is a scan of pairs (starts, value), so its applications are those of the circuit; those "
+     "that meet the start of a segment only copy a value",
      "", segmented}};
 
 } // namespace

@@ -188,25 +188,20 @@ Result figure_3(Extent) {
 constexpr Experiment theory_experiments[] = {
     {paper_of_theory, "Figure 2", "communication on an ideal crossbar",
      "Table 1 with 1 us per message and 0.53 ns per byte; schedules are replayed by Hockney's "
-     "model, "
-     "in which a port receives one message at a time, and simulated on a crossbar whose ports are "
-     "shared; blending is free",
+     "model, in which a port receives one message at a time, and simulated on a crossbar whose "
+     "ports are shared; blending is free",
      "Parallel Pipeline sends nearly twice as much data to keep the order of operands; in any "
-     "order, "
-     "it agrees. Direct-Send sends to rank 0 first, then to rank 1: where a port receives one "
-     "message at a time, the others wait, which the formula ignores",
+     "order, it agrees. Direct-Send sends to rank 0 first, then to rank 1: where a port receives "
+     "one message at a time, the others wait, which the formula ignores",
      figure_2},
     {paper_of_theory, "Figure 3", "communication on a fat-tree",
      "the paper expects 30 % less bandwidth under contention; our times are simulated on the "
-     "12-ary "
-     "2-tree; blending is free, and shifts and the pipeline run stage by stage",
+     "12-ary 2-tree; blending is free, and shifts and the pipeline run stage by stage",
      "Binary-Swap: with d-mod-k routing, at most two messages share a cable; Min Hop causes the "
      "expected 30 %, and the table of section 4 no loss. Shift-Based: 64 is not a multiple of 12, "
-     "as "
-     "in Figures 8 and 9. Direct-Send: without the loss on shared cables, which is fitted to the "
-     "measurement on 12 nodes, it would take less time than the paper expects. Parallel Pipeline: "
-     "as "
-     "for Figure 2",
+     "as in Figures 8 and 9. Direct-Send: without the loss on shared cables, which is fitted to "
+     "the measurement on 12 nodes, it would take less time than the paper expects. Parallel "
+     "Pipeline: as for Figure 2",
      figure_3}};
 
 } // namespace

@@ -147,8 +147,7 @@ Result routing_engines(Extent extent) {
     const simulate::Network tree = shipped_platform("fat-tree-144").network;
     result.claims = {
         {"[Parallel Pipeline:] contention free communication can be achieved using Fat-tree "
-         "Unicast "
-         "routing if the processes are placed with sufficient care",
+         "Unicast routing if the processes are placed with sufficient care",
          most_load(tree, shift(144, 1)) == 1 && most_load(tree, shift(64, 1)) == 1,
          "at most one message of the ring on each cable, 144 or 64 nodes in order"},
         {"the Fat-tree Unicast routing engine provides routing tables for contention free shift "
@@ -242,9 +241,8 @@ constexpr Experiment routing_experiments[] = {
      "144 hosts are a small cluster, with fewer messages per cable", random_bisection},
     {paper_of_routing, "section 2.1.1", "the routing engines of OpenSM",
      "links shared without loss, no fitted parameters. On a tree, all shortest paths go up and "
-     "then "
-     "down, so UPDN selects the ports of Min Hop; LASH and DOR do not balance ports, and use the "
-     "first port of a leaf switch for all other leaves",
+     "then down, so UPDN selects the ports of Min Hop; LASH and DOR do not balance ports, and use "
+     "the first port of a leaf switch for all other leaves",
      "", routing_engines},
     {paper_of_routing, "section 4", "a routing for Binary-Swap", "links are counted, not simulated",
      "", binary_swap_routing},

@@ -137,16 +137,13 @@ constexpr Experiment stealing_experiments[] = {
      "assumed: 64 ranks of 16 threads; the times fitted to Copik's thesis (registration, stated "
      "times), not to this table; MPI_Scan by recursive doubling, as Kogge-Stone",
      "the columns show the effect of assumptions: how long neighbours take, and who registers "
-     "them. "
-     "With stealing, the times fitted to the thesis come close. Without, the paper's times cannot "
-     "be "
-     "explained: its dissemination takes 1.7 times as long as Ladner-Fischer, although both have "
-     "the same number of dependent applications, and no distribution separates them (tried: "
-     "deviations from 0.3 to 1, correlations from 0.9 to 0.997, a barrier before the scan). If "
-     "some cores were slow, stealing would gain more; which runs met slow cores cannot be known. A "
-     "chain "
-     "explains MPI_Scan without stealing, but not with it: 64 ranks alone would take longer than "
-     "the 160 s",
+     "them. With stealing, the times fitted to the thesis come close. Without, the paper's times "
+     "cannot be explained: its dissemination takes 1.7 times as long as Ladner-Fischer, although "
+     "both have the same number of dependent applications, and no distribution separates them "
+     "(tried: deviations from 0.3 to 1, correlations from 0.9 to 0.997, a barrier before the "
+     "scan). If some cores were slow, stealing would gain more; which runs met slow cores cannot "
+     "be known. A chain explains MPI_Scan without stealing, but not with it: 64 ranks alone would "
+     "take longer than the 160 s",
      cores_1024}};
 
 } // namespace

@@ -183,9 +183,7 @@ std::string rules_table(const TuneResults& results) {
                "noise\n";
     std::string text =
         fmt::format("times as fast as the default, median [95 %] of {} pairs of launches, with "
-                    "and without the "
-                    "rules; {}\n"
-                    "{:<10} {:<18} {:<36} {:<20} {:<16} {}\n",
+                    "and without the rules; {}\n{:<10} {:<18} {:<36} {:<20} {:<16} {}\n",
                     results.with.size(),
                     results.any().crowded ? "CPU time of all ranks" : "time of the slowest rank",
                     "collective", "sizes", "algorithm", "speedup", "at worst", "rule");

@@ -20,8 +20,8 @@ inline constexpr int most_clients = 16;
 ///
 /// There are events of two kinds. A value replaces the one before: a client that is slower than
 /// updates misses some. The items of a list are sent from the first one to each client, as JSON
-/// arrays. The caller never waits for clients; one that takes no data for two seconds, or longer
-/// than five seconds for a piece of 64 kB, is disconnected.
+/// arrays. set() and add() never wait for clients; one that takes no data for two seconds, or
+/// longer than five seconds for a piece of 64 kB, is disconnected.
 class LiveServer {
   public:
     /// Listens from now on. Throws InvalidTask if it cannot, naming the address: if the port is in
