@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the frames of an MRC file of f32 samples at a pace, as a detector does: pace.py MOVIE TARGET KIND RATE.
+"""Writes the frames of an MRC file of f32 samples at a pace, as a detector does:
+pace.py MOVIE TARGET KIND RATE [LINKS].
 KIND is mrc, tif, ser, h5, folder or raw, or mrc-cut, raw-cut: the last frame is not completed. TARGET may be a FIFO
 or "-". Each frame is written in two parts, with a pause in between. With STAMPS, a file, the time at which each frame
-was complete is written to it."""
+was complete is written to it. With LINKS, the live.links of the run that follows, the producer is never more than
+eight frames ahead of that run, however slow the machine is."""
 import os
 import struct
 import sys
 import time
 
 movie, target, kind, rate = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])
+links = sys.argv[5] if len(sys.argv) > 5 else None
 with open(movie, "rb") as file:
     data = file.read()
 width, height, count, mode = struct.unpack("<4i", data[:16])
@@ -22,8 +25,33 @@ begin = time.monotonic()
 stamps = open(os.environ["STAMPS"], "w", buffering=1) if "STAMPS" in os.environ else None
 
 
+def links_in(path):
+    """The number of links in a journal: after the title and a text, records of a size, a checksum and an entry, which
+    begins with the reference, or with -1 if it is not a link."""
+    try:
+        with open(path, "rb") as file:
+            journal = file.read()
+    except FileNotFoundError:
+        return 0
+    at, references = journal.find(b"\n") + 1, []
+    while at + 16 <= len(journal):
+        (length,) = struct.unpack_from("<Q", journal, at)
+        if at + 16 + length > len(journal):
+            break
+        references.append(struct.unpack_from("<q", journal, at + 16)[0])
+        at += 16 + length
+    return sum(reference >= 0 for reference in references[1:])
+
+
 def wait(frame):
     time.sleep(max(0, begin + frame / rate - time.monotonic()))
+    if links:
+        farthest, limit = 3, time.monotonic() + 60
+        needed = sum(min(before, farthest) for before in range(frame - 8))
+        while links_in(links) < needed:
+            if time.monotonic() > limit:
+                sys.exit(f"the links before frame {frame - 8} were not made in 60 s")
+            time.sleep(0.005)
 
 
 def write_parts(file, frame, parts):
