@@ -7,11 +7,15 @@ python=/usr/bin/python3
 pace=$(cd "$(dirname "$0")" && pwd)/pace.py
 "$python" -c 'import sys' 2>/dev/null || { echo "skipped: no Python"; exit 77; }
 cd "$folder"
-before_exit() { kill $producers 2>/dev/null || true; umount small 2>/dev/null || true; }
-producers=
+before_exit() { kill $producers $process 2>/dev/null || true; umount small 2>/dev/null || true; }
+producers= process=
+# open GATE : lets a producer write all of its frames.
+open() {
+    head -c 1000 /dev/zero >"$1"
+}
 # produce ARGUMENTS... : writes frames of movie.mrc in the background.
 produce() {
-    "$python" -B "$pace" movie.mrc "$@" 2>/dev/null &
+    "$python" -B "$pace" movie.mrc "$@" 2>>producer.errors &
     producer=$!
     producers="$producers $producer"
 }
@@ -37,13 +41,22 @@ refused() {
     said "$words"
     [ ! -e refused ] || fail "$* left a folder"
 }
-# until_there FILE
+# completed : the producer has written its series.
+completed() {
+    wait $producer || { cat producer.errors; fail "the producer"; }
+}
+# until_there FILE : waits for a file of the run in the background.
 until_there() {
-    for _ in $(seq 300); do
-        [ -e "$1" ] && return
+    while [ ! -e "$1" ]; do
+        kill -0 $process 2>/dev/null || { cat errors; fail "$1 did not appear"; }
         sleep .05
     done
-    fail "$1 did not appear"
+}
+# killed : kills the run in the background.
+killed() {
+    kill -9 $process
+    wait $process 2>/dev/null && fail "it was not killed"
+    return 0
 }
 
 "$SEXTANT" synthesize -o movie.mrc --frames 40 --width 128 --height 120 --specimen carbon >/dev/null
@@ -66,8 +79,8 @@ for kind in mrc tif ser h5 folder raw; do
     name=grows.$kind
     [ "$kind" != raw ] || name=grows.raw::128x120,f32
     produce "grows.$kind" $kind 40 $kind/live.links
-    follow "$name" -o "$kind" --idle 2 $ranks
-    wait $producer
+    follow "$name" -o "$kind" --idle 5 $ranks
+    completed
     said '40 frames'
     made 87 114
     same "$name" "$kind" $ranks
@@ -79,7 +92,7 @@ cp movie.mrc clean.mrc
 printf '\000\200\073\105' | dd of=movie.mrc bs=1 conv=notrunc status=none seek=$((1024 + 4 * ((20 * 120 + 60) * 128 + 64)))
 produce ray.mrc mrc 40 ray/live.links
 follow ray.mrc -o ray --gain gain.npy
-wait $producer
+completed
 said 'ignored: 1 outlier'
 made 81 108
 same ray.mrc ray --gain gain.npy
@@ -107,30 +120,30 @@ refused 'is a stream, whose frames can be read only once' stream::128x120,f32
 
 # A run that is killed while it follows, and its successor, have the same result. Provisional
 # results appear meanwhile and are removed at the end.
-produce killed.tif tif 12
-"$SEXTANT" register killed.tif -o killed --follow --idle 2 --reproducible >text 2>errors &
+produce killed.tif tif 12 killed.gate
+"$SEXTANT" register killed.tif -o killed --follow --idle 200 --reproducible >text 2>errors &
 process=$!
 until_there killed/live-motions.csv
 until_there killed/live-average.tif
 sleep .5
-kill -9 $process
-wait $process 2>/dev/null && fail "it was not killed"
+killed
 [ ! -e killed/average.tif ] || fail "results appeared before the end"
 "$SEXTANT" info killed/live-average.tif | grep -q '128×120' || fail "the provisional average has another size"
 grep -q '^0,0.000,0.000,0.0000,1.0000,""$' killed/live-motions.csv || fail "frame 0 is not the reference"
 "$SEXTANT" register killed.tif -o killed --follow --idle 2 --rotation 9 2>errors && fail "another run's links were used"
 said 'live.links: belongs to a run with other options'
-follow killed.tif -o killed --idle 2
-wait $producer
+open killed.gate
+follow killed.tif -o killed --idle 5
+completed
 same killed.tif killed
 
 # The same for a stream, whose frames are added to those in the spool; half a frame is dropped.
-produce stream raw 10
+produce stream raw 40 resumed.gate
 "$SEXTANT" register stream::128x120,f32 -o resumed --follow --reproducible >text 2>errors &
 process=$!
 until_there resumed/live-motions.csv
-kill -9 $process
-wait $process 2>/dev/null && fail "it was not killed"
+killed
+kill $producer
 wait $producer 2>/dev/null || true
 kept=$(($(wc -c <resumed.frames.raw) / 61440))
 [ "$kept" -ge 1 ] || fail "no frame was kept"
@@ -206,8 +219,7 @@ produce late.mrc mrc 80
 "$SEXTANT" register late.mrc -o late --follow --reproducible --stages 90 >text 2>errors &
 process=$!
 until_there late/checkpoint.0
-kill -9 $process
-wait $process 2>/dev/null && fail "it was not killed"
+killed
 "$SEXTANT" register late.mrc -o late --reproducible --stages 90 >text 2>errors || { cat errors; fail "the run after the kill"; }
 said 'of its results are reused'
 rm -rf batch
@@ -216,9 +228,9 @@ diff -r batch late || fail "the run after a kill differs"
 
 # Series that stop in the middle of a frame.
 produce short.mrc mrc-cut 100
-follow short.mrc -o short --idle 1
-wait $producer
-said 'no new frame for 1 s after 39 frames'
+follow short.mrc -o short --idle 5
+completed
+said 'no new frame for 5 s after 39 frames'
 said 'truncated: 39 of 40 frames are complete'
 same short.mrc short
 produce stream raw-cut 100
@@ -230,7 +242,7 @@ same cut.frames.raw::128x120,f32 cut
 mkdir mixed
 for i in 1 2 3 5 6 7; do cp "grows.folder/frame_$i.mrc" mixed; done
 cp grows.folder/frame_3.mrc mixed/frame_3a.mrc
-"$SEXTANT" register mixed -o order --follow --idle 2 --reproducible >text 2>errors &
+"$SEXTANT" register mixed -o order --follow --idle 5 --reproducible >text 2>errors &
 process=$!
 until_there order/live-motions.csv
 cp grows.folder/frame_4.mrc mixed
@@ -244,11 +256,12 @@ same mixed order
 
 # A series that shrinks, is replaced or removed. What is there then can be registered in the same folder.
 for change in shrank replaced removed; do
-    produce $change.mrc mrc 4
-    "$SEXTANT" register $change.mrc -o $change --follow --reproducible >text 2>errors &
+    produce $change.mrc mrc 40 $change.gate
+    "$SEXTANT" register $change.mrc -o $change --follow --idle 200 --reproducible >text 2>errors &
     process=$!
     until_there $change/live-motions.csv
     kill $producer
+    wait $producer 2>/dev/null || true
     case $change in
     shrank) head -c 5000 movie.mrc >cut.part && cp cut.part $change.mrc ;;
     replaced) cp movie.mrc other.mrc && mv other.mrc $change.mrc ;;
@@ -264,11 +277,11 @@ done
 
 # A program that begins its file again: the frames that were taken before are not those at the end.
 head -c $((1024 + 20 * 61440)) movie.mrc >again.mrc
-"$SEXTANT" register again.mrc -o again --follow --idle 2 --reproducible >text 2>errors &
+{ head -c 1024 movie.mrc; tail -c $((30 * 61440)) movie.mrc; } >other.part
+"$SEXTANT" register again.mrc -o again --follow --idle 5 --reproducible >text 2>errors &
 process=$!
 until_there again/live-motions.csv
 sleep .5
-{ head -c 1024 movie.mrc; tail -c $((30 * 61440)) movie.mrc; } >other.part
 cat other.part >again.mrc # the same file, which is shorter for a moment
 if wait $process; then
     same again.mrc again
@@ -282,7 +295,7 @@ fi
 mkdir several
 for i in 0 1 2 3 4 5; do cp "grows.folder/frame_$i.mrc" several; done
 "$SEXTANT" synthesize -o smaller.mrc --frames 1 --width 64 --height 64 >/dev/null
-"$SEXTANT" register several -o changed --follow --idle 2 --reproducible >text 2>errors &
+"$SEXTANT" register several -o changed --follow --idle 5 --reproducible >text 2>errors &
 process=$!
 until_there changed/live-motions.csv
 cp grows.folder/frame_20.mrc several/frame_2.mrc
@@ -291,7 +304,7 @@ cp grows.folder/frame_7.mrc several
 wait $process || { cat errors; fail "a folder whose frames change"; }
 said 'frame 6 is left out.*64×64, expected 128×120'
 same several changed
-"$SEXTANT" register several -o gone --follow --reproducible >text 2>errors &
+"$SEXTANT" register several -o gone --follow --idle 200 --reproducible >text 2>errors &
 process=$!
 until_there gone/live-motions.csv
 rm several/frame_3.mrc

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the frames of an MRC file of f32 samples at a pace, as a detector does:
-pace.py MOVIE TARGET KIND RATE [LINKS].
+pace.py MOVIE TARGET KIND RATE [GATE].
 KIND is mrc, tif, ser, h5, folder or raw, or mrc-cut, raw-cut: the last frame is not completed. TARGET may be a FIFO
 or "-". Each frame is written in two parts, with a pause in between. With STAMPS, a file, the time at which each frame
-was complete is written to it. With LINKS, the live.links of the run that follows, the producer is never more than
-eight frames ahead of that run, however slow the machine is."""
+was complete is written to it.
+
+GATE is a file that frames wait for, so that a test does not depend on the machine's speed. If it is the live.links of
+the run that follows, the producer is never more than eight frames ahead of that run. Otherwise the producer is never
+more than ten frames ahead of its number of bytes."""
 import os
 import struct
 import sys
 import time
 
 movie, target, kind, rate = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])
-links = sys.argv[5] if len(sys.argv) > 5 else None
+gate = sys.argv[5] if len(sys.argv) > 5 else None
 with open(movie, "rb") as file:
     data = file.read()
 width, height, count, mode = struct.unpack("<4i", data[:16])
@@ -21,7 +24,7 @@ size = 4 * width * height
 frames = [data[start + i * size : start + (i + 1) * size] for i in range(count)]
 cut = kind.endswith("-cut")
 kind = kind.removesuffix("-cut")
-begin = time.monotonic()
+due = time.monotonic()
 stamps = open(os.environ["STAMPS"], "w", buffering=1) if "STAMPS" in os.environ else None
 
 
@@ -43,15 +46,23 @@ def links_in(path):
     return sum(reference >= 0 for reference in references[1:])
 
 
+def is_open(frame):
+    if os.path.basename(gate) == "live.links":
+        farthest = 3
+        return links_in(gate) >= sum(min(before, farthest) for before in range(frame - 8))
+    return frame < 10 + (os.path.getsize(gate) if os.path.exists(gate) else 0)
+
+
 def wait(frame):
-    time.sleep(max(0, begin + frame / rate - time.monotonic()))
-    if links:
-        farthest, limit = 3, time.monotonic() + 60
-        needed = sum(min(before, farthest) for before in range(frame - 8))
-        while links_in(links) < needed:
-            if time.monotonic() > limit:
-                sys.exit(f"the links before frame {frame - 8} were not made in 60 s")
-            time.sleep(0.005)
+    """Waits for the time of the frame, which is relative to that of the frame before, and for the gate."""
+    global due
+    time.sleep(max(0, due - time.monotonic()))
+    limit = time.monotonic() + 250
+    while gate and not is_open(frame):
+        if time.monotonic() > limit:
+            sys.exit(f"{gate} has let no frame {frame} pass for 250 s")
+        time.sleep(0.005)
+    due = time.monotonic() + 1 / rate
 
 
 def write_parts(file, frame, parts):

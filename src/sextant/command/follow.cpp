@@ -48,6 +48,7 @@ class Follower {
         progress_.clear();
         describe_end();
         view_.end(*live_, growing_->whole());
+        report_dropped_clients();
         return name_;
     }
 
@@ -74,15 +75,14 @@ class Follower {
                                                    : usual);
     }
 
-    /// True if a first frame may still come: the file is missing, or was just written.
+    /// True if a first frame may still come: the file is missing, or was written lately.
     bool may_come() const {
-        constexpr Seconds recent = 2;
         struct stat found {};
         const std::string path = name_.substr(0, name_.rfind("::"));
         if (stat(path.c_str(), &found) != 0 || S_ISDIR(found.st_mode))
             return true;
         const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-        return static_cast<Seconds>(now - found.st_mtim.tv_sec) < recent;
+        return static_cast<Seconds>(now - found.st_mtim.tv_sec) < idle();
     }
 
     /// Waits for the first frame.
@@ -138,7 +138,7 @@ class Follower {
         links_.emplace(series_.output, conditions);
         live_.emplace(*frames_, series_.registration, *links_);
         view_.begin(series_.output, series_.format, name_, recorded_, offset_);
-        last_frame_ = seconds_now();
+        looked_ = seconds_now();
     }
 
     std::int64_t taken() const { return std::ssize(live_->frames()); }
@@ -154,23 +154,38 @@ class Follower {
         }
         if (spool_)
             spool_->check();
-        if (growing_->whole() > seen_) {
-            seen_ = growing_->whole();
-            last_frame_ = seconds_now();
-        }
-        if (!take() && !live_->link())
+        count_quiet_time();
+        if (!take() && !link())
             std::this_thread::sleep_for(pause);
         show();
-        if (const std::int64_t dropped = view_.newly_dropped(); dropped > 0) {
-            progress_.clear();
-            print_note(fmt::format("the page: {} disconnected, because it was too slow",
-                                   report::counted(dropped, "client")));
-        }
+        report_dropped_clients();
         said_due_.run_if_due(.1, 0, [&] {
             progress_.say(fmt::format("following: {}, {} averaged{}",
                                       report::counted(taken(), "frame"), live_->averaged(),
                                       behind() > 1 ? fmt::format(", {} behind", behind()) : ""));
         });
+    }
+
+    /// Counts the time without a new frame. A long time in which this process did not look counts
+    /// little: if the machine was suspended, so was the program that writes the series.
+    void count_quiet_time() {
+        constexpr double most = .1; // of idle()
+        const Seconds now = seconds_now();
+        quiet_ += std::min(now - looked_, most * idle());
+        looked_ = now;
+        if (growing_->whole() > seen_) {
+            seen_ = growing_->whole();
+            quiet_ = 0;
+        }
+    }
+
+    void report_dropped_clients() {
+        const std::int64_t dropped = view_.newly_dropped();
+        if (dropped == 0)
+            return;
+        progress_.clear();
+        print_note(fmt::format("the page: {} disconnected, because it was too slow",
+                               report::counted(dropped, "client")));
     }
 
     /// Updates the provisional results. Frames are taken even if these cannot be written, since
@@ -204,12 +219,23 @@ class Follower {
         return false;
     }
 
+    /// Makes a link, if one is missing. That of a frame that cannot be read again is left to the
+    /// run at the end; refresh() reports the change.
+    bool link() {
+        try {
+            return live_->link();
+        } catch (const registration::UnusableFrame&) {
+        } catch (const InvalidFile&) {
+        }
+        return false;
+    }
+
     bool has_ended() {
         if (spool_ && spool_->ended() && !growing_->refresh())
             return end_ = "the stream has ended", true;
         if (growing_->is_complete())
             return end_ = "all frames that the file states are there", true;
-        if (seconds_now() - last_frame_ >= idle())
+        if (quiet_ >= idle())
             return end_ = fmt::format("no new frame for {:g} s", idle()), true;
         return false;
     }
@@ -234,9 +260,10 @@ class Follower {
     double offset_ = 0;
     std::optional<registration::LiveLinks> links_;
     std::optional<registration::LiveRegistration> live_;
-    std::int64_t seen_ = 0;  ///< frames that were there
-    Seconds last_frame_ = 0; ///< when a frame was last found
-    Seconds again_ = 0;      ///< when a frame that was not whole is tried again
+    std::int64_t seen_ = 0; ///< frames that were there
+    Seconds looked_ = 0;    ///< when frames were last looked for
+    Seconds quiet_ = 0;     ///< the time without a new frame
+    Seconds again_ = 0;     ///< when a frame that was not whole is tried again
     Pacer said_due_;
     std::set<std::string> failures_; ///< that were reported
     LiveView view_;
