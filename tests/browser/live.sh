@@ -10,20 +10,24 @@ if [ -z "$chromium" ] || [ -z "$node" ]; then
     exit 77
 fi
 folder=$(mktemp -d)
-trap 'kill $producer 2>/dev/null || true; rm -rf "$folder"' EXIT
-producer=
+trap 'kill $producer $process 2>/dev/null || true; rm -rf "$folder"' EXIT
+producer= process=
 "$SEXTANT" synthesize -o "$folder/movie.mrc" --frames 200 --width 256 --height 256 --specimen carbon --blanks 5 \
     --drift-x .3 >/dev/null
-/usr/bin/python3 -B "$here/../command/pace.py" "$folder/movie.mrc" "$folder/grows.mrc" mrc 20 &
+/usr/bin/python3 -B "$here/../command/pace.py" "$folder/movie.mrc" "$folder/grows.mrc" mrc 20 "$folder/gate" &
 producer=$!
 "$SEXTANT" register "$folder/grows.mrc" -o "$folder/out" --follow --serve 127.0.0.1:0 >"$folder/text" 2>"$folder/errors" &
 process=$!
 url=
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     url=$(sed -n 's/^sextant: the page is at //p' "$folder/errors")
     [ -z "$url" ] || break
-    kill -0 $process 2>/dev/null || { cat "$folder/errors"; exit 77; }
+    if ! kill -0 $process 2>/dev/null; then
+        cat "$folder/errors"
+        grep -q 'was built without cpp-httplib' "$folder/errors" && exit 77
+        exit 1
+    fi
     sleep .1
 done
-"$node" "$here/live.mjs" "$chromium" "$url" ${PICTURES:+"$PICTURES"}
+"$node" "$here/live.mjs" "$chromium" "$url" "$folder/gate" ${PICTURES:+"$PICTURES"}
 wait $process || { cat "$folder/errors"; exit 1; }

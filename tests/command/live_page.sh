@@ -7,8 +7,8 @@ python=/usr/bin/python3
 here=$(cd "$(dirname "$0")" && pwd)
 "$python" -c 'import sys' 2>/dev/null || { echo "skipped: no Python"; exit 77; }
 cd "$folder"
-producer=
-before_exit() { kill $producer 2>/dev/null || true; }
+producer= process=
+before_exit() { kill $producer $process 2>/dev/null || true; }
 "$SEXTANT" synthesize -o movie.mrc --frames 240 --width 256 --height 256 --specimen carbon --drift-x .3 --blanks 5 >/dev/null
 
 if ! "$SEXTANT" register movie.mrc -o refused --follow --serve pear 2>errors; then
@@ -16,11 +16,11 @@ if ! "$SEXTANT" register movie.mrc -o refused --follow --serve pear 2>errors; th
 else
     fail "pear is accepted as an address"
 fi
-"$python" -B "$here/pace.py" movie.mrc grows.mrc mrc 15 &
+"$python" -B "$here/pace.py" movie.mrc grows.mrc mrc 15 gate &
 producer=$!
 "$SEXTANT" register grows.mrc -o out --follow --reproducible --serve 127.0.0.1:0 >text 2>errors &
 process=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     url=$(sed -n 's/^sextant: the page is at //p' errors)
     [ -z "$url" ] || break
     if ! kill -0 $process 2>/dev/null; then # a program without a server says so
@@ -36,7 +36,7 @@ port=${port%%/*}
 "$SEXTANT" register grows.mrc -o refused --follow --serve "127.0.0.1:$port" >text2 2>errors2 && fail "a port in use is accepted"
 grep -q "127.0.0.1:$port: no server can listen there: Address already in use" errors2 || { cat errors2; fail "no message that the port is in use"; }
 [ ! -e refused ] || fail "a refused page left a folder"
-"$python" -B "$here/live_clients.py" "$url" || fail "clients"
+"$python" -B "$here/live_clients.py" "$url" gate || fail "clients"
 wait $producer
 wait $process || { cat errors; fail "the run with a page"; }
 grep -q 'the page: 1 client disconnected, because it was too slow' errors || { cat errors; fail "the slow client is not reported"; }
