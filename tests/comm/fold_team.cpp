@@ -4,11 +4,11 @@
 #include "sextant/core/memory.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <stdexcept>
 #include <thread>
 
 #include "tests/support/blending.hpp"
+#include "tests/support/time_limit.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
@@ -63,9 +63,11 @@ TEST(FoldTeam, RethrowsAnExceptionOfAnyThread) {
     const std::thread::id own = std::this_thread::get_id();
     for (const bool by_helper : {true, false}) {
         Operator op = kernel::find("over");
+        const TimeLimit limit;
+        std::atomic<int> begun = 0;
         op.fold = [&](FoldFunction::Sources, std::byte*, Elements) {
-            // Long enough that every thread takes a part.
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            ++begun;
+            EXPECT_TRUE(limit.wait_until([&] { return begun == 3; })) << "a thread has no part";
             if ((std::this_thread::get_id() != own) == by_helper)
                 throw std::runtime_error("cannot be combined");
         };

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int applications = 20;
+constexpr int applications = 15;
 
 /// Folds for a long time, and meanwhile sends back the message that it receives.
 Program busy() {
@@ -55,13 +55,14 @@ Operator calling(std::function<void()> work) {
 TEST(Threads, MessagesMakeProgressBetweenTwoStepsOfWork) {
     std::atomic<bool> came_back = false, seen = false;
     const auto work = [&, done = 0]() mutable {
-        std::this_thread::sleep_for(milliseconds(2));
-        if (++done < applications)
-            return;
-        // A blocking executor would finish this step before it sends the message back.
-        for (int i = 0; i < 2000 && !came_back; ++i)
+        // A blocking executor would finish all steps before it sends the message back. Each step
+        // takes twice as long as the previous one until the message has come back, so that the last
+        // steps outlast the delays of a busy machine.
+        ++done;
+        for (int i = 0; i < (1 << done) && !came_back; ++i)
             std::this_thread::sleep_for(milliseconds(1));
-        seen = came_back.load();
+        if (done == applications)
+            seen = came_back.load();
     };
     run_threads(2, [&](Communicator communicator) {
         const bool first = communicator.rank() == 0;

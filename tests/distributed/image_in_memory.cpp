@@ -10,8 +10,10 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "tests/support/time_limit.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
@@ -119,13 +121,28 @@ TEST(ImageInMemory, ReportsProgress) {
     const kernel::ValueView view(samples.data(), shape.width, {0, 0, shape.width, shape.height},
                                  shape);
     std::vector<Label> labels(samples.size());
+    const std::thread::id caller = std::this_thread::get_id();
     for (const int threads : {1, 3}) {
         Team team(threads);
-        std::vector<std::string> parts; // not locked: only one thread reports
+        const TimeLimit limit;
+        std::vector<std::string> parts; // not locked: only the calling thread reports
+        std::atomic<std::int64_t> strips = 0, begun = 0;
+        std::atomic<bool> writes = false;
         RunControl control;
         control.progress = [&](std::string_view part, std::int64_t done, std::int64_t all) {
+            EXPECT_EQ(std::this_thread::get_id(), caller);
             EXPECT_LT(done, all);
             parts.emplace_back(part);
+            strips = all;
+            writes = part == "write";
+        };
+        // Called before each strip. The other threads wait until the calling thread has reported
+        // the same part, so that they do not take all its strips.
+        control.cancelled = [&] {
+            const std::int64_t strip = begun++;
+            if (std::this_thread::get_id() != caller)
+                limit.wait_until([&] { return strips > 0 && (strip < strips || writes); });
+            return false;
         };
         distributed::label_in_memory(view, {}, {labels.data(), shape.width}, team, control);
         ASSERT_FALSE(parts.empty());

@@ -39,9 +39,12 @@ class Growing : public testing::Test {
     void append(const std::string& name, const std::string& bytes) {
         std::ofstream(folder.path(name), std::ios::binary | std::ios::app) << bytes;
     }
-    /// Calls refresh() until it finds more frames; false if it finds none for half a second.
-    static bool finds(GrowingFrames& frames) {
-        for (int i = 0; i < 100; ++i) {
+    /// The number of calls in a minute. After a call of refresh() that took long on a busy machine,
+    /// the next calls find nothing.
+    static constexpr int many = 12'000;
+    /// Calls refresh() every 5 ms until it finds more frames; false if it never does.
+    static bool finds(GrowingFrames& frames, int calls = many) {
+        for (int i = 0; i < calls; ++i) {
             if (frames.refresh())
                 return true;
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -56,7 +59,7 @@ class Growing : public testing::Test {
     template <class Body>
     static std::string failure_of(const Body& body) {
         try {
-            for (int i = 0; i < 100; ++i) {
+            for (int i = 0; i < many; ++i) {
                 body();
                 std::this_thread::sleep_for(std::chrono::milliseconds(5));
             }
@@ -75,7 +78,7 @@ TEST_F(Growing, a_frame_is_there_when_its_last_byte_is) {
     EXPECT_EQ(frames->whole(), 1);
     EXPECT_FALSE(frames->is_complete());
     append("grows.mrc", whole.substr(1024 + frame_size, frame_size - 1));
-    EXPECT_FALSE(finds(*frames));
+    EXPECT_FALSE(finds(*frames, 100));
     EXPECT_EQ(frames->whole(), 1);
     std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
     EXPECT_THROW(frames->read_frame(1, samples), InvalidFile);

@@ -65,7 +65,8 @@ class TroubledSource : public FrameSource {
     Pace pace_;
 };
 
-std::unique_ptr<FrameSource> troubled(Seconds patience = .05) {
+/// `patience` is CPU time; only the tests of the time limit wait for it to pass.
+std::unique_ptr<FrameSource> troubled(Seconds patience = 10) {
     auto [source, chunk] = read_apart(
         "some.h5",
         [](const Pace& pace) {
@@ -100,19 +101,19 @@ TEST(IsolatedReading, KeepsTheErrorMessagesOfTheSource) {
 }
 
 TEST(IsolatedReading, ReportsACrashForOneFrameAndReadsTheNext) {
-    const auto source = troubled();
+    const auto source = troubled(.5);
     EXPECT_EQ(failure_of_frame(*source, crashes),
               "some.h5: damaged: reading frame 2 ended with signal 11 (Segmentation fault)");
     EXPECT_EQ(read_frame(*source, 0), pattern_frame<float>(0, {13, 7}));
     EXPECT_EQ(failure_of_frame(*source, loops),
-              "some.h5: damaged: reading frame 3 made no progress in 0.05 s");
+              "some.h5: damaged: reading frame 3 made no progress in 0.5 s");
     EXPECT_EQ(failure_of_frame(*source, leaves), "some.h5: damaged: reading frame 4 ended early");
     EXPECT_THAT(failure_of_frame(*source, 0), HasSubstr("because reading has failed 3 times"));
 }
 
 TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsWhileOpening) {
     const auto open = [](const Opening& opening) {
-        return failure([&] { read_apart("a.h5", opening, .05); });
+        return failure([&] { read_apart("a.h5", opening, .5); });
     };
     EXPECT_EQ(open([](const Pace&) -> OpenedFrames { throw InvalidFile("a.h5", "is none"); }),
               "a.h5: is none");
@@ -124,11 +125,11 @@ TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsWhileOpening) {
                   }
                   return {};
               }),
-              "a.h5: damaged: opening the file made no progress in 0.05 s");
+              "a.h5: damaged: opening the file made no progress in 0.5 s");
 }
 
 TEST(IsolatedReading, HasNoTimeLimitWhileItMakesProgress) {
-    const auto source = troubled();
+    const auto source = troubled(.1);
     EXPECT_EQ(read_frame(*source, lasts), pattern_frame<float>(lasts, {13, 7}));
 }
 
@@ -161,7 +162,7 @@ TEST(IsolatedReading, EndsIfTheParentProcessIsKilled) {
     ASSERT_EQ(kill(parent, SIGKILL), 0);
     ASSERT_EQ(waitpid(parent, nullptr, 0), parent);
     pid_t ended = 0;
-    for (int i = 0; i < 1000 && ended == 0; ++i) {
+    for (int i = 0; i < 6000 && ended == 0; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
         ended = waitpid(-1, nullptr, WNOHANG);
     }

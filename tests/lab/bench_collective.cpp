@@ -6,11 +6,11 @@
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 
+#include "tests/format/temporary_folder.hpp"
 #include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -101,7 +101,8 @@ TEST(BenchCollective, TablesHaveTheFormatOfTheOsuBenchmarks) {
 }
 
 std::string complaint(const std::string& content) {
-    const auto path = std::filesystem::path(testing::TempDir()) / "collective_cases.json";
+    const TemporaryFolder folder;
+    const std::string path = folder.path("collective_cases.json");
     std::ofstream(path) << content;
     try {
         lab::read_collective_cases(path);

@@ -8,11 +8,10 @@
 #include "sextant/lab/bench_scan_report.hpp"
 
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <string>
 
-#include <fmt/format.h>
+#include "tests/format/temporary_folder.hpp"
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -89,15 +88,10 @@ TEST(BenchScan, draws_the_fastest_configuration_with_one_bar_per_operator_applic
     EXPECT_NE(picture.find(json["fastest"].get<std::string>()), picture.npos);
 }
 
-std::string written(const std::string& content) {
-    const auto path = std::filesystem::temp_directory_path() /
-                      fmt::format("sextant_bench_scan_{}.json", std::hash<std::string>()(content));
-    std::ofstream(path) << content;
-    return path.string();
-}
-
 void expect_complaint(const std::string& content, std::string_view word) {
-    const std::string path = written(content);
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("cases.json");
+    std::ofstream(path) << content;
     try {
         read_scan_cases(path);
         ADD_FAILURE() << content << " was taken";
@@ -106,7 +100,6 @@ void expect_complaint(const std::string& content, std::string_view word) {
             << error.what();
         EXPECT_EQ(error.path(), path);
     }
-    std::filesystem::remove(path);
 }
 
 TEST(ScanCases, report_their_errors) {

@@ -4,9 +4,10 @@
 #include "sextant/lab/evaluate.hpp"
 #include "sextant/lab/evaluation.hpp"
 
-#include <filesystem>
 #include <fstream>
+#include <string>
 
+#include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,8 +114,8 @@ TEST(Judge, compares_predictions_with_median_times) {
 }
 
 TEST(Evaluation, can_be_written_read_back_and_extended_by_launches) {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / "sextant-evaluation.json").string();
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("evaluation.json");
     std::ofstream(path) << to_json(evaluation("direct-send"));
     Evaluation read = read_evaluation(path);
     EXPECT_EQ(to_json(read), to_json(evaluation("direct-send")));
@@ -126,12 +127,11 @@ TEST(Evaluation, can_be_written_read_back_and_extended_by_launches) {
         std::ofstream(path) << good.substr(0, length);
         EXPECT_THROW(read_evaluation(path), InvalidFile) << length;
     }
-    std::filesystem::remove(path);
 }
 
 TEST(Evaluation, that_cannot_be_judged_is_refused) {
-    const std::string path =
-        (std::filesystem::temp_directory_path() / "sextant-evaluation.json").string();
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("evaluation.json");
     const auto refusal = [&](const Evaluation& written) -> std::string {
         std::ofstream(path) << to_json(written);
         try {
@@ -153,7 +153,6 @@ TEST(Evaluation, that_cannot_be_judged_is_refused) {
         configuration.baseline = true;
     EXPECT_THAT(refusal(baselines),
                 testing::HasSubstr("cases[0].configurations has only baselines"));
-    std::filesystem::remove(path);
 }
 
 TEST(Evaluation, of_radices_that_are_not_numbers_is_shown_in_the_map) {

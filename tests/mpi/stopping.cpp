@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/mpi/groups.hpp"
+#include "tests/support/time_limit.hpp"
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -36,7 +37,7 @@ TEST_F(Stopping, ANoticeReachesAllRanks) {
     StopNotices notices(MPI_COMM_WORLD);
     if (rank == world.size() - 1)
         notices.send();
-    EXPECT_TRUE(comes(notices, 20s));
+    EXPECT_TRUE(comes(notices, 120s));
     world.barrier();
 }
 
@@ -66,19 +67,38 @@ TEST_F(Stopping, ANoticeOfTheNextOperationWaits) {
     }
     EXPECT_FALSE(comes(first, 50ms));
     StopNotices second(MPI_COMM_WORLD);
-    EXPECT_TRUE(comes(second, 20s));
+    EXPECT_TRUE(comes(second, 120s));
     world.barrier();
+}
+
+/// Receives an empty message from any rank; returns false if none has arrived.
+bool receive_empty_message() {
+    int arrived = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &arrived, &status);
+    if (arrived)
+        MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return arrived != 0;
 }
 
 TEST_F(Stopping, AFunctionIsCalledWhileARankWaits) {
     int calls = 0;
     {
-        const WhileWaiting outer([&] { ++calls; });
+        const WhileWaiting outer([&] {
+            if (++calls == 1 && rank != 0)
+                MPI_Send(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+        });
         {
             const WhileWaiting inner([] {});
         }
-        if (rank == 0)
-            std::this_thread::sleep_for(100ms);
+        // The other ranks wait in the barrier until the function of each has been called.
+        if (rank == 0) {
+            int received = 0;
+            test::TimeLimit().wait_until([&] {
+                received += receive_empty_message();
+                return received == world.size() - 1;
+            });
+        }
         world.barrier();
     }
     if (rank != 0) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/format/temporary_folder.hpp"
 #include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,10 +156,8 @@ class Variable {
 
 TEST(DefaultPlanner, prefers_the_named_profile_then_the_users_then_the_built_in_one) {
     const std::string das = test::source_dir() + "/machines/das.json";
-    const std::filesystem::path folder =
-        std::filesystem::temp_directory_path() / "sextant-usual-planner";
-    std::filesystem::remove_all(folder);
-    const Variable none("SEXTANT_MACHINE", ""), home("XDG_CONFIG_HOME", folder.string());
+    const test::TemporaryFolder folder;
+    const Variable none("SEXTANT_MACHINE", ""), home("XDG_CONFIG_HOME", folder.path());
     EXPECT_EQ(default_planner("mpi").planner->machine().name, "a built-in machine");
     EXPECT_EQ(default_planner("mpi", das).planner->machine().name, "das");
     {
@@ -168,12 +167,11 @@ TEST(DefaultPlanner, prefers_the_named_profile_then_the_users_then_the_built_in_
     }
     EXPECT_THROW(default_planner("mpi", "none.json"), InvalidFile);
 
-    std::filesystem::create_directories(folder / "sextant" / "machines");
-    std::ofstream(folder / "sextant" / "machines" / "threads.json") << "{";
+    std::filesystem::create_directories(folder.path("sextant/machines"));
+    std::ofstream(folder.path("sextant/machines/threads.json")) << "{";
     const DefaultPlanner damaged = default_planner("threads");
     EXPECT_EQ(damaged.planner->machine().name, "a built-in machine");
     EXPECT_THAT(damaged.warnings, testing::ElementsAre(HasSubstr("threads.json")));
-    std::filesystem::remove_all(folder);
 }
 
 } // namespace

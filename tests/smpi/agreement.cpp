@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace sextant::simulate {
 namespace {
@@ -97,8 +98,9 @@ std::string command(const Case& each, const Platform& platform, const std::strin
 }
 
 Seconds of_executor(const Case& each, const Platform& platform) {
-    const std::string hosts = std::filesystem::temp_directory_path() /
-                              fmt::format("sextant-smpi-{}-{}", each.platform, each.ranks);
+    const std::string hosts =
+        std::filesystem::temp_directory_path() /
+        fmt::format("sextant-smpi-{}-{}-{}", getpid(), each.platform, each.ranks);
     std::ofstream file(hosts);
     for (int rank = 0; rank < each.ranks; ++rank)
         file << platform.network.hosts[static_cast<std::size_t>(rank)] << '\n';
