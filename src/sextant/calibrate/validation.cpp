@@ -53,7 +53,8 @@ Seconds full_path(const Cell& cell, const machine::Profile& profile, machine::Li
         costs ? machine::find(*costs, Path::full, cell.layout, cell.strategy) : nullptr;
     if (!curve) {
         throw InvalidTask(fmt::format("the profile of {} has no costs of whole messages with "
-                                      "layout {}, strategy {} and link {}",
+                                      "layout {}, strategy {} and link {}; calibrate with a "
+                                      "longer --budget",
                                       profile.name, name(cell.layout), name(cell.strategy),
                                       name(link)));
     }
