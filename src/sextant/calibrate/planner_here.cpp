@@ -143,14 +143,21 @@ namespace {
 using machine::Profile;
 using planner::Probing;
 
-/// The budget of one probe: less for processes, which may probe two transports to compare them.
-Seconds budget_of(const Communicator& communicator) {
-    return communicator.shares_memory() ? 1 : .6;
+std::string_view probe_setting() {
+    const char* const value = std::getenv("SEXTANT_PROBE");
+    return value ? value : "";
 }
 
 bool is_forbidden() {
-    const char* said = std::getenv("SEXTANT_PROBE");
-    return said && std::string_view(said) == "off";
+    return probe_setting() == "off";
+}
+
+/// The budget of one probe, the same on all ranks: rank 0's setting, if it is a number of seconds;
+/// otherwise less for processes, which may probe two transports to compare them. Collective.
+Seconds budget_of(const Communicator& communicator) {
+    const Seconds usual = communicator.shares_memory() ? 1 : .6;
+    const Seconds set = parsed_number<Seconds>(probe_setting()).value_or(0);
+    return communicator.all_gather(set > 0 ? set : usual).front();
 }
 
 bool has_profile(const planner::DefaultPlanner& usual) {
@@ -226,15 +233,16 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     std::optional<Profile> known =
         broadcast(communicator, communicator.rank() == 0 ? kept_probe(ranks) : std::nullopt, text);
     if (!known && allowed == Probing::now) {
-        agree(communicator,
-              [&] { known = measure_quickly(communicator, budget_of(communicator)); });
+        const Seconds budget = budget_of(communicator);
+        agree(communicator, [&] { known = measure_quickly(communicator, budget); });
         known = broadcast(communicator, known, text);
         if (known && communicator.rank() == 0)
             keep_probe(ranks, *known);
         if (!known)
-            usual.warnings.emplace_back(
-                "this machine could not be probed in one second, possibly because other programs "
-                "keep it busy; planned with a built-in machine profile");
+            usual.warnings.push_back(fmt::format(
+                "this machine could not be probed in {:g} s, possibly because other programs keep "
+                "it busy; planned with a built-in machine profile",
+                budget));
     }
     if (known)
         usual.planner = planner_with(std::move(*known), text);
