@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
         if (rank == 0)
             std::printf("frame %d\n", frame);
         std::fflush(stdout);
+        MPI_Barrier(MPI_COMM_WORLD); // rank 0 prints frame 2 before rank 1 is killed
     }
     std::puts("no rank was killed");
     MPI_Finalize();

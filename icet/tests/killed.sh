@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # killed.sh MPIRUN PROGRAM: a rank is killed in a frame. The others must end, with an error, and soon.
 set -u
-output=$(timeout 30 "$1" --oversubscribe -n 3 "$2" 2>&1)
+output=$(timeout 250 "$1" --oversubscribe -n 3 "$2" 2>&1)
 status=$?
 echo "$output"
 echo "status $status"

@@ -10,9 +10,9 @@ import pytest
 
 import sextant
 
-# The limits are those of a loaded machine; docs/measurements.md states what is measured on an
-# idle one.
-PROMPT = 10.0
+# The limit for a loaded machine, in seconds; docs/measurements.md states what is measured on an idle
+# one. Uninterrupted, each call takes minutes.
+PROMPT = 60.0
 
 
 def interrupted(call, after=.3):
@@ -61,23 +61,37 @@ def test_a_registration_is_interrupted(long_series, ranks):
 
 
 def test_a_registration_of_arrays_is_interrupted():
-    series = np.random.default_rng(0).normal(size=(1000, 256, 256)).astype("f4")
+    series = np.random.default_rng(0).integers(0, 256, (4000, 256, 256), "u1")
     assert interrupted(lambda: sextant.register(series, ranks=1, threads=2)) < PROMPT
 
 
+class Ignored:
+    """An array of results that nobody reads."""
+
+    def __init__(self, *shape, dtype="f4"):
+        self.shape, self.dtype = shape, np.dtype(dtype)
+
+    def __setitem__(self, index, values):
+        pass
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize("depth, call", [
-    (1 << 13, sextant.label), (1 << 13, sextant.measure),
-    (1 << 10, lambda volume, ranks: sextant.filter(volume, 9, derivatives="hessian-1",
-                                                   ranks=ranks)),
-    (1 << 13, lambda volume, ranks: sextant.stitch(volume, block=(1, 0, 0), ranks=ranks))])
-def test_a_call_for_a_volume_is_interrupted(depth, call, ranks):
+@pytest.mark.parametrize("shape, call", [
+    ((8192, 1024, 1024), lambda volume, ranks: sextant.label(
+        volume, out=Ignored(*volume.shape, dtype="u4"), ranks=ranks)),
+    ((8192, 1024, 1024), lambda volume, ranks: sextant.measure(volume, ranks=ranks)),
+    ((8192, 256, 256), lambda volume, ranks: sextant.filter(
+        volume, 9, derivatives="hessian-1", out=Ignored(*volume.shape), ranks=ranks)),
+    ((8192, 1024, 1024), lambda volume, ranks: sextant.stitch(
+        volume, block=(1, 0, 0), out=Ignored(*volume.shape, dtype="u4"), ranks=ranks))])
+def test_a_call_for_a_volume_is_interrupted(shape, call, ranks):
     class Volume:
-        shape, dtype = (depth, 256, 256), np.dtype("u1")
-        plane = np.random.default_rng(0).integers(0, 2, (256, 256)).astype("u1")
+        dtype = np.dtype("u1")
+        plane = np.random.default_rng(0).integers(0, 2, shape[1:]).astype("u1")
 
         def __getitem__(self, index):
-            return np.stack([self.plane] * len(range(*index.indices(depth))))
+            return np.stack([self.plane] * len(range(*index.indices(shape[0]))))
+    Volume.shape = shape
     assert interrupted(lambda: call(Volume(), ranks=ranks)) < PROMPT
 
 
@@ -88,20 +102,33 @@ def test_a_filter_is_interrupted(ranks):
 
         def __getitem__(self, index):
             return np.zeros((len(range(*index.indices(3_000_000))), 1000), "f4")
-
-    class Out:
-        shape, dtype = (5, 3_000_000, 1000), np.dtype("f4")
-
-        def __setitem__(self, index, rows):
-            pass
-    assert interrupted(lambda: sextant.filter(Image(), sigma=20, out=Out(), ranks=ranks)) < PROMPT
+    out = Ignored(5, *Image.shape)
+    assert interrupted(lambda: sextant.filter(Image(), sigma=20, out=out, ranks=ranks)) < PROMPT
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize("size, sigma", [(2000, 300), (200, 1000)])
-def test_a_filter_of_large_sigma_is_interrupted(ranks, size, sigma):
-    image = np.ones((size, size), "f4")
-    assert interrupted(lambda: sextant.filter(image, sigma=sigma, ranks=ranks)) < 2
+@pytest.mark.parametrize("shape", [(2000, 1000), (200, 2000)])
+def test_a_filter_of_large_sigma_is_interrupted(ranks, shape):
+    image = np.ones(shape, "f4")
+    assert interrupted(lambda: sextant.filter(image, sigma=1000, truncate=20, ranks=ranks)) < PROMPT
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_filter_is_interrupted_before_its_first_row_of_results(ranks):
+    # The rows that this row depends on take nearly all of the time, which is about a second.
+    def call():
+        sextant.filter(np.ones((1, 32), "f4"), sigma=1000, truncate=8, ranks=ranks)
+
+    def seconds():
+        began = time.perf_counter()
+        call()
+        return time.perf_counter() - began
+    # Each can be delayed by other programs; without the check, none is faster than the whole call.
+    whole = min(seconds() for _ in range(2))
+    for _ in range(20):
+        if whole - .1 > 2 * interrupted(call, after=.1):
+            return
+    pytest.fail("the call is interrupted only after its first row")
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -134,12 +161,13 @@ def test_a_handler_that_raises_something_else(long_series):
         signal.signal(signal.SIGUSR1, before)
 
 
-@pytest.mark.parametrize("call", [
-    lambda movie: sextant.register(np.tile(movie, (10, 2, 2)), ranks=1),
-    lambda movie: sextant.filter(np.zeros((3000, 3000), "f4"), sigma=9, ranks=1),
-    lambda movie: [sextant.label(np.ones((3000, 3000), "u1"), ranks=1) for _ in range(9)],
+@pytest.mark.parametrize("prepare, call", [
+    (lambda movie: np.tile(movie, (10, 2, 2)), lambda series: sextant.register(series, ranks=1)),
+    (lambda movie: np.zeros((3000, 3000), "f4"),
+     lambda image: sextant.filter(image, sigma=9, ranks=1)),
+    (lambda movie: np.ones((5000, 5000), "u1"), lambda image: sextant.label(image, ranks=1)),
 ])
-def test_other_threads_run_meanwhile(movie, call):
+def test_other_threads_run_meanwhile(movie, prepare, call):
     counted, stop = [0], threading.Event()
 
     def count():
@@ -148,14 +176,17 @@ def test_other_threads_run_meanwhile(movie, call):
             time.sleep(.001)
     thread = threading.Thread(target=count, daemon=True)
     thread.start()
-    began = time.perf_counter()
+    argument, most, end = prepare(movie), 0, time.perf_counter() + 60
     try:
-        call(movie)
-        seconds = time.perf_counter() - began
+        # On a loaded machine the thread may run too rarely during one call.
+        while most < 10 and time.perf_counter() < end:
+            before = counted[0]
+            call(argument)
+            most = max(most, counted[0] - before)
     finally:
         stop.set()
         thread.join()
-    assert counted[0] > 20 * seconds  # with the GIL held, the thread would count once
+    assert most >= 10  # with the GIL held, the thread would count once
 
 
 DAEMONS = {
@@ -233,12 +264,11 @@ thread = threading.Thread(target=lambda: sextant.filter(image, sigma=50, ranks=1
 thread.start()
 time.sleep(.1)
 if os.fork() > 0:
-    began = time.perf_counter()
     os.wait()
-    print(time.perf_counter() - began)
+    print("ended")
     thread.join()
-""")
-    assert float(done.stdout) < 4
+""")  # run_script has a time limit
+    assert done.stdout == "ended\n"
 
 
 def test_two_threads_register_different_series(movie):
