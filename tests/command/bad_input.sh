@@ -4,6 +4,8 @@
 set -u
 folder=$(mktemp -d)
 trap 'umount "$folder/full" 2>/dev/null; rm -rf "$folder"' EXIT
+export SEXTANT_PROBE=off XDG_CONFIG_HOME="$folder/config" XDG_CACHE_HOME="$folder/cache" # as in start.sh
+unset SEXTANT_MACHINE
 data=$(dirname "$SAMPLE")
 failed=0
 
@@ -12,7 +14,7 @@ failed=0
 refuses() {
     code=$1 pattern=$2
     shift 2
-    said=$(timeout 60 "$@" 2>&1 >/dev/null)
+    said=$(timeout 250 "$@" 2>&1 >/dev/null)
     got=$?
     ours=$(printf '%s\n' "$said" | grep -c '^sextant: ')
     if [ $got != "$code" ] || [ "$ours" != 1 ] || ! printf '%s\n' "$said" | grep -Eq -- "$pattern"; then

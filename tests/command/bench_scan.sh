@@ -24,15 +24,15 @@ if [ -n "${MPIRUN:-}" ]; then
 fi
 
 # An operator that takes too long ends every process; the message names its elements.
-sed 's/0.0001}/30}, "time_limit": 0.2, "baselines": false/' "$folder/cases.json" > "$folder/slow.json"
+sed 's/0.0001}/3000}, "time_limit": 0.2, "baselines": false/' "$folder/cases.json" > "$folder/slow.json"
 status=0
-told=$(timeout 20 "$SEXTANT" bench scan --cases "$folder/slow.json" --rounds 5 2>&1) || status=$?
+told=$(timeout 250 "$SEXTANT" bench scan --cases "$folder/slow.json" --rounds 5 2>&1) || status=$?
 [ "$status" = 1 ] || fail "exit code $status after the time limit"
 printf '%s\n' "$told" | grep -q "combining elements .* takes longer than the limit of 0.2 s" ||
     fail "the elements are not named: $told"
 if [ -n "${MPIRUN:-}" ]; then
     status=0
-    timeout 30 $MPIRUN -n 3 "$SEXTANT" bench scan --cases "$folder/slow.json" --rounds 5 \
+    timeout 250 $MPIRUN -n 3 "$SEXTANT" bench scan --cases "$folder/slow.json" --rounds 5 \
         > "$folder/told" 2>&1 || status=$?
     [ "$status" != 0 ] && [ "$status" != 124 ] || fail "exit code $status over MPI"
     grep -q "takes longer than the limit" "$folder/told" || fail "no message over MPI"
@@ -43,7 +43,7 @@ fi
 sed 's/"values": 9/"values": 9, "fails_at": 5/' "$folder/cases.json" > "$folder/failing.json"
 ends() { # COMMAND...
     status=0
-    timeout 60 "$@" bench scan --cases "$folder/failing.json" --rounds 5 --json "$folder/out.json" \
+    timeout 250 "$@" bench scan --cases "$folder/failing.json" --rounds 5 --json "$folder/out.json" \
         --report "$folder/out.html" > "$folder/told" 2> "$folder/said" || status=$?
     [ "$status" = 1 ] || fail "exit code $status of $* if the operator throws"
     [ "$(grep -c '^sextant: ' "$folder/said")" = 1 ] || fail "not one line: $(cat "$folder/said")"

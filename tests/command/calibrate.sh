@@ -4,13 +4,10 @@
 # run on busy machines.
 . "$(dirname "$0")/start.sh"
 code() { status=0; message=$("$@" 2>&1) || status=$?; }
-now() { date +%s; }
 
 # Without -o, the profile is stored in the user's configuration folder; five launches. The time
 # budget is not checked.
-begin=$(now)
 XDG_CONFIG_HOME="$folder" "$SEXTANT" calibrate --budget 3s >"$folder/said"
-[ $(($(now) - begin)) -le 150 ] || fail "3 s took $(($(now) - begin)) s"
 threads="$folder/sextant/machines/threads.json"
 [ -f "$threads" ] || fail "no profile among the user's settings"
 grep -q "of 5 launches" "$folder/said" || fail "launches: $(cat "$folder/said")"

@@ -172,7 +172,7 @@ refuses() {
     code=$1 text=$2
     shift 2
     status=0
-    timeout 60 "$SEXTANT" "$@" >"$work/said" 2>&1 || status=$?
+    timeout 250 "$SEXTANT" "$@" >"$work/said" 2>&1 || status=$?
     [ $status = "$code" ] || { cat "$work/said"; fail "$*: exit code $status, expected $code"; }
     grep -q -- "$text" "$work/said" || { cat "$work/said"; fail "$*: expected '$text'"; }
     for left in "$work"/out*; do [ ! -e "$left" ] || fail "$*: left $left"; done

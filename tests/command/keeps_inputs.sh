@@ -4,6 +4,8 @@
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+export SEXTANT_PROBE=off XDG_CONFIG_HOME="$folder/config" XDG_CACHE_HOME="$folder/cache" # as in start.sh
+unset SEXTANT_MACHINE
 cd "$folder" || exit 1
 failed=0
 
@@ -13,7 +15,7 @@ keeps() {
     pattern=$1 file=$2
     shift 2
     before=$(cksum <"$file")
-    said=$(timeout 60 "$@" 2>&1 >/dev/null)
+    said=$(timeout 250 "$@" 2>&1 >/dev/null)
     got=$?
     if [ $got != 2 ] || ! printf '%s\n' "$said" | grep -q "^sextant: \(rank 0: \)*$pattern"; then
         echo "FAILED: $*: exit code $got, expected 2 and a line with: $pattern"

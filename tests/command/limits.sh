@@ -5,6 +5,8 @@
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+export SEXTANT_PROBE=off XDG_CONFIG_HOME="$folder/config" XDG_CACHE_HOME="$folder/cache" # as in start.sh
+unset SEXTANT_MACHINE
 cd "$folder" || exit 1
 failed=0
 fails() { echo "FAILED: $*"; failed=1; }
@@ -13,7 +15,7 @@ fails() { echo "FAILED: $*"; failed=1; }
 refuses() {
     code=$1 text=$2
     shift 2
-    timeout 60 "$SEXTANT" "$@" >said.out 2>said
+    timeout 250 "$SEXTANT" "$@" >said.out 2>said
     got=$?
     [ $got = "$code" ] || fails "$(echo "$*" | head -c 200): ends with $got, expected $code"
     case $(cat said) in
@@ -65,8 +67,10 @@ ln -s /dev/null null.json
 "$SEXTANT" composite "$SAMPLE" -o out.png --json null.json >/dev/null || fails "--json to /dev/null"
 [ -c /dev/null ] && [ -s out.png ] || fails "/dev/null or the picture is gone"
 rm out.png
-cat pipe.json >read &
-"$SEXTANT" draw scan --ranks 2 -o pipe.json || fails "a pipe with a reader"
+exec 3<>pipe.json 4<pipe.json # both ends are open before draw checks for a reader
+cat <&4 >read 3>&- &
+"$SEXTANT" draw scan --ranks 2 -o pipe.json 3>&- 4<&- || fails "a pipe with a reader"
+exec 3>&- 4<&-
 wait
 grep -q '<svg' read || fails "the reader of a pipe got: $(head -c 100 read)"
 

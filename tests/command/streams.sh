@@ -5,6 +5,8 @@
 set -u
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+export SEXTANT_PROBE=off XDG_CONFIG_HOME="$folder/config" XDG_CACHE_HOME="$folder/cache" # as in start.sh
+unset SEXTANT_MACHINE
 failed=0
 fails() { echo "FAILED: $*"; failed=1; }
 
