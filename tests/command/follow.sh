@@ -226,6 +226,22 @@ rm -rf batch
 "$SEXTANT" register late.mrc -o batch --reproducible --stages 90 >text 2>errors
 diff -r batch late || fail "the run after a kill differs"
 
+# A run that is stopped for longer than the time that ends a series, as when the machine is suspended.
+produce stopped.raw raw 40 stopped.gate
+"$SEXTANT" register stopped.raw::128x120,f32 -o stopped --follow --idle 4 --reproducible >text 2>errors &
+process=$!
+until_there stopped/live-motions.csv
+sleep 1
+kill -STOP $process
+sleep 5
+kill -CONT $process
+sleep .1
+open stopped.gate
+completed
+wait $process || { cat errors; fail "a run that was stopped"; }
+said 'no new frame for 4 s after 40 frames'
+same stopped.raw::128x120,f32 stopped
+
 # Series that stop in the middle of a frame.
 produce short.mrc mrc-cut 100
 follow short.mrc -o short --idle 5
