@@ -6,8 +6,8 @@ or "-". Each frame is written in two parts, with a pause in between. With STAMPS
 was complete is written to it.
 
 GATE is a file that frames wait for, so that a test does not depend on the machine's speed. If it is the live.links of
-the run that follows, the producer is never more than eight frames ahead of that run. Otherwise the producer is never
-more than ten frames ahead of its number of bytes."""
+the run that follows, the producer is never more than eight frames ahead of that run. Any other file of N bytes lets
+the first 10 + N frames pass; it may grow, and need not exist at first."""
 import os
 import struct
 import sys
