@@ -30,6 +30,10 @@ TEST(CompositorOnThreads, EmptyRanksAndABackgroundGiveTheRightImage) {
     on_threads(empty_ranks_and_a_background_give_the_right_image);
 }
 
+TEST(CompositorOnThreads, ABackgroundThatIsNotFiniteIsRefused) {
+    on_threads(a_background_that_is_not_finite_is_refused);
+}
+
 /// Runs a test on nodes of two ranks.
 void on_nodes(void (*body)(const Communicator&)) {
     for (const int ranks : {1, 3, 4}) {

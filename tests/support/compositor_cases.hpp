@@ -4,16 +4,20 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/compositor/compositor.hpp"
+#include "sextant/compositor/deep_compositor.hpp"
+#include "sextant/compositor/tile_wall.hpp"
 #include "sextant/core/error.hpp"
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <set>
 #include <string>
 
 #include "tests/support/blending.hpp"
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -267,6 +271,36 @@ inline void races_require_many_frames_and_a_free_choice(const Communicator& comm
     EXPECT_FALSE(races([](auto& options) { options.frames = 8; }));
     EXPECT_FALSE(races([](auto& options) { options.reproducible = true; }));
     EXPECT_FALSE(races([](auto& options) { options.algorithm = "shift-based"; }));
+}
+
+inline void a_background_that_is_not_finite_is_refused(const Communicator& communicator) {
+    const ImageShape shape{8, 8};
+    for (const float odd :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        CompositeOptions options;
+        options.background = RgbaF32{.5f, 0, 0, odd};
+        const std::string said = fmt::format("background 0.5,0,0,{}: expected finite numbers", odd);
+        EXPECT_EQ(what_is_thrown([&] { Compositor(communicator, shape, 1, options); }),
+                  "invalid: " + said);
+        EXPECT_EQ(what_is_thrown([&] {
+                      TileWall(communicator, {{{0, 0, 8, 8}, 0}}, {}, options);
+                  }),
+                  "invalid: " + said);
+        EXPECT_EQ(what_is_thrown([&] { DeepCompositor(communicator, shape, 0, 1, options); }),
+                  "invalid: " + said);
+        const FrameOptions frame{{}, options.background};
+        const auto image = layers(communicator.rank(), 1, shape.elements());
+        Compositor compositor(communicator, shape, 1);
+        EXPECT_EQ(
+            what_is_thrown([&] { compositor.composite(std::span<const RgbaF32>(image), frame); }),
+            "task: " + said);
+        expect_picture(communicator, compositor, shape);
+        TileWall wall(communicator, {{{0, 0, 8, 8}, 0}}, {});
+        const std::span<const std::byte> none[1];
+        EXPECT_EQ(what_is_thrown([&] { wall.composite(none, frame); }), "invalid: " + said);
+        DeepCompositor deep(communicator, shape, 0, 1);
+        EXPECT_EQ(what_is_thrown([&] { deep.composite({}, frame); }), "invalid: " + said);
+    }
 }
 
 } // namespace sextant::test

@@ -317,6 +317,7 @@ std::exception_ptr CompositorRun::turn(const FrameOptions& frame) {
         try {
             if (frame.background && options_.blend == "deep")
                 throw InvalidTask("deep pixels are blended in place, without a background");
+            check_background(frame.background);
             background_ = frame.background ? frame.background : options_.background;
             take_order(frame.order.empty() ? first_order_ : frame.order);
             for (Runner& each : runners_)

@@ -28,7 +28,7 @@ struct CompositeOptions {
     std::optional<ElementFormat> element = {}; ///< pixel format; none: the first format of `blend`
     int fragments = 0;           ///< for "deep": maximum number of fragments per pixel
     std::vector<int> order = {}; ///< ranks front to back; empty: rank order
-    /// premultiplied colour, blended once behind the composited image
+    /// premultiplied colour, blended once behind the composited image; its channels are finite
     std::optional<RgbaF32> background = {};
     int root = 0; ///< rank that receives the composited image, or `distributed`
     Association association = Association::in_order;

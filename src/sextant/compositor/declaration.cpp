@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -62,6 +63,13 @@ std::optional<std::array<float, 4>> parse(const std::string& text) {
     if (text == "gray" || text == "grey")
         return std::array<float, 4>{.5f, .5f, .5f, 1};
     return text.starts_with('#') ? from_hexadecimal(text) : from_numbers(text);
+}
+
+/// Formats a premultiplied background.
+std::string text_of_background(const std::optional<RgbaF32>& colour) {
+    return colour
+               ? fmt::format("background {},{},{},{}", colour->r, colour->g, colour->b, colour->a)
+               : "no background";
 }
 
 /// Formats a colour as a name or as numbers, not premultiplied.
@@ -155,8 +163,19 @@ Record record_of(CompositeOptions& options) {
     return record;
 }
 
+void check_background(const std::optional<RgbaF32>& background) {
+    if (!background)
+        return;
+    for (const float channel : {background->r, background->g, background->b, background->a}) {
+        if (!std::isfinite(channel))
+            throw InvalidTask(
+                fmt::format("{}: expected finite numbers", text_of_background(background)));
+    }
+}
+
 void check_numbers(CompositeOptions& options) {
     record_of(options).check();
+    check_background(options.background);
     if (!options.drawn.empty() && options.drawn.size() != planner::drawn_bands)
         throw InvalidTask(fmt::format("the option drawn has {} bands: expected {} or none",
                                       options.drawn.size(), planner::drawn_bands));
@@ -277,11 +296,9 @@ std::string text_of_request(std::span<const int> requested) {
     }
     Words words;
     std::copy_n(requested.begin() + background_at, words.size(), words.begin());
-    const auto colour = std::bit_cast<RgbaF32>(words);
-    texts.push_back(
-        requested[has_background_at] == 0
-            ? "no background"
-            : fmt::format("background {},{},{},{}", colour.r, colour.g, colour.b, colour.a));
+    texts.push_back(text_of_background(requested[has_background_at] == 0
+                                           ? std::nullopt
+                                           : std::optional(std::bit_cast<RgbaF32>(words))));
     return fmt::format("{}", fmt::join(texts, ", "));
 }
 

@@ -26,6 +26,8 @@ void check_alike(const std::vector<Declaration>& all);
 
 /// Throws InvalidTask if an option is out of range.
 void check_numbers(CompositeOptions& options);
+/// Throws InvalidTask if a channel of a background is not finite.
+void check_background(const std::optional<RgbaF32>& background);
 
 /// The task described by the declarations of all ranks, which `check_alike` accepts.
 /// Throws    InvalidTask unless the order names every rank with images.

@@ -47,13 +47,18 @@ DeepCompositor::DeepCompositor(Communicator communicator, ImageShape shape, int 
       fragments_(fragments),
       background_(options.background),
       compositor_(std::move(communicator), shape, layers, merging(options, fragments)),
-      packed_(communicator_.memory(layers * shape.elements() * compositor_.blend().element.size)) {}
+      packed_(communicator_.memory(layers * shape.elements() * compositor_.blend().element.size)) {
+    agree(communicator_, [&] { check_background(background_); });
+}
 
 Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOptions& frame) {
     const std::optional<RgbaF32>& background = frame.background ? frame.background : background_;
     std::vector<int> requested; // background only: `compositor_` compares the order
     list_requests({}, background, {}, requested);
-    agree_on_frame(communicator_, requested, [&] { pack(images); });
+    agree_on_frame(communicator_, requested, [&] {
+        check_background(background);
+        pack(images);
+    });
     Frame merged;
     agree(communicator_, [&] {
         merged = compositor_.composite(packed_.bytes(), {.order = frame.order});

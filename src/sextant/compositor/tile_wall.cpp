@@ -90,6 +90,7 @@ TileWall::TileWall(Communicator communicator, std::vector<WallTile> tiles, Recta
     const std::vector<Rectangle> all = communicator_.all_gather(bounds_);
     agree(communicator_, [&] {
         check_tiles(tiles_, hashes, communicator_.size());
+        check_background(options_.background);
         check_order(options_.order);
         operator_ = operator_of(options_);
     });
@@ -167,6 +168,7 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
     agree_on_frame(communicator_, asked_, [&] {
         check(images);
         check_order(order);
+        check_background(frame.background);
     });
     for (std::size_t t = 0; t < tiles_.size(); ++t) {
         if (!compositors_[t])
