@@ -30,6 +30,16 @@ TEST(CompositorOnThreads, EmptyRanksAndABackgroundGiveTheRightImage) {
     on_threads(empty_ranks_and_a_background_give_the_right_image);
 }
 
+TEST(CompositorOnThreads, FramesOfANewShapeEqualThoseOfANewCompositor) {
+    on_threads(frames_of_a_new_shape_equal_those_of_a_new_compositor);
+}
+TEST(CompositorOnThreads, ARaceOfAnEarlierShapeDecidesItsLaterFrames) {
+    for (const int ranks : {3, 4})
+        run_threads(ranks, a_race_of_an_earlier_shape_decides_its_later_frames);
+}
+TEST(CompositorOnThreads, AnInvalidShapeKeepsThePreviousOne) {
+    on_threads(an_invalid_shape_keeps_the_previous_one);
+}
 TEST(CompositorOnThreads, ABackgroundThatIsNotFiniteIsRefused) {
     on_threads(a_background_that_is_not_finite_is_refused);
 }
@@ -48,6 +58,9 @@ TEST(CompositorOnNodes, FramesEqualTheSerialFold) {
 }
 TEST(CompositorOnNodes, AFrameOfTheWrongSizeFailsOnlyThatFrame) {
     on_nodes(a_frame_of_the_wrong_size_fails_only_that_frame);
+}
+TEST(CompositorOnNodes, FramesOfANewShapeEqualThoseOfANewCompositor) {
+    on_nodes(frames_of_a_new_shape_equal_those_of_a_new_compositor);
 }
 TEST(CompositorOnNodes, SeveralCompositorsMayBeUsedAlternately) {
     on_nodes(several_compositors_may_be_used_alternately);

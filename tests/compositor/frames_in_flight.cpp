@@ -27,6 +27,9 @@ TEST(FramesInFlightOnThreads, AFailedFrameDoesNotAffectOtherFrames) {
 TEST(FramesInFlightOnThreads, FramesOfABatchAreWrittenToTheirDestinations) {
     flights_on_threads(frames_of_a_batch_are_written_to_their_destinations);
 }
+TEST(FramesInFlightOnThreads, FramesOfANewShapeMayBeInFlight) {
+    flights_on_threads(frames_of_a_new_shape_may_be_in_flight);
+}
 TEST(FramesInFlightOnThreads, DifferentCompositorsMayShareFramesInFlight) {
     flights_on_threads(different_compositors_may_share_a_flight);
 }

@@ -38,6 +38,17 @@ TEST(CompositorOverMpi, RacesRequireManyFramesAndAFreeChoiceOfAlgorithm) {
     on_group(4, races_require_many_frames_and_a_free_choice);
 }
 
+TEST(CompositorOverMpi, FramesOfANewShapeEqualThoseOfANewCompositor) {
+    in_every_group(frames_of_a_new_shape_equal_those_of_a_new_compositor);
+}
+TEST(CompositorOverMpi, ARaceOfAnEarlierShapeDecidesItsLaterFrames) {
+    for (const int size : {3, 4})
+        on_group(size, a_race_of_an_earlier_shape_decides_its_later_frames);
+}
+TEST(CompositorOverMpi, AnInvalidShapeKeepsThePreviousOne) {
+    in_every_group(an_invalid_shape_keeps_the_previous_one);
+}
+
 TEST(CompositorOverMpi, WorksAfterItsCommunicatorWasFreed) {
     MPI_Comm callers = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &callers);

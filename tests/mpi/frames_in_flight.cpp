@@ -22,6 +22,9 @@ TEST(FramesInFlightOverMpi, AFailedFrameDoesNotAffectOtherFrames) {
 TEST(FramesInFlightOverMpi, FramesOfABatchAreWrittenToTheirDestinations) {
     flights_in_every_group(frames_of_a_batch_are_written_to_their_destinations);
 }
+TEST(FramesInFlightOverMpi, FramesOfANewShapeMayBeInFlight) {
+    flights_in_every_group(frames_of_a_new_shape_may_be_in_flight);
+}
 TEST(FramesInFlightOverMpi, DifferentCompositorsMayShareFramesInFlight) {
     flights_in_every_group(different_compositors_may_share_a_flight);
 }

@@ -273,6 +273,84 @@ inline void races_require_many_frames_and_a_free_choice(const Communicator& comm
     EXPECT_FALSE(races([](auto& options) { options.algorithm = "shift-based"; }));
 }
 
+inline void
+frames_of_a_new_shape_equal_those_of_a_new_compositor(const Communicator& communicator) {
+    const ImageShape shapes[] = {{61, 17}, {8, 8}, {200, 3}, {1, 1}, {0, 0}, {61, 17}, {300, 40}};
+    for (const auto& algorithm : compositing::catalogue()) {
+        if (algorithm.tunings(communicator.size()).empty())
+            continue;
+        for (const int root : {communicator.size() - 1, CompositeOptions::distributed}) {
+            CompositeOptions options;
+            options.algorithm = algorithm.name;
+            options.root = root;
+            options.sparse = planner::Sparse::on;
+            options.interlace = root < 0 ? planner::Interlace::off : planner::Interlace::on;
+            options.background = RgbaF32{.1f, .2f, .3f, 1};
+            Compositor resized(communicator, {5, 5}, 1, options);
+            for (const ImageShape& shape : shapes) {
+                resized.resize(shape);
+                Compositor made(communicator, shape, 1, options);
+                const auto image = layers(communicator.rank(), 1, shape.elements());
+                for (int frame = 0; frame < 2; ++frame) {
+                    const Frame expected = made.composite(std::span<const RgbaF32>(image));
+                    const Frame found = resized.composite(std::span<const RgbaF32>(image));
+                    ASSERT_EQ(found.first, expected.first) << algorithm.name;
+                    ASSERT_EQ(found.count, expected.count) << algorithm.name;
+                    ASSERT_TRUE(std::equal(found.bytes.begin(), found.bytes.end(),
+                                           expected.bytes.begin(), expected.bytes.end()))
+                        << algorithm.name << " on " << communicator.size();
+                }
+                EXPECT_EQ(resized.plan().text(), made.plan().text());
+            }
+        }
+    }
+}
+
+inline void a_race_of_an_earlier_shape_decides_its_later_frames(const Communicator& communicator) {
+    const ImageShape shape{61, 17}, other{64, 48};
+    const UndecidedMachine machine(communicator);
+    CompositeOptions options;
+    options.machine = machine.path();
+    options.frames = 100;
+    Compositor compositor(communicator, shape, 1, options);
+    while (compositor.racing())
+        expect_picture(communicator, compositor, shape);
+    const std::string winner = compositor.plan().text(), reason = compositor.plan().reason;
+    compositor.resize(other);
+    EXPECT_FALSE(compositor.racing());
+    expect_picture(communicator, compositor, other);
+    expect_one_plan(communicator, compositor);
+    compositor.resize(shape);
+    expect_picture(communicator, compositor, shape);
+    EXPECT_EQ(compositor.plan().text(), winner);
+    EXPECT_EQ(compositor.plan().reason, reason);
+    Compositor racing(communicator, shape, 1, options);
+    expect_picture(communicator, racing, shape);
+    racing.resize(other); // the race ends without a winner
+    EXPECT_FALSE(racing.racing());
+    expect_picture(communicator, racing, other);
+}
+
+inline void an_invalid_shape_keeps_the_previous_one(const Communicator& communicator) {
+    const ImageShape shape{9, 5};
+    Compositor compositor(communicator, shape, 1);
+    const int odd = communicator.size() - 1;
+    const auto said = [&](ImageShape to, ImageShape of_odd) {
+        return what_is_thrown([&] { compositor.resize(communicator.rank() == odd ? of_odd : to); });
+    };
+    EXPECT_THAT(said({4, 4}, {4, -1}),
+                testing::HasSubstr("rank " + std::to_string(odd) + ": an image of 4x-1"));
+    EXPECT_THAT(said({std::int64_t{1} << 32, 5}, {std::int64_t{1} << 32, 5}),
+                testing::HasSubstr("expected no more than"));
+    if (odd > 0) {
+        EXPECT_THAT(said({4, 4}, {4, 5}),
+                    testing::HasSubstr(" has images of 4x5, but rank 0 has images of 4x4"));
+    }
+    expect_picture(communicator, compositor, shape);
+    compositor.resize({5, 9});
+    expect_picture(communicator, compositor, {5, 9});
+}
+
 inline void a_background_that_is_not_finite_is_refused(const Communicator& communicator) {
     const ImageShape shape{8, 8};
     for (const float odd :

@@ -58,6 +58,9 @@ inline void nested_shells_are_blended_in_depth_order(const Communicator& communi
             for (int frame = 0; frame < 2; ++frame)
                 expect_piece_of(expected, compositor.composite({&own, 1}),
                                 options.algorithm + " on " + std::to_string(ranks));
+            compositor.resize({0, 0});
+            compositor.resize(few_shells.shape);
+            expect_piece_of(expected, compositor.composite({&own, 1}), "of a new shape");
         }
     }
 }

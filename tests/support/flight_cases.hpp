@@ -182,6 +182,26 @@ inline void different_compositors_may_share_a_flight(const Communicator& communi
     }
 }
 
+inline void frames_of_a_new_shape_may_be_in_flight(const Communicator& communicator) {
+    CompositeOptions options;
+    options.algorithm = "direct-send";
+    const std::vector<FlightImage> expected = one_by_one(communicator, 2, options);
+    FramesInFlight frames(communicator, {8, 8}, 1, 2, options);
+    const FlightImage small(64);
+    PendingFrame pending = frames.start(std::span<const RgbaF32>(small));
+    EXPECT_THROW(frames.resize(flight_shape), Error) << "a frame is in flight";
+    pending.wait();
+    EXPECT_THROW(frames.resize({-1, 8}), Error);
+    frames.start(std::span<const RgbaF32>(small)).wait(); // keeps its shape
+    frames.resize(flight_shape);
+    const FlightImage first = image_in_flight(communicator.rank(), 0),
+                      second = image_in_flight(communicator.rank(), 1);
+    pending = frames.start(std::span<const RgbaF32>(first));
+    PendingFrame next = frames.start(std::span<const RgbaF32>(second));
+    EXPECT_EQ(flown_pixels(pending.wait()), expected[0]);
+    EXPECT_EQ(flown_pixels(next.wait()), expected[1]);
+}
+
 inline void differing_numbers_of_frames_fail_on_all_ranks(const Communicator& communicator) {
     const bool odd = communicator.rank() == communicator.size() - 1;
     EXPECT_THROW(FramesInFlight(communicator, flight_shape, 1, odd ? 0 : 1), Error);

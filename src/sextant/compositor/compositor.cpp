@@ -35,7 +35,7 @@ CompositorRun::CompositorRun(Communicator communicator, ImageShape shape, int la
                              CompositeOptions options)
     : communicator_(std::move(communicator)),
       options_(std::move(options)),
-      row_(shape.width),
+      shape_(shape),
       rank_(communicator_.rank()),
       layers_(layers) {
     const std::vector<Declaration> all =

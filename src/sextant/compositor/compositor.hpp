@@ -163,6 +163,20 @@ class Compositor {
     /// See Execution::abandon.
     void abandon(Flight& flight);
 
+    /// Changes the shape of the images of all later frames. Keeps everything that does not depend
+    /// on the shape: communicators, visibility order and background, threads, the machine profile.
+    /// The plan for the new shape is chosen by prediction; the plan of an earlier shape, or the
+    /// winner of its race, is kept and used again. A race that is not over ends, and no other one
+    /// begins. The number of images of each rank stays the same.
+    /// Requires  the same shape on all ranks; no frame in flight (`start`).
+    /// Throws    AgreedFailure on every rank if any rank fails, in the same cases as the
+    ///           constructor; frames then keep the previous shape.
+    /// Collective.
+    /// Cost      three small all-gathers for a shape that was used before, else a prediction on
+    ///           rank 0 and its broadcast. The memory for the new shape is allocated in the next
+    ///           two frames.
+    void resize(ImageShape shape);
+
     /// The plan of the last frame and the reason for it. Only the plan on rank 0 lists the
     /// alternatives.
     const planner::CompositingPlan& plan() const;
@@ -185,6 +199,7 @@ class Compositor {
     const Sent& sent() const;
 
   private:
+    friend class FramesInFlight;
     std::unique_ptr<CompositorRun> run_; // whose layout may change, unlike that of this class
 };
 

@@ -54,7 +54,8 @@ bool CompositorRun::reckon_interlacing() const {
 }
 
 compositing::Tuning CompositorRun::requested(bool interlaced) const {
-    return {options_.radices, options_.window, interlaced ? planner::interlaced_block(row_) : 0};
+    return {options_.radices, options_.window,
+            interlaced ? planner::interlaced_block(shape_.width) : 0};
 }
 
 planner::CompositingPlan CompositorRun::by_name(const std::vector<int>& nodes) const {
@@ -74,17 +75,18 @@ planner::CompositingPlan CompositorRun::by_name(const std::vector<int>& nodes) c
 /// chooses and broadcasts it.
 planner::CompositingPlan CompositorRun::decide() {
     planner::CompositingPlan plan;
-    const std::vector<int> nodes = nodes_of(communicator_);
+    if (nodes_.empty())
+        nodes_ = nodes_of(communicator_);
+    const std::vector<int>& nodes = nodes_;
     if (options_.algorithm != "auto" && options_.plan.empty()) {
         agree(communicator_, [&] { plan = by_name(nodes); });
         return plan;
     }
-    planner::DefaultPlanner usual;
-    if (communicator_.all_gather(static_cast<int>(predicts())).front() != 0)
-        usual = planner_here(nodes);
+    if (communicator_.all_gather(static_cast<int>(predicts())).front() != 0 && !planner_)
+        planner_ = planner_here(nodes);
     agree(communicator_, [&] {
         if (rank_ == 0)
-            plan = choose(nodes, usual);
+            plan = choose(nodes, planner_.value_or(planner::DefaultPlanner{}));
     });
     return received_plan(plan);
 }

@@ -32,6 +32,10 @@ class CompositorRun {
     Frame wait(Flight& flight);
     void abandon(Flight& flight) { flight.abandon(execution()); }
 
+    /// `plan`: a plan for the new shape, the same on all ranks; null: it is chosen.
+    void resize(ImageShape shape, const planner::CompositingPlan* plan = nullptr);
+
+    ImageShape shape() const { return shape_; }
     const planner::CompositingPlan& plan() const { return runner().plan; }
     std::optional<model::Prediction> prediction() const;
     bool racing() const { return race_.has_value(); }
@@ -60,6 +64,14 @@ class CompositorRun {
         Seated* seat = nullptr;
     };
 
+    /// The plan of the frames of an earlier shape.
+    struct KnownPlan {
+        ImageShape shape;
+        planner::CompositingPlan plan;
+    };
+
+    planner::CompositingPlan plan_for_shape();
+    void keep_plan();
     bool reckon_interlacing() const;
     compositing::Tuning requested(bool interlaced) const;
     planner::CompositingPlan by_name(const std::vector<int>& nodes) const;
@@ -97,10 +109,13 @@ class CompositorRun {
     CompositeOptions options_;
     std::optional<Operator> operator_;
     compositing::Task task_;
-    Elements row_ = 0;
+    ImageShape shape_;
     bool interlacing_pays_ = false; // true if interlacing is faster; the same on all ranks
     std::vector<std::string> warnings_;
-    std::vector<Runner> runners_; // one; in a race, one per configuration
+    std::vector<int> nodes_;                         // node of each rank
+    std::optional<planner::DefaultPlanner> planner_; // none if nothing was predicted
+    std::vector<KnownPlan> known_plans_;             // the most recent last; the same on all ranks
+    std::vector<Runner> runners_;                    // one; in a race, one per configuration
     std::size_t running_ = 0;
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;

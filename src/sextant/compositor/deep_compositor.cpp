@@ -51,6 +51,22 @@ DeepCompositor::DeepCompositor(Communicator communicator, ImageShape shape, int 
     agree(communicator_, [&] { check_background(background_); });
 }
 
+void DeepCompositor::resize(ImageShape shape) {
+    compositor_.resize(shape);
+    try {
+        agree(communicator_, [&] {
+            packed_ =
+                communicator_.memory(layers_ * shape.elements() * compositor_.blend().element.size);
+        });
+    } catch (...) { // some ranks may have new memory
+        compositor_.resize(shape_);
+        packed_ =
+            communicator_.memory(layers_ * shape_.elements() * compositor_.blend().element.size);
+        throw;
+    }
+    shape_ = shape;
+}
+
 Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOptions& frame) {
     const std::optional<RgbaF32>& background = frame.background ? frame.background : background_;
     std::vector<int> requested; // background only: `compositor_` compares the order

@@ -38,6 +38,10 @@ class DeepCompositor {
     /// Cost      two small all-gathers in addition to the frame.
     Frame composite(std::span<const DeepImage> images, const FrameOptions& frame = {});
 
+    /// As Compositor::resize. The greatest number of fragments per pixel stays the same.
+    /// Collective.
+    void resize(ImageShape shape);
+
     /// The compositor that merges the fragments.
     const Compositor& compositor() const { return compositor_; }
 

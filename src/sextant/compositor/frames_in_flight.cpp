@@ -2,6 +2,7 @@
 #include "sextant/compositor/frames_in_flight.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/compositor/compositor_run.hpp"
 #include "sextant/core/error.hpp"
 
 #include <exception>
@@ -159,6 +160,28 @@ void FramesInFlight::composite(std::span<const Item> batch) {
         end(i);
     if (failure)
         std::rethrow_exception(failure);
+}
+
+void FramesInFlight::resize(ImageShape shape) {
+    agree(slots_.front()->communicator, [&] {
+        for (const auto& slot : slots_) {
+            if (slot->under_way)
+                throw InvalidTask("the shape of images cannot change while a frame is in flight");
+        }
+    });
+    const ImageShape before = compositor().run_->shape();
+    const auto resize_all = [&](ImageShape to) {
+        slots_.front()->compositor.resize(to);
+        const planner::CompositingPlan plan = compositor().plan(); // of the other slots too
+        for (std::size_t i = 1; i < slots_.size(); ++i)
+            slots_[i]->compositor.run_->resize(to, &plan);
+    };
+    try {
+        resize_all(shape);
+    } catch (...) { // the same on all ranks
+        resize_all(before);
+        throw;
+    }
 }
 
 const Compositor& FramesInFlight::compositor() const {

@@ -91,6 +91,10 @@ class FramesInFlight {
     /// Collective.
     void composite(std::span<const Item> batch);
 
+    /// As Compositor::resize, for all later frames. No frame may be in flight.
+    /// Collective.
+    void resize(ImageShape shape);
+
     /// The compositor of the first frame in flight. Those of the other frames have the same plan.
     const Compositor& compositor() const;
 
