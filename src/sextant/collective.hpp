@@ -4,7 +4,13 @@
 // those for tiled images.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "sextant/collective.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/communicator.hpp"
 #include "sextant/distributed/collective.hpp"
+
+#endif

@@ -2,6 +2,10 @@
 // Groups of ranks: the processes of an MPI communicator, or threads of this process.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "sextant/communicator.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/launch.hpp"
@@ -10,4 +14,6 @@
 
 #ifdef SEXTANT_WITH_MPI // defined by the package if Sextant was built with MPI
 #include "sextant/comm/mpi.hpp"
+#endif
+
 #endif

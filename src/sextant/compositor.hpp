@@ -3,6 +3,10 @@
 // flight, tiled displays.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "sextant/compositor.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include "sextant/communicator.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/compositor/deep_compositor.hpp"
@@ -10,3 +14,5 @@
 #include "sextant/compositor/tile_wall.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/kernel/fold/sparse_code.hpp" // sampled_density
+
+#endif

@@ -2,6 +2,10 @@
 // Edges (Canny) and contours of images divided into tiles, one tile per rank.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "sextant/contours.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include "sextant/communicator.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/row_source.hpp"
@@ -10,3 +14,5 @@
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/distributed/tiled_image.hpp"
+
+#endif

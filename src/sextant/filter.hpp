@@ -3,6 +3,10 @@
 // exceed the memory.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "sextant/filter.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include "sextant/communicator.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/memory_frames.hpp"
@@ -12,3 +16,5 @@
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/distributed/window_filter.hpp"
+
+#endif

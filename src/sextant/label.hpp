@@ -3,6 +3,10 @@
 // tiles, one per rank, volumes into slabs of planes.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "sextant/label.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include "sextant/communicator.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/row_source.hpp"
@@ -12,3 +16,5 @@
 #include "sextant/distributed/stitching.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/distributed/volume_labelling.hpp"
+
+#endif

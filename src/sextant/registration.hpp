@@ -3,6 +3,10 @@
 // registered frames.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "sextant/registration.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include "sextant/communicator.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/image.hpp"
@@ -12,3 +16,5 @@
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/rigid.hpp"
 #include "sextant/registration/series_registration.hpp"
+
+#endif

@@ -2,6 +2,10 @@
 // Build a schedule, prove it correct, and run it on a communicator.
 #pragma once
 
+#if __cplusplus <= 201703L
+#error "sextant/schedule.hpp needs C++20: compile with -std=c++20"
+#else
+
 #include "sextant/comm/execute.hpp"
 #include "sextant/communicator.hpp"
 #include "sextant/core/operator.hpp"
@@ -9,3 +13,5 @@
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"
+
+#endif

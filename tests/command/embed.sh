@@ -78,6 +78,13 @@ grep -o '^| `sextant/[a-z]*\.hpp`' "$SOURCE/docs/library.md" | sed 's/.*`\(.*\)`
 } >"$folder/chapters/CMakeLists.txt"
 "$CMAKE" -S "$folder/chapters" -B "$folder/build-chapters" -DCMAKE_PREFIX_PATH="$moved" >/dev/null
 "$CMAKE" --build "$folder/build-chapters" >/dev/null
+# Under C++17, each of them gives one error, which names the standard that is needed.
+while read -r header; do
+    printf '#include <%s>\nint main() {}\n' "$header" >"$folder/chapters/17.cpp"
+    said=$(LC_ALL=C c++ -std=c++17 -fsyntax-only -I"$moved/include" "$folder/chapters/17.cpp" 2>&1) && fail "$header compiles as C++17"
+    [ "$(echo "$said" | grep -c 'error: ')" = 1 ] || fail "$header under C++17: $said"
+    case $said in *"$header needs C++20: compile with -std=c++20"*) ;; *) fail "$header under C++17: $said" ;; esac
+done <"$folder/chapters/list"
 mkdir "$folder/unknown"
 printf 'cmake_minimum_required(VERSION 3.22)\nproject(unknown CXX)\nfind_package(sextant REQUIRED COMPONENTS volumes)\n' >"$folder/unknown/CMakeLists.txt"
 said=$("$CMAKE" -S "$folder/unknown" -B "$folder/build-unknown" -DCMAKE_PREFIX_PATH="$moved" 2>&1) && fail "an unknown component is found"
