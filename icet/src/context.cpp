@@ -3,6 +3,7 @@
 
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -58,6 +59,24 @@ std::shared_ptr<History> history_of_process() {
         return path && *path ? std::make_shared<History>(path) : nullptr;
     }();
     return history;
+}
+
+/// The number in an environment variable; none if it is not set, or not a number of at least
+/// `least`.
+std::optional<IceTInt> number_in_environment(const char* name, IceTInt least) {
+    const char* const text = std::getenv(name);
+    const auto number = text ? parsed_number<IceTInt>(text) : std::nullopt;
+    return number && *number >= least ? number : std::nullopt;
+}
+
+/// Reports an environment variable that is set, but has no valid number.
+void check_environment(const char* name, IceTInt least) {
+    const char* const text = std::getenv(name);
+    if (text && !number_in_environment(name, least))
+        report(ICET_INVALID_VALUE, "icetCreateContext",
+               fmt::format("the environment variable {} is '{}', expected an integer of {} or more",
+                           name, printable(text), least),
+               ICET_DIAG_ERRORS);
 }
 
 /// Variables that concern ranks of a communicator.
@@ -177,8 +196,11 @@ Context::Context(IceTCommunicator table) : communicator_(communicator_of(table))
     set_number(ICET_DATA_REPLICATION_GROUP, rank());
     set_number(ICET_DATA_REPLICATION_GROUP_SIZE, 1);
     set_number(ICET_FRAME_COUNT, 0);
-    set_number(ICET_MAGIC_K, ICET_MAGIC_K_DEFAULT);
-    set_number(ICET_MAX_IMAGE_SPLIT, ICET_MAX_IMAGE_SPLIT_DEFAULT);
+    set_number(ICET_MAGIC_K,
+               number_in_environment("ICET_MAGIC_K", 2).value_or(ICET_MAGIC_K_DEFAULT));
+    set_number(
+        ICET_MAX_IMAGE_SPLIT,
+        number_in_environment("ICET_MAX_IMAGE_SPLIT", 1).value_or(ICET_MAX_IMAGE_SPLIT_DEFAULT));
     set_pointer(ICET_DRAW_FUNCTION, nullptr);
     set_pointer(ICET_RENDER_LAYER_DESTRUCTOR, nullptr);
     set_flag(ICET_IS_DRAWING_FRAME, false);
@@ -276,12 +298,16 @@ IceTDouble icetWallTime(void) {
     return wall_time();
 }
 
+/// Differs: an environment variable ICET_MAGIC_K or ICET_MAX_IMAGE_SPLIT that is not a number is an
+/// error; IceT reads the digits at its beginning.
 IceTContext icetCreateContext(IceTCommunicator comm) {
     return guarded(__func__, IceTContext{}, [&] {
         if (!comm)
             throw Raised(ICET_INVALID_VALUE, "the communicator is null");
         auto made = std::make_unique<Context>(comm);
         make_current(made.get());
+        check_environment("ICET_MAGIC_K", 2);
+        check_environment("ICET_MAX_IMAGE_SPLIT", 1);
         return reinterpret_cast<IceTContext>(made.release());
     });
 }

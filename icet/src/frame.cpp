@@ -85,6 +85,9 @@ class Frame {
     void prepare();
     std::vector<Request> draw_and_exchange();
     std::vector<Request> exchange(bool failed);
+    template <class Text>
+    void require_text(const char* what, const std::vector<Request>& all,
+                      std::uint64_t Request::*hash, const Text& text);
     void share_with_group();
     void describe(const std::vector<Request>& all);
     bool composite(std::size_t tile, const std::vector<Request>& all);
@@ -285,10 +288,36 @@ std::vector<Request> Frame::exchange(bool failed) {
     require("the composite mode", &Request::mode);
     require("ICET_ORDERED_COMPOSITE", &Request::ordered);
     require("ICET_COLLECT_IMAGES", &Request::collects);
-    require("the layout of tiles (a hash of it)", &Request::layout);
-    require("the composite order (a hash of it)", &Request::order);
+    require_text("the layout of tiles", all, &Request::layout, [&] {
+        std::vector<std::string> texts;
+        for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
+            const Viewport& at = tiles_[tile];
+            texts.push_back(fmt::format("{}x{} at {}, {} displayed by rank {}", at[2], at[3], at[0],
+                                        at[1], displays_[tile]));
+        }
+        return fmt::format("{}", fmt::join(texts, ", "));
+    });
+    require_text("the composite order", all, &Request::order, [&] {
+        return fmt::format("{}", fmt::join(context_.numbers(ICET_COMPOSITE_ORDER), ","));
+    });
     describe(all);
     return all;
+}
+
+/// Checks that ranks have the same hash of something; if not, they tell each other what it is.
+/// Collective.
+template <class Text>
+void Frame::require_text(const char* what, const std::vector<Request>& all,
+                         std::uint64_t Request::*hash, const Text& text) {
+    const auto other = std::ranges::find_if(
+        all, [&](const Request& request) { return request.*hash != all[0].*hash; });
+    if (other == all.end())
+        return;
+    const auto rank = static_cast<std::size_t>(other - all.begin());
+    const std::vector<std::string> texts = all_gather_texts(context_.communicator(), text());
+    throw Raised(ICET_INVALID_VALUE,
+                 fmt::format("{} differs between ranks: rank 0: {}; rank {}: {}", what, texts[0],
+                             rank, texts[rank]));
 }
 
 /// Sets the variables that describe which tiles are drawn.

@@ -5,10 +5,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "thread_communicator.hpp"
@@ -369,6 +371,90 @@ TEST(IcetFrames, RanksKeepTheSameImagesAfterFailures) {
         }
         throws = false;
     });
+}
+
+/// The state variables that IceT's environment variables set.
+std::array<IceTInt, 2> splitting() {
+    std::array<IceTInt, 2> values{};
+    icetGetIntegerv(ICET_MAGIC_K, &values[0]);
+    icetGetIntegerv(ICET_MAX_IMAGE_SPLIT, &values[1]);
+    return values;
+}
+
+TEST(IcetFrames, NumbersInTheEnvironmentBecomeStateVariablesOfLaterContexts) {
+    struct Case {
+        const char *magic_k, *split;
+        std::array<IceTInt, 2> expected;
+        IceTEnum error;
+    };
+    for (const Case& c :
+         {Case{nullptr,
+               nullptr,
+               {ICET_MAGIC_K_DEFAULT, ICET_MAX_IMAGE_SPLIT_DEFAULT},
+               ICET_NO_ERROR},
+          Case{"2", "1", {2, 1}, ICET_NO_ERROR}, Case{"16", "4", {16, 4}, ICET_NO_ERROR},
+          Case{"1", "4", {ICET_MAGIC_K_DEFAULT, 4}, ICET_INVALID_VALUE},
+          Case{"4", "0", {4, ICET_MAX_IMAGE_SPLIT_DEFAULT}, ICET_INVALID_VALUE},
+          Case{
+              "four", "", {ICET_MAGIC_K_DEFAULT, ICET_MAX_IMAGE_SPLIT_DEFAULT}, ICET_INVALID_VALUE},
+          Case{"99999999999",
+               "-3",
+               {ICET_MAGIC_K_DEFAULT, ICET_MAX_IMAGE_SPLIT_DEFAULT},
+               ICET_INVALID_VALUE}}) {
+        const auto set = [](const char* name, const char* value) {
+            if (value)
+                setenv(name, value, 1);
+            else
+                unsetenv(name);
+        };
+        set("ICET_MAGIC_K", c.magic_k);
+        set("ICET_MAX_IMAGE_SPLIT", c.split);
+        on_threads(2, [&](IceTCommunicator communicator) {
+            const Scene scene(communicator, 20, 10, 0);
+            EXPECT_EQ(icetGetError(), c.error);
+            EXPECT_EQ(splitting(), c.expected);
+            icetDrawFrame(identity, identity, none);
+            EXPECT_EQ(icetGetError(), ICET_NO_ERROR);
+        });
+        set("ICET_MAGIC_K", nullptr);
+        set("ICET_MAX_IMAGE_SPLIT", nullptr);
+    }
+}
+
+TEST(IcetFrames, RanksThatDisagreePrintTheirOrdersAndTiles) {
+    constexpr int ranks = 3;
+    testing::internal::CaptureStderr();
+    on_threads(ranks, [](IceTCommunicator communicator) {
+        const Scene scene(communicator, 8, 8, 0);
+        icetDiagnostics(ICET_DIAG_ERRORS | ICET_DIAG_ALL_NODES);
+        icetEnable(ICET_ORDERED_COMPOSITE);
+        const IceTInt order[] = {2, 1, 0}, other[] = {1, 2, 0};
+        icetCompositeOrder(scene.rank == 2 ? other : order);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE);
+        icetCompositeOrder(order);
+        icetResetTiles();
+        icetAddTile(0, 0, 8, scene.rank == 1 ? 9 : 8, 0);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_INVALID_VALUE);
+        icetResetTiles();
+        icetAddTile(0, 0, 8, 8, 0);
+        icetDrawFrame(identity, identity, none);
+        EXPECT_EQ(icetGetError(), ICET_NO_ERROR);
+    });
+    const std::string said = testing::internal::GetCapturedStderr();
+    for (int rank = 0; rank < ranks; ++rank) {
+        const std::string from = "icetDrawFrame: rank " + std::to_string(rank) + ": error: ";
+        EXPECT_NE(said.find(from + "the composite order differs between ranks: rank 0: 2,1,0; "
+                                   "rank 2: 1,2,0\n"),
+                  std::string::npos)
+            << said;
+        EXPECT_NE(said.find(from + "the layout of tiles differs between ranks: rank 0: 8x8 at "
+                                   "0, 0 displayed by rank 0; rank 1: 8x9 at 0, 0 displayed by "
+                                   "rank 0\n"),
+                  std::string::npos)
+            << said;
+    }
 }
 
 /// The memory of this process that is in use, in MiB.
