@@ -184,10 +184,31 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     return program;
 }
 
+/// The program of a position whose images are in an order of their own.
+Program with_images(const Algorithm& algorithm, const Task& task, const Tuning& tuning,
+                    int position, ImageOrder images) {
+    const int window = tuning.window;
+    if (algorithm.name == "direct-send")
+        return direct_send(task, Partners::ascending, window, position, images);
+    if (algorithm.name == "shift-based")
+        return shift_based(task, window > 0 ? window : 1, position, images);
+    if (algorithm.name == "radix-k")
+        return radix_k(task, tuning.radices, position, images);
+    if (algorithm.name == "binary-swap")
+        return binary_swap(task, position, images);
+    throw InvalidTask(fmt::format("{} requires the images of a rank to be adjacent; direct-send, "
+                                  "shift-based, radix-k and binary-swap do not",
+                                  algorithm.name));
+}
+
 /// The program of a rank for a task whose ranks are positions; includes the collection at the root
 /// if the task has a root.
-Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
-    Program own = rank < task.positions() ? algorithm.program(task, tuning, rank) : Program{};
+Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank,
+                  ImageOrder images = {}) {
+    Program own;
+    if (rank < task.positions())
+        own = images.empty() ? algorithm.program(task, tuning, rank)
+                             : with_images(algorithm, task, tuning, rank, images);
     if (task.root == Task::distributed)
         return own;
     std::vector<Piece> pieces;
@@ -258,8 +279,31 @@ std::vector<int> peers_of(const Task& task) {
 }
 
 Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning) {
+    return program(algorithm, seat, tuning, {});
+}
+
+bool takes_image_orders(const Algorithm& algorithm) {
+    constexpr std::string_view names[] = {"direct-send", "shift-based", "radix-k", "binary-swap"};
+    return std::find(std::begin(names), std::end(names), algorithm.name) != std::end(names);
+}
+
+Seat seat_with_images(const Task& task, int rank) {
+    const int positions = task.positions();
+    const auto place = [&](int at) { return at < 0 ? positions : at; };
+    const bool looks_on = task.position_of(rank) < 0 && rank != task.root;
+    Seat seat{one_image_each(positions, task.elements, task.root),
+              looks_on ? positions + 1 : place(task.position_of(rank))};
+    seat.task.ranks = positions + 2;
+    seat.task.layers = task.layers;
+    if (task.root != Task::distributed)
+        seat.task.root = place(task.position_of(task.root));
+    return seat;
+}
+
+Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning,
+                ImageOrder images) {
     const auto& [task, rank] = seat;
-    Program made = collected(algorithm, task, tuning, rank);
+    Program made = collected(algorithm, task, tuning, rank, images);
     return is_interlaced(task, tuning) ? interlaced(made, task, interlacing_of(task, tuning))
                                        : std::move(made);
 }
@@ -292,10 +336,16 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
     return all;
 }
 
-Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) {
+Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning, ImageOrder images) {
     Claim claim;
-    claim.given = [task](int rank, int, Elements element) {
+    const std::vector<PlacedImage> order(images.begin(), images.end());
+    claim.given = [task, order](int rank, int, Elements element) {
         int layer = static_cast<int>(element / task.elements);
+        if (!order.empty()) {
+            const PlacedImage own{task.position_of(rank), layer};
+            layer = static_cast<int>(std::find(order.begin(), order.end(), own) - order.begin());
+            return Symbol{element % task.elements, layer, layer + 1, 0};
+        }
         for (int i = 0; task.order[static_cast<std::size_t>(i)] != rank; ++i) {
             layer += task.layers_at(i);
         }

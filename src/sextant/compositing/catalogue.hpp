@@ -67,6 +67,18 @@ Seat seat_of(const Algorithm& algorithm, const Task& task, int rank);
 /// The program of a seat; its peers are positions or the root.
 Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning);
 
+/// True if the algorithm supports orders in which the images of a position are not adjacent
+/// (ImageOrder).
+bool takes_image_orders(const Algorithm& algorithm);
+
+/// The part of a task that a rank's program depends on if images are in an order of their own.
+Seat seat_with_images(const Task& task, int rank);
+
+/// The program of a seat_with_images. Throws InvalidTask if the algorithm does not take image
+/// orders.
+Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning,
+                ImageOrder images);
+
 /// The rank of each peer number in a seat's program.
 std::vector<int> peers_of(const Task& task);
 
@@ -81,7 +93,8 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
 
 /// The claim to prove for a task's schedule: every pixel of every layer is blended once, front to
 /// back, and the pieces together cover the composited image once.
-Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning);
+Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning,
+            ImageOrder images = {});
 
 /// A configuration: an algorithm, its tuning, and how messages are sent.
 struct Configuration {

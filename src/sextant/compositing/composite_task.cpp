@@ -95,6 +95,46 @@ void check(const Task& task) {
     }
 }
 
+void check(const Task& task, ImageOrder images) {
+    std::vector<int> first(static_cast<std::size_t>(task.positions()) + 1, 0);
+    std::partial_sum(task.layers.begin(), task.layers.end(), first.begin() + 1);
+    std::vector<bool> seen(static_cast<std::size_t>(first.back()), false);
+    for (const auto& [position, image] : images) {
+        const bool exists = position >= 0 && position < task.positions() && image >= 0 &&
+                            image < task.layers_at(position);
+        if (!exists) {
+            throw InvalidTask(fmt::format("the image order names image {} of position {}, which "
+                                          "does not exist",
+                                          image, position));
+        }
+        const auto at = static_cast<std::size_t>(first[static_cast<std::size_t>(position)] + image);
+        if (seen[at]) {
+            throw InvalidTask(fmt::format("the image order names image {} of position {} twice",
+                                          image, position));
+        }
+        seen[at] = true;
+    }
+    if (images.size() != seen.size()) {
+        throw InvalidTask(
+            fmt::format("the image order names {} of {} images", images.size(), seen.size()));
+    }
+}
+
+std::vector<ImageRun> runs_of(ImageOrder images, int from, int to) {
+    if (images.empty())
+        return {{from, to}};
+    std::vector<ImageRun> runs;
+    for (int i = 0; i < static_cast<int>(images.size()); ++i) {
+        const int position = images[static_cast<std::size_t>(i)].position;
+        if (position < from || position >= to)
+            continue;
+        if (runs.empty() || runs.back().last < i)
+            runs.push_back({i, i});
+        runs.back().last = i + 1;
+    }
+    return runs;
+}
+
 Region in_all_layers(const Region& pixels, Elements image, int layers) {
     return {pixels.buffer, pixels.offset, pixels.length, image, layers};
 }

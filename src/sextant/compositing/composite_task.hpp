@@ -38,6 +38,30 @@ struct Task {
     bool operator==(const Task&) const = default;
 };
 
+/// An image of a position: the `image`-th in its memory.
+struct PlacedImage {
+    int position = 0, image = 0;
+
+    bool operator==(const PlacedImage&) const = default;
+};
+
+/// All images of a task, front to back, if those of one position need not be adjacent and may be in
+/// memory in any order. Empty: the images of each position are adjacent, and in memory front to
+/// back.
+using ImageOrder = std::span<const PlacedImage>;
+
+/// Throws InvalidTask unless the order names each image of the task once.
+void check(const Task& task, ImageOrder images);
+
+/// Adjacent images of a visibility order: [first, last).
+struct ImageRun {
+    int first = 0, last = 0;
+};
+
+/// The maximal runs of adjacent images that belong to positions [from, to), front to back. Without
+/// an image order, they are numbered by position, so that there is one run.
+std::vector<ImageRun> runs_of(ImageOrder images, int from, int to);
+
 /// A task with one image per rank, in rank order.
 Task one_image_each(int ranks, Elements elements, int root = Task::distributed);
 

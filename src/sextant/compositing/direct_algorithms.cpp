@@ -8,7 +8,8 @@
 
 namespace sextant::compositing {
 
-Program direct_send(const Task& task, Partners partners, int window, int position) {
+Program direct_send(const Task& task, Partners partners, int window, int position,
+                    ImageOrder images) {
     const int p = task.positions();
     const int layers = task.layers_at(position);
     ProgramBuilder builder;
@@ -38,8 +39,14 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
     }
 
     std::vector<Region> operands;
-    for (const Region& slot : slots)
-        append_runs(operands, slot);
+    if (images.empty()) {
+        for (const Region& slot : slots)
+            append_runs(operands, slot);
+    }
+    for (const auto& [of, image] : images) {
+        const Region& slot = slots[static_cast<std::size_t>(of)];
+        operands.push_back(block(slot.buffer, slot.offset + image * slot.stride, slot.length));
+    }
     if (operands.size() == 1)
         return builder.finish(local);
     // The sum replaces the first operand that is not in the caller's input.
@@ -56,8 +63,8 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
     return builder.finish(sum);
 }
 
-Program shift_based(const Task& task, int window, int position) {
-    return direct_send(task, Partners::shifted, window, position);
+Program shift_based(const Task& task, int window, int position, ImageOrder images) {
+    return direct_send(task, Partners::shifted, window, position, images);
 }
 
 namespace {

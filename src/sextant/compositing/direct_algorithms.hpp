@@ -15,11 +15,13 @@ enum class Partners {
 /// layers to position i, which blends them all in one fold. The result is bitwise that of a serial
 /// fold.
 ///
-/// Input     `layers` images of `task.elements` pixels, one after another.
+/// Input     `layers` images of `task.elements` pixels, one after another. `images`: the visibility
+///           order of all images, if it is not that of positions.
 /// Output    part i of p of the composited image (equal_part).
 /// Cost      p − 1 messages per position, of elements / p pixels per layer.
 /// Source    Neumann, IEEE CG&A 14(4), 1994, doi:10.1109/38.291531
-Program direct_send(const Task& task, Partners partners, int window, int position);
+Program direct_send(const Task& task, Partners partners, int window, int position,
+                    ImageOrder images = {});
 
 /// Shift-Based compositing: Direct-Send in shift order, one stage of messages at a time (window 1).
 /// At any time every rank sends one message and receives one; fat trees route such permutations
@@ -27,7 +29,7 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
 ///
 /// Input, Output, Cost   as Direct-Send.
 /// Source    Cavin and Demengeon, EGPGV 2012, doi:10.2312/EGPGV/EGPGV12/129-138
-Program shift_based(const Task& task, int window, int position);
+Program shift_based(const Task& task, int window, int position, ImageOrder images = {});
 
 /// Parallel Pipeline: positions form a ring. Part c of p starts at position c + 1, travels around
 /// the ring, is blended with each position's own pixels, and ends at position c. In each step every

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -111,13 +113,53 @@ Piece radix_k_piece(const Task& task, std::span<const int> radices, int position
 
 namespace {
 
+/// A partial result: a run of images, blended, or still as layers.
+struct Partial {
+    ImageRun run;
+    std::vector<Region> layers;
+};
+
+/// The part of each layer of a partial result.
+Partial part_of(const Partial& whole, int i, int k) {
+    Partial made{whole.run, {}};
+    for (const Region& layer : whole.layers) {
+        const Region first = part(block(layer.buffer, layer.offset, layer.length), i, k);
+        made.layers.push_back(
+            {first.buffer, first.offset, first.length, layer.stride, layer.count});
+    }
+    return made;
+}
+
+/// The pixels of a partial result as one layer; if it has several, they are folded into scratch.
+Region folded(ProgramBuilder& builder, const Partial& partial) {
+    if (partial.layers.size() == 1)
+        return blended(builder, partial.layers.front());
+    std::vector<Region> layers;
+    for (const Region& layer : partial.layers)
+        append_runs(layers, layer);
+    const Region sum = builder.scratch(layers.front().length);
+    builder.fold(sum, layers);
+    return sum;
+}
+
 /// Builds one position's program, round by round.
 class RadixK {
   public:
-    RadixK(const Task& task, int position) : position_(position) {
+    RadixK(const Task& task, int position, ImageOrder images)
+        : position_(position), images_(images) {
         const int layers = task.layers_at(position);
         const Region input = builder_.input(task.elements * layers);
-        held_ = in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers);
+        for (const ImageRun& run : runs_of(images, position, position + 1))
+            held_.push_back({run, {}});
+        if (images.empty())
+            held_[0].layers = {
+                in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers)};
+        for (Partial& held : held_) {
+            for (int i = held.run.first; !images.empty() && i < held.run.last; ++i) {
+                const int image = images[static_cast<std::size_t>(i)].image;
+                held.layers.push_back(block(input.buffer, image * task.elements, task.elements));
+            }
+        }
     }
 
     /// Adds a round of radix k. `distance` is the distance between members of a group, which is the
@@ -128,42 +170,73 @@ class RadixK {
         builder_.group(position_ / (distance * k) * distance + position_ % distance);
         const auto member = [&](int i) { return position_ + (i - place) * distance; };
 
-        const Region local = part_of_held(place, k);
-        std::vector<Region> slots(static_cast<std::size_t>(k));
-        slots[static_cast<std::size_t>(place)] = local;
+        std::vector<Partial> all; // this position's own first
+        for (const Partial& held : held_)
+            all.push_back(part_of(held, place, k));
+        const Elements length = all.front().layers.front().length;
         for (int step = 1; step < k; ++step) {
             const int to = (place + step) % k, from = (place - step + k) % k;
-            builder_.send(member(to), blended(builder_, part_of_held(to, k)));
-            const Region slot = builder_.scratch(local.length);
+            std::vector<Region> message;
+            for (const Partial& held : held_)
+                message.push_back(folded(builder_, part_of(held, to, k)));
+            builder_.send(member(to), message);
+            // What the member has gathered: the images of `distance` neighbouring positions.
+            const int first = member(from) / distance * distance;
+            const std::vector<ImageRun> runs = runs_of(images_, first, first + distance);
+            const Region slot = builder_.scratch(length * static_cast<Elements>(runs.size()));
             builder_.receive(member(from), slot);
-            slots[static_cast<std::size_t>(from)] = slot;
+            for (std::size_t i = 0; i < runs.size(); ++i)
+                all.push_back(
+                    {runs[i], {block(slot.buffer, static_cast<Elements>(i) * length, length)}});
         }
-        std::vector<Region> operands;
-        for (const Region& slot : slots)
-            append_runs(operands, slot);
-        held_ = slots[place == 0 ? 1 : 0]; // the sum replaces the first operand received
-        builder_.fold(held_, operands);
+        join(all, held_.size());
     }
 
-    Program finish() { return builder_.finish(blended(builder_, held_)); }
+    Program finish() { return builder_.finish(folded(builder_, held_.front())); }
 
   private:
-    /// The i-th of k parts of the pixels held, in each layer.
-    Region part_of_held(int i, int k) const {
-        const Region first = part(block(held_.buffer, held_.offset, held_.length), i, k);
-        return {first.buffer, first.offset, first.length, held_.stride, held_.count};
+    /// Folds the runs that have become adjacent. The sum replaces the first operand received, so
+    /// that the caller's images are not written.
+    void join(const std::vector<Partial>& all, std::size_t own) {
+        std::vector<std::size_t> order(all.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return all[a].run.first < all[b].run.first;
+        });
+        held_.clear();
+        for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+            ImageRun run = all[order[begin]].run;
+            for (end = begin + 1; end < order.size() && all[order[end]].run.first == run.last;
+                 ++end)
+                run.last = all[order[end]].run.last;
+            if (end == begin + 1) {
+                held_.push_back(all[order[begin]]);
+                continue;
+            }
+            std::vector<Region> operands;
+            std::optional<Region> sum;
+            for (std::size_t i = begin; i < end; ++i) {
+                for (const Region& layer : all[order[i]].layers)
+                    append_runs(operands, layer);
+                if (!sum && order[i] >= own)
+                    sum = all[order[i]].layers.front();
+            }
+            held_.push_back({run, {sum.value()}}); // own runs are not adjacent
+            builder_.fold(*sum, operands);
+        }
     }
 
     const int position_;
+    const ImageOrder images_;
     ProgramBuilder builder_;
-    Region held_;
+    std::vector<Partial> held_; // front to back
 };
 
 } // namespace
 
-Program radix_k(const Task& task, std::span<const int> radices, int position) {
+Program radix_k(const Task& task, std::span<const int> radices, int position, ImageOrder images) {
     check_radices(radices, task.positions());
-    RadixK program(task, position);
+    RadixK program(task, position, images);
     int number = 0, distance = 1;
     for (int k : radices) {
         program.round(number++, k, distance);
@@ -183,8 +256,8 @@ std::vector<int> binary_swap_radices(int positions) {
     return std::vector<int>(static_cast<std::size_t>(std::countr_zero(p)), 2);
 }
 
-Program binary_swap(const Task& task, int position) {
-    return radix_k(task, binary_swap_radices(task.positions()), position);
+Program binary_swap(const Task& task, int position, ImageOrder images) {
+    return radix_k(task, binary_swap_radices(task.positions()), position, images);
 }
 
 namespace {

@@ -27,12 +27,19 @@ Piece binary_tree_piece(const Task& task, int position);
 /// parts, and every member gathers and blends one. {2, 2, ...} is binary swap, {positions} is
 /// direct send. Positions with several layers blend a part before they send it.
 ///
-/// Input     `layers` images of `task.elements` pixels, one after another.
+/// With an image order, a position holds one partial result for each run of adjacent images. It
+/// folds the images of a run before it sends it, and runs that become adjacent are folded into one.
+///
+/// Input     `layers` images of `task.elements` pixels, one after another. `images`: the visibility
+///           order of all images, if it is not that of positions.
 /// Output    the piece of radix_k_piece; all pieces together cover the composited image once.
 /// Requires  k_1 * ... * k_r == positions, each k_i >= 2; otherwise throws InvalidTask.
-/// Cost      round i: k_i − 1 messages per position, each of elements / (k_1 * ... * k_i) pixels.
+/// Cost      round i: k_i − 1 messages per position, each of elements / (k_1 * ... * k_i) pixels
+/// for
+///           each partial result.
 /// Source    Peterka, Goodell, Ross, Shen, Thakur, SC 2009, doi:10.1145/1654059.1654064
-Program radix_k(const Task& task, std::span<const int> radices, int position);
+Program radix_k(const Task& task, std::span<const int> radices, int position,
+                ImageOrder images = {});
 
 Piece radix_k_piece(const Task& task, std::span<const int> radices, int position);
 
@@ -56,7 +63,7 @@ std::vector<int> binary_swap_radices(int positions);
 ///
 /// Input, Output   as for radix_k.
 /// Cost      log2(p) messages per position, of elements / 2, / 4, ... pixels.
-Program binary_swap(const Task& task, int position);
+Program binary_swap(const Task& task, int position, ImageOrder images = {});
 
 /// 2-3 swap: binary swap for any number of positions. Positions are grouped by a tree whose nodes
 /// have two or three children and whose leaves all have depth log2(p), rounded down. The m members
