@@ -45,6 +45,28 @@ TEST(ChangingOrderOnThreads, FramesInFlightMayHaveDifferentOrders) {
     turning_on_threads(frames_in_flight_may_have_different_orders);
 }
 
+TEST(ImageOrdersOnThreads, ImagesOfRanksMayInterleave) {
+    turning_on_threads(images_of_ranks_may_interleave);
+}
+TEST(ImageOrdersOnThreads, InvalidOrdersAreReportedOnAllRanks) {
+    turning_on_threads(invalid_image_orders_are_reported_on_all_ranks);
+}
+TEST(ImageOrdersOnNodes, ImagesOfRanksMayInterleave) {
+    turning_on_nodes(images_of_ranks_may_interleave);
+}
+TEST(DrawnRectanglesOnThreads, PixelsOutsideAreNotRead) {
+    turning_on_threads(pixels_outside_of_rectangles_are_not_read);
+}
+TEST(DrawnRectanglesOnThreads, InvalidOnesKeepThePreviousOnes) {
+    turning_on_threads(invalid_rectangles_keep_the_previous_ones);
+}
+TEST(DrawnRectanglesOnThreads, EveryOperatorTakesThem) {
+    turning_on_threads(every_operator_takes_rectangles);
+}
+TEST(DrawnRectanglesOnNodes, PixelsOutsideAreNotRead) {
+    turning_on_nodes(pixels_outside_of_rectangles_are_not_read);
+}
+
 TEST(ChangingOrderOnNodes, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
     turning_on_nodes(frames_equal_those_of_a_compositor_for_their_order);
 }

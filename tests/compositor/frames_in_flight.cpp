@@ -110,6 +110,22 @@ TEST(ChangingOrderOnThreads, NothingIsAllocatedAfterEachRankHadEachPositionTwice
     }
 }
 
+TEST(ImageOrdersOnThreads, NothingIsAllocatedAfterEachOrderWasUsedTwice) {
+    for (const bool is_drawn : {false, true}) {
+        for (const char* algorithm : {"direct-send", "radix-k"}) {
+            CompositeOptions options;
+            options.algorithm = algorithm;
+            run_threads(4, [&](const Communicator& communicator) {
+                EXPECT_EQ(
+                    allocations_of_turning_frames(
+                        communicator, options, [] { return allocations.load(); }, true, is_drawn),
+                    0)
+                    << algorithm << (is_drawn ? ", drawn" : "");
+            });
+        }
+    }
+}
+
 TEST(FramesInFlightOnThreads, AFrameStaysValidAfterItsFramesInFlightAreDestroyed) {
     flights_on_threads([](const Communicator& communicator) {
         const FlightImage image = image_in_flight(communicator.rank(), 0);

@@ -48,6 +48,18 @@ TEST(ChangingOrderOverMpi, RanksWithoutImagesMayPassAnyOrder) {
 TEST(ChangingOrderOverMpi, FramesInFlightMayHaveDifferentOrders) {
     turning_in_every_group(frames_in_flight_may_have_different_orders);
 }
+TEST(ImageOrdersOverMpi, ImagesOfRanksMayInterleave) {
+    turning_in_every_group(images_of_ranks_may_interleave);
+}
+TEST(ImageOrdersOverMpi, InvalidOrdersAreReportedOnAllRanks) {
+    turning_in_every_group(invalid_image_orders_are_reported_on_all_ranks);
+}
+TEST(DrawnRectanglesOverMpi, PixelsOutsideAreNotRead) {
+    turning_in_every_group(pixels_outside_of_rectangles_are_not_read);
+}
+TEST(DrawnRectanglesOverMpi, InvalidOnesKeepThePreviousOnes) {
+    turning_in_every_group(invalid_rectangles_keep_the_previous_ones);
+}
 TEST(ChangingOrderOnSharedNodes, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
     turning_in_every_group([](const Communicator& communicator) {
         const SharedNodes nodes = share_nodes(communicator, {2, Bytes{64} << 20});

@@ -61,6 +61,13 @@ inline void nested_shells_are_blended_in_depth_order(const Communicator& communi
             compositor.resize({0, 0});
             compositor.resize(few_shells.shape);
             expect_piece_of(expected, compositor.composite({&own, 1}), "of a new shape");
+            if (!compositing::takes_image_orders(algorithm))
+                continue;
+            CompositeOptions by_image = options;
+            for (const int each : std::exchange(by_image.order, {}))
+                by_image.image_order.push_back({each, 0});
+            DeepCompositor of_images(communicator, few_shells.shape, 1, fragments, by_image);
+            expect_piece_of(expected, of_images.composite({&own, 1}), "in an order of images");
         }
     }
 }

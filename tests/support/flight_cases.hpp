@@ -198,8 +198,17 @@ inline void frames_of_a_new_shape_may_be_in_flight(const Communicator& communica
                       second = image_in_flight(communicator.rank(), 1);
     pending = frames.start(std::span<const RgbaF32>(first));
     PendingFrame next = frames.start(std::span<const RgbaF32>(second));
+    EXPECT_THROW(frames.set_drawn({}), Error) << "frames are in flight";
     EXPECT_EQ(flown_pixels(pending.wait()), expected[0]);
     EXPECT_EQ(flown_pixels(next.wait()), expected[1]);
+    const Rectangle whole{0, 0, flight_shape.width, flight_shape.height};
+    const Rectangle outside{1, 0, flight_shape.width, flight_shape.height};
+    frames.set_drawn({&whole, 1});
+    EXPECT_THROW(frames.set_drawn({&outside, 1}), Error);
+    pending = frames.start(std::span<const RgbaF32>(first));
+    next = frames.start(std::span<const RgbaF32>(second));
+    EXPECT_EQ(flown_pixels(next.wait()), expected[1]);
+    EXPECT_EQ(flown_pixels(pending.wait()), expected[0]);
 }
 
 inline void differing_numbers_of_frames_fail_on_all_ranks(const Communicator& communicator) {

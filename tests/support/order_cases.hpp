@@ -2,10 +2,14 @@
 #pragma once
 
 #include "sextant/compositor/frames_in_flight.hpp"
+#include "sextant/compositor/tile_wall.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/kernel/fold/pixel_formats.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -265,12 +269,19 @@ inline void frames_in_flight_may_have_different_orders(const Communicator& commu
 }
 
 /// Number of allocations in frames with changing orders, after every order was used three times.
+/// `by_image`: orders of images; `is_drawn`: images are drawn in rectangles.
 inline long allocations_of_turning_frames(const Communicator& communicator,
-                                          const CompositeOptions& options,
-                                          const std::function<long()>& counted) {
+                                          CompositeOptions options,
+                                          const std::function<long()>& counted,
+                                          bool by_image = false, bool is_drawn = false) {
     const ImageShape shape{201, 199};
     const int ranks = communicator.size();
+    for (int rank = 0; by_image && rank < ranks; ++rank)
+        options.image_order.push_back({rank, 0});
     Compositor compositor(communicator, shape, 1, options);
+    const Rectangle drawn{10 * communicator.rank(), 5, 120, 180};
+    if (is_drawn)
+        compositor.set_drawn({&drawn, 1});
     const auto image = layers(communicator.rank(), 1, shape.elements());
     std::vector<std::vector<int>> orders;
     for (int i = 0; i < ranks; ++i) {
@@ -278,9 +289,21 @@ inline long allocations_of_turning_frames(const Communicator& communicator,
         std::iota(orders.back().begin(), orders.back().end(), 0);
         std::rotate(orders.back().begin(), orders.back().begin() + i, orders.back().end());
     }
+    std::vector<std::vector<ImageOfRank>> of_images;
+    for (const std::vector<int>& order : orders) {
+        of_images.emplace_back();
+        for (const int rank : order)
+            of_images.back().push_back({rank, 0});
+    }
     const auto turn = [&] {
-        for (const std::vector<int>& order : orders)
-            compositor.composite(std::span<const RgbaF32>(image), {.order = order});
+        for (std::size_t i = 0; i < orders.size(); ++i) {
+            FrameOptions frame;
+            if (by_image)
+                frame.image_order = of_images[i];
+            else
+                frame.order = orders[i];
+            compositor.composite(std::span<const RgbaF32>(image), frame);
+        }
     };
     turn();
     turn();
@@ -294,6 +317,335 @@ inline long allocations_of_turning_frames(const Communicator& communicator,
     const long after = counted();
     communicator.barrier();
     return after - before;
+}
+
+/// Orders of all images of all ranks, the same on every rank.
+inline std::vector<std::vector<ImageOfRank>> image_orders(const std::vector<int>& counts,
+                                                          int orders) {
+    std::vector<ImageOfRank> images;
+    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+        for (int image = 0; image < counts[rank]; ++image)
+            images.push_back({static_cast<int>(rank), image});
+    }
+    std::mt19937 random(static_cast<unsigned>(images.size()));
+    std::vector<std::vector<ImageOfRank>> all;
+    for (int i = 0; i < orders; ++i) {
+        std::shuffle(images.begin(), images.end(), random);
+        all.push_back(images);
+    }
+    return all;
+}
+
+/// Image `image` of a rank is that of this layer.
+inline int layer_of(const ImageOfRank& image) {
+    return 10 * image.rank + image.image;
+}
+
+/// The serial fold of images that are empty outside of their rectangles.
+inline std::vector<RgbaF32> serial_in_order(const std::vector<ImageOfRank>& order, ImageShape shape,
+                                            const std::function<Rectangle(ImageOfRank)>& drawn) {
+    std::vector<RgbaF32> sum(static_cast<std::size_t>(shape.elements()));
+    for (const ImageOfRank& image : order) {
+        const Rectangle area = drawn(image);
+        for (Elements i = 0; i < shape.elements(); ++i) {
+            if (!area.contains(i % shape.width, i / shape.width))
+                continue;
+            RgbaF32& front = sum[static_cast<std::size_t>(i)];
+            const RgbaF32 back = pixel(layer_of(image), i);
+            const float through = 1.0f - front.a;
+            front = {front.r + through * back.r, front.g + through * back.g,
+                     front.b + through * back.b, front.a + through * back.a};
+        }
+    }
+    return sum;
+}
+
+/// Numbers of images per rank: uneven, and none on some.
+inline std::vector<int> uneven_counts(const Communicator& communicator) {
+    return communicator.all_gather(communicator.size() == 1 ? 3
+                                                            : (2 * communicator.rank() + 1) % 4);
+}
+
+/// Expects this rank's piece of `whole`; `bound`: the largest difference.
+inline void expect_part(const std::vector<RgbaF32>& whole, Compositor& compositor,
+                        const Frame& frame, float bound, const std::string& what) {
+    const auto found = pixels_of(frame);
+    std::vector<RgbaF32> expected;
+    for (Elements i = 0; i < frame.count; ++i)
+        expected.push_back(whole[static_cast<std::size_t>(compositor.pixel(frame, i))]);
+    EXPECT_LE(difference(found, expected), bound) << what;
+}
+
+inline void images_of_ranks_may_interleave(const Communicator& communicator) {
+    const ImageShape shape{61, 17};
+    const int ranks = communicator.size(), rank = communicator.rank();
+    const std::vector<int> counts = uneven_counts(communicator);
+    const int own = counts[static_cast<std::size_t>(rank)];
+    const int holders = static_cast<int>(ranks - std::count(counts.begin(), counts.end(), 0));
+    const auto image = layers(10 * rank, own, shape.elements());
+    const auto whole = [&](ImageOfRank) { return Rectangle{0, 0, shape.width, shape.height}; };
+    const auto orders = image_orders(counts, 5);
+    for (const char* algorithm : {"auto", "direct-send", "shift-based", "radix-k", "binary-swap"}) {
+        if (algorithm == std::string("binary-swap") && (holders & (holders - 1)) != 0)
+            continue;
+        for (const int root : {0, ranks - 1, CompositeOptions::distributed}) {
+            for (const auto interlace : {planner::Interlace::off, planner::Interlace::on}) {
+                CompositeOptions options;
+                options.algorithm = algorithm;
+                options.root = root;
+                options.interlace = interlace;
+                options.sparse = root == 0 ? planner::Sparse::on : planner::Sparse::automatic;
+                options.image_order = orders[0];
+                Compositor compositor(communicator, shape, own, options);
+                for (std::size_t i = 0; i < 2 * orders.size(); ++i) {
+                    const auto& order = orders[i % orders.size()];
+                    const Frame frame = compositor.composite(std::span<const RgbaF32>(image),
+                                                             {.image_order = order});
+                    const auto& used = *compositor.plan().configuration.algorithm;
+                    expect_part(
+                        serial_in_order(order, shape, whole), compositor, frame,
+                        tolerance(used, Association::in_order, static_cast<int>(order.size())),
+                        fmt::format("{} on {}, root {}", used.name, ranks, root));
+                }
+            }
+        }
+    }
+}
+
+inline void invalid_image_orders_are_reported_on_all_ranks(const Communicator& communicator) {
+    const ImageShape shape{8, 8};
+    const int ranks = communicator.size(), rank = communicator.rank();
+    std::vector<ImageOfRank> order;
+    for (int image = 1; image >= 0; --image) {
+        for (int i = 0; i < ranks; ++i)
+            order.push_back({i, image});
+    }
+    const auto made = [&](CompositeOptions options) {
+        return what_is_thrown([&] { Compositor(communicator, shape, 2, options); });
+    };
+    CompositeOptions options;
+    options.image_order = order;
+    options.algorithm = "binary-tree";
+    EXPECT_THAT(made(options),
+                testing::StartsWith("invalid: binary-tree requires the images of a rank to be "
+                                    "adjacent; an order of images requires direct-send"));
+    options.algorithm = "auto";
+    options.order = {0};
+    EXPECT_EQ(made(options), "invalid: both an order of ranks and an order of images are given");
+    options.order.clear();
+    options.image_order.pop_back();
+    EXPECT_EQ(made(options),
+              fmt::format("invalid: image order names {} of {} images", 2 * ranks - 1, 2 * ranks));
+    options.image_order.push_back({0, 1});
+    EXPECT_EQ(made(options), "invalid: image order names image 1 of rank 0 twice");
+    options.image_order.back() = {0, 2};
+    EXPECT_EQ(made(options), "invalid: image order names image 2 of rank 0, which does not exist");
+    options.image_order = order;
+    if (ranks > 1) {
+        std::swap(options.image_order[0], options.image_order[rank == 1 ? 1 : 0]);
+        EXPECT_THAT(made(options), testing::HasSubstr("rank 0: image order 0:1,1:1"));
+        EXPECT_THAT(made(options), testing::HasSubstr("; rank 1: image order 1:1,0:1"));
+    }
+    options.image_order = order;
+    const auto image = layers(10 * rank, 2, shape.elements());
+    const std::span<const RgbaF32> pixels(image);
+    Compositor compositor(communicator, shape, 2, options), by_rank(communicator, shape, 2);
+    std::vector<ImageOfRank> twice = order;
+    twice[0] = twice[1];
+    const std::vector<int> of_ranks{0};
+    EXPECT_THAT(what_is_thrown([&] { compositor.composite(pixels, {.image_order = twice}); }),
+                testing::HasSubstr(" twice"));
+    EXPECT_THAT(what_is_thrown([&] { compositor.composite(pixels, {.order = of_ranks}); }),
+                testing::HasSubstr("a frame has an order of ranks, but the options"));
+    EXPECT_THAT(what_is_thrown([&] { by_rank.composite(pixels, {.image_order = order}); }),
+                testing::HasSubstr("a frame has an order of images, but the options"));
+    if (ranks > 1) {
+        std::vector<ImageOfRank> other = order, another = order;
+        std::swap(other[0], other.back());
+        std::swap(another[0], another[1]);
+        EXPECT_THAT(what_is_thrown([&] {
+                        compositor.composite(pixels, {.image_order = rank == 0 ? other : another});
+                    }),
+                    testing::HasSubstr("ranks request different frames: rank 0: image order "));
+    }
+    EXPECT_THAT(what_is_thrown([&] {
+                    TileWall(communicator, {{{0, 0, 8, 8}, 0}}, {}, options);
+                }),
+                testing::StartsWith("invalid: a rank has one image in a tile"));
+    const auto whole = [&](ImageOfRank) { return Rectangle{0, 0, shape.width, shape.height}; };
+    const Frame frame = compositor.composite(pixels);
+    expect_part(serial_in_order(order, shape, whole), compositor, frame,
+                0x1p-23f * static_cast<float>(2 * ranks), "after errors");
+}
+
+/// The rectangle of an image in a turn; some are empty, some are the whole image.
+inline Rectangle drawn_in(const ImageOfRank& image, int turn, ImageShape shape) {
+    std::mt19937 random(static_cast<unsigned>(1000 * turn + layer_of(image)));
+    const auto up_to = [&](std::int64_t most) {
+        return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
+    };
+    if (up_to(4) == 0)
+        return {0, 0, shape.width, shape.height};
+    const std::int64_t left = up_to(shape.width), top = up_to(shape.height);
+    return {left, top, up_to(shape.width - left), up_to(shape.height - top)};
+}
+
+/// The images of a rank, with NaN outside of their rectangles.
+inline std::vector<RgbaF32> drawn_images(int rank, int count, int turn, ImageShape shape) {
+    std::vector<RgbaF32> images = layers(10 * rank, count, shape.elements());
+    const float odd = std::numeric_limits<float>::quiet_NaN();
+    for (int image = 0; image < count; ++image) {
+        const Rectangle area = drawn_in({rank, image}, turn, shape);
+        for (Elements i = 0; i < shape.elements(); ++i) {
+            if (!area.contains(i % shape.width, i / shape.width))
+                images[static_cast<std::size_t>(image * shape.elements() + i)] = {odd, odd, odd,
+                                                                                  odd};
+        }
+    }
+    return images;
+}
+
+inline void pixels_outside_of_rectangles_are_not_read(const Communicator& communicator) {
+    const ImageShape shape{61, 17};
+    const int ranks = communicator.size(), rank = communicator.rank();
+    const std::vector<int> counts = uneven_counts(communicator);
+    const int own = counts[static_cast<std::size_t>(rank)];
+    const auto orders = image_orders(counts, 3);
+    const RgbaF32 grey{.5f, .5f, .5f, 1};
+    for (const int root : {0, ranks - 1, CompositeOptions::distributed}) {
+        for (const bool by_image : {true, false}) {
+            CompositeOptions options;
+            options.root = root;
+            if (by_image)
+                options.image_order = orders[0];
+            Compositor compositor(communicator, shape, own, options);
+            for (int turn = 0; turn < 6; ++turn) {
+                std::vector<Rectangle> drawn;
+                for (int image = 0; image < own; ++image)
+                    drawn.push_back(drawn_in({rank, image}, turn, shape));
+                compositor.set_drawn(drawn);
+                const auto images = drawn_images(rank, own, turn, shape);
+                for (std::size_t again = 0; again < 3; ++again) {
+                    std::vector<ImageOfRank> order = orders[again];
+                    std::vector<int> of_ranks(static_cast<std::size_t>(ranks));
+                    std::iota(of_ranks.begin(), of_ranks.end(), 0);
+                    if (!by_image) {
+                        std::rotate(of_ranks.begin(),
+                                    of_ranks.begin() + static_cast<std::ptrdiff_t>(again) % ranks,
+                                    of_ranks.end());
+                        order.clear();
+                        for (const int each : of_ranks) {
+                            for (int i = 0; i < counts[static_cast<std::size_t>(each)]; ++i)
+                                order.push_back({each, i});
+                        }
+                    }
+                    FrameOptions options_of_frame;
+                    if (by_image)
+                        options_of_frame.image_order = order;
+                    else
+                        options_of_frame.order = of_ranks;
+                    options_of_frame.background = again == 1 ? std::optional(grey) : std::nullopt;
+                    auto whole = serial_in_order(order, shape, [&](ImageOfRank image) {
+                        return drawn_in(image, turn, shape);
+                    });
+                    for (RgbaF32& each : whole) {
+                        if (again == 1)
+                            each = kernel::over(each, grey);
+                    }
+                    const Frame frame =
+                        compositor.composite(std::span<const RgbaF32>(images), options_of_frame);
+                    expect_part(whole, compositor, frame, 0, fmt::format("root {}", root));
+                    if (rank == root) {
+                        EXPECT_EQ(frame.count, shape.elements());
+                    }
+                }
+            }
+            compositor.set_drawn({}); // images are whole again
+            const auto images = layers(10 * rank, own, shape.elements());
+            const Frame frame = compositor.composite(std::span<const RgbaF32>(images));
+            if (by_image) {
+                const auto all = [&](ImageOfRank) {
+                    return Rectangle{0, 0, shape.width, shape.height};
+                };
+                expect_part(serial_in_order(orders[0], shape, all), compositor, frame,
+                            0x1p-23f * static_cast<float>(orders[0].size()), "whole");
+            }
+        }
+    }
+}
+
+inline void invalid_rectangles_keep_the_previous_ones(const Communicator& communicator) {
+    const ImageShape shape{8, 6};
+    const int rank = communicator.rank(), odd = communicator.size() - 1;
+    Compositor compositor(communicator, shape, 1);
+    const Rectangle half{0, 0, 8, 3};
+    compositor.set_drawn({&half, 1});
+    const auto said = [&](std::vector<Rectangle> of_odd) {
+        return what_is_thrown([&] {
+            compositor.set_drawn(rank == odd ? std::span<const Rectangle>(of_odd)
+                                             : std::span<const Rectangle>(&half, 1));
+        });
+    };
+    EXPECT_THAT(said({{1, 0, 8, 3}}),
+                testing::HasSubstr(fmt::format("rank {}: image 0 is drawn in 8x3 pixels at (1, 0), "
+                                               "outside of its 8x6 pixels",
+                                               odd)));
+    EXPECT_THAT(said({{0, -1, 8, 3}}), testing::HasSubstr("at (0, -1)"));
+    EXPECT_THAT(said({half, half}),
+                testing::HasSubstr(fmt::format("rank {}: 2 rectangles for 1 images", odd)));
+    if (odd > 0) {
+        EXPECT_THAT(said({}), testing::HasSubstr("0 rectangles for 1 images"));
+    }
+    std::vector<int> order(static_cast<std::size_t>(communicator.size()));
+    std::iota(order.begin(), order.end(), 0);
+    std::vector<RgbaF32> expected = serial_in_order(order, shape.elements());
+    std::fill(expected.begin() + 24, expected.end(), RgbaF32{});
+    const auto image = layers(rank, 1, shape.elements());
+    expect_part(expected, compositor, compositor.composite(std::span<const RgbaF32>(image)), 0,
+                "half");
+    CompositeOptions deep;
+    deep.blend = "deep";
+    deep.fragments = 1;
+    Compositor lists(communicator, shape, 1, deep);
+    EXPECT_THAT(what_is_thrown([&] {
+                    lists.set_drawn({&half, 1});
+                }),
+                testing::HasSubstr("deep images have no rectangles"));
+}
+
+inline void every_operator_takes_rectangles(const Communicator& communicator) {
+    const ImageShape shape{37, 11};
+    const int rank = communicator.rank();
+    for (const char* blend : {"over", "add", "max", "nearest"}) {
+        for (const Operator& op : kernel::find_family(blend).operators) {
+            CompositeOptions options;
+            options.blend = blend;
+            options.element = op.element;
+            options.algorithm = "direct-send";
+            Compositor whole(communicator, shape, 1, options),
+                drawn(communicator, shape, 1, options);
+            const auto size = static_cast<std::size_t>(op.element.size);
+            std::vector<std::byte> cleared(static_cast<std::size_t>(shape.elements()) * size);
+            op.fill_identity(cleared.data(), shape.elements());
+            std::vector<std::byte> dirty(cleared.size(), std::byte{0x55});
+            const Rectangle area = drawn_in({rank, 0}, 1, shape);
+            std::mt19937 random(static_cast<unsigned>(rank));
+            for (Elements i = 0; i < shape.elements(); ++i) {
+                if (!area.contains(i % shape.width, i / shape.width))
+                    continue;
+                for (std::size_t b = 0; b < size; ++b) { // small finite numbers in all formats
+                    const auto at = static_cast<std::size_t>(i) * size + b;
+                    cleared[at] = dirty[at] = static_cast<std::byte>(random() % 64);
+                }
+            }
+            drawn.set_drawn({&area, 1});
+            const Frame expected = whole.composite(std::span<const std::byte>(cleared));
+            const Frame found = drawn.composite(std::span<const std::byte>(dirty));
+            EXPECT_TRUE(std::equal(found.bytes.begin(), found.bytes.end(), expected.bytes.begin(),
+                                   expected.bytes.end()))
+                << blend << " of " << op.element.name;
+        }
+    }
 }
 
 } // namespace sextant::test

@@ -38,17 +38,26 @@ CompositorRun::CompositorRun(Communicator communicator, ImageShape shape, int la
       shape_(shape),
       rank_(communicator_.rank()),
       layers_(layers) {
-    const std::vector<Declaration> all =
-        communicator_.all_gather(Declaration{shape.width, shape.height, layers});
+    const std::vector<Declaration> all = communicator_.all_gather(
+        Declaration{shape.width, shape.height, layers, hash_of(options_.image_order)});
+    for (const Declaration& each : all)
+        layers_of_.push_back(each.layers);
     require_same(communicator_, options_);
+    const auto differs = [&](const Declaration& each) {
+        return each.image_order != all.front().image_order;
+    };
+    if (std::any_of(all.begin(), all.end(), differs)) { // the ranks tell each other
+        sextant::list_requests({}, {}, layers_of_, asked_, options_.image_order);
+        agree_on_frame(communicator_, asked_, [] {});
+    }
     agree(communicator_, [&] {
         check_alike(all);
         check_numbers(options_);
         operator_ = operator_of(options_);
         task_ = task_of(all, options_);
     });
-    for (const Declaration& each : all)
-        layers_of_.push_back(each.layers);
+    if (is_by_image())
+        list_image_order(options_.image_order, layers_of_, found_, task_.order, images_);
     remember_order();
     interlacing_pays_ = reckon_interlacing();
     const planner::CompositingPlan plan = decide();
@@ -199,7 +208,8 @@ void CompositorRun::check_size(std::span<const std::byte> images) const {
 
 Elements CompositorRun::pixel(const Frame& frame, Elements i) const {
     const compositing::Tuning& tuning = plan().configuration.tuning;
-    const bool interlaced = rank_ != task_.root && compositing::is_interlaced(task_, tuning);
+    const bool interlaced =
+        rank_ != task_.root && drawn_.empty() && compositing::is_interlaced(task_, tuning);
     return interlaced ? compositing::interlacing_of(task_, tuning).pixel(frame.first + i)
                       : frame.first + i;
 }
@@ -267,9 +277,10 @@ void CompositorRun::remember_order() {
     background_ = options_.background;
     peers_ = compositing::peers_of(task_);
     next_order_.reserve(positions);
-    found_.reserve(layers_of_.size());
-    key_.reserve(positions + 2);
-    asked_.reserve(most_requested(layers_of_.size()));
+    next_images_.reserve(images_.size());
+    found_.reserve(2 * layers_of_.size() + images_.size());
+    key_.reserve(positions + 3 + 2 * static_cast<std::size_t>(task_.all_layers()));
+    asked_.reserve(most_requested(layers_of_.size(), images_.size()));
     next_asked_.reserve(asked_.capacity());
     list_requests({});
     std::swap(asked_, next_asked_);
@@ -289,16 +300,20 @@ void CompositorRun::make_comparison() {
     Communicator own = communicator_.split_for_notices(takes_part ? 0 : -1, rank_);
     if (!takes_part)
         return;
-    comparison_ = std::make_unique<Comparison>(std::move(own), most_requested(layers_of_.size()),
+    comparison_ = std::make_unique<Comparison>(std::move(own),
+                                               most_requested(layers_of_.size(), images_.size()),
                                                asked_, std::move(names), text_of_request);
 }
 
 /// Lists the frame's options in `next_asked_`. Returns true if they differ from those of the
 /// previous frame.
 bool CompositorRun::list_requests(const FrameOptions& frame) {
+    const bool by_image = !frame.image_order.empty() || (is_by_image() && frame.order.empty());
+    const std::span<const ImageOfRank> images =
+        frame.image_order.empty() ? options_.image_order : frame.image_order;
     sextant::list_requests(frame.order.empty() ? first_order_ : frame.order,
                            frame.background ? frame.background : options_.background, layers_of_,
-                           next_asked_);
+                           next_asked_, by_image ? images : std::span<const ImageOfRank>());
     return next_asked_ != asked_;
 }
 
@@ -319,7 +334,7 @@ std::exception_ptr CompositorRun::turn(const FrameOptions& frame) {
                 throw InvalidTask("deep pixels are blended in place, without a background");
             check_background(frame.background);
             background_ = frame.background ? frame.background : options_.background;
-            take_order(frame.order.empty() ? first_order_ : frame.order);
+            take_order(frame);
             for (Runner& each : runners_)
                 take_seat(each);
         } catch (const InvalidTask&) { // all ranks with these options throw this
@@ -334,8 +349,27 @@ std::exception_ptr CompositorRun::turn(const FrameOptions& frame) {
     return fault_;
 }
 
-void CompositorRun::take_order(std::span<const int> order) {
-    list_order(order, layers_of_, found_, next_order_);
+void CompositorRun::check_order_kind(const FrameOptions& frame) const {
+    if (!frame.image_order.empty() && !is_by_image()) {
+        throw InvalidTask("a frame has an order of images, but the options of the compositor have "
+                          "none");
+    }
+    if (!frame.order.empty() && is_by_image()) {
+        throw InvalidTask("a frame has an order of ranks, but the options of the compositor have "
+                          "an order of images");
+    }
+}
+
+void CompositorRun::take_order(const FrameOptions& frame) {
+    check_order_kind(frame);
+    if (is_by_image()) {
+        list_image_order(frame.image_order.empty() ? options_.image_order : frame.image_order,
+                         layers_of_, found_, next_order_, next_images_);
+        std::swap(next_images_, images_);
+    } else {
+        list_order(frame.order.empty() ? first_order_ : frame.order, layers_of_, found_,
+                   next_order_);
+    }
     if (next_order_ == task_.order)
         return;
     std::swap(next_order_, task_.order);
@@ -358,24 +392,26 @@ void CompositorRun::take_seat(Runner& runner) {
 /// Returns the execution (seat) kept for this rank's position, or makes a new one.
 CompositorRun::Seated& CompositorRun::seat_for(Runner& runner) {
     const compositing::Algorithm& algorithm = *runner.plan.configuration.algorithm;
-    const compositing::Tuning& tuning = runner.plan.configuration.tuning;
-    compositing::list_seat(algorithm, task_, rank_, key_);
+    if (is_by_image() || !drawn_.empty())
+        list_images();
+    else
+        compositing::list_seat(algorithm, task_, rank_, key_);
     for (const auto& seat : runner.seats) {
         if (seat->key == key_)
             return *seat;
     }
     drop_seats(runner);
-    const compositing::Seat seat = compositing::seat_of(algorithm, task_, rank_);
-    Execution execution(communicator_, compositing::program(algorithm, seat, tuning), *operator_,
+    Prepared made = prepared(runner.plan.configuration);
+    Execution execution(communicator_, std::move(made.program), *operator_,
                         {.association = options_.association,
                          .trace = options_.trace,
                          .fold_threads = options_.threads,
-                         .sparse = runner.plan.configuration.sparse,
+                         .sparse = made.sparse,
                          .workspace = workspace_,
-                         .comparison = comparison_.get()});
-    runner.seats.push_back(std::make_unique<Seated>(
-        Seated{key_, compositing::piece(algorithm, seat.task, tuning, seat.rank),
-               std::move(execution), -1, frames_}));
+                         .comparison = comparison_.get()},
+                        std::move(made.kernels));
+    runner.seats.push_back(
+        std::make_unique<Seated>(Seated{key_, made.piece, std::move(execution), -1, frames_}));
     return *runner.seats.back();
 }
 

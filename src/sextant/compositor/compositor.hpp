@@ -19,6 +19,25 @@
 
 namespace sextant {
 
+/// A rectangle of pixels of an image, or on a wall of displays; row 0 is the top.
+struct Rectangle {
+    std::int64_t left = 0, top = 0, width = 0, height = 0;
+
+    bool empty() const { return width <= 0 || height <= 0; }
+    ImageShape shape() const { return {width, height}; }
+    bool contains(std::int64_t x, std::int64_t y) const {
+        return x >= left && x < left + width && y >= top && y < top + height;
+    }
+    bool operator==(const Rectangle&) const = default;
+};
+
+/// An image of a rank: the `image`-th of those that the rank passes, from 0.
+struct ImageOfRank {
+    int rank = 0, image = 0;
+
+    bool operator==(const ImageOfRank&) const = default;
+};
+
 /// Options for blending partial images. Must be the same on all ranks, except `drawn`.
 struct CompositeOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
@@ -63,7 +82,12 @@ struct CompositeOptions {
     /// Disables the race: the plan does not depend on measured frames, and pixels are combined in
     /// the same order of association in every frame.
     bool reproducible = false;
-    Reserved<> reserved = {};
+    /// In place of `order`: all images front to back, if those of a rank are not adjacent in the
+    /// visibility order, such as the bricks of an adaptively refined mesh, or are not in memory
+    /// front to back. Each frame may then have another such order. Supported by direct-send,
+    /// shift-based, radix-k and binary-swap; `auto` chooses among these.
+    std::vector<ImageOfRank> image_order = {};
+    Reserved<5> reserved = {};
 
     static constexpr int distributed = compositing::Task::distributed;
 };
@@ -73,10 +97,12 @@ struct CompositeOptions {
 struct FrameOptions {
     std::span<const int> order = {};        ///< ranks front to back; empty: CompositeOptions::order
     std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions::background
-    Reserved<> reserved = {};
+    /// All images front to back; empty: CompositeOptions::image_order, which must be given too.
+    alignas(8) std::span<const ImageOfRank> image_order = {};
+    Reserved<6> reserved = {};
 };
 
-/// Returns a record of all options except `drawn`.
+/// Returns a record of all options except `drawn` and `image_order`.
 Record record_of(CompositeOptions& options);
 
 /// The operator named by the options. Throws InvalidTask if it does not exist.
@@ -167,7 +193,8 @@ class Compositor {
     /// on the shape: communicators, visibility order and background, threads, the machine profile.
     /// The plan for the new shape is chosen by prediction; the plan of an earlier shape, or the
     /// winner of its race, is kept and used again. A race that is not over ends, and no other one
-    /// begins. The number of images of each rank stays the same.
+    /// begins. The number of images of each rank stays the same; all of them are whole again
+    /// (set_drawn).
     /// Requires  the same shape on all ranks; no frame in flight (`start`).
     /// Throws    AgreedFailure on every rank if any rank fails, in the same cases as the
     ///           constructor; frames then keep the previous shape.
@@ -176,6 +203,22 @@ class Compositor {
     ///           rank 0 and its broadcast. The memory for the new shape is allocated in the next
     ///           two frames.
     void resize(ImageShape shape);
+
+    /// Declares where images have pixels, in all later frames: outside of its rectangle, an image
+    /// is empty, whatever its memory contains there. These pixels need not be cleared, and are
+    /// neither read nor sent. Frames are then composited by a Direct-Send of rectangles, whatever
+    /// the plan, in any order, and have the bits of the serial fold. A race ends. A rank's piece of
+    /// a distributed image is then some whole rows of it.
+    /// Input     one rectangle for each of this rank's images, inside the image; empty if nothing
+    ///           is drawn. If all ranks pass none, images are whole again.
+    /// Throws    AgreedFailure on every rank if a rank's rectangles are invalid (names the rank and
+    ///           the rectangle), for deep images, and in the same cases as the constructor; frames
+    ///           then keep the previous rectangles.
+    /// Collective.
+    /// Cost      an all-gather of the rectangles. If any have changed, also a new schedule, whose
+    ///           cost grows with the cube of the number of images in the worst case; its memory is
+    ///           allocated in the next two frames.
+    void set_drawn(std::span<const Rectangle> drawn);
 
     /// The plan of the last frame and the reason for it. Only the plan on rank 0 lists the
     /// alternatives.

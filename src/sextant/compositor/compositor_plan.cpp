@@ -62,6 +62,7 @@ planner::CompositingPlan CompositorRun::by_name(const std::vector<int>& nodes) c
     const bool on = options_.interlace == planner::Interlace::on;
     planner::CompositingPlan plan =
         planner::choose_by_name(options_.algorithm, requested(on), std::max(1, task_.positions()));
+    require_image_orders(plan.configuration);
     compositing::Configuration& configuration = plan.configuration;
     configuration.sparse = planner::sparse_by_rule(work(nodes));
     if (configuration.sparse && interlacing_pays_ && !one_blends_all(configuration, task_)) {
@@ -118,6 +119,7 @@ planner::CompositingPlan CompositorRun::choose(const std::vector<int>& nodes,
         planner::CompositingPlan saved = planner::read_plan(options_.plan);
         planner::choose_by_name(std::string(saved.configuration.algorithm->name),
                                 saved.configuration.tuning, positions);
+        require_image_orders(saved.configuration);
         return saved;
     }
     if (options_.algorithm != "auto")
@@ -125,13 +127,13 @@ planner::CompositingPlan CompositorRun::choose(const std::vector<int>& nodes,
     warnings_ = usual.warnings;
     calibrate::warn_of_other_machine(usual, warnings_);
     const bool on = options_.interlace == planner::Interlace::on;
-    planner::CompositingPlan plan =
-        planner::plan_or_built_in(usual, task_, work(nodes), requested(on), warnings_);
+    planner::CompositingPlan plan = for_image_orders(
+        planner::plan_or_built_in(usual, task_, work(nodes), requested(on), warnings_));
     if (!plan.configuration.sparse || !interlacing_pays_)
         return plan;
     std::vector<std::string> said_before;
-    planner::CompositingPlan with_interlacing =
-        planner::plan_or_built_in(usual, task_, work(nodes), requested(true), said_before);
+    planner::CompositingPlan with_interlacing = for_image_orders(
+        planner::plan_or_built_in(usual, task_, work(nodes), requested(true), said_before));
     if (!with_interlacing.configuration.sparse ||
         one_blends_all(with_interlacing.configuration, task_))
         return plan;

@@ -32,6 +32,7 @@ void CompositorRun::resize(ImageShape shape, const planner::CompositingPlan* pla
     keep_plan();
     const ImageShape old_shape = std::exchange(shape_, shape);
     const Elements old_elements = std::exchange(task_.elements, shape.elements());
+    std::vector<Rectangle> old_drawn = std::exchange(drawn_, {});
     std::vector<Runner> old_runners = std::exchange(runners_, {});
     const std::size_t old_running = std::exchange(running_, 0);
     try {
@@ -40,6 +41,7 @@ void CompositorRun::resize(ImageShape shape, const planner::CompositingPlan* pla
     } catch (...) {
         shape_ = old_shape;
         task_.elements = old_elements;
+        drawn_ = std::move(old_drawn);
         runners_ = std::move(old_runners);
         running_ = old_running;
         throw;

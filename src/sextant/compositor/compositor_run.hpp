@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/compositing/composite_task.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/planner/planner.hpp"
@@ -35,6 +36,10 @@ class CompositorRun {
     /// `plan`: a plan for the new shape, the same on all ranks; null: it is chosen.
     void resize(ImageShape shape, const planner::CompositingPlan* plan = nullptr);
 
+    void set_drawn(std::span<const Rectangle> drawn);
+    /// This rank's rectangles; empty if images are whole.
+    std::vector<Rectangle> drawn() const;
+
     ImageShape shape() const { return shape_; }
     const planner::CompositingPlan& plan() const { return runner().plan; }
     std::optional<model::Prediction> prediction() const;
@@ -50,7 +55,7 @@ class CompositorRun {
   private:
     /// A seat: an execution for one position in the visibility order.
     struct Seated {
-        std::vector<int> key; // identifies the seat (compositing::list_seat)
+        std::vector<int> key; // identifies the seat (compositing::list_seat, list_images)
         compositing::Piece piece;
         Execution execution;
         int order;                     // value of orders_ when the peers were set
@@ -72,6 +77,20 @@ class CompositorRun {
 
     planner::CompositingPlan plan_for_shape();
     void keep_plan();
+    /// The program of this rank, its piece, and whether its messages may be encoded.
+    struct Prepared {
+        Program program;
+        compositing::Piece piece;
+        bool sparse = false;
+        std::vector<Kernel> kernels;
+    };
+
+    bool is_by_image() const { return !options_.image_order.empty(); }
+    planner::CompositingPlan for_image_orders(planner::CompositingPlan plan) const;
+    void require_image_orders(const compositing::Configuration& configuration) const;
+    Prepared prepared(const compositing::Configuration& configuration);
+    void list_images();
+    void blend_cell(const Computation& computation);
     bool reckon_interlacing() const;
     compositing::Tuning requested(bool interlaced) const;
     planner::CompositingPlan by_name(const std::vector<int>& nodes) const;
@@ -90,7 +109,8 @@ class CompositorRun {
     void make_comparison();
     std::exception_ptr turn(const FrameOptions& frame);
     bool list_requests(const FrameOptions& frame);
-    void take_order(std::span<const int> order);
+    void take_order(const FrameOptions& frame);
+    void check_order_kind(const FrameOptions& frame) const;
     void take_seat(Runner& runner);
     Seated& seat_for(Runner& runner);
     void drop_seats(Runner& runner);
@@ -126,12 +146,15 @@ class CompositorRun {
     std::unique_ptr<Comparison> comparison_; // null if this rank need not compare options
     std::vector<int> layers_of_;             // number of images of each rank
     std::vector<int> first_order_;           // visibility order in `options_`
-    int orders_ = 0;                         // number of visibility orders so far
-    std::uint64_t frames_ = 0;               // number of frames so far
-    std::vector<int> peers_;                 // peers in the current visibility order
-    std::optional<RgbaF32> background_;      // background of the current frame
-    std::vector<int> asked_;                 // options of the current frame, as numbers
-    std::exception_ptr fault_;               // error in `asked_`, if any
+    std::vector<compositing::PlacedImage> images_, next_images_; // front to back, if by image
+    std::vector<const std::byte*> sources_;                      // of a cell of drawn images
+    std::vector<Rectangle> drawn_;      // of the images of all ranks, by rank; empty: whole images
+    int orders_ = 0;                    // number of visibility orders so far
+    std::uint64_t frames_ = 0;          // number of frames so far
+    std::vector<int> peers_;            // peers in the current visibility order
+    std::optional<RgbaF32> background_; // background of the current frame
+    std::vector<int> asked_;            // options of the current frame, as numbers
+    std::exception_ptr fault_;          // error in `asked_`, if any
     std::vector<int> next_asked_, next_order_, found_, key_; // scratch
 };
 

@@ -176,6 +176,8 @@ void check_background(const std::optional<RgbaF32>& background) {
 void check_numbers(CompositeOptions& options) {
     record_of(options).check();
     check_background(options.background);
+    if (!options.order.empty() && !options.image_order.empty())
+        throw InvalidTask("both an order of ranks and an order of images are given");
     if (!options.drawn.empty() && options.drawn.size() != planner::drawn_bands)
         throw InvalidTask(fmt::format("the option drawn has {} bands: expected {} or none",
                                       options.drawn.size(), planner::drawn_bands));
@@ -217,7 +219,11 @@ compositing::Task task_of(const std::vector<Declaration>& all, const CompositeOp
         order.resize(all.size());
         std::iota(order.begin(), order.end(), 0);
     }
-    list_order(order, layers, found, task.order);
+    std::vector<compositing::PlacedImage> images;
+    if (!options.image_order.empty())
+        list_image_order(options.image_order, layers, found, task.order, images);
+    else
+        list_order(order, layers, found, task.order);
     for (const int rank : task.order)
         task.layers.push_back(layers[static_cast<std::size_t>(rank)]);
     compositing::check(task);
@@ -247,11 +253,45 @@ void list_order(std::span<const int> order, std::span<const int> layers, std::ve
     }
 }
 
+void list_image_order(std::span<const ImageOfRank> image_order, std::span<const int> layers,
+                      std::vector<int>& found, std::vector<int>& order,
+                      std::vector<compositing::PlacedImage>& images) {
+    const std::size_t ranks = layers.size();
+    const auto all = static_cast<std::size_t>(std::accumulate(layers.begin(), layers.end(), 0));
+    found.assign(2 * ranks + all, 0); // by rank: its position + 1, its first image; by image: seen
+    int first = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        found[ranks + rank] = first;
+        first += layers[rank];
+    }
+    order.clear();
+    images.clear();
+    for (const auto& [rank, image] : image_order) {
+        const auto at = static_cast<std::size_t>(rank);
+        if (rank < 0 || at >= ranks || image < 0 || image >= layers[at])
+            throw InvalidTask(fmt::format("image order names image {} of rank {}, which does not "
+                                          "exist",
+                                          image, rank));
+        const auto number = static_cast<std::size_t>(found[ranks + at] + image);
+        if (found[2 * ranks + number]++ > 0)
+            throw InvalidTask(
+                fmt::format("image order names image {} of rank {} twice", image, rank));
+        if (found[at] == 0) {
+            order.push_back(rank);
+            found[at] = static_cast<int>(order.size());
+        }
+        images.push_back({found[at] - 1, image});
+    }
+    if (images.size() != all)
+        throw InvalidTask(fmt::format("image order names {} of {} images", images.size(), all));
+}
+
 namespace {
 
-/// Layout of the numbers that ranks compare: a failure flag, a background flag, the background as
-/// four words, then the order.
-enum Asked : std::size_t { failed_at, has_background_at, background_at, order_at = 6 };
+/// Layout of the numbers that ranks compare: a failure flag, flags, the background as four words,
+/// then the order.
+enum Asked : std::size_t { failed_at, flags_at, background_at, order_at = 6 };
+constexpr int has_background = 1, has_image_order = 2;
 using Words = std::array<int, 4>;
 static_assert(sizeof(Words) == sizeof(RgbaF32));
 
@@ -264,15 +304,29 @@ std::uint64_t hash_of(std::span<const int> requested) {
 
 } // namespace
 
-std::size_t most_requested(std::size_t ranks) {
-    return order_at + ranks + 1;
+std::uint64_t hash_of(std::span<const ImageOfRank> image_order) {
+    std::vector<int> numbers;
+    for (const auto& [rank, image] : image_order)
+        numbers.insert(numbers.end(), {rank, image});
+    return hash_of(std::span<const int>(numbers));
+}
+
+std::size_t most_requested(std::size_t ranks, std::size_t images) {
+    return order_at + std::max(ranks + 1, 2 * (images + 1));
 }
 
 void list_requests(std::span<const int> order, const std::optional<RgbaF32>& background,
-                   std::span<const int> layers, std::vector<int>& to) {
+                   std::span<const int> layers, std::vector<int>& to,
+                   std::span<const ImageOfRank> image_order) {
     const auto words = std::bit_cast<Words>(background.value_or(RgbaF32{}));
-    to.assign({0, background ? 1 : 0});
+    to.assign({0, (background ? has_background : 0) | (image_order.empty() ? 0 : has_image_order)});
     to.insert(to.end(), words.begin(), words.end());
+    if (!image_order.empty()) { // one image more than there are shows that the order is invalid
+        const auto all = static_cast<std::size_t>(std::accumulate(layers.begin(), layers.end(), 0));
+        for (const auto& [rank, image] : image_order.first(std::min(all + 1, image_order.size())))
+            to.insert(to.end(), {rank, image});
+        return;
+    }
     for (const int rank : order) {
         if (to.size() == most_requested(layers.size()))
             break; // invalid: the order names a rank twice
@@ -290,13 +344,19 @@ std::string text_of_request(std::span<const int> requested) {
     if (requested[failed_at] != 0)
         return "could not prepare for the visibility order";
     std::vector<std::string> texts;
-    if (requested.size() > order_at) {
+    const int flags = requested[flags_at];
+    if ((flags & has_image_order) != 0) {
+        std::vector<std::string> images;
+        for (std::size_t i = order_at; i + 1 < requested.size(); i += 2)
+            images.push_back(fmt::format("{}:{}", requested[i], requested[i + 1]));
+        texts.push_back(fmt::format("image order {}", fmt::join(images, ",")));
+    } else if (requested.size() > order_at) {
         texts.push_back(
             fmt::format("visibility order {}", fmt::join(requested.subspan(order_at), ",")));
     }
     Words words;
     std::copy_n(requested.begin() + background_at, words.size(), words.begin());
-    texts.push_back(text_of_background(requested[has_background_at] == 0
+    texts.push_back(text_of_background((flags & has_background) == 0
                                            ? std::nullopt
                                            : std::optional(std::bit_cast<RgbaF32>(words))));
     return fmt::format("{}", fmt::join(texts, ", "));

@@ -77,7 +77,8 @@ Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOp
     });
     Frame merged;
     agree(communicator_, [&] {
-        merged = compositor_.composite(packed_.bytes(), {.order = frame.order});
+        merged = compositor_.composite(packed_.bytes(),
+                                       {.order = frame.order, .image_order = frame.image_order});
         check_room(merged);
     });
     blended_.resize(static_cast<std::size_t>(merged.count));

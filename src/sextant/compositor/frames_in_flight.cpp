@@ -162,13 +162,36 @@ void FramesInFlight::composite(std::span<const Item> batch) {
         std::rethrow_exception(failure);
 }
 
-void FramesInFlight::resize(ImageShape shape) {
-    agree(slots_.front()->communicator, [&] {
-        for (const auto& slot : slots_) {
+namespace {
+
+/// Throws AgreedFailure, on all ranks, if a frame is in flight on any rank.
+template <class Slots>
+void require_none_in_flight(const Slots& slots, const char* what) {
+    agree(slots.front()->communicator, [&] {
+        for (const auto& slot : slots) {
             if (slot->under_way)
-                throw InvalidTask("the shape of images cannot change while a frame is in flight");
+                throw InvalidTask(fmt::format("{} cannot change while a frame is in flight", what));
         }
     });
+}
+
+} // namespace
+
+void FramesInFlight::set_drawn(std::span<const Rectangle> drawn) {
+    require_none_in_flight(slots_, "the rectangles of images");
+    const std::vector<Rectangle> before = compositor().run_->drawn();
+    try {
+        for (const auto& slot : slots_)
+            slot->compositor.set_drawn(drawn);
+    } catch (...) { // the same on all ranks
+        for (const auto& slot : slots_)
+            slot->compositor.set_drawn(before);
+        throw;
+    }
+}
+
+void FramesInFlight::resize(ImageShape shape) {
+    require_none_in_flight(slots_, "the shape of images");
     const ImageShape before = compositor().run_->shape();
     const auto resize_all = [&](ImageShape to) {
         slots_.front()->compositor.resize(to);

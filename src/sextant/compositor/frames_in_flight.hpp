@@ -94,6 +94,9 @@ class FramesInFlight {
     /// As Compositor::resize, for all later frames. No frame may be in flight.
     /// Collective.
     void resize(ImageShape shape);
+    /// As Compositor::set_drawn, for all later frames. No frame may be in flight.
+    /// Collective.
+    void set_drawn(std::span<const Rectangle> drawn);
 
     /// The compositor of the first frame in flight. Those of the other frames have the same plan.
     const Compositor& compositor() const;

@@ -19,6 +19,9 @@ namespace sextant {
 
 namespace {
 
+constexpr const char* one_image_each =
+    "a rank has one image in a tile: expected an order of ranks, not of images";
+
 std::string text_of(const Rectangle& area) {
     return fmt::format("{}x{}+{}+{}", area.width, area.height, area.left, area.top);
 }
@@ -91,6 +94,8 @@ TileWall::TileWall(Communicator communicator, std::vector<WallTile> tiles, Recta
     agree(communicator_, [&] {
         check_tiles(tiles_, hashes, communicator_.size());
         check_background(options_.background);
+        if (!options_.image_order.empty())
+            throw InvalidTask(one_image_each);
         check_order(options_.order);
         operator_ = operator_of(options_);
     });
@@ -169,6 +174,8 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
         check(images);
         check_order(order);
         check_background(frame.background);
+        if (!frame.image_order.empty())
+            throw InvalidTask(one_image_each);
     });
     for (std::size_t t = 0; t < tiles_.size(); ++t) {
         if (!compositors_[t])

@@ -11,18 +11,6 @@
 
 namespace sextant {
 
-/// A rectangle of pixels on a wall of displays; row 0 is the top.
-struct Rectangle {
-    std::int64_t left = 0, top = 0, width = 0, height = 0;
-
-    bool empty() const { return width <= 0 || height <= 0; }
-    ImageShape shape() const { return {width, height}; }
-    bool contains(std::int64_t x, std::int64_t y) const {
-        return x >= left && x < left + width && y >= top && y < top + height;
-    }
-    bool operator==(const Rectangle&) const = default;
-};
-
 /// True if two rectangles share a pixel.
 bool overlap(const Rectangle& a, const Rectangle& b);
 
@@ -39,7 +27,7 @@ class TileWall {
   public:
     /// Input     the tiles, the same on all ranks; they may leave gaps and overlap. `bounds`: the
     ///           part of the wall where this rank draws, or empty. `options.root` is ignored, and
-    ///           no race is held.
+    ///           no race is held. An order of images is refused: a rank has one image per tile.
     /// Throws    AgreedFailure on every rank: in the same cases as Compositor (the message names
     ///           the tile); if a tile is empty or its owner does not exist; if tiles differ between
     ///           ranks.
