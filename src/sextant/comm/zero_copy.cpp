@@ -128,10 +128,11 @@ bool DirectDelivery::is_known(int send) {
 }
 
 bool DirectDelivery::fits(int send, const Blocks& room) const {
-    const std::vector<std::uint32_t> made = loans_.made_for(send);
-    return std::all_of(made.begin(), made.end(), [&](std::uint32_t region) {
-        return place_within(region, send, room).base != nullptr;
-    });
+    for (std::uint32_t region = 0; region < program_.regions.size(); ++region) {
+        if (loans_.taker_of_made(region) == send && !place_within(region, send, room).base)
+            return false;
+    }
+    return true;
 }
 
 Blocks DirectDelivery::place_of_made(std::uint32_t region) const {
