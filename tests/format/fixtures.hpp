@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -103,6 +105,12 @@ inline std::string ser_bytes(bool wide, const std::vector<ImageShape>& shapes, i
 /// per .125 s. The tag tree is big-endian; its values have either byte order.
 class DmBytes {
   public:
+    std::array<float, 3> scales{.5F, .25F, .125F};
+    std::array<std::string, 3> units{"nm", "nm", "s"}; ///< in Latin-1
+    /// The number of the thumbnail in the list of images, if the file states it.
+    std::optional<std::uint32_t> thumbnail = {};
+    std::uint32_t thumbnail_type = 23; ///< colours
+
     DmBytes(int version, std::endian order) : wide_(version == 4), values_(order) {
         tree_.put<std::uint32_t>(static_cast<std::uint32_t>(version));
         length(0);
@@ -114,13 +122,24 @@ class DmBytes {
         std::vector<std::int64_t> sides{shape.width, shape.height, frames};
         if (scans > 1)
             sides.push_back(scans);
-        group(2);
+        return images(1, sides, test::stack_bytes<std::int16_t>(frames * scans, shape, values_), 2);
+    }
+
+    /// A thumbnail, and an image of this type with these samples, whose elements have another type.
+    std::string images(std::uint32_t type, const std::vector<std::int64_t>& sides,
+                       const std::string& samples, std::uint64_t element) {
+        group(thumbnail ? 3 : 2);
         number<float>("Unused", 6, 1.5F);
         open("ImageList", 2);
         open("", 1);
-        image(23, {8, 8}, std::string(8 * 8 * 4, '\x7f'), 5);
+        image(thumbnail_type, {8, 8}, std::string(8 * 8 * 4, '\x7f'), 5);
         open("", 1);
-        image(1, sides, test::stack_bytes<std::int16_t>(frames * scans, shape, values_), 2);
+        image(type, sides, samples, element);
+        if (thumbnail) {
+            open("Thumbnails", 1);
+            open("", 1);
+            number<std::uint32_t>("ImageIndex", 5, *thumbnail);
+        }
         return tree_.bytes();
     }
 
@@ -158,7 +177,7 @@ class DmBytes {
         describe({type});
         tree_.text(Bytewise(values_).put<T>(value).bytes());
     }
-    void units(const std::string& text) {
+    void put_units(const std::string& text) {
         tag(21, "Units");
         describe({20, 4, text.size()});
         Bytewise letters(values_);
@@ -171,10 +190,10 @@ class DmBytes {
         open("ImageData", 4);
         open("Calibrations", 1);
         open("Dimension", 3);
-        for (const float scale : {.5F, .25F, .125F}) {
+        for (std::size_t axis = 0; axis < scales.size(); ++axis) {
             open("", 2);
-            number<float>("Scale", 6, scale);
-            units(scale > .2F ? "nm" : "s");
+            number<float>("Scale", 6, scales[axis]);
+            put_units(units[axis]);
         }
         tag(21, "Data");
         describe({20, element, samples.size() / (element == 2 ? 2 : 4)});

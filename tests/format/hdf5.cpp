@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -92,6 +93,129 @@ TEST_F(Hdf5Frames, FromBerkeleyEmdHaveACoordinateVectorPerAxis) {
     EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));
     EXPECT_EQ(source->header().slice_distance, 1);
     EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(Hdf5Frames, FromPrismaticHaveRowsAndColumnsFirstAndAreNotTurned) {
+    const auto frames = [&](std::int64_t count, const std::vector<hsize_t>& chunk) {
+        std::vector<float> values;
+        for (std::int64_t x = 0; x < 13; ++x) {
+            for (std::int64_t y = 0; y < 7; ++y) {
+                for (std::int64_t frame = 0; frame < count; ++frame)
+                    values.push_back(pattern(frame, x, y));
+            }
+        }
+        const std::string group = "/4DSTEM_simulation/data/realslices/virtual_detector_depth0000";
+        Hdf5File file(path);
+        const auto size = static_cast<hsize_t>(count);
+        file.dataset(group + "/realslice",
+                     count == 1 ? std::vector<hsize_t>{13, 7} : std::vector<hsize_t>{13, 7, size},
+                     H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values, chunk);
+        file.number(group, "emd_group_type", 1);
+        const auto vector = [&](int axis, hsize_t length, double step, const std::string& name,
+                                const std::string& unit) {
+            std::vector<double> positions;
+            for (hsize_t i = 0; i < length; ++i)
+                positions.push_back((static_cast<double>(i) + .5) * step);
+            const std::string dim = fmt::format("{}/dim{}", group, axis);
+            file.dataset(dim, {length}, H5T_IEEE_F32LE, H5T_NATIVE_DOUBLE, positions);
+            file.text(dim, "name", name);
+            file.text(dim, "units", unit);
+        };
+        vector(1, 13, .25, "R_x", "[n_m]");
+        vector(2, 7, 5, "R_y", "[Å]");
+        if (count == 4)
+            vector(3, size, .001, "bin_outer_angle", "[mrad]");
+        else if (count > 1)
+            vector(3, size, 2, "R_z", "[Å]");
+    };
+    for (const std::vector<hsize_t>& chunk : {std::vector<hsize_t>(), {5, 3, 2}}) {
+        for (const std::int64_t count : {4, 3}) {
+            frames(count, chunk);
+            const auto source = format::open_frames(path);
+            EXPECT_EQ(source->header().frames, count);
+            EXPECT_EQ(source->header().shape, (ImageShape{13, 7}));
+            EXPECT_EQ(source->header().pixel, (PixelSize{.25, .5, "nm"}));
+            EXPECT_DOUBLE_EQ(source->header().slice_distance, count == 4 ? 0 : .2);
+            EXPECT_EQ(remarks(*source), "");
+            EXPECT_TRUE(holds_pattern(*source));
+            const auto array = format::open_array(path, {}, 1 << 20);
+            EXPECT_EQ(array->header().lengths, (std::vector<std::int64_t>{count, 7, 13}));
+        }
+    }
+    frames(1, {});
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+}
+
+TEST_F(Hdf5Frames, AreNotTheMetadataOfDataThatCannotBeRead) {
+    const hid_t complex = H5Tcreate(H5T_COMPOUND, 8);
+    H5Tinsert(complex, "realFloatHalfEven", 0, H5T_IEEE_F32LE);
+    H5Tinsert(complex, "imagFloatHalfEven", 4, H5T_IEEE_F32LE);
+    const std::vector<float> numbers(2 * 7 * 13);
+    const std::vector<std::uint8_t> text(3000);
+    const auto refused = [&](const std::string& name, const std::vector<hsize_t>& shape,
+                             bool is_complex, const std::string& expected,
+                             const std::function<void(Hdf5File&)>& describe = {}) {
+        {
+            Hdf5File file(path);
+            const hid_t type = is_complex ? complex : H5T_IEEE_F32LE;
+            file.dataset(name, shape, type, is_complex ? complex : H5T_NATIVE_FLOAT, numbers);
+            file.dataset("/Data/Image/0a/Metadata", {3000, 1}, H5T_STD_U8LE, H5T_NATIVE_UINT8,
+                         text);
+            if (describe)
+                describe(file);
+        }
+        EXPECT_EQ(failure([&] { format::open_frames(path); }),
+                  path + ": dataset " + name + " has " + expected +
+                      ", expected at least two, of integers or floats of 8 to 64 bits");
+    };
+    refused("/Data/Image/0a/Data", {7, 13, 1}, true, "3 axes of complex numbers");
+    refused("/Experiments/a/data", {7, 13}, true, "2 axes of complex numbers");
+    refused("/Experiments/a/data", {91}, false, "1 axes of f32");
+    refused("/data/a/data", {91}, false, "1 axes of f32",
+            [](Hdf5File& file) { file.number("/data/a", "emd_group_type", 1); });
+    refused("/entry/counts", {7, 13}, true, "2 axes of complex numbers", [](Hdf5File& file) {
+        file.text("/entry", "NX_class", "NXdata");
+        file.text("/entry", "signal", "counts");
+    });
+    {
+        Hdf5File file(path);
+        file.dataset("/spectrum", {7, 13}, complex, complex, numbers);
+        file.dataset("/mask", {5, 5}, H5T_STD_U8LE, H5T_NATIVE_UINT8, text);
+    }
+    EXPECT_EQ(failure([&] { format::open_frames(path); }),
+              path +
+                  ": its largest dataset, /spectrum, is of complex numbers, expected integers or "
+                  "floats of 8 to 64 bits; append the name of another dataset, such as " +
+                  path + "::/mask");
+    EXPECT_EQ(format::open_frames(path + "::/mask")->header().shape, (ImageShape{5, 5}));
+    {
+        Hdf5File file(path);
+        file.dataset("/spectrum", {7, 13}, complex, complex, numbers);
+        file.dataset("/images", {10, 10}, H5T_STD_U8LE, H5T_NATIVE_UINT8, text);
+    }
+    EXPECT_EQ(remarks(*format::open_frames(path)),
+              "/images is read; the file also contains /spectrum");
+    H5Tclose(complex);
+}
+
+TEST_F(Hdf5Frames, OfASpectrumImageHaveNoPixelSizeOfAnEnergy) {
+    path = folder.path("a.hspy");
+    {
+        Hdf5File file(path);
+        file.dataset("/Experiments/map/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack());
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const std::string name = fmt::format("/Experiments/map/axis-{}", axis);
+            file.group(name);
+            file.text(name, "name", std::array{"y", "x", "Energy"}[axis]);
+            file.number(name, "scale", std::array{.5, .25, 10.}[axis]);
+            file.text(name, "units", axis == 2 ? "eV" : "nm");
+        }
+    }
+    EXPECT_EQ(format::open_array(path, {}, 1 << 20)->header().pixel, (PixelSize{.25, .5, "nm"}));
+    EXPECT_EQ(format::open_array(path, {}, 1 << 20)->header().slice_distance, 0);
+    const auto source = format::open_frames(path); // planes of x and energy
+    EXPECT_FALSE(source->header().pixel.known());
+    EXPECT_THAT(remarks(*source), HasSubstr("10 eV along x and 0.25 nm along y"));
 }
 
 TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {

@@ -90,6 +90,53 @@ TEST_F(Hdf5ExternalData, LinksToOtherFilesAreFollowedOnlyIfAllowed) {
     EXPECT_THAT(opening_fails(path + "::/x", allowed), EndsWith("through too many links"));
 }
 
+TEST_F(Hdf5ExternalData, DataThatAreMissingAreNotReplacedByOtherDatasets) {
+    const std::string field = "/entry/instrument/detector/detectorSpecific/flatfield";
+    const auto master = [&](const std::string& target) {
+        Hdf5File file(path);
+        file.dataset(field, {7, 13}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>(91, 1));
+        file.link("/entry/data/data_000001", target, "/d");
+    };
+    const std::string advice = "; to read another dataset, append its name, such as " + path +
+                               "::" + field,
+                      elsewhere = path + ": may have its data elsewhere: /entry/data/data_000001 ";
+    master("series_data_000001.h5");
+    EXPECT_EQ(opening_fails(path),
+              elsewhere +
+                  "refers to another file, series_data_000001.h5: --allow-external allows "
+                  "this" +
+                  advice);
+    EXPECT_EQ(opening_fails(path, allowed), elsewhere +
+                                                "refers to another file, series_data_000001.h5, "
+                                                "which is missing" +
+                                                advice);
+    EXPECT_EQ(format::open_frames(path + "::" + field)->header().shape, (ImageShape{13, 7}));
+    write_frames(folder.path("a/series_data_000001.h5"), 0, 4);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)));
+    master("series_data_000002.h5");
+    Hdf5File(folder.path("a/series_data_000002.h5")).group("/d"); // another object of this name
+    EXPECT_THAT(opening_fails(path, allowed), StartsWith(elsewhere));
+    {
+        Hdf5File file(path);
+        file.dataset(field, {7, 13}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>(91, 1));
+        file.soft_link("/entry/data", "/entry/nothing");
+    }
+    EXPECT_EQ(opening_fails(path), path +
+                                       ": may have its data elsewhere: /entry/data is a link to "
+                                       "an object that is missing" +
+                                       advice);
+    {
+        Hdf5File file(path);
+        file.dataset("/mask", {7, 13}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, std::vector<float>(91, 1));
+        file.group("/entry");
+        file.text("/entry", "NX_class", "NXdata");
+        file.text("/entry", "signal", "counts");
+        file.link("/entry/counts", "gone.h5", "/d");
+    }
+    EXPECT_EQ(opening_fails(path, allowed),
+              path + ": /entry/counts refers to another file, gone.h5, which is missing");
+}
+
 TEST_F(Hdf5ExternalData, VirtualSourcesBelowTheFolderOfTheFileAreRead) {
     write_frames(folder.path("a/0.h5"), 0, 2);
     write_frames(folder.path("a/parts/1.h5"), 2, 4);
@@ -168,6 +215,28 @@ TEST_F(Hdf5ExternalData, NumberedSourcesAreReadUpToTheFirstMissingOne) {
     std::filesystem::remove(folder.path("a/0.h5"));
     std::filesystem::remove(folder.path("a/1.h5"));
     EXPECT_THAT(opening_fails(path), EndsWith("0.h5 is missing"));
+}
+
+TEST_F(Hdf5ExternalData, VirtualDataWithoutSourcesAreNotReplacedByOtherDatasets) {
+    for (const bool grows : {false, true}) {
+        {
+            Hdf5File file(path);
+            file.dataset("/mask", {20, 30}, H5T_STD_U8LE, H5T_NATIVE_UINT8,
+                         std::vector<std::uint8_t>(600));
+            if (grows)
+                file.growing_stack("/x", "%b.h5", 2, 7, 13);
+            else
+                file.stack("/x", {"0.h5"}, 2, 7, 13);
+        }
+        EXPECT_EQ(opening_fails(path),
+                  path +
+                      ": dataset /x lacks samples, because all 1 of its sources are missing: "
+                      "0.h5 is missing; to read another dataset, append its name, such as " +
+                      path + "::/mask");
+        write_frames(folder.path("a/0.h5"), 0, 2);
+        EXPECT_EQ(format::open_frames(path + "::/x")->header().frames, 2);
+        std::filesystem::remove(folder.path("a/0.h5"));
+    }
 }
 
 TEST_F(Hdf5ExternalData, UnwrittenSamplesAreNotReadAsZeros) {

@@ -276,6 +276,29 @@ TEST_F(StoredFrames, WithSeveralSeriesAxesAreFlattenedWithARemark) {
     EXPECT_EQ(remarks(*open("a.dm3", DmBytes(3, std::endian::little).stack(3, shape, 2))), said);
 }
 
+TEST_F(StoredFrames, InDigitalMicrographAreNeverThoseOfAThumbnail) {
+    const auto little = std::endian::little;
+    const std::string samples = stack_bytes<std::int16_t>(1, {4, 4}, little); // fewer bytes
+    for (const bool listed : {false, true}) {
+        DmBytes file(4, little);
+        if (listed) {
+            file.thumbnail = 0;
+            file.thumbnail_type = 11; // grey
+        }
+        EXPECT_EQ(open("a.dm4", DmBytes(file).images(1, {4, 4}, samples, 2))->header().shape,
+                  (ImageShape{4, 4}));
+        EXPECT_EQ(refusal("a.dm4", DmBytes(file).images(1, {16}, samples, 2)),
+                  "has a spectrum of 16 channels, expected an image: two or more axes");
+        for (const std::uint32_t type : {3U, 13U, 27U})
+            EXPECT_EQ(refusal("a.dm4", DmBytes(file).images(type, {2, 2}, samples, 2)),
+                      "has an image of complex numbers (DM type " + std::to_string(type) +
+                          "), expected real numbers: type 1, 2, 6, 7, 9 to 12 or 14");
+        file.thumbnail = 0;
+        EXPECT_THAT(refusal("a.dm4", DmBytes(file).images(23, {2, 4}, samples, 2)),
+                    StartsWith("has an image of colours (DM type 23), expected real numbers"));
+    }
+}
+
 TEST_F(StoredFrames, InTruncatedDigitalMicrographFilesAreRefused) {
     const std::string bytes = DmBytes(3, std::endian::little).stack(3, shape);
     EXPECT_EQ(refusal("a.dm3", "x"), "ends inside its tags: truncated");

@@ -115,7 +115,8 @@ TEST_F(TiffFrames, HaveThePixelSizeStatedByImageJ) {
 TEST_F(TiffFrames, HaveThePixelSizeStatedByOme) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "<?xml version=\"1.0\"?><OME><Pixels PhysicalSizeX=\"0.5\" "
-                             "PhysicalSizeY=\"0.25\" PhysicalSizeXUnit=\"nm\"/></OME>";
+                             "PhysicalSizeY=\"0.25\" PhysicalSizeXUnit=\"nm\" "
+                             "PhysicalSizeYUnit=\"nm\"/></OME>";
     file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
     EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.5, .25, "nm"}));
 }

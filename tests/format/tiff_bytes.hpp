@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -22,15 +23,31 @@ class TiffBytes {
         put_offset(file_, 0);
     }
 
+    /// A tag without a field of its own in Page; `bytes` are its values in the order of the file.
+    struct Tag {
+        std::uint16_t tag, type;
+        std::uint64_t count;
+        std::string bytes;
+    };
+    static Tag text(std::uint16_t tag, const std::string& letters) {
+        return {tag, 2, letters.size() + 1, letters + '\0'};
+    }
+    Tag number(std::uint16_t tag, double value) const {
+        return {tag, 12, 1, Bytewise(order_).put<double>(value).bytes()};
+    }
+
     struct Page {
-        ImageShape shape;
+        ImageShape shape = {};
         int bits = 16, format = 1, photometric = 1, channels = 1, subfile = 0;
         std::string description = {};
-        std::uint32_t pixels_per_unit = 0; ///< pixels per centimetre; 0: unknown
-        int extra = -1;                    ///< meaning of the last sample; negative: unspecified
+        std::uint32_t pixels_per_unit = 0;   ///< 0: unknown
+        std::uint32_t y_pixels_per_unit = 0; ///< 0: as along x
+        int resolution_unit = 3;             ///< 3: centimetres, 2: inches
+        int extra = -1;                      ///< meaning of the last sample; negative: unspecified
         /// Side of the square tiles, which are stored one after another; 0: the page is one strip.
         int tile = 0;
         int compression = 1;
+        std::vector<Tag> tags = {};
     };
 
     /// Adds a page: first its samples, then the directory that points to them.
@@ -41,6 +58,10 @@ class TiffBytes {
         file_.text(page.description + '\0');
         const std::size_t resolution = file_.size();
         file_.put<std::uint32_t>(page.pixels_per_unit).put<std::uint32_t>(1);
+        file_
+            .put<std::uint32_t>(page.y_pixels_per_unit > 0 ? page.y_pixels_per_unit
+                                                           : page.pixels_per_unit)
+            .put<std::uint32_t>(1);
         if (file_.size() % 2 != 0)
             file_.text(std::string(1, '\0'));
         const Tiles tiles = put_tiles(page, start, samples.size());
@@ -63,8 +84,8 @@ class TiffBytes {
         }
         if (page.pixels_per_unit > 0) {
             entries.push_back({282, 5, 1, resolution});
-            entries.push_back({283, 5, 1, resolution});
-            entries.push_back({296, 3, 1, 3});
+            entries.push_back({283, 5, 1, resolution + 8});
+            entries.push_back({296, 3, 1, static_cast<std::uint64_t>(page.resolution_unit)});
         }
         if (page.tile > 0) {
             entries.push_back({322, 3, 1, static_cast<std::uint64_t>(page.tile)});
@@ -75,6 +96,13 @@ class TiffBytes {
         if (page.extra >= 0)
             entries.push_back({338, 3, 1, static_cast<std::uint64_t>(page.extra)});
         entries.push_back({339, 3, 1, static_cast<std::uint64_t>(page.format)});
+        for (const Tag& tag : page.tags) {
+            entries.push_back({tag.tag, tag.type, tag.count, file_.size(), tag.bytes.size()});
+            file_.text(tag.bytes);
+            if (file_.size() % 2 != 0)
+                file_.text(std::string(1, '\0'));
+        }
+        std::ranges::sort(entries, {}, &Entry::tag);
         put_directory(entries);
     }
 
@@ -92,6 +120,7 @@ class TiffBytes {
     struct Entry {
         std::uint16_t tag, type;
         std::uint64_t count, value;
+        std::size_t bytes = 0; ///< of the values of a Page::Tag, which `value` points to
     };
 
     /// Number of tiles, three or more, and the file offsets of two lists: the tiles' offsets and
@@ -133,7 +162,11 @@ class TiffBytes {
             file_.put<std::uint16_t>(entry.tag).put<std::uint16_t>(entry.type);
             put_offset(file_, entry.count);
             const std::size_t field = file_.size() + (big_ ? 8 : 4);
-            if (entry.type == 3) // short values are at the start of their field
+            if (entry.bytes > 0 && entry.bytes <= (big_ ? 8U : 4U))
+                file_.text(file_.bytes().substr(entry.value, entry.bytes));
+            else if (entry.bytes > 0)
+                put_offset(file_, entry.value);
+            else if (entry.type == 3) // short values are at the start of their field
                 file_.put<std::uint16_t>(static_cast<std::uint16_t>(entry.value));
             else if (entry.type == 4 && entry.count == 1)
                 file_.put<std::uint32_t>(static_cast<std::uint32_t>(entry.value));

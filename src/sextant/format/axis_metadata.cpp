@@ -5,46 +5,46 @@
 
 #include <algorithm>
 #include <cctype>
-#include <initializer_list>
-#include <string_view>
 
 namespace sextant::format {
 
-namespace {
-
-/// The axis with one of these names, in upper or lower case; null if there is none.
-const DescribedAxis* find_axis(std::span<const DescribedAxis> axes,
-                               std::initializer_list<std::string_view> names) {
+std::optional<std::size_t> axis_named(std::span<const DescribedAxis> axes,
+                                      std::initializer_list<std::string_view> names) {
     const auto at = std::ranges::find_if(axes, [&](const DescribedAxis& axis) {
         std::string lower = axis.name;
         std::ranges::transform(lower, lower.begin(),
                                [](unsigned char c) { return std::tolower(c); });
         return std::ranges::find(names, lower) != names.end();
     });
-    return at == axes.end() ? nullptr : &*at;
+    return at == axes.end() ? std::nullopt
+                            : std::optional(static_cast<std::size_t>(at - axes.begin()));
 }
 
-} // namespace
+StatedPixelSize pixel_of(const DescribedAxis& row, const DescribedAxis& column) {
+    return row.step == 0 || column.step == 0
+               ? StatedPixelSize()
+               : StatedPixelSize{column.step, row.step, column.unit, row.unit};
+}
 
 AxisMetadata describe_axes(std::span<const DescribedAxis> axes) {
     constexpr std::size_t longest_name = 64;
     AxisMetadata metadata;
-    const DescribedAxis *row = find_axis(axes, {"y", "row"}),
-                        *column = find_axis(axes, {"x", "column"});
+    auto row = axis_named(axes, {"y", "row"}), column = axis_named(axes, {"x", "column"});
     if (!row || !column) {
-        row = &axes[axes.size() - 2];
-        column = &axes.back();
+        row = axes.size() - 2;
+        column = axes.size() - 1;
     }
-    metadata.pixel = {column->step, row->step, ""};
-    if (metadata.pixel.known())
-        metadata.pixel.unit = tidy_unit(column->unit);
-    const DescribedAxis* time = find_axis(axes, {"t", "time", "frame", "frames"});
+    metadata.pixel = pixel_of(axes[*row], axes[*column]);
+    metadata.last_pixel = pixel_of(axes[axes.size() - 2], axes.back());
+    auto time = axis_named(axes, {"t", "time", "frame", "frames"});
     if (!time && axes.size() == 3)
-        time = &axes.front();
-    if (time && time->step > 0)
-        metadata.frame_interval = believable_interval(time->step, time->unit);
-    if (const DescribedAxis& first = axes.front(); axes.size() == 3 && first.step > 0)
-        metadata.slice_distance = distance_in_pixel_unit(first.step, first.unit, metadata.pixel);
+        time = 0;
+    if (time && axes[*time].step > 0)
+        metadata.frame_interval = believable_interval(axes[*time].step, axes[*time].unit);
+    const DescribedAxis& first = axes.front();
+    if (axes.size() == 3 && first.step > 0 && *row != 0 && *column != 0)
+        metadata.slice_distance =
+            distance_in_pixel_unit(first.step, first.unit, tidy_unit(axes[*column].unit));
     if (std::ranges::all_of(axes, [](const DescribedAxis& axis) {
             return !axis.name.empty() && axis.name.size() <= longest_name;
         })) {

@@ -2,9 +2,14 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/format/checks.hpp"
 
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What files of HyperSpy and NeXus state about the axes of an array.
@@ -19,12 +24,21 @@ struct DescribedAxis {
 
 /// What the axes of an array state about its frames.
 struct AxisMetadata {
-    PixelSize pixel = {}; ///< of the axes y and x, else of the last two
+    StatedPixelSize pixel = {};      ///< of the axes y and x, else of the last two
+    StatedPixelSize last_pixel = {}; ///< of the last two axes, which are read as rows and columns
     /// Of the axis t, else of the first one of three; 0 if it is not a time.
     Seconds frame_interval = 0;
-    double slice_distance = 0;           ///< 0 unless the first one of three is a length
+    double slice_distance = 0; ///< 0 unless the first one of three is a length, and not y or x
     std::vector<std::string> names = {}; ///< of all axes; empty unless each has a name
 };
+
+/// Returns the first axis with one of these names, in upper or lower case.
+std::optional<std::size_t> axis_named(std::span<const DescribedAxis> axes,
+                                      std::initializer_list<std::string_view> names);
+
+/// Returns the pixel size of an image whose rows and columns are these axes; unknown unless both
+/// state a step.
+StatedPixelSize pixel_of(const DescribedAxis& row, const DescribedAxis& column);
 
 /// Requires  two or more axes.
 AxisMetadata describe_axes(std::span<const DescribedAxis> axes);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <numbers>
 #include <stdexcept>
 #include <utility>
 
@@ -87,16 +88,29 @@ struct Spelling {
 };
 
 constexpr std::array spellings{
-    Spelling{"um", "µm"},         Spelling{"u_m", "µm"},       Spelling{"micron", "µm"},
-    Spelling{"microns", "µm"},    Spelling{"\\u00B5m", "µm"},  Spelling{"\xb5m", "µm"},
-    Spelling{"μm", "µm"},         Spelling{"n_m", "nm"},       Spelling{"nanometer", "nm"},
-    Spelling{"nanometers", "nm"}, Spelling{"p_m", "pm"},       Spelling{"A", "Å"},
-    Spelling{"Ang", "Å"},         Spelling{"Angstrom", "Å"},   Spelling{"angstrom", "Å"},
-    Spelling{"Angstroms", "Å"},   Spelling{"\\u00C5", "Å"},    Spelling{"n_m^-1", "1/nm"},
-    Spelling{"nm^-1", "1/nm"},    Spelling{"A^-1", "1/Å"},     Spelling{"micrometer", "µm"},
-    Spelling{"picometer", "pm"},  Spelling{"meter", "m"},      Spelling{"millimeter", "mm"},
-    Spelling{"centimeter", "cm"}, Spelling{"pixel", ""},       Spelling{"pixels", ""},
+    Spelling{"um", "µm"},         Spelling{"u_m", "µm"},
+    Spelling{"micron", "µm"},     Spelling{"microns", "µm"},
+    Spelling{"\\u00B5m", "µm"},   Spelling{"μm", "µm"},
+    Spelling{"n_m", "nm"},        Spelling{"nanometer", "nm"},
+    Spelling{"nanometers", "nm"}, Spelling{"p_m", "pm"},
+    Spelling{"A", "Å"},           Spelling{"Ang", "Å"},
+    Spelling{"Angstrom", "Å"},    Spelling{"angstrom", "Å"},
+    Spelling{"Angstroms", "Å"},   Spelling{"\\u00C5", "Å"},
+    Spelling{"n_m^-1", "1/nm"},   Spelling{"nm^-1", "1/nm"},
+    Spelling{"A^-1", "1/Å"},      Spelling{"micrometer", "µm"},
+    Spelling{"picometer", "pm"},  Spelling{"meter", "m"},
+    Spelling{"millimeter", "mm"}, Spelling{"centimeter", "cm"},
+    Spelling{"pixel", ""},        Spelling{"pixels", ""},
     Spelling{"px", ""},           Spelling{"<undefined>", ""},
+    Spelling{"none", ""},         Spelling{"Å^-1", "1/Å"},
+    Spelling{"1/A", "1/Å"},       Spelling{"1 / Å", "1/Å"},
+    Spelling{"1 / nm", "1/nm"},   Spelling{"n_m-1", "1/nm"},
+    Spelling{"nm-1", "1/nm"},     Spelling{"1/um", "1/µm"},
+    Spelling{"u_m^-1", "1/µm"},   Spelling{"µm^-1", "1/µm"},
+    Spelling{"m^-1", "1/m"},      Spelling{"degree", "deg"},
+    Spelling{"degrees", "deg"},   Spelling{"°", "deg"},
+    Spelling{"radian", "rad"},    Spelling{"radians", "rad"},
+    Spelling{"m_rad", "mrad"},    Spelling{"milliradian", "mrad"},
 };
 
 /// The range of plausible pixel sizes.
@@ -254,7 +268,34 @@ void refuse_detail(const std::string& path, const std::string& detail) {
     }
 }
 
-std::string tidy_unit(std::string_view stated) {
+namespace {
+
+/// Converts the letters µ, Å and ° in Latin-1 to UTF-8.
+std::string in_utf8(std::string_view text) {
+    std::string all;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = [&](std::size_t at) {
+            return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
+        };
+        const bool follows = i > 0 && byte(i - 1) >= 0xC0; // a letter in UTF-8
+        const bool leads = (byte(i + 1) & 0xC0) == 0x80;
+        if (byte(i) == 0xB5 && !follows)
+            all += "µ";
+        else if (byte(i) == 0xB0 && !follows)
+            all += "°";
+        else if (byte(i) == 0xC5 && !leads)
+            all += "Å";
+        else
+            all += text[i];
+    }
+    return all;
+}
+
+} // namespace
+
+std::string tidy_unit(std::string_view given) {
+    const std::string utf8 = in_utf8(given);
+    std::string_view stated = utf8;
     while (!stated.empty() && (stated.back() == '\0' || stated.back() == ' '))
         stated.remove_suffix(1);
     if (stated.starts_with('[') && stated.ends_with(']'))
@@ -282,17 +323,48 @@ double metres_of(std::string_view unit) {
     return 0;
 }
 
+namespace {
+
+/// Returns the length in metres whose reciprocal is a unit such as "1/nm"; 0 for other units.
+double reciprocal_metres_of(std::string_view unit) {
+    constexpr std::string_view over = "1/";
+    return unit.starts_with(over) ? metres_of(unit.substr(over.size())) : 0;
+}
+
+/// Returns a unit of angle in radians; 0 for other units.
+double radians_of(std::string_view unit) {
+    return unit == "rad"    ? 1
+           : unit == "mrad" ? 1e-3
+           : unit == "µrad" ? 1e-6
+           : unit == "deg"  ? std::numbers::pi / 180
+                            : 0;
+}
+
+} // namespace
+
+namespace {
+
+/// Returns the ratio of two powers of ten, without the error of their quotient.
+double decimal_ratio(double a, double b) {
+    return a >= b ? std::round(a / b) : 1 / std::round(b / a);
+}
+
+} // namespace
+
 double unit_factor(std::string_view from, std::string_view to) {
     if (from == to)
         return 1;
-    const double metres = metres_of(to);
-    return metres > 0 ? metres_of(from) / metres : 0;
+    if (metres_of(to) > 0 && metres_of(from) > 0)
+        return decimal_ratio(metres_of(from), metres_of(to));
+    if (reciprocal_metres_of(from) > 0 && reciprocal_metres_of(to) > 0)
+        return decimal_ratio(reciprocal_metres_of(to), reciprocal_metres_of(from));
+    return radians_of(to) > 0 ? radians_of(from) / radians_of(to) : 0;
 }
 
 double distance_in_pixel_unit(double distance, std::string_view stated_unit,
-                              const PixelSize& pixel) {
+                              std::string_view pixel_unit) {
     const std::string unit = tidy_unit(stated_unit);
-    return metres_of(unit) > 0 ? distance * unit_factor(unit, pixel.unit) : 0;
+    return metres_of(unit) > 0 ? distance * unit_factor(unit, pixel_unit) : 0;
 }
 
 Seconds believable_interval(double stated, std::string_view unit) {
@@ -311,6 +383,21 @@ PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
         return size;
     remarks.push_back(fmt::format("the pixel size of {} by {} {} is implausible and is ignored",
                                   stated.x, stated.y, size.unit));
+    return {};
+}
+
+PixelSize believable(const StatedPixelSize& stated, std::vector<std::string>& remarks) {
+    const std::string unit = tidy_unit(stated.x_unit), y_unit = tidy_unit(stated.y_unit);
+    const double factor = unit_factor(y_unit, unit);
+    if (factor > 0 || (stated.x == 0 && stated.y == 0))
+        return believable(PixelSize{stated.x, stated.y * factor, unit}, remarks);
+    const auto size = [](double side, const std::string& its_unit) {
+        return fmt::format("{:.6g} {}", side, its_unit.empty() ? "(no unit)" : its_unit);
+    };
+    remarks.push_back(
+        fmt::format("the pixel size is {} along x and {} along y, expected units that "
+                    "can be converted, and is ignored",
+                    size(stated.x, unit), size(stated.y, y_unit)));
     return {};
 }
 

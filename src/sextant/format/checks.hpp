@@ -95,13 +95,13 @@ std::string tidy_unit(std::string_view stated);
 /// Returns the length of a unit in metres; 0 if it is not a length.
 double metres_of(std::string_view unit);
 
-/// Returns the factor that converts a size in one unit to another: 1 for the same unit, 0 if one of
-/// two units is not a length.
+/// Returns the factor that converts a size in one unit to another: 1 for the same unit, 0 unless
+/// both are lengths, reciprocal lengths (1/nm) or angles (mrad).
 double unit_factor(std::string_view from, std::string_view to);
 
 /// Converts the distance of slices to the unit of the pixel size; 0 if its unit is not a length.
 double distance_in_pixel_unit(double distance, std::string_view stated_unit,
-                              const PixelSize& pixel);
+                              std::string_view pixel_unit);
 
 /// Converts a frame interval to seconds; 0 if it is not a positive time.
 Seconds believable_interval(double stated, std::string_view unit);
@@ -109,6 +109,16 @@ Seconds believable_interval(double stated, std::string_view unit);
 /// Returns the stated pixel size if it is plausible; otherwise adds a remark and returns an unknown
 /// one.
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks);
+
+/// A pixel size in a file that states a unit for each axis. The units are as stated; "" if unknown.
+struct StatedPixelSize {
+    double x = 0, y = 0;
+    std::string x_unit = {}, y_unit = {};
+};
+
+/// Returns the pixel size in the unit of x, if it is plausible. If y cannot be converted to this
+/// unit, or only one of the axes has a unit, adds a remark and returns an unknown one.
+PixelSize believable(const StatedPixelSize& stated, std::vector<std::string>& remarks);
 
 /// Returns the distance of slices, stated in the unit of the pixel size; 0 if it is implausible or
 /// if the pixel size is unknown.

@@ -14,8 +14,10 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -233,6 +235,10 @@ struct DmImage {
     std::array<std::int64_t, most_axes> sides{}; ///< lengths of the axes; 0 after the last axis
     std::array<double, 3> scale{};               ///< calibration of columns, rows and frames
     std::array<std::string, 3> unit;
+
+    int axes() const {
+        return static_cast<int>(std::find(sides.begin(), sides.end(), 0) - sides.begin());
+    }
 };
 
 /// The two parts of a text such as "0/Scale".
@@ -300,23 +306,49 @@ std::optional<Sample> sample_of(int type) {
     }
 }
 
-/// Returns the largest image, preferring those that are not in colour: thumbnails are in colour and
-/// may have more bytes than the image that they show.
+/// The names of types that are not read.
+std::string_view name_of(int type) {
+    switch (type) {
+    case 3:
+    case 5: // packed: half of the Fourier transform of real numbers
+    case 13:
+    case 27:
+    case 28:
+        return "complex numbers";
+    case 8:
+    case 23:
+        return "colours";
+    default:
+        return "an unknown kind";
+    }
+}
+
+bool is_colour(int type) {
+    return name_of(type) == "colours";
+}
+
+/// Returns the largest image that is not a thumbnail. Thumbnails may have more bytes than the image
+/// that they show; in files that do not list them, they are the images in colour.
 DmImage largest_image(SourceFile& file) {
     std::map<std::size_t, DmImage> images;
+    std::set<std::size_t> thumbnails;
     for_each_dm_tag(file, [&](const DmTag& tag) {
+        const auto thumbnail = indexed(tag.path, "Thumbnails/");
+        if (thumbnail && thumbnail->rest == "ImageIndex")
+            thumbnails.insert(static_cast<std::size_t>(
+                std::clamp(dm_number(file, tag), 0.0, 1e6))); // a few images at most
         const auto image = indexed(tag.path, "ImageList/");
         constexpr std::string_view data = "ImageData/";
         if (image && image->rest.starts_with(data))
             take(file, tag, image->rest.substr(data.size()), images[image->index]);
     });
-    const auto rank = [](const DmImage& image) {
-        return std::pair(sample_of(image.type).has_value(), image.data.size);
+    const auto rank = [&](const auto& image) {
+        return std::tuple(!thumbnails.contains(image.first), !is_colour(image.second.type),
+                          image.second.data.size);
     };
     const auto largest =
-        std::max_element(images.begin(), images.end(), [&](const auto& a, const auto& b) {
-            return rank(a.second) < rank(b.second);
-        });
+        std::max_element(images.begin(), images.end(),
+                         [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
     if (largest == images.end() || largest->second.data.size == 0)
         throw InvalidFile(file.path(), "has no image");
     return largest->second;
@@ -325,11 +357,9 @@ DmImage largest_image(SourceFile& file) {
 Sample checked_sample(const std::string& path, int type) {
     const std::optional<Sample> sample = sample_of(type);
     if (!sample) {
-        throw InvalidFile(
-            path,
-            fmt::format(
-                "has an image of DM type {}, expected real numbers: 1, 2, 6, 7, 9 to 12 or 14",
-                type));
+        throw InvalidFile(path, fmt::format("has an image of {} (DM type {}), expected real "
+                                            "numbers: type 1, 2, 6, 7, 9 to 12 or 14",
+                                            name_of(type), type));
     }
     return *sample;
 }
@@ -337,6 +367,10 @@ Sample checked_sample(const std::string& path, int type) {
 FrameHeader checked_header(const std::string& path, const DmImage& image) {
     FrameHeader header;
     header.sample = checked_sample(path, image.type);
+    if (image.axes() == 1 && image.sides[0] > 0)
+        throw InvalidFile(path, fmt::format("has a spectrum of {} channels, expected an image: two "
+                                            "or more axes",
+                                            image.sides[0]));
     header.shape = {image.sides[0], image.sides[1]};
     header.frames = 1;
     for (std::size_t axis = 2; axis < most_axes && image.sides[axis] != 0; ++axis) {
@@ -346,14 +380,14 @@ FrameHeader checked_header(const std::string& path, const DmImage& image) {
         header.frames *= image.sides[axis];
     }
     checked_frames(path, header);
-    const auto* const end = std::find(image.sides.begin() + 2, image.sides.end(), 0);
+    const auto* const end = image.sides.begin() + std::max(2, image.axes());
     remark_on_axes({image.sides.begin() + 2, end}, header);
     if (image.sides[3] == 0)
         header.frame_interval = believable_interval(image.scale[2], image.unit[2]);
-    header.pixel = {image.scale[0], image.scale[1], tidy_unit(image.unit[0])};
-    if (header.pixel.unit.empty()) // an uncalibrated image has a scale of 1
-        header.pixel = {};
-    header.pixel = believable(header.pixel, header.remarks);
+    const StatedPixelSize pixel{image.scale[0], image.scale[1], image.unit[0], image.unit[1]};
+    // An uncalibrated image has a scale of 1.
+    if (!tidy_unit(pixel.x_unit).empty() || !tidy_unit(pixel.y_unit).empty())
+        header.pixel = believable(pixel, header.remarks);
     return header;
 }
 
@@ -366,8 +400,7 @@ std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string&
     const DmImage image = largest_image(file);
     FrameHeader header = checked_header(path, image);
     if (options.every_plane) {
-        const auto* const end = std::find(image.sides.begin() + 2, image.sides.end(), 0);
-        header.axes.lengths.assign(image.sides.begin(), end);
+        header.axes.lengths.assign(image.sides.begin(), image.sides.begin() + image.axes());
         std::ranges::reverse(header.axes.lengths); // the first axis varies fastest
     }
     const Bytes expected = header.frames * header.shape.elements() * size_of(header.sample);

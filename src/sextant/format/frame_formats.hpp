@@ -8,18 +8,24 @@
 
 namespace sextant::format {
 
-/// Gatan DigitalMicrograph, DM3 and DM4. Reads the largest image whose samples are integers of 8 to
-/// 32 bits, f32 or f64; thumbnails, which are in colour, are ignored. Axes after columns and rows
-/// are frames. The pixel size is the image's calibration.
+/// Gatan DigitalMicrograph, DM3 and DM4. Reads the largest image that is not a thumbnail. Axes
+/// after columns and rows are frames. The pixel size is the image's calibration.
+///
+/// Requires  samples that are integers of 8 to 32 bits, f32 or f64, and two or more axes
+///           (InvalidFile).
 std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string& detail,
                                      const SourceOptions& options);
 
 /// HDF5, with images in the conventions of microscopes and their software: Velox EMD (rows,
-/// columns, frames), Berkeley EMD and HyperSpy (frames, rows, columns), with their pixel sizes; or
-/// any dataset of integers or floats with two or more axes, of which the last two are rows and
-/// columns, with the size of an element in its attribute "element_size_um", if it has one. `detail`
-/// names a dataset; by default, the largest dataset of the first of these kinds is read, and the
-/// others are listed in a remark.
+/// columns, frames), Berkeley EMD (the same axes if they are named x and y, else frames, rows,
+/// columns), HyperSpy and NeXus (frames, rows, columns), with their pixel sizes; or any dataset of
+/// integers or floats with two or more axes, of which the last two are rows and columns, with the
+/// size of an element in its attribute "element_size_um", if it has one. `detail` names a dataset;
+/// by default, the largest dataset of the first of these kinds is read, and the others are listed
+/// in a remark.
+///
+/// Requires  main data that can be read: InvalidFile if they are complex numbers or a spectrum, or
+///           where a link leads that was not followed, even if there are other datasets.
 ///
 /// A separate process reads the file (read_apart.hpp), because libhdf5 can crash on files whose
 /// internal tables are damaged. A crash is reported as InvalidFile.

@@ -17,9 +17,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -38,10 +40,12 @@ namespace {
 struct Hdf5Series {
     Hdf5Dataset dataset;
     std::size_t row_axis = 0, column_axis = 1; ///< all other axes are frames
-    PixelSize pixel = {};
+    StatedPixelSize pixel = {};                ///< of the axes that are read as rows and columns
     Seconds frame_interval = 0;
-    double slice_distance = 0; ///< along the axis before the rows, in the unit of `pixel`
+    double slice_distance = 0;            ///< along the slice axis, in the unit of `pixel`
+    std::size_t slice_axis = 0;           ///< the axis before the rows, unless another one is known
     std::vector<std::string> labels = {}; ///< names of all axes; empty if they are not stated
+    StatedPixelSize array_pixel = {};     ///< of the axes named y and x; else that of `pixel`
 };
 
 std::string parent_of(const std::string& name) {
@@ -52,9 +56,12 @@ bool is_image(const Hdf5Dataset& dataset) {
     return dataset.sample && dataset.sides.size() >= 2;
 }
 
+/// Requires  two or more axes.
 Hdf5Series with_last_axes(const Hdf5Dataset& dataset) {
     const std::size_t axes = dataset.sides.size();
-    return {dataset, axes - 2, axes - 1};
+    Hdf5Series series{dataset, axes - 2, axes - 1};
+    series.slice_axis = axes > 2 ? axes - 3 : 0;
+    return series;
 }
 
 /// Returns Velox's metadata of the first frame: JSON text in the first column of a matrix of bytes.
@@ -81,46 +88,70 @@ double number_in_json(const JsonField& object, const char* key) {
                               : std::strtod(found->any_text().c_str(), nullptr);
 }
 
-PixelSize velox_pixel(const Hdf5Input& file, const std::string& dataset) {
+StatedPixelSize velox_pixel(const Hdf5Input& file, const std::string& dataset) {
     const std::string text = first_column(file, parent_of(dataset) + "/Metadata");
     try {
         const JsonField result =
             JsonField::parse(text, dataset, {.keys = text.size()}).at("BinaryResult");
         const JsonField size = result.at("PixelSize");
-        return {number_in_json(size, "width"), number_in_json(size, "height"),
-                tidy_unit(result.text_or_empty("PixelUnitX"))};
+        const std::string unit = result.text_or_empty("PixelUnitX");
+        return {number_in_json(size, "width"), number_in_json(size, "height"), unit,
+                result.find("PixelUnitY") ? result.text_or_empty("PixelUnitY") : unit};
     } catch (const InvalidFile&) {
         return {}; // not written by Velox
     }
 }
 
-std::optional<Hdf5Series> velox(const Hdf5Input& file, const Hdf5Dataset& dataset) {
-    const bool there = dataset.name.starts_with("/Data/Image/") && dataset.name.ends_with("/Data");
-    if (!there || dataset.sides.size() > 3)
-        return std::nullopt;
-    return Hdf5Series{dataset, 0, 1, velox_pixel(file, dataset.name)};
+bool is_velox(const Hdf5Input&, const Hdf5Dataset& dataset) {
+    return dataset.name.starts_with("/Data/Image/") && dataset.name.ends_with("/Data");
 }
 
-/// Berkeley EMD groups have a vector of positions for each axis; axes are numbered from 1.
-std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+Hdf5Series velox(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    if (dataset.sides.size() > 3)
+        return with_last_axes(dataset);
+    return {dataset, 0, 1, velox_pixel(file, dataset.name)};
+}
+
+/// The name of the dataset of positions along an axis of a Berkeley EMD group.
+std::string berkeley_axis(const std::string& group, std::size_t axis) {
+    return fmt::format("{}/dim{}", group, axis + 1);
+}
+
+bool is_berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
-    if (group.empty() || !hdf5_number(file, group, "emd_group_type"))
-        return std::nullopt;
+    return !group.empty() && !dataset.name.starts_with(group + "/dim") &&
+           hdf5_number(file, group, "emd_group_type");
+}
+
+/// Berkeley EMD groups have a vector of positions for each axis; axes are numbered from 1. Axes
+/// that are named x and y are columns and rows: Prismatic and HyperSpy store x first, and frames
+/// last.
+Hdf5Series berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    const std::string group = parent_of(dataset.name);
+    std::vector<DescribedAxis> axes(dataset.sides.size());
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+        const std::string name = berkeley_axis(group, axis);
+        if (!describe_hdf5(file, name))
+            continue;
+        const std::vector<double> values = hdf5_values(file, name, 2);
+        axes[axis] = {hdf5_text(file, name, "name"), values.size() == 2 ? values[1] - values[0] : 0,
+                      hdf5_text(file, name, "units")};
+    }
     Hdf5Series series = with_last_axes(dataset);
-    const auto step = [&](std::size_t axis) {
-        const auto values = hdf5_values(file, fmt::format("{}/dim{}", group, axis + 1), 2);
-        return values.size() == 2 ? values[1] - values[0] : 0;
-    };
-    if (dataset.sides.size() == 3 && describe_hdf5(file, group + "/dim1"))
-        series.frame_interval =
-            believable_interval(step(0), hdf5_text(file, group + "/dim1", "units"));
-    const std::string vector = fmt::format("{}/dim{}", group, series.column_axis + 1);
-    if (describe_hdf5(file, vector)) {
-        series.pixel = {step(series.column_axis), step(series.row_axis),
-                        tidy_unit(hdf5_text(file, vector, "units"))};
-        if (dataset.sides.size() == 3 && describe_hdf5(file, group + "/dim1"))
-            series.slice_distance = distance_in_pixel_unit(
-                step(0), hdf5_text(file, group + "/dim1", "units"), series.pixel);
+    const auto row = axis_named(axes, {"y", "r_y", "q_y", "height"}),
+               column = axis_named(axes, {"x", "r_x", "q_x", "width"});
+    if (axes.size() <= 3 && row && column) {
+        series.row_axis = *row;
+        series.column_axis = *column;
+    }
+    const DescribedAxis& columns = axes[series.column_axis];
+    series.pixel = pixel_of(axes[series.row_axis], columns);
+    if (axes.size() == 3) {
+        series.slice_axis = 3 - series.row_axis - series.column_axis;
+        const DescribedAxis& slices = axes[series.slice_axis];
+        series.frame_interval = believable_interval(slices.step, slices.unit);
+        series.slice_distance =
+            distance_in_pixel_unit(slices.step, slices.unit, tidy_unit(columns.unit));
     }
     return series;
 }
@@ -128,18 +159,21 @@ std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dat
 Hdf5Series with_axes(const Hdf5Dataset& dataset, std::span<const DescribedAxis> axes) {
     const AxisMetadata metadata = describe_axes(axes);
     Hdf5Series series = with_last_axes(dataset);
-    series.pixel = metadata.pixel;
+    series.pixel = metadata.last_pixel;
+    series.array_pixel = metadata.pixel;
     series.frame_interval = metadata.frame_interval;
     series.slice_distance = metadata.slice_distance;
     series.labels = metadata.names;
     return series;
 }
 
+bool is_hyperspy(const Hdf5Input&, const Hdf5Dataset& dataset) {
+    return dataset.name.starts_with("/Experiments/") && dataset.name.ends_with("/data");
+}
+
 /// HyperSpy groups describe each axis by attributes; axes are numbered from 0.
-std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+Hdf5Series hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
-    if (!dataset.name.starts_with("/Experiments/") || !dataset.name.ends_with("/data"))
-        return std::nullopt;
     std::vector<DescribedAxis> axes(dataset.sides.size());
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
         const std::string name = fmt::format("{}/axis-{}", group, axis);
@@ -151,12 +185,17 @@ std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dat
     return with_axes(dataset, axes);
 }
 
-/// A group NXdata of NeXus names its signal and, per axis, a dataset of positions.
-std::optional<Hdf5Series> nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+/// A signal of fewer than two axes is a curve, such as a sum per frame.
+bool is_nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
-    if (group.empty() || hdf5_text(file, group, "NX_class") != "NXdata" ||
-        hdf5_text(file, group, "signal") != dataset.name.substr(group.size() + 1))
-        return std::nullopt;
+    return dataset.sides.size() >= 2 && !group.empty() &&
+           hdf5_text(file, group, "NX_class") == "NXdata" &&
+           hdf5_text(file, group, "signal") == dataset.name.substr(group.size() + 1);
+}
+
+/// A group NXdata of NeXus names its signal and, per axis, a dataset of positions.
+Hdf5Series nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    const std::string group = parent_of(dataset.name);
     const std::vector<std::string> names = hdf5_texts(file, group, "axes", most_array_axes);
     if (names.size() != dataset.sides.size())
         return with_last_axes(dataset);
@@ -179,18 +218,45 @@ std::optional<Hdf5Series> nexus(const Hdf5Input& file, const Hdf5Dataset& datase
 
 /// Any dataset, with the size of an element that several programs store, as ImageJ's HDF5 plugin
 /// does: in µm, along slices, rows and columns.
-std::optional<Hdf5Series> plain(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+Hdf5Series plain(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     Hdf5Series series = with_last_axes(dataset);
     const std::vector<double> size = hdf5_numbers(file, dataset.name, "element_size_um", 3);
     if (size.size() >= 2)
-        series.pixel = {size[size.size() - 1], size[size.size() - 2], "µm"};
+        series.pixel = {size[size.size() - 1], size[size.size() - 2], "µm", "µm"};
     if (size.size() == 3 && dataset.sides.size() >= 3)
         series.slice_distance = size[0];
     return series;
 }
 
-/// The conventions in order of priority.
-constexpr std::array conventions{velox, berkeley, hyperspy, nexus, plain};
+/// A convention of programs that write HDF5 files.
+struct Hdf5Convention {
+    /// True for a dataset that is the main data by this convention, whether it can be read or not.
+    bool (*is_data)(const Hdf5Input& file, const Hdf5Dataset& dataset);
+    /// Describes such a dataset. Requires two or more axes.
+    Hdf5Series (*describe)(const Hdf5Input& file, const Hdf5Dataset& dataset);
+};
+
+/// The conventions in order of priority. All datasets follow the last one.
+constexpr std::array conventions{
+    Hdf5Convention{is_velox, velox}, Hdf5Convention{is_berkeley, berkeley},
+    Hdf5Convention{is_hyperspy, hyperspy}, Hdf5Convention{is_nexus, nexus}};
+
+Hdf5Series describe_series(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    for (const Hdf5Convention& convention : conventions) {
+        if (convention.is_data(file, dataset))
+            return convention.describe(file, dataset);
+    }
+    return plain(file, dataset);
+}
+
+[[noreturn]] void refuse_dataset(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    throw InvalidFile(
+        file.path(),
+        fmt::format("dataset {} has {} axes of {}, expected at least two, "
+                    "of integers or floats of 8 to 64 bits",
+                    dataset.name, dataset.sides.size(),
+                    dataset.sample ? sextant::name(*dataset.sample) : dataset.elements_are));
+}
 
 Hdf5Series by_name(const Hdf5Input& file, const std::string& wanted) {
     const std::string name = wanted.starts_with('/') ? wanted : "/" + wanted;
@@ -200,70 +266,126 @@ Hdf5Series by_name(const Hdf5Input& file, const std::string& wanted) {
         throw InvalidFile(file.path(), link.empty() ? fmt::format("has no dataset {}", name)
                                                     : fmt::format("{} {}", name, link));
     }
-    if (!is_image(*dataset)) {
-        throw InvalidFile(
-            file.path(),
-            fmt::format("dataset {} has {} axes of {}, expected at least two, "
-                        "of integers or floats of 8 to 64 bits",
-                        name, dataset->sides.size(),
-                        dataset->sample ? sextant::name(*dataset->sample) : "something else"));
-    }
-    for (const auto& convention : conventions) {
-        if (auto series = convention(file, *dataset))
-            return *series;
-    }
-    return with_last_axes(*dataset);
+    if (!is_image(*dataset))
+        refuse_dataset(file, *dataset);
+    return describe_series(file, *dataset);
 }
 
-std::string names_of(const std::vector<Hdf5Dataset>& datasets, std::size_t except) {
+std::string names_of(const std::vector<Hdf5Dataset>& datasets, const Hdf5Dataset& except) {
     constexpr std::size_t most = 8;
     std::string names;
     std::size_t named = 0;
-    for (std::size_t i = 0; i < datasets.size(); ++i) {
-        if (i == except)
+    for (const Hdf5Dataset& dataset : datasets) {
+        if (dataset.name == except.name)
             continue;
         if (++named > most)
             return names + ", ...";
-        names += (names.empty() ? "" : ", ") + datasets[i].name;
+        names += (names.empty() ? "" : ", ") + dataset.name;
     }
     return names;
 }
 
+const Hdf5Dataset& largest_of(const std::vector<Hdf5Dataset>& datasets) {
+    return *std::max_element(datasets.begin(), datasets.end(), [](const auto& a, const auto& b) {
+        return a.elements() < b.elements();
+    });
+}
+
+/// Returns the largest of datasets that may each be the main data. Throws InvalidFile if it cannot
+/// be read.
+Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found,
+                         std::vector<std::string>& remarks) {
+    std::vector<Hdf5Dataset> images, others;
+    for (const Hdf5Dataset& dataset : found)
+        (is_image(dataset) ? images : others).push_back(dataset);
+    if (images.empty())
+        refuse_dataset(file, largest_of(others));
+    const Hdf5Dataset& largest = largest_of(images);
+    for (const Hdf5Dataset& image : images) { // whose size is not known without its sources
+        if (!image.trouble.empty() && image.name != largest.name)
+            throw InvalidFile(file.path(), fmt::format("{}; to read another dataset, append its "
+                                                       "name, such as {}::{}",
+                                                       image.trouble, file.path(), largest.name));
+    }
+    for (const Hdf5Dataset& other : others) {
+        const bool numbers =
+            other.elements_are == "complex numbers" || other.elements_are.starts_with("floats");
+        if (numbers && other.sides.size() >= 2 && other.elements() > largest.elements()) {
+            throw InvalidFile(
+                file.path(),
+                fmt::format("its largest dataset, {}, is of {}, expected integers or floats of 8 "
+                            "to 64 bits; append the name of another dataset, such as {}::{}",
+                            other.name, other.elements_are, file.path(), largest.name));
+        }
+    }
+    if (found.size() > 1)
+        remarks.push_back(fmt::format("{} is read; the file also contains {}", largest.name,
+                                      names_of(found, largest)));
+    return largest;
+}
+
+/// True for a link that was not followed and may lead to the main data: to another file, or by its
+/// name or the class of its group.
+bool may_be_main(const Hdf5Input& file, const Hdf5Link& link) {
+    std::string name = link.name.substr(parent_of(link.name).size() + 1, 4);
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return link.reason.starts_with("refers to") || name == "data" ||
+           hdf5_text(file, parent_of(link.name), "NX_class") == "NXdata";
+}
+
+/// Throws InvalidFile if the main data of a file that follows no convention may be where a link
+/// leads that was not followed. What remains, such as the mask of a detector, is not the main data.
+void require_followed(const Hdf5Input& file, const std::vector<Hdf5Link>& links,
+                      const std::vector<Hdf5Dataset>& images) {
+    const auto link =
+        std::ranges::find_if(links, [&](const Hdf5Link& each) { return may_be_main(file, each); });
+    if (link == links.end())
+        return;
+    throw InvalidFile(file.path(),
+                      fmt::format("may have its data elsewhere: {} {}; to read another dataset, "
+                                  "append its name, such as {}::{}",
+                                  link->name, link->reason, file.path(), largest_of(images).name));
+}
+
 /// Returns the dataset that holds the frames: the named one, or the largest among those of the
-/// first convention that the file follows. Throws InvalidFile if there is none.
+/// first convention that the file follows. Throws InvalidFile if there is none, or if it cannot be
+/// read.
 Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
                             std::vector<std::string>& remarks) {
     if (!wanted.empty())
         return by_name(file, wanted);
-    Hdf5Contents contents = list_hdf5(file);
-    std::vector<Hdf5Dataset>& images = contents.datasets;
-    std::erase_if(images, [](const Hdf5Dataset& dataset) { return !is_image(dataset); });
-    for (const auto& convention : conventions) {
+    const Hdf5Contents contents = list_hdf5(file);
+    for (const Hdf5Convention& convention : conventions) {
         std::vector<Hdf5Dataset> found;
-        std::copy_if(
-            images.begin(), images.end(), std::back_inserter(found),
-            [&](const Hdf5Dataset& dataset) { return convention(file, dataset).has_value(); });
-        if (found.empty())
-            continue;
-        const auto largest =
-            std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
-                return a.elements() < b.elements();
-            });
-        const auto index = static_cast<std::size_t>(largest - found.begin());
-        if (found.size() > 1) {
-            remarks.push_back(fmt::format("{} is read; the file also contains {}", largest->name,
-                                          names_of(found, index)));
+        for (const Hdf5Dataset& dataset : contents.datasets) {
+            if (convention.is_data(file, dataset))
+                found.push_back(dataset);
         }
-        return *convention(file, *largest);
+        if (!found.empty())
+            return convention.describe(file, main_dataset(file, found, remarks));
+        for (const Hdf5Link& link : contents.links) {
+            if (convention.is_data(file, {link.name, {0, 0}, {}}))
+                throw InvalidFile(file.path(), fmt::format("{} {}", link.name, link.reason));
+        }
+    }
+    std::vector<Hdf5Dataset> found = contents.datasets, images;
+    std::ranges::copy_if(found, std::back_inserter(images), is_image);
+    if (!images.empty()) {
+        require_followed(file, contents.links, images);
+        std::erase_if(found, [](const Hdf5Dataset& dataset) { return dataset.sides.size() < 2; });
+        return plain(file, main_dataset(file, found, remarks));
     }
     const std::string what = "has no dataset of integers or floats with two or more axes";
+    if (contents.links.empty())
+        throw InvalidFile(file.path(), what);
+    const Hdf5Link& link = contents.links.front();
     throw InvalidFile(
         file.path(),
-        contents.links.empty() || file.allows_external()
-            ? what
+        file.allows_external()
+            ? fmt::format("{}; {} {}", what, link.name, link.reason)
             : fmt::format(
                   "{}, but links to other files, such as {}; use --allow-external to follow them",
-                  what, contents.links.front()));
+                  what, link.name));
 }
 
 constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
@@ -421,19 +543,38 @@ class Hdf5Frames : public FrameSource {
         count[column_axis_] = static_cast<hsize_t>(right - left);
         storage_.require(fmt::format("frame {} has no samples", frame), start, count);
         const Hdf5Handle from(H5Dget_space(dataset_.id()), H5Sclose);
-        const std::array<hsize_t, 2> image{static_cast<hsize_t>(rows.count()),
-                                           static_cast<hsize_t>(header().shape.width)};
-        const std::array<hsize_t, 2> corner{0, start[column_axis_]},
-            piece{image[0], count[column_axis_]};
+        const bool exchanged = column_axis_ < row_axis_; // rows vary faster than columns
+        std::array<hsize_t, 2> image{static_cast<hsize_t>(rows.count()),
+                                     static_cast<hsize_t>(header().shape.width)};
+        std::array<hsize_t, 2> corner{0, start[column_axis_]}, piece{image[0], count[column_axis_]};
+        if (exchanged) {
+            image = piece = {count[column_axis_], count[row_axis_]};
+            corner = {};
+            piece_.resize(image[0] * image[1] * static_cast<std::size_t>(size_of(header().sample)));
+        }
         const Hdf5Handle memory(H5Screate_simple(2, image.data(), nullptr), H5Sclose);
         if (H5Sselect_hyperslab(from.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                                 nullptr) < 0 ||
             H5Sselect_hyperslab(memory.id(), H5S_SELECT_SET, corner.data(), nullptr, piece.data(),
                                 nullptr) < 0 ||
-            H5Dread(dataset_.id(), type_.id(), memory.id(), from.id(), H5P_DEFAULT, to.data()) <
-                0) {
+            H5Dread(dataset_.id(), type_.id(), memory.id(), from.id(), H5P_DEFAULT,
+                    exchanged ? piece_.data() : to.data()) < 0) {
             throw InvalidFile(path(),
                               fmt::format("frame {} cannot be read: {}", frame, hdf5_complaint()));
+        }
+        if (exchanged)
+            exchange(image[0], image[1],
+                     to.subspan(static_cast<std::size_t>(left * size_of(header().sample))));
+    }
+
+    /// Copies the piece, column by column, into rows.
+    void exchange(std::size_t columns, std::size_t rows, std::span<std::byte> to) const {
+        const auto size = static_cast<std::size_t>(size_of(header().sample));
+        const auto width = static_cast<std::size_t>(row_bytes());
+        for (std::size_t x = 0; x < columns; ++x) {
+            for (std::size_t y = 0; y < rows; ++y)
+                std::memcpy(to.data() + y * width + x * size, piece_.data() + (x * rows + y) * size,
+                            size);
         }
     }
 
@@ -450,7 +591,8 @@ class Hdf5Frames : public FrameSource {
     Hdf5Handle dataset_;
     Pace pace_;
     std::optional<Hdf5LargeChunks> large_;
-    std::vector<std::byte> kept_; ///< the last rows read of a virtual dataset
+    std::vector<std::byte> piece_; ///< samples before rows and columns are exchanged
+    std::vector<std::byte> kept_;  ///< the last rows read of a virtual dataset
     std::int64_t kept_frame_ = -1;
     Rows kept_rows_;
 };
@@ -482,10 +624,11 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     FrameAxes axes = choose_frame_axes(path, array, options, header);
     header.remarks.insert(header.remarks.begin(), remarks.begin(), remarks.end());
     header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());
-    header.pixel = believable(series.pixel, header.remarks);
+    const bool of_array = options.every_plane && !series.labels.empty();
+    header.pixel = believable(of_array ? series.array_pixel : series.pixel, header.remarks);
     if (axes.frames.size() == 1 && !storage.chunk().empty())
         header.frames_per_chunk = std::min(header.frames, storage.chunk()[axes.frames.front()]);
-    if (axes.frames.size() == 1 && axes.frames.front() + 1 == series.row_axis &&
+    if (axes.frames.size() == 1 && axes.frames.front() == series.slice_axis &&
         (header.axes.names.empty() || header.axes.names[axes.frames.front()] == 'Z'))
         header.slice_distance = believable_distance(series.slice_distance, header.pixel);
     check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),

@@ -2,6 +2,7 @@
 #include "sextant/format/hdf5_library.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/format/hdf5_references.hpp"
 #include "sextant/format/hdf5_storage.hpp"
 #include "sextant/format/source_file.hpp"
 
@@ -66,6 +67,26 @@ std::optional<Sample> sample_of(hid_t type) {
     }
 }
 
+/// Describes a type for users, such as "complex numbers", which are records of two floats.
+std::string describe_type(hid_t type) {
+    const std::size_t bits = 8 * H5Tget_size(type);
+    switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+        return fmt::format("integers of {} bits", bits);
+    case H5T_FLOAT:
+        return fmt::format("floats of {} bits", bits);
+    case H5T_STRING:
+        return "text";
+    case H5T_COMPOUND:
+        return H5Tget_nmembers(type) == 2 && H5Tget_member_class(type, 0) == H5T_FLOAT &&
+                       H5Tget_member_class(type, 1) == H5T_FLOAT
+                   ? "complex numbers"
+                   : "records";
+    default:
+        return "something else";
+    }
+}
+
 /// Takes the first error on the stack, which is the innermost.
 herr_t take_innermost(unsigned number, const H5E_error2_t* error, void* user) {
     if (number == 0 && error->desc)
@@ -74,7 +95,7 @@ herr_t take_innermost(unsigned number, const H5E_error2_t* error, void* user) {
 }
 
 struct Names {
-    std::vector<std::string> datasets, links;
+    std::vector<std::string> datasets, external_links, soft_links;
     std::size_t objects = 0;
 };
 
@@ -99,21 +120,25 @@ herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* user) {
         return 1;
     try {
         if (info->type == H5L_TYPE_EXTERNAL)
-            names.links.push_back(std::string("/") + name);
+            names.external_links.push_back(std::string("/") + name);
+        if (info->type == H5L_TYPE_SOFT)
+            names.soft_links.push_back(std::string("/") + name);
     } catch (...) {
         return -1;
     }
     return 0;
 }
 
-/// Returns the sides of a virtual dataset; the stated ones if its sources cannot be read.
-std::vector<std::int64_t> sides_of_virtual(const Hdf5Input& file, const std::string& name,
-                                           hid_t created) {
+/// Adds the sides of a virtual dataset; the stated ones if its sources cannot be read.
+void describe_virtual(const Hdf5Input& file, hid_t created, Hdf5Dataset& described) {
     try {
-        return Hdf5Storage(file, name).sides();
-    } catch (const InvalidFile&) { // reported later, when the dataset is read
+        described.sides = Hdf5Storage(file, described.name).sides();
+    } catch (const InvalidFile& error) { // reported when the dataset is read
+        const std::string before = error.path() + ": ";
+        described.trouble = std::string(error.what()).substr(before.size());
         const Hdf5Handle stated(H5Pget_virtual_vspace(created, 0), H5Sclose);
-        return stated ? sides_of(stated.id()) : std::vector<std::int64_t>();
+        if (stated)
+            described.sides = sides_of(stated.id());
     }
 }
 
@@ -166,10 +191,12 @@ std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::strin
     if (!type || !created)
         return std::nullopt;
     Hdf5Dataset described{name, {}, sample_of(type.id())};
+    if (!described.sample)
+        described.elements_are = describe_type(type.id());
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
         // Close the dataset, because the access properties of the first open handle apply to all.
         dataset = {};
-        described.sides = sides_of_virtual(file, name, created.id());
+        describe_virtual(file, created.id(), described);
         return described;
     }
     const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
@@ -193,15 +220,25 @@ Hdf5Contents list_hdf5(const Hdf5Input& file) {
                 : "cannot be read as HDF5: " + hdf5_complaint());
     }
     Hdf5Contents contents;
-    const auto describe = [&](const std::string& name) {
-        if (auto dataset = describe_hdf5(file, name))
+    for (const std::string& name : names.datasets) {
+        if (auto dataset = describe_hdf5(file, "/" + name))
             contents.datasets.push_back(std::move(*dataset));
-    };
-    for (const std::string& name : names.datasets)
-        describe("/" + name);
-    if (file.allows_external())
-        std::for_each(names.links.begin(), names.links.end(), describe);
-    contents.links = std::move(names.links);
+    }
+    for (const std::string& name : names.external_links) {
+        if (auto dataset = describe_hdf5(file, name)) {
+            contents.datasets.push_back(std::move(*dataset));
+            continue;
+        }
+        const std::string reason = complaint_of_link();
+        contents.links.push_back(
+            {name, reason.empty() ? "refers to a group of another file, whose datasets are read "
+                                    "only by their names"
+                                  : reason});
+    }
+    for (const std::string& name : names.soft_links) {
+        if (H5Oexists_by_name(file.id(), name.c_str(), H5P_DEFAULT) <= 0)
+            contents.links.push_back({name, "is a link to an object that is missing"});
+    }
     return contents;
 }
 

@@ -63,6 +63,8 @@ struct Hdf5Dataset {
     std::string name;
     std::vector<std::int64_t> sides; ///< length of each axis
     std::optional<Sample> sample;    ///< empty if the type is not a sample type
+    std::string elements_are = {};   ///< such as "complex numbers"; "" if there is a sample type
+    std::string trouble = {}; ///< why no source of a virtual dataset can be read; "" if one can
     std::int64_t elements() const;
 };
 
@@ -72,10 +74,15 @@ std::vector<std::int64_t> sides_of(hid_t space);
 /// Describes a dataset; empty if there is none of that name.
 std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::string& name);
 
+/// A link that was not followed, and the reason.
+struct Hdf5Link {
+    std::string name, reason;
+};
+
 /// The contents of a file.
 struct Hdf5Contents {
     std::vector<Hdf5Dataset> datasets; ///< in file order
-    std::vector<std::string> links;    ///< names of external links
+    std::vector<Hdf5Link> links;       ///< to objects that are missing, or may not be read
 };
 
 /// Lists every dataset of the file; targets of external links only if those are allowed. Throws

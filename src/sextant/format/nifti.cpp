@@ -365,7 +365,8 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
     const VolumeGrid grid = nifti_grid(nifti);
     const bool stated = !grid.unit.empty() || grid.spacing[0] != 1 || grid.spacing[1] != 1;
     if (stated)
-        header.pixel = believable({grid.spacing[0], grid.spacing[1], grid.unit}, header.remarks);
+        header.pixel =
+            believable(PixelSize{grid.spacing[0], grid.spacing[1], grid.unit}, header.remarks);
     const std::size_t slices = array.names.find('z');
     if (header.frames == (slices == std::string::npos ? 1 : array.lengths[slices])) {
         header.grid = grid;

@@ -74,6 +74,15 @@ std::int64_t length_of_axis(std::string_view text) {
     return std::clamp<std::int64_t>(whole_number_in(text, 1), 1, longest_axis);
 }
 
+StatedPixelSize resolved_pixel(TIFF* file, const std::string& unit) {
+    float x = 0, y = 0;
+    TIFFGetField(file, TIFFTAG_XRESOLUTION, &x);
+    TIFFGetField(file, TIFFTAG_YRESOLUTION, &y);
+    if (!(x > 0) || !(y > 0))
+        return {};
+    return {1 / static_cast<double>(x), 1 / static_cast<double>(y), unit, unit};
+}
+
 namespace {
 
 /// Returns the value of `key` in text with one "key=value" per line, as ImageJ writes.
@@ -113,28 +122,27 @@ std::string unescaped(std::string_view text) {
     return all;
 }
 
-/// Returns the pixel size 1/resolution; the resolution is in pixels per unit.
-PixelSize resolved_pixel(TIFF* file, std::string unit) {
-    float x = 0, y = 0;
-    TIFFGetField(file, TIFFTAG_XRESOLUTION, &x);
-    TIFFGetField(file, TIFFTAG_YRESOLUTION, &y);
-    if (!(x > 0) || !(y > 0) || unit.empty())
-        return {};
-    return {1 / static_cast<double>(x), 1 / static_cast<double>(y), std::move(unit)};
-}
-
-PixelSize pixel_in_centimetres(TIFF* file) {
+StatedPixelSize pixel_in_centimetres(TIFF* file) {
     std::uint16_t unit = RESUNIT_NONE;
     TIFFGetFieldDefaulted(file, TIFFTAG_RESOLUTIONUNIT, &unit);
-    return resolved_pixel(file, unit == RESUNIT_CENTIMETER ? "cm" : "");
+    return unit == RESUNIT_CENTIMETER ? resolved_pixel(file, "cm") : StatedPixelSize();
 }
 
 /// Reads ImageJ's metadata. Like ImageJ, accepts the axes only if their product is the number of
 /// images.
 TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     TiffNotes notes;
-    notes.pixel = resolved_pixel(file, tidy_unit(unescaped(value_of(text, "unit"))));
-    notes.slice_distance = decimal_in(value_of(text, "spacing"));
+    // Units of y and z are stated if they are not that of x.
+    const auto unit_or = [&](std::string_view key, const std::string& otherwise) {
+        const std::string stated = tidy_unit(unescaped(value_of(text, key)));
+        return stated.empty() ? otherwise : stated;
+    };
+    const std::string x_unit = unit_or("unit", "");
+    if (!x_unit.empty())
+        notes.pixel = resolved_pixel(file, x_unit);
+    notes.pixel.y_unit = unit_or("yunit", x_unit);
+    notes.slice_distance =
+        decimal_in(value_of(text, "spacing")) * unit_factor(unit_or("zunit", x_unit), x_unit);
     const std::string_view unit = value_of(text, "tunit");
     notes.frame_interval =
         believable_interval(decimal_in(value_of(text, "finterval")), unit.empty() ? "s" : unit);
@@ -197,10 +205,11 @@ TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& pat
 
 } // namespace
 
-TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples) {
-    const char* stored = nullptr;
-    TIFFGetField(file, TIFFTAG_IMAGEDESCRIPTION, &stored);
-    const std::string_view text = stored ? stored : "";
+namespace {
+
+/// Reads the metadata in the description of the page.
+TiffNotes described_notes(TIFF* file, std::string_view text, const std::string& path,
+                          std::int64_t pages, int samples) {
     if (text.starts_with("ImageJ=") || text.starts_with("SCIFIO="))
         return imagej_notes(file, text, pages);
     if (text.find("<OME") != std::string_view::npos)
@@ -210,6 +219,14 @@ TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, in
     TiffNotes notes;
     notes.pixel = pixel_in_centimetres(file);
     return notes;
+}
+
+} // namespace
+
+TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples) {
+    const char* stored = nullptr;
+    TIFFGetField(file, TIFFTAG_IMAGEDESCRIPTION, &stored);
+    return described_notes(file, stored ? stored : "", path, pages, samples);
 }
 
 namespace {
@@ -320,13 +337,17 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
         const std::string_view stated = attribute_of(pixels, name);
         return std::string(stated.empty() ? otherwise : stated);
     };
-    const std::string x_unit = tidy_unit(unit("PhysicalSizeXUnit", "µm"));
-    const auto size = [&](const char* name, const std::string& its_unit) {
-        return decimal_in(attribute_of(pixels, name)) * unit_factor(tidy_unit(its_unit), x_unit);
-    };
-    notes.pixel = {size("PhysicalSizeX", x_unit),
-                   size("PhysicalSizeY", unit("PhysicalSizeYUnit", x_unit.c_str())), x_unit};
-    notes.slice_distance = size("PhysicalSizeZ", unit("PhysicalSizeZUnit", "µm"));
+    const auto size = [&](const char* name) { return decimal_in(attribute_of(pixels, name)); };
+    // Units that are not stated are µm. If only some are stated, others were probably forgotten.
+    const bool default_units = attribute_of(pixels, "PhysicalSizeXUnit").empty() &&
+                               attribute_of(pixels, "PhysicalSizeYUnit").empty();
+    const char* const otherwise = default_units ? "µm" : "";
+    const std::string x_unit = unit("PhysicalSizeXUnit", otherwise);
+    notes.pixel = {size("PhysicalSizeX"), size("PhysicalSizeY"), x_unit,
+                   unit("PhysicalSizeYUnit", otherwise)};
+    notes.slice_distance =
+        size("PhysicalSizeZ") *
+        unit_factor(tidy_unit(unit("PhysicalSizeZUnit", otherwise)), tidy_unit(x_unit));
     notes.frame_interval = believable_interval(decimal_in(attribute_of(pixels, "TimeIncrement")),
                                                unit("TimeIncrementUnit", "s"));
     if (attribute_of(pixels, "SizeC").empty() && attribute_of(pixels, "SizeZ").empty() &&

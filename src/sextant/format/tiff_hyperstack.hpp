@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/tiff_page.hpp"
 
@@ -45,6 +46,10 @@ PageAxes in_order(PageAxes axes, std::string_view order);
 /// them.
 std::int64_t without_samples(std::int64_t channels, int samples);
 
+/// Returns the pixel size 1/resolution, in this unit along both axes; unknown if the page states no
+/// resolution. The resolution is in pixels per unit.
+StatedPixelSize resolved_pixel(TIFF* file, const std::string& unit);
+
 /// Returns the number at the start of a text, or 0.
 double decimal_in(std::string_view text);
 /// Returns the non-negative whole number at the start of a text, or `otherwise`.
@@ -54,9 +59,9 @@ std::int64_t length_of_axis(std::string_view text);
 
 /// Metadata of all pages, from the description and resolution of the first page.
 struct TiffNotes {
-    PixelSize pixel;
+    StatedPixelSize pixel;
     Seconds frame_interval = 0; ///< 0 if unknown
-    double slice_distance = 0;  ///< in the unit of `pixel`; 0 if unknown
+    double slice_distance = 0;  ///< in the unit of the pixel's x; 0 if unknown
     std::int64_t images = 0;    ///< number stated by ImageJ; 0 if ImageJ did not write the file
     std::optional<PageAxes> axes = {};
     /// The plane of each page, if the metadata assign them; empty if pages are in the order of

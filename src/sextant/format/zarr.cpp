@@ -340,7 +340,7 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     FrameHeader header;
     header.sample = series.array.sample;
     FrameAxes axes = choose_frame_axes(store.path_of(series.name), array, options, header);
-    header.pixel = believable(series.pixel, header.remarks);
+    header.pixel = believable(series.last_pixel, header.remarks);
     if (axes.frames.size() == 1)
         header.frames_per_chunk = series.array.chunk[axes.frames.front()];
     if (axes.frames.size() == 1 &&

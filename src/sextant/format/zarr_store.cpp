@@ -204,16 +204,13 @@ void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSerie
     std::vector<double> steps(count, 1);
     apply_scales(dataset, steps);
     apply_scales(image, steps);
-    const std::string unit = unit_of(image, count - 1);
+    const std::string unit = unit_of(image, count - 1), row_unit = unit_of(image, count - 2);
     // Steps of 1 without a unit mean that the pixel size is not known.
-    const bool stated = !unit.empty() || steps[count - 1] != 1 || steps[count - 2] != 1;
-    const auto factor = [&](std::size_t axis) { return unit_factor(unit_of(image, axis), unit); };
-    if (stated && factor(count - 2) > 0)
-        series.pixel = {steps[count - 1], steps[count - 2] * factor(count - 2), unit};
-    if (const std::size_t z = series.axes.find('z'); z != std::string::npos) {
-        if (series.pixel.known())
-            series.slice_distance = steps[z] * factor(z);
-    }
+    if (!unit.empty() || !row_unit.empty() || steps[count - 1] != 1 || steps[count - 2] != 1)
+        series.pixel = {steps[count - 1], steps[count - 2], unit, row_unit};
+    series.last_pixel = series.pixel;
+    if (const std::size_t z = series.axes.find('z'); z != std::string::npos)
+        series.slice_distance = steps[z] * unit_factor(unit_of(image, z), unit);
     if (const std::size_t time = series.axes.find('t'); time != std::string::npos)
         series.frame_interval = believable_interval(steps[time], unit_of(image, time));
 }
@@ -237,6 +234,7 @@ void take_signal(const ZarrStore& store, const std::string& group, ZarrSeries& s
     }
     AxisMetadata signal = describe_axes(axes);
     series.pixel = signal.pixel;
+    series.last_pixel = signal.last_pixel;
     series.frame_interval = signal.frame_interval;
     series.slice_distance = signal.slice_distance;
     if (!signal.names.empty())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/format/checks.hpp"
 #include "sextant/format/zarr_array.hpp"
 
 #include <filesystem>
@@ -40,10 +41,11 @@ struct ZarrSeries {
     std::string axes = {}; ///< a letter of "tczyx" per axis; empty if the axes are not named
     /// Any names of the axes, by OME-Zarr or else xarray (_ARRAY_DIMENSIONS); empty if not named.
     std::vector<std::string> names = {};
-    PixelSize pixel = {};
-    Seconds frame_interval = 0; ///< 0 if unknown
-    double slice_distance = 0;  ///< in the unit of `pixel`; 0 if unknown
-    std::string remark = {};    ///< names the arrays that are not read; "" if there are none
+    StatedPixelSize pixel = {};      ///< of the axes y and x, else of the last two
+    StatedPixelSize last_pixel = {}; ///< of the last two axes, which are read as rows and columns
+    Seconds frame_interval = 0;      ///< 0 if unknown
+    double slice_distance = 0;       ///< in the unit of `pixel`; 0 if unknown
+    std::string remark = {};         ///< names the arrays that are not read; "" if there are none
 
     /// The name of a file of the array in the store.
     std::string file(const std::string& name) const;
