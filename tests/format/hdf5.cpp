@@ -237,6 +237,8 @@ TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
     EXPECT_EQ(source->header().frame_interval, .25);
     EXPECT_EQ(source->header().slice_distance, 0);
     EXPECT_TRUE(holds_pattern(*source));
+    EXPECT_EQ(format::open_array(path, {}, 1 << 20)->header().chunk,
+              (std::vector<std::int64_t>{1, 4, 5}));
 }
 
 TEST_F(Hdf5Frames, FromHyperSpyCanBeSlices) {

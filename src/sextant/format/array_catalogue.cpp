@@ -107,7 +107,7 @@ std::unique_ptr<ArraySource> open_npy_part(const std::string& path, const std::s
 constexpr std::array array_formats{
     ArrayFormat{"NPY", open_npy_part, create_npy_array},
     ArrayFormat{"HDF5", open_hdf5_array, create_hdf5_array},
-    ArrayFormat{"EMD, HyperSpy", open_hdf5_array, nullptr},
+    ArrayFormat{"EMD, HyperSpy, NeXus", open_hdf5_array, nullptr},
     ArrayFormat{"Zarr", open_zarr_array, create_zarr_array},
     ArrayFormat{"HyperSpy Zarr", open_zarr_array, nullptr},
 };
