@@ -25,6 +25,23 @@ status=0
 [ "$status" = 1 ] || fail "exit code $status for an unreadable frame, expected 1"
 grep -q 'frame 1 cannot be read: .*f2.png' "$folder/out" || fail "the unreadable frame"
 
+# A stack whose axes are named z, y and x, by the file or by the user, has a frame per slice, as for register.
+mkdir "$folder/stack.zarr"
+echo '{"zarr_format": 2, "shape": [5, 20, 30], "chunks": [5, 20, 30], "dtype": "<u2", "compressor": null, "fill_value": 0,
+    "order": "C", "filters": null}' >"$folder/stack.zarr/.zarray"
+head -c 6000 /dev/zero >"$folder/stack.zarr/0.0.0"
+for axes in z,y,x c,y,x t,y,x; do
+    echo "{\"_ARRAY_DIMENSIONS\": [\"$(echo $axes | sed 's/,/", "/g')\"]}" >"$folder/stack.zarr/.zattrs"
+    "$SEXTANT" info "$folder/stack.zarr" >"$folder/out"
+    grep -q '^  frames      5$' "$folder/out" || fail "the axes $axes of a store have no five frames"
+    grep -q '^  size        30×20$' "$folder/out" || fail "the axes $axes of a store have another size"
+    "$SEXTANT" info "$folder/stack.zarr" --json | grep -q '"frames": 5' || fail "the axes $axes have no five frames in JSON"
+done
+rm "$folder/stack.zarr/.zattrs"
+for axes in z,y,x t,y,x zyx; do
+    "$SEXTANT" info "$folder/stack.zarr" --axes $axes | grep -q '^  frames      5$' || fail "--axes $axes has no five frames"
+done
+
 status=0
 "$SEXTANT" info "$folder/none.mrc" 2>"$folder/out" || status=$?
 [ "$status" = 1 ] && grep -q 'none.mrc: no such file' "$folder/out" || fail "a missing file"

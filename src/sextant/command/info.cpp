@@ -82,8 +82,10 @@ bool is_image_only(const std::string& path) {
            });
 }
 
-/// Takes the axes of an array with names beyond those of planes, such as spectra per pixel.
-void take_axes(const ArraySource& array, Findings& findings) {
+/// Takes the axes of an array with names beyond those of planes, such as spectra per pixel. Unless
+/// `planes` are what other commands read as frames, the frames are the times or, without a time,
+/// the slices.
+void take_axes(const ArraySource& array, bool planes, Findings& findings) {
     const ArrayHeader& header = array.header();
     const auto length = [&](std::string_view name) {
         const auto at = std::find(header.names.begin(), header.names.end(), name);
@@ -94,8 +96,12 @@ void take_axes(const ArraySource& array, Findings& findings) {
     if (length("y") == 0 || length("x") == 0)
         return;
     findings.array = header;
-    findings.header.frames = std::max<std::int64_t>(1, length("t"));
+    const bool last = header.names.back() == "x" && header.names[header.names.size() - 2] == "y";
+    if (planes && last)
+        return;
+    findings.header.frames = std::max<std::int64_t>(1, length(length("t") > 1 ? "t" : "z"));
     findings.header.shape = {length("x"), length("y")};
+    findings.header.pixel = header.pixel;
     findings.header.remarks = header.remarks;
 }
 
@@ -125,7 +131,7 @@ Findings look_at(const std::string& path, const format::SourceOptions& options, 
     findings.header = source->header();
     findings.samples = samples_of(source->header());
     if (other_axes || (!findings.header.axes.lengths.empty() && findings.header.axes.names.empty()))
-        take_axes(*format::open_array(path, options, 0), findings);
+        take_axes(*format::open_array(path, options, 0), !other_axes, findings);
     if (check)
         read_all(*source, findings);
     return findings;
