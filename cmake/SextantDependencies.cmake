@@ -17,6 +17,7 @@ if(SEXTANT_FORMAT)
     find_package(TIFF 4.5 REQUIRED)
     find_package(JPEG REQUIRED)
     find_package(ZLIB REQUIRED)
+    find_package(BZip2 REQUIRED)
     pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
     pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
     pkg_check_modules(blosc REQUIRED IMPORTED_TARGET blosc)
@@ -124,7 +125,7 @@ function(sextant_use_libraries)
     if(SEXTANT_FORMAT)
         target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                      PkgConfig::spng PkgConfig::zstd PkgConfig::blosc TIFF::TIFF
-                                                     JPEG::JPEG ZLIB::ZLIB Threads::Threads
+                                                     JPEG::JPEG ZLIB::ZLIB BZip2::BZip2 Threads::Threads
                                                      ${CMAKE_DL_LIBS})
         target_include_directories(sextant_format SYSTEM PRIVATE ${hdf5_INCLUDE_DIRS})
         set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/format/hdf5_api.cpp" PROPERTIES

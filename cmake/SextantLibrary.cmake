@@ -127,7 +127,7 @@ if(SEXTANT_FORMAT)
     sextant_library(sextant_format_library OUTPUT sextant-format LAYERS format
         LINKS "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>" OpenEXR::OpenEXR PkgConfig::spng PkgConfig::zstd
               PkgConfig::blosc TIFF::TIFF
-              JPEG::JPEG ZLIB::ZLIB ${CMAKE_DL_LIBS})
+              JPEG::JPEG ZLIB::ZLIB BZip2::BZip2 ${CMAKE_DL_LIBS})
     target_link_libraries(sextant_format_library PUBLIC sextant_base)
     sextant_component(format sextant_format_library)
     target_link_libraries(sextant_all INTERFACE sextant_format_library)

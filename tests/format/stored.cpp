@@ -2,11 +2,13 @@
 // Formats with uncompressed samples: MRC, NPY, SER, DM3, DM4 and headerless files.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/format/fixtures.hpp"
 #include "tests/format/images.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include "tests/format/zarr_files.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -31,6 +33,7 @@ class StoredFrames : public testing::Test {
         const std::string message = failure([&] { open(name, bytes, detail); });
         return message.starts_with(path + ": ") ? message.substr(path.size() + 2) : message;
     }
+    FrameHeader path_header(const std::string& bytes) { return open("a.mrc", bytes)->header(); }
     TemporaryFolder folder;
     std::string path;
 };
@@ -51,6 +54,149 @@ TEST_F(StoredFrames, InMrcAreReadInEveryModeAndByteOrder) {
         expect(float{}, 2, Sample::f32);
         expect(std::uint16_t{}, 6, Sample::u16);
     }
+}
+
+TEST_F(StoredFrames, InMrcWithoutAMachineStampAreReadInTheByteOrderOfTheirHeader) {
+    for (const std::endian order : orders) {
+        const auto expect = [&]<class T>(T, int mode, const std::string& stamp) {
+            std::string bytes = mrc_bytes(mode, 3, shape, order, stack_bytes<T>(3, shape, order));
+            const std::string whole = bytes.replace(212, 2, stamp);
+            EXPECT_TRUE(holds_pattern(*open("a.mrc", whole))) << mode;
+            EXPECT_EQ(path_header(whole.substr(0, whole.size() - 1)).frames, 2) << mode;
+            EXPECT_TRUE(holds_pattern(*open("a.mrc.gz", deflated(whole, true)))) << mode;
+        };
+        const std::string none(2, '\0');
+        expect(std::int8_t{}, 0, none);
+        expect(std::int16_t{}, 1, none);
+        expect(float{}, 2, none);
+        expect(std::uint16_t{}, 6, none);
+        // A stamp is not believed if the header makes sense only in the other order.
+        expect(std::int16_t{}, 1, order == std::endian::little ? "\x11\x11" : "\x44\x44");
+    }
+}
+
+TEST_F(StoredFrames, InMrcMayHaveFourBits) {
+    for (const ImageShape size : {ImageShape{13, 7}, ImageShape{12, 7}, ImageShape{1, 3}}) {
+        std::string samples;
+        std::vector<std::vector<float>> expected(3);
+        for (std::int64_t frame = 0; frame < 3; ++frame) {
+            for (std::int64_t y = 0; y < size.height; ++y) {
+                unsigned two = 0;
+                for (std::int64_t x = 0; x < size.width; ++x) {
+                    const auto value = static_cast<unsigned>(pattern(frame, x, y)) % 16;
+                    expected[static_cast<std::size_t>(frame)].push_back(static_cast<float>(value));
+                    two = x % 2 == 0 ? value : two | value << 4;
+                    if (x % 2 == 1 || x + 1 == size.width)
+                        samples += static_cast<char>(two);
+                }
+            }
+        }
+        for (const std::endian order : orders) {
+            std::string bytes = mrc_bytes(101, 3, size, order, samples);
+            const auto expect = [&](const std::string& name, const std::string& file) {
+                const auto source = open(name, file);
+                EXPECT_EQ(source->header().sample, Sample::u8);
+                EXPECT_EQ(source->header().shape, size);
+                EXPECT_EQ(source->header().pixel, (PixelSize{2, 4, "Å"}));
+                for (std::int64_t frame = 2; frame >= 0; --frame)
+                    EXPECT_EQ(read_frame(*source, frame),
+                              expected[static_cast<std::size_t>(frame)]);
+                EXPECT_EQ(read_rows(*source, 1, {1, 2}),
+                          std::vector<float>(expected[1].begin() + size.width,
+                                             expected[1].begin() + 2 * size.width));
+            };
+            expect("a.mrc", bytes);
+            expect("a.mrc.gz", deflated(bytes, true));
+            EXPECT_EQ(remarks(*open("a.mrc", bytes.substr(0, bytes.size() - 1))),
+                      "truncated: 2 of 3 frames are complete");
+            if (size.width % 2 != 0)
+                continue;
+            // Before mode 101, two samples were stored in a byte of mode 0, which a flag states.
+            bytes = mrc_bytes(0, 3, {size.width / 2, size.height}, order, samples);
+            bytes.replace(40, 4, Bytewise(order).put<float>(2.F * size.width / 2).bytes());
+            bytes.replace(
+                152, 8,
+                Bytewise(order).put<std::int32_t>(1146047817).put<std::int32_t>(16).bytes());
+            expect("a.mrc", bytes);
+        }
+    }
+}
+
+TEST_F(StoredFrames, InMrcMayBeCompressed) {
+    const auto order = std::endian::little;
+    const std::string bytes =
+        mrc_bytes(1, 5, shape, order, stack_bytes<std::int16_t>(5, shape, order), 300);
+    const std::string streams = by_bzip2(bytes.substr(0, 700)) + by_bzip2(bytes.substr(700));
+    for (const auto& [name, stored] : {std::pair("a.mrc.gz", deflated(bytes, true)),
+                                       {"a.map.gz", deflated(bytes, true)},
+                                       {"a.mrcs.bz2", by_bzip2(bytes)},
+                                       {"a.mrc.bz2", streams + "and something else"},
+                                       // The content decides, not the extension.
+                                       {"a.mrc", by_bzip2(bytes)},
+                                       {"a.mrc.bz2", deflated(bytes, true)},
+                                       {"a.mrc.gz", bytes}}) {
+        const auto source = open(name, stored);
+        EXPECT_EQ(source->header().frames, 5) << name;
+        EXPECT_TRUE(holds_pattern(*source)) << name;
+    }
+    const std::string late = by_bzip2(bytes.substr(0, 1400)) + by_bzip2(bytes.substr(1400));
+    for (const std::string& stored : {deflated(bytes, true), late}) {
+        const auto cut = open("a.mrc.gz", stored.substr(0, stored.size() - 20));
+        EXPECT_THAT(failure([&] { read_frame(*cut, 4); }), HasSubstr("truncated: its compressed "));
+        std::string damaged = stored;
+        damaged[stored.size() - 5] ^= 1; // a checksum
+        const auto source = open("a.mrc.gz", damaged);
+        EXPECT_THAT(failure([&] { read_frame(*source, 4); }), HasSubstr("cannot be decompressed"));
+        EXPECT_EQ(refusal("a.mrc.gz", stored.substr(0, 12)),
+                  "has 0 bytes, expected an MRC header of 1024");
+    }
+}
+
+TEST_F(StoredFrames, InMrcWithTheWidthOfASignatureAreNotTakenForCompressed) {
+    const ImageShape wide{0x8b1f, 2}; // begins with the first two bytes of gzip
+    const auto little = std::endian::little;
+    EXPECT_TRUE(holds_pattern(
+        *open("a.mrc", mrc_bytes(0, 1, wide, little, stack_bytes<std::int8_t>(1, wide, little)))));
+}
+
+TEST_F(StoredFrames, InCompressedMrcAreRefusedIfTheyAreOutOfProportionToTheFile) {
+    for (const int mode : {2, 101}) {
+        const std::string bytes =
+            mrc_bytes(mode, 1000, {100000, 100000}, std::endian::little, std::string(4000, '\0'));
+        for (const std::string& stored : {deflated(bytes, true), by_bzip2(bytes)})
+            EXPECT_THAT(refusal("a.mrc.gz", stored), HasSubstr("too few for the "));
+    }
+}
+
+TEST_F(StoredFrames, AreWrittenToMrcCompressedByGzipButNotByBzip2) {
+    const FrameHeader header{3, shape, Sample::i16, 1, {2, 4, "Å"}, {}};
+    path = folder.path("a.mrc.gz");
+    write_pattern(path, header);
+    EXPECT_EQ(content(path).substr(0, 2), "\x1f\x8b");
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+    EXPECT_THAT(failure([&] { write_pattern(folder.path("a.mrc.bz2"), header); }),
+                HasSubstr("files of bzip2 can only be read, expected .mrc or .mrc.gz"));
+}
+
+TEST_F(StoredFrames, OfAnMrcMapHaveThePixelsOfTheAxesThatAreTheirColumnsAndRows) {
+    std::string bytes = mrc_bytes(1, 3, shape, std::endian::little,
+                                  stack_bytes<std::int16_t>(3, shape, std::endian::little));
+    // Columns are along z, rows along x, and sections along y.
+    bytes.replace(28, 24,
+                  Bytewise()
+                      .put_all(std::vector<std::int32_t>{7, 3, 13})
+                      .put_all(std::vector<float>{14, 9, 52})
+                      .bytes());
+    bytes.replace(64, 12, Bytewise().put_all(std::vector<std::int32_t>{3, 1, 2}).bytes());
+    EXPECT_EQ(open("a.map", bytes)->header().pixel, (PixelSize{4, 2, "Å"}));
+    EXPECT_EQ(open("a.map", bytes)->header().slice_distance, 3);
+}
+
+TEST_F(StoredFrames, OfTiffWithAPixelSizePerCentimetreKeepItInMrc) {
+    write_pattern(folder.path("a.mrc"), {1, shape, Sample::i16, 1, {1e-7, 2e-7, "cm"}, {}});
+    const PixelSize pixel = format::open_frames(folder.path("a.mrc"))->header().pixel;
+    EXPECT_FLOAT_EQ(static_cast<float>(pixel.x), 10);
+    EXPECT_FLOAT_EQ(static_cast<float>(pixel.y), 20);
 }
 
 TEST_F(StoredFrames, InMrcMayBeHalfFloats) {
@@ -95,7 +241,7 @@ TEST_F(StoredFrames, InInvalidMrcFilesAreRefused) {
     const auto order = std::endian::little;
     EXPECT_EQ(refusal("a.mrc", "short"), "has 5 bytes, expected an MRC header of 1024");
     EXPECT_EQ(refusal("a.mrc", mrc_bytes(4, 1, shape, order, "")),
-              "is of MRC mode 4, expected 0, 1, 2, 6 or 12");
+              "is of MRC mode 4 (complex numbers), expected 0, 1, 2, 6, 12 or 101");
     EXPECT_THAT(refusal("a.mrc", mrc_bytes(1, 1, {-3, 7}, order, "")), StartsWith("is -3×7"));
     EXPECT_THAT(refusal("a.mrc", mrc_bytes(1, 0, shape, order, "")), StartsWith("has 0 frames"));
     std::string long_header = mrc_bytes(1, 1, shape, order, "");

@@ -14,6 +14,7 @@
 #include "tests/format/frames.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include <blosc.h>
+#include <bzlib.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <zlib.h>
@@ -39,6 +40,16 @@ inline std::string deflated(const std::string& chunk, bool gzip) {
     deflate(&stream, Z_FINISH);
     stored.erase(stored.size() - stream.avail_out);
     deflateEnd(&stream);
+    return stored;
+}
+
+inline std::string by_bzip2(const std::string& bytes) {
+    auto size = static_cast<unsigned>(bytes.size() + bytes.size() / 100 + 600);
+    std::string stored(size, '\0');
+    if (BZ2_bzBuffToBuffCompress(stored.data(), &size, const_cast<char*>(bytes.data()),
+                                 static_cast<unsigned>(bytes.size()), 9, 0, 0) != BZ_OK)
+        throw std::runtime_error("bzip2 cannot compress");
+    stored.resize(size);
     return stored;
 }
 

@@ -35,9 +35,12 @@ constexpr std::array frame_formats{
     FrameFormat{"TIFF", ".tif .tiff .btf",
                 "stacks, BigTIFF, strips or tiles, integers and floats; axes of ImageJ and OME",
                 open_tiff, create_tiff, "u8 i8 u16 i16 u32 i32 f32"},
-    FrameFormat{"MRC", ".mrc .mrcs .map .st .ali .rec .ccp4",
-                "stacks and volumes, modes 0, 1, 2, 6, 12, extended header, both byte orders",
-                open_mrc, create_mrc, "i8 i16 u16 f16 f32"},
+    FrameFormat{
+        "MRC",
+        ".mrc .mrcs .map .st .ali .rec .ccp4 .mrc.gz .mrcs.gz .map.gz .mrc.bz2 .mrcs.bz2 "
+        ".map.bz2",
+        "stacks and volumes, modes 0, 1, 2, 6, 12, 101, both byte orders, compressed or not",
+        open_mrc, create_mrc, "i8 i16 u16 f16 f32"},
     FrameFormat{"DigitalMicrograph", ".dm3 .dm4", "the largest image; further axes are frames",
                 open_dm},
     FrameFormat{"SER", ".ser", "series of images written by TIA", open_ser},

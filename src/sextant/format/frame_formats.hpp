@@ -59,16 +59,18 @@ std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std:
                                              const SourceOptions& options);
 
 /// MRC and CCP4 maps and stacks: modes 0 (i8, or u8 if IMOD's header states this), 1 (i16), 2
-/// (f32), 6 (u16) and 12 (f16), in either byte order, with an extended header of any length. One
-/// frame per section; by convention, the first stored row is the bottom row. The pixel size is the
-/// cell size divided by the number of intervals, in Å.
+/// (f32), 6 (u16), 12 (f16) and 101 (4 bits, read as u8), in either byte order, with an extended
+/// header of any length, compressed by gzip or bzip2 or not. One frame per section; by convention,
+/// the first stored row is the bottom row. The pixel size is the cell size divided by the number of
+/// intervals, in Å. Rows of mode 101 are padded to whole bytes.
 ///
+/// Cost      compressed files: as for NIfTI.
 /// Source    Cheng et al., MRC2014, J. Struct. Biol. 192 (2015), doi:10.1016/j.jsb.2015.04.002
 std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
                                       const SourceOptions& options);
 
-/// Writes mode 0, 1, 2, 6 or 12 as a stack, with minimum, maximum and mean marked as undetermined.
-/// Pixel sizes in units of length are converted to Å.
+/// Writes mode 0, 1, 2, 6 or 12 as a stack, with minimum, maximum and mean marked as undetermined,
+/// compressed by gzip if the extension is .gz. Pixel sizes in units of length are converted to Å.
 std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader& header,
                                       const SinkOptions& options);
 
@@ -82,7 +84,7 @@ std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader
 /// Pairs of files (.hdr and .img), complex numbers and colours are refused.
 ///
 /// Cost      compressed files: decompressed once, up to the last sample that is read, to a scratch
-///           file (GzipSpool) of no more bytes than the header states. Each source has its own,
+///           file (Spool) of no more bytes than the header states. Each source has its own,
 ///           unless the options state that of another.
 /// Source    https://nifti.nimh.nih.gov/nifti-1, https://nifti.nimh.nih.gov/nifti-2
 std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::string& detail,

@@ -3,6 +3,8 @@
 
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/format/bzip2.hpp"
+#include "sextant/format/checks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,12 +23,15 @@ namespace {
 constexpr int gzip_window = 15 + 16; // the largest window, and headers of gzip
 constexpr std::size_t gzip_piece = std::size_t{1} << 17;
 
+constexpr std::size_t gzip_signature_bytes = 3; // the last one is deflate, the only method
+
 bool is_gzip_signature(std::span<const std::byte> bytes) {
-    return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
+    return bytes.size() >= gzip_signature_bytes && bytes[0] == std::byte{0x1f} &&
+           bytes[1] == std::byte{0x8b} && bytes[2] == std::byte{8};
 }
 
 /// A scratch file for the decompressed bytes of a file.
-ScratchFile gzip_scratch(const std::string& path) {
+ScratchFile spool_scratch(const std::string& path) {
     try {
         return ScratchFile(path);
     } catch (const InvalidFile&) { // a folder that is not writable
@@ -40,8 +45,22 @@ ScratchFile gzip_scratch(const std::string& path) {
 } // namespace
 
 bool is_gzip(const SourceFile& file) {
-    std::array<std::byte, 2> signature{};
+    std::array<std::byte, gzip_signature_bytes> signature{};
     return file.read_at(0, signature) == std::ssize(signature) && is_gzip_signature(signature);
+}
+
+std::unique_ptr<Decompressor> open_decompressor(const SourceFile& file) {
+    if (is_gzip(file))
+        return std::make_unique<GzipReader>(file);
+    if (is_bzip2(file))
+        return std::make_unique<Bzip2Reader>(file);
+    return nullptr;
+}
+
+void check_decompressed(const SourceFile& file, Bytes size) {
+    constexpr Bytes believable_bytes = Bytes{1} << 26;
+    if (size > believable_bytes)
+        check_plausible(file.path(), size, file.size(), deflate_ratio);
 }
 
 void GzipReader::End::operator()(z_stream_s* stream) const {
@@ -77,7 +96,7 @@ Bytes GzipReader::read(std::span<std::byte> to) {
         const int status = inflate(stream_.get(), Z_NO_FLUSH);
         done += room - stream_->avail_out;
         if (status == Z_STREAM_END) {
-            std::array<std::byte, 2> next{};
+            std::array<std::byte, gzip_signature_bytes> next{};
             const Bytes at = position_ - stream_->avail_in;
             ended_ = file_->read_at(at, next) < std::ssize(next) || !is_gzip_signature(next);
             if (!ended_)
@@ -92,22 +111,22 @@ Bytes GzipReader::read(std::span<std::byte> to) {
     return static_cast<Bytes>(done);
 }
 
-GzipSpool::GzipSpool(SourceFile file, Bytes size, const ScratchPlace& copy)
+Spool::Spool(SourceFile file, Bytes size, const ScratchPlace& copy)
     : file_(std::make_unique<SourceFile>(std::move(file))),
       size_(size),
-      reader_(*file_),
+      reader_(open_decompressor(*file_)),
       scratch_(ScratchFile::open(path(), copy)),
       is_own_(!scratch_) {
     if (scratch_)
         spooled_ = copy.bytes;
 }
 
-ScratchPlace GzipSpool::share(Bytes end) {
+ScratchPlace Spool::share(Bytes end) {
     spool(end);
     return scratch_->place(spooled_);
 }
 
-void GzipSpool::read(Bytes position, std::span<std::byte> to) {
+void Spool::read(Bytes position, std::span<std::byte> to) {
     const Bytes end = position + static_cast<Bytes>(to.size());
     if (position < 0 || end > size_)
         throw std::logic_error("read beyond the end of the decompressed file");
@@ -116,19 +135,19 @@ void GzipSpool::read(Bytes position, std::span<std::byte> to) {
 }
 
 /// Decompresses until `end` bytes are in the scratch file.
-void GzipSpool::spool(Bytes end) {
+void Spool::spool(Bytes end) {
     if (!is_own_ && end > spooled_) {
         is_own_ = true;
         spooled_ = 0;
         scratch_.reset();
     }
     if (!scratch_)
-        scratch_.emplace(gzip_scratch(path()));
+        scratch_.emplace(spool_scratch(path()));
     buffer_.resize(gzip_piece);
     while (spooled_ < end) {
         const Bytes wanted = std::min(std::ssize(buffer_), size_ - spooled_);
         const auto piece = std::span(buffer_).first(static_cast<std::size_t>(wanted));
-        const Bytes got = reader_.read(piece);
+        const Bytes got = reader_->read(piece);
         scratch_->write(spooled_, piece.first(static_cast<std::size_t>(got)));
         if (spooled_ + got == size_)
             check_end(); // throws each time, if data are damaged
@@ -142,13 +161,36 @@ void GzipSpool::spool(Bytes end) {
 }
 
 /// Reads the checksum, which may follow some further bytes: damaged data often have another length.
-void GzipSpool::check_end() {
+void Spool::check_end() {
     constexpr Bytes most = Bytes{1} << 20;
     for (Bytes beyond = 0, got = 1; got > 0 && beyond < most; beyond += got)
-        got = reader_.read(buffer_);
+        got = reader_->read(buffer_);
 }
 
 namespace {
+
+class SpooledFrames : public FrameSource {
+  public:
+    SpooledFrames(FrameHeader header, Spool spool, StoredLayout layout)
+        : FrameSource(spool.path(), std::move(header)),
+          spool_(std::move(spool)),
+          layout_(std::move(layout)) {}
+
+    ScratchPlace share() override {
+        return spool_.share(layout_.start(header().frames - 1, header().sample) +
+                            header().shape.height * row_bytes());
+    }
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        spool_.read(layout_.start(frame, header().sample) + rows.first * row_bytes(), to);
+        if (layout_.swapped)
+            swap_bytes(header().sample, to);
+    }
+
+    Spool spool_;
+    StoredLayout layout_;
+};
 
 class GzipSink : public FrameSink {
   public:
@@ -193,6 +235,10 @@ class GzipSink : public FrameSink {
 };
 
 } // namespace
+
+std::unique_ptr<FrameSource> spooled_frames(FrameHeader header, Spool spool, StoredLayout layout) {
+    return std::make_unique<SpooledFrames>(std::move(header), std::move(spool), std::move(layout));
+}
 
 std::unique_ptr<FrameSink> gzip_sink(const std::string& path, const FrameHeader& header,
                                      std::span<const std::byte> start) {

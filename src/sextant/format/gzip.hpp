@@ -4,6 +4,7 @@
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/scratch_file.hpp"
 #include "sextant/core/units.hpp"
+#include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <cstddef>
@@ -20,16 +21,32 @@ namespace sextant::format {
 /// True if a file begins with the signature of gzip.
 bool is_gzip(const SourceFile& file);
 
-/// Decompresses a file of gzip, of one or more members, from its start. Bytes after the last member
-/// are ignored.
-class GzipReader {
+/// Decompresses a file from its start.
+class Decompressor {
+  public:
+    virtual ~Decompressor() = default;
+    Decompressor(const Decompressor&) = delete;
+    Decompressor& operator=(const Decompressor&) = delete;
+
+    /// Reads until `to` is full or the compressed data end, also if they end too early. Returns the
+    /// number of bytes read. Throws InvalidFile if the data are damaged.
+    virtual Bytes read(std::span<std::byte> to) = 0;
+
+  protected:
+    Decompressor() = default;
+};
+
+/// Returns a decompressor for a file of gzip or bzip2, by its signature; null for other files. The
+/// file must outlive it.
+std::unique_ptr<Decompressor> open_decompressor(const SourceFile& file);
+
+/// Decompresses a file of gzip, of one or more members. Bytes after the last member are ignored.
+class GzipReader : public Decompressor {
   public:
     /// The file must outlive this object.
     explicit GzipReader(const SourceFile& file);
 
-    /// Reads until `to` is full or the compressed data end, also if they end too early. Returns the
-    /// number of bytes read. Throws InvalidFile if the data are damaged.
-    Bytes read(std::span<std::byte> to);
+    Bytes read(std::span<std::byte> to) override;
 
   private:
     struct End {
@@ -44,15 +61,21 @@ class GzipReader {
     bool ended_ = false;
 };
 
-/// The decompressed bytes of a file of gzip, in any order. They are decompressed up to the last one
-/// that is requested, once, and kept in a scratch file: in the folder of the file, or if this is
-/// not writable, in the folder for temporary files. The scratch file of another spool of the same
-/// file is read as far as it goes, if there is one.
-class GzipSpool {
+/// Throws InvalidFile if `size` decompressed bytes cannot be expected in a compressed file: more
+/// than 64 MiB, and more than 1032 times the size of the file, which is the most that gzip reaches.
+void check_decompressed(const SourceFile& file, Bytes size);
+
+/// The decompressed bytes of a file, in any order. They are decompressed up to the last one that is
+/// requested, once, and kept in a scratch file: in the folder of the file, or if this is not
+/// writable, in the folder for temporary files. The scratch file of another spool of the same file
+/// is read as far as it goes, if there is one.
+class Spool {
   public:
     /// `size`: the number of bytes that the file should have after decompression; further bytes are
     /// ignored.
-    GzipSpool(SourceFile file, Bytes size, const ScratchPlace& copy = {});
+    ///
+    /// Requires  a file for which open_decompressor() has a decompressor.
+    Spool(SourceFile file, Bytes size, const ScratchPlace& copy = {});
 
     const std::string& path() const { return file_->path(); }
     /// Throws InvalidFile if there are fewer bytes than `size`, or if they are damaged.
@@ -66,11 +89,15 @@ class GzipSpool {
 
     std::unique_ptr<SourceFile> file_;
     Bytes size_, spooled_ = 0;
-    GzipReader reader_;
+    std::unique_ptr<Decompressor> reader_;
     std::optional<ScratchFile> scratch_;
     bool is_own_ = true; ///< unless the scratch file is that of another spool
     std::vector<std::byte> buffer_;
 };
+
+/// Returns a source of frames that are stored in a compressed file with the given layout, in rows
+/// without gaps.
+std::unique_ptr<FrameSource> spooled_frames(FrameHeader header, Spool spool, StoredLayout layout);
 
 /// Returns a sink that writes `start` and all samples as stored_sink does, compressed by gzip at
 /// level 1. Its files are the same for the same samples.

@@ -3,13 +3,20 @@
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
+#include "sextant/format/gzip.hpp"
 #include "sextant/format/source_file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -60,57 +67,100 @@ std::int32_t integer(const Header& header, std::size_t at, bool swapped) {
     return number_in<std::int32_t>(header, at, swapped);
 }
 
-/// True if the machine stamp states foreign byte order or, if there is no stamp, if mode and
-/// extended header are valid only when swapped.
-bool is_swapped(const Header& header) {
-    const auto stamp = std::to_integer<int>(header[machine_stamp]);
-    if (stamp == 0x44)
-        return false;
-    if (stamp == 0x11)
-        return true;
-    const auto makes_sense = [&](bool swapped) {
-        const std::int32_t number = integer(header, mode, swapped);
-        return number >= 0 && number < 128 && integer(header, extended, swapped) >= 0;
-    };
-    return !makes_sense(false) && makes_sense(true);
+constexpr std::int32_t half_byte_mode = 101;
+
+/// The size of a sample of a mode in half bytes; 0 if the mode is unknown.
+std::int64_t half_bytes_of_mode(std::int32_t number) {
+    const std::optional<Sample> sample = sample_of_mode(number);
+    return number == half_byte_mode ? 1 : sample ? 2 * size_of(*sample) : 0;
 }
 
-/// True if the samples of mode 0 are unsigned: IMOD writes unsigned bytes unless a flag is set.
-bool has_unsigned_bytes(const Header& header, bool swapped) {
+/// How well a header makes sense in a byte order: 0 if it does not; 2 if a file of `size` bytes is
+/// also large enough for its first section.
+int plausibility(const Header& header, bool swapped, Bytes size) {
+    const std::int64_t width = integer(header, columns, swapped),
+                       height = integer(header, rows, swapped),
+                       extra = integer(header, extended, swapped);
+    const std::int32_t number = integer(header, mode, swapped);
+    if (width < 1 || height < 1 || integer(header, sections, swapped) < 1 || number < 0 ||
+        number > 127 || extra < 0)
+        return 0;
+    const std::int64_t room = size - static_cast<Bytes>(mrc_header_bytes) - extra;
+    const std::int64_t row =
+        (width * std::max<std::int64_t>(1, half_bytes_of_mode(number)) + 1) / 2;
+    return room / row >= height ? 2 : 1;
+}
+
+/// True if samples and header are in foreign byte order: the one in which the header makes sense,
+/// or if it makes sense in both, the one that the machine stamp states. Without a stamp, it is the
+/// one in which the sides are shorter, since those of small numbers in the other order are huge.
+bool is_swapped(const Header& header, Bytes size) {
+    const int native = plausibility(header, false, size),
+              foreign = plausibility(header, true, size);
+    if (native != foreign)
+        return foreign > native;
+    const auto stamp = std::to_integer<int>(header[machine_stamp]);
+    constexpr int little = 0x44, big = 0x11;
+    if (stamp == little || stamp == big)
+        return stamp == big;
+    const auto longest = [&](bool swapped) {
+        return std::max(integer(header, columns, swapped), integer(header, rows, swapped));
+    };
+    return native > 0 && longest(true) < longest(false);
+}
+
+/// True if IMOD's flags are stored, and have this bit.
+bool has_imod_flag(const Header& header, bool swapped, std::int32_t flag, bool expected = true) {
     constexpr std::int32_t imod = 1146047817;
-    constexpr std::int32_t signed_flag = 1;
     return integer(header, imod_stamp, swapped) == imod &&
-           (integer(header, imod_flags, swapped) & signed_flag) == 0;
+           ((integer(header, imod_flags, swapped) & flag) != 0) == expected;
+}
+
+/// True if samples have 4 bits, in a mode of their own.
+bool has_half_bytes(const Header& header, bool swapped) {
+    return integer(header, mode, swapped) == half_byte_mode;
+}
+
+/// True if each byte of mode 0 holds two samples, as a flag of IMOD states; columns are counted in
+/// bytes. SerialEM wrote such files before mode 101 was defined.
+bool has_bytes_of_two(const Header& header, bool swapped) {
+    constexpr std::int32_t two_in_a_byte = 16;
+    return integer(header, mode, swapped) == 0 && has_imod_flag(header, swapped, two_in_a_byte);
 }
 
 Sample checked_sample(const std::string& path, const Header& header, bool swapped) {
     const std::int32_t number = integer(header, mode, swapped);
+    if (has_half_bytes(header, swapped) || has_bytes_of_two(header, swapped))
+        return Sample::u8;
     const std::optional<Sample> sample = sample_of_mode(number);
     if (!sample) {
-        throw InvalidFile(path,
-                          fmt::format("is of MRC mode {}, expected 0, 1, 2, 6 or 12", number));
+        const bool complex = number == 3 || number == 4;
+        throw InvalidFile(path, fmt::format("is of MRC mode {}{}, expected 0, 1, 2, 6, 12 or 101",
+                                            number, complex ? " (complex numbers)" : ""));
     }
-    return *sample == Sample::i8 && has_unsigned_bytes(header, swapped) ? Sample::u8 : *sample;
+    // IMOD writes unsigned bytes unless a flag is set.
+    constexpr std::int32_t signed_bytes = 1;
+    return *sample == Sample::i8 && has_imod_flag(header, swapped, signed_bytes, false) ? Sample::u8
+                                                                                        : *sample;
 }
 
-PixelSize pixel_size(const Header& header, bool swapped, const ImageShape& shape) {
-    const auto side = [&](std::size_t axis, std::int64_t pixels) {
-        const std::int32_t stated = integer(header, intervals + 4 * axis, swapped);
-        const auto length = static_cast<double>(number_in<float>(header, cell + 4 * axis, swapped));
-        return length / static_cast<double>(stated > 0 ? stated : pixels);
-    };
-    return {side(0, shape.width), side(1, shape.height), "Å"};
+/// The axes of the cell along which columns, rows and sections lie, from 0; usually 0, 1 and 2.
+std::array<std::size_t, 3> axes_of_cell(const Header& header, bool swapped) {
+    std::array<std::size_t, 3> order{};
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = static_cast<std::size_t>(integer(header, axes + 4 * i, swapped)) - 1;
+    std::array<std::size_t, 3> sorted = order;
+    std::ranges::sort(sorted);
+    constexpr std::array<std::size_t, 3> usual{0, 1, 2};
+    return sorted == usual ? order : usual;
 }
 
-/// Returns a unit of length in Å; 0 if it is not a length.
-double angstroms(const std::string& unit) {
-    constexpr std::array<std::pair<std::string_view, double>, 6> lengths{
-        {{"Å", 1}, {"pm", .01}, {"nm", 10}, {"µm", 1e4}, {"mm", 1e7}, {"m", 1e10}}};
-    for (const auto& [name, length] : lengths) {
-        if (unit == name)
-            return length;
-    }
-    return 0;
+/// The step along an axis of the cell, of which `stated` intervals or else `count` are as long as
+/// it.
+double step_of(const Header& header, bool swapped, std::size_t axis, std::int64_t count) {
+    const std::int32_t stated = integer(header, intervals + 4 * axis, swapped);
+    const auto length = static_cast<double>(number_in<float>(header, cell + 4 * axis, swapped));
+    return length / static_cast<double>(stated > 0 ? stated : count);
 }
 
 /// A volume, whose sections are slices of a known distance, has one interval per section. A stack
@@ -119,7 +169,7 @@ Header make_header(const FrameHeader& frames, StackAxis axis_of_stack) {
     Header header{};
     const std::array<std::int64_t, 3> counts{frames.shape.width, frames.shape.height,
                                              frames.frames};
-    const double unit = angstroms(frames.pixel.unit);
+    const double unit = metres_of(frames.pixel.unit) / metres_of("Å");
     const bool volume = axis_of_stack == StackAxis::slices && frames.slice_distance > 0;
     const std::array<double, 3> sizes{unit * frames.pixel.x, unit * frames.pixel.y,
                                       unit * (volume ? frames.slice_distance : frames.pixel.x)};
@@ -148,48 +198,114 @@ Header make_header(const FrameHeader& frames, StackAxis axis_of_stack) {
     return header;
 }
 
+/// Frames of 4-bit samples, two in each byte: the first one is in the low half.
+class HalfByteFrames : public FrameSource {
+  public:
+    /// `bytes`: the frames as bytes, with (width + 1) / 2 bytes per row.
+    HalfByteFrames(FrameHeader header, std::unique_ptr<FrameSource> bytes)
+        : FrameSource(bytes->path(), std::move(header)), bytes_(std::move(bytes)) {}
+
+    ScratchPlace share() override { return bytes_->share(); }
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        const auto width = static_cast<std::size_t>(header().shape.width);
+        const std::size_t stored = (width + 1) / 2;
+        packed_.resize(static_cast<std::size_t>(rows.count()) * stored);
+        bytes_->read_samples(frame, rows, packed_);
+        for (std::size_t y = 0; y < static_cast<std::size_t>(rows.count()); ++y) {
+            for (std::size_t x = 0; x < width; ++x) {
+                const std::byte two = packed_[y * stored + x / 2];
+                to[y * width + x] = x % 2 == 0 ? two & std::byte{0x0f} : two >> 4;
+            }
+        }
+    }
+
+    std::unique_ptr<FrameSource> bytes_;
+    std::vector<std::byte> packed_;
+};
+
+/// Opens frames that are stored without gaps from byte `start` on, in a compressed file or not.
+std::unique_ptr<FrameSource> open_sections(SourceFile file, FrameHeader header, Bytes start,
+                                           bool swapped, bool compressed,
+                                           const SourceOptions& options) {
+    StoredLayout layout = dense_layout(header, start, swapped);
+    if (!compressed)
+        return stored_frames(std::move(file), std::move(header), std::move(layout));
+    const Bytes end = layout.start(header.frames, header.sample);
+    check_decompressed(file, end);
+    check_row(file.path(), header, file.size());
+    return spooled_frames(std::move(header), Spool(std::move(file), end, options.copy),
+                          std::move(layout));
+}
+
 } // namespace
 
 std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
-                                      const SourceOptions&) {
+                                      const SourceOptions& options) {
     refuse_detail(path, detail);
     SourceFile file(path);
     Header header{};
-    if (file.read_at(0, header) < static_cast<Bytes>(mrc_header_bytes))
+    const std::unique_ptr<Decompressor> decompressor = open_decompressor(file);
+    const Bytes got = decompressor ? decompressor->read(header) : file.read_at(0, header);
+    if (got < static_cast<Bytes>(mrc_header_bytes))
         throw InvalidFile(path, fmt::format("has {} bytes, expected an MRC header of {}",
-                                            file.size(), mrc_header_bytes));
-    const bool swapped = is_swapped(header);
+                                            decompressor ? got : file.size(), mrc_header_bytes));
+    // The size of compressed files is not known before they are decompressed.
+    constexpr Bytes most = Bytes{1} << 50;
+    const Bytes size = decompressor ? most : file.size();
+    const bool swapped = is_swapped(header, size);
     const std::int64_t extended_bytes = integer(header, extended, swapped);
     FrameHeader frames{integer(header, sections, swapped),
                        {integer(header, columns, swapped), integer(header, rows, swapped)},
                        checked_sample(path, header, swapped)};
+    const ImageShape counted = frames.shape;
+    const bool half_bytes = has_half_bytes(header, swapped),
+               two = has_bytes_of_two(header, swapped);
+    if (two)
+        frames.shape.width *= 2;
     checked_frames(path, frames);
-    if (extended_bytes < 0 || extended_bytes > file.size()) {
+    if (extended_bytes < 0 || extended_bytes > size) {
         throw InvalidFile(path,
                           fmt::format("claims an extended header of {} bytes, but the file has {}: "
                                       "damaged or truncated",
                                       extended_bytes, file.size()));
     }
-    frames.pixel = believable(pixel_size(header, swapped, frames.shape), frames.remarks);
-    if (const std::int32_t planes = integer(header, intervals + 8, swapped); planes > 1) {
-        const auto depth = static_cast<double>(number_in<float>(header, cell + 8, swapped));
-        frames.slice_distance = believable_distance(depth / planes, frames.pixel); // of a volume
-    }
-    const auto layout =
-        dense_layout(frames, static_cast<Bytes>(mrc_header_bytes) + extended_bytes, swapped);
-    return stored_frames(std::move(file), std::move(frames), layout);
+    const auto along = axes_of_cell(header, swapped);
+    frames.pixel = believable(PixelSize{step_of(header, swapped, along[0], counted.width),
+                                        step_of(header, swapped, along[1], counted.height), "Å"},
+                              frames.remarks);
+    if (integer(header, intervals + 4 * along[2], swapped) > 1)
+        frames.slice_distance =
+            believable_distance(step_of(header, swapped, along[2], 1), frames.pixel); // of a volume
+    const Bytes start = static_cast<Bytes>(mrc_header_bytes) + extended_bytes;
+    if (!half_bytes && !two)
+        return open_sections(std::move(file), std::move(frames), start, swapped,
+                             decompressor != nullptr, options);
+    const ImageShape shape = frames.shape;
+    frames.shape.width = (shape.width + 1) / 2;
+    auto bytes = open_sections(std::move(file), std::move(frames), start, false,
+                               decompressor != nullptr, options);
+    FrameHeader unpacked = bytes->header();
+    unpacked.shape = shape;
+    return std::make_unique<HalfByteFrames>(std::move(unpacked), std::move(bytes));
 }
 
 std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader& header,
                                       const SinkOptions& options) {
     check_sink(path, header, {Sample::i8, Sample::i16, Sample::f32, Sample::u16, Sample::f16});
+    if (has_extension(path, ".bz2"))
+        throw InvalidFile(path, "cannot be written: files of bzip2 can only be read, expected .mrc "
+                                "or .mrc.gz");
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (std::max({header.frames, header.shape.width, header.shape.height}) > most) {
         throw InvalidFile(path,
                           fmt::format("cannot hold {} frames of {}, expected at most {} per side",
                                       header.frames, to_text(header.shape), most));
     }
-    return stored_sink(path, header, make_header(header, options.axis));
+    const Header start = make_header(header, options.axis);
+    return has_extension(path, ".gz") ? gzip_sink(path, header, start)
+                                      : stored_sink(path, header, start);
 }
 
 } // namespace sextant::format

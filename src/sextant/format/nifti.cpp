@@ -266,30 +266,6 @@ VolumeGrid nifti_grid(const NiftiHeader& header) {
     return grid;
 }
 
-/// Uncompressed frames in a file of gzip.
-class GzipFrames : public FrameSource {
-  public:
-    GzipFrames(FrameHeader header, GzipSpool spool, StoredLayout layout)
-        : FrameSource(spool.path(), std::move(header)),
-          spool_(std::move(spool)),
-          layout_(std::move(layout)) {}
-
-    ScratchPlace share() override {
-        return spool_.share(layout_.start(header().frames - 1, header().sample) +
-                            header().shape.height * row_bytes());
-    }
-
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
-        spool_.read(layout_.start(frame, header().sample) + rows.first * row_bytes(), to);
-        if (layout_.swapped)
-            swap_bytes(header().sample, to);
-    }
-
-    GzipSpool spool_;
-    StoredLayout layout_;
-};
-
 /// Frames of f32: those of another source, multiplied and shifted in f64.
 class ScaledFrames : public FrameSource {
   public:
@@ -386,10 +362,10 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
     end += first;
     check_plausible(path, end, file.size(), deflate_ratio);
     check_row(path, header, file.size());
-    return with_nifti_scale(
-        std::make_unique<GzipFrames>(
-            std::move(header), GzipSpool(std::move(file), end, options.copy), std::move(layout)),
-        nifti);
+    return with_nifti_scale(spooled_frames(std::move(header),
+                                           Spool(std::move(file), end, options.copy),
+                                           std::move(layout)),
+                            nifti);
 }
 
 namespace {
