@@ -90,6 +90,28 @@ std::vector<UnitFormat> unit_formats() {
                       x_unit,
                       y_unit.empty() ? "" : fmt::format(" PhysicalSizeYUnit=\"{}\"", y_unit))});
          }},
+        {"DigitalMicrographTiff", "a.tif",
+         [](auto& path, auto& x_unit, auto& y_unit) {
+             const TiffBytes numbers(std::endian::little, false);
+             // Another program has described the file for ImageJ, which has one unit.
+             make_tiff(path, {.shape = shape,
+                              .description = "ImageJ=1.11a\nunit=nm\n",
+                              .pixels_per_unit = 1,
+                              .tags = {TiffBytes::text(65003, latin(x_unit)),
+                                       TiffBytes::text(65004, latin(y_unit)),
+                                       numbers.number(65009, 1), numbers.number(65010, 2)}});
+         }},
+        {"HamamatsuTiff", "a.tif",
+         [](auto& path, auto& x_unit, auto& y_unit) {
+             make_tiff(path,
+                       {.shape = shape,
+                        .description = fmt::format(
+                            "[Application],Software=\"HPD-TA\"\r\n[Scaling],ScalingXType=1,"
+                            "ScalingXScale=1,ScalingXUnit=\"{}\",ScalingXScalingFile=\"Other\","
+                            "ScalingYScale=2,ScalingYUnit=\"{}\",ScalingYScalingFile=\"\"[Comment]",
+                            x_unit, y_unit),
+                        .tags = {TiffBytes::text(305, "HPD-TA 9.5")}});
+         }},
         {"DM3", "a.dm3",
          [](auto& path, auto& x_unit, auto& y_unit) { make_dm(path, 3, x_unit, y_unit); }},
         {"DM4", "a.dm4",

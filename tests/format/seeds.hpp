@@ -49,12 +49,24 @@ inline std::vector<Seed> seeds() {
                                                  : ""},
                        pattern_bytes<std::uint8_t>(page, shape));
     }
+    TiffBytes instruments(std::endian::little, false);
+    instruments.add({.shape = shape,
+                     .bits = 8,
+                     .description = "[Scaling],ScalingXUnit=\"nm\",ScalingXScalingFile=\"#8,13\","
+                                    "ScalingYScale=2,ScalingYUnit=\"nm\"",
+                     .tags = {TiffBytes::text(271, "JEOL Ltd."), TiffBytes::text(305, "HPD-TA"),
+                              TiffBytes::text(34118, "0\n0\n0\n5e-9\n"),
+                              TiffBytes::text(34682, "[Scan]\nPixelWidth=1e-9\nPixelHeight=1e-9\n"),
+                              TiffBytes::text(65003, "nm"), TiffBytes::text(65004, "nm"),
+                              instruments.number(65009, .5), instruments.number(65010, .5)}},
+                    pattern_bytes<std::uint8_t>(0, shape));
     const std::string i16 = stack_bytes<std::int16_t>(2, shape, little);
     return {
         {"strips.tif", "", by_sink(Sample::u16, 3)},
         {"labels.tif", "", by_sink(Sample::u32, 2)},
         {"hyperstack.tif", "", of(hyperstack.bytes())},
         {"tiles.tif", "", of(tiled_stack<float>(2, {37, 21}, 16))},
+        {"instruments.tif", "", of(instruments.bytes())},
         {"a.mrc", "", of(mrc_bytes(1, 2, shape, little, i16))},
         {"half.mrc", "", of(mrc_bytes(101, 4, shape, little, i16))},
         {"a.mrc.gz", "", of(deflated(mrc_bytes(1, 2, shape, little, i16), true))},

@@ -129,8 +129,9 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string
 /// slices but only one frame per slice, the slices are read as frames, unless a slice is requested.
 /// The frame interval is read from the metadata of ImageJ or OME.
 ///
-/// The pixel size is read from the metadata of ImageJ or OME, or else from a resolution in pixels
-/// per centimetre. A resolution in pixels per inch is meant for printing and is not used.
+/// The pixel size is read from the metadata of ImageJ, OME or an instrument (tiff_instruments.hpp),
+/// or else from a resolution in pixels per centimetre. A resolution in pixels per inch is meant for
+/// printing and is not used.
 ///
 /// Requires  pages of the shape and sample type of the first; others cause a remark, and
 ///           InvalidFile when read. Pages beyond the end of a truncated file are left out.

@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/tiff_instruments.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -226,7 +227,13 @@ TiffNotes described_notes(TIFF* file, std::string_view text, const std::string& 
 TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples) {
     const char* stored = nullptr;
     TIFFGetField(file, TIFFTAG_IMAGEDESCRIPTION, &stored);
-    return described_notes(file, stored ? stored : "", path, pages, samples);
+    TiffNotes notes = described_notes(file, stored ? stored : "", path, pages, samples);
+    if (const auto instrument = instrument_notes(file, stored ? stored : "")) {
+        notes.pixel = instrument->pixel;
+        if (instrument->frame_interval > 0)
+            notes.frame_interval = instrument->frame_interval;
+    }
+    return notes;
 }
 
 namespace {
