@@ -4,13 +4,17 @@
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/registration/checkpoint.hpp"
+#include "sextant/registration/series_identity.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/registration/made_series.hpp"
+#include "tests/support/changed_fields.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -189,6 +193,34 @@ TEST(LiveLinks, of_other_frames_or_conditions_are_not_taken) {
     RegistrationOptions options;
     options.contrast = ContrastSearch::same;
     EXPECT_EQ(registered(made.frames, series.folder(), options).resumed, 0U);
+}
+
+TEST(LiveLinks, made_with_other_options_are_taken_only_if_these_have_no_effect_on_them) {
+    const MadeSeries made = make_series(5);
+    const LiveSeries series(made.frames, 100);
+    const TemporaryFolder folder;
+    const std::map<std::string, std::string> other_values = {
+        {"memory", "32M"}, {"frames", "0-2"},    {"despike", "9"},
+        {"rotation", "8"}, {"reference", "2"},   {"threads", "3"},
+        {"farthest", "2"}, {"checkpoint", "no"}, {"prefilter", "1.7000001"}};
+    const auto free = registration::options_without_effect_on_links();
+    RegistrationOptions usual;
+    for (const Field& field : record_of(usual).fields) {
+        SCOPED_TRACE(field.name);
+        RegistrationOptions options;
+        Record record = record_of(options);
+        change(record, field.name, other_values);
+        const std::string copy = folder.path("copy"), fresh = folder.path("fresh");
+        std::filesystem::create_directory(copy);
+        std::filesystem::copy(LiveLinks::path(series.folder()), copy);
+        const RegistrationResult result = registered(made.frames, copy, options);
+        const bool is_free = std::ranges::find(free, field.name) != free.end();
+        if (!is_free)
+            EXPECT_EQ(result.resumed, 0U);
+        else if (field.name != "restart" && field.name != "flatten")
+            EXPECT_GT(result.resumed, 0U);
+        expect_same(result, registered(made.frames, fresh, options));
+    }
 }
 
 TEST(LiveLinks, are_continued_unless_the_conditions_differ) {

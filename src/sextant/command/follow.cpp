@@ -7,6 +7,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/growing_frames.hpp"
+#include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/live_registration.hpp"
 #include "sextant/report/text.hpp"
 
@@ -53,7 +54,12 @@ class Follower {
     }
 
   private:
-    bool continues() const { return registration::LiveLinks::exist(series_.output); }
+    /// After a run that registered the series but failed, all frames of its stream are in the
+    /// spool.
+    bool continues() const {
+        return registration::LiveLinks::exist(series_.output) &&
+               !registration::Checkpoint::is_marked_failed(series_.output);
+    }
 
     void open_spool() {
         const std::filesystem::path output = std::filesystem::path(series_.output) / "";

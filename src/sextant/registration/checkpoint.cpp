@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,10 @@ constexpr std::string_view prefix = "checkpoint.";
 
 std::string path_of(const std::string& folder, int rank) {
     return (std::filesystem::path(folder) / fmt::format("{}{}", prefix, rank)).string();
+}
+
+std::string mark_of(const std::string& folder) {
+    return (std::filesystem::path(folder) / fmt::format("{}failed", prefix)).string();
 }
 
 std::vector<std::string> files_in(const std::string& folder) {
@@ -68,6 +73,13 @@ void check_file(const Journal& file, const Checkpoint::Identity& identity) {
         fmt::format("{}: belongs to another run; use another folder, or restart", file.path()));
 }
 
+void remove_files(const std::string& folder) {
+    std::error_code in_the_way; // ignored: the next run detects files that remain
+    for (const std::string& path : files_in(folder))
+        std::filesystem::remove(path, in_the_way);
+    std::filesystem::remove(mark_of(folder), in_the_way);
+}
+
 } // namespace
 
 void Checkpoint::check(const std::string& folder, const Identity& identity) {
@@ -76,15 +88,41 @@ void Checkpoint::check(const std::string& folder, const Identity& identity) {
 }
 
 void Checkpoint::remove(const std::string& folder) {
-    std::error_code in_the_way; // ignored: the next run detects files that remain
-    for (const std::string& path : files_in(folder))
-        std::filesystem::remove(path, in_the_way);
+    remove_files(folder);
     LiveLinks::remove(folder);
+}
+
+void Checkpoint::mark_failed(const std::string& folder) {
+    if (!files_in(folder).empty())
+        std::ofstream(mark_of(folder), std::ios::app);
+}
+
+bool Checkpoint::is_marked_failed(const std::string& folder) {
+    std::error_code unknown;
+    return std::filesystem::exists(mark_of(folder), unknown);
+}
+
+bool Checkpoint::remove_failed(const std::string& folder, const Identity& series) {
+    if (!is_marked_failed(folder))
+        return false;
+    const auto is_of_series = [&](const std::string& path) {
+        const Journal file = Journal::open(path);
+        return !file.text() || std::ranges::all_of(series, [&](const auto& entry) {
+            return value_in(*file.text(), entry.first) == entry.second;
+        });
+    };
+    if (std::ranges::all_of(files_in(folder), is_of_series))
+        return false;
+    remove_files(folder);
+    return true;
 }
 
 Checkpoint::Checkpoint(const std::string& folder, int rank, const Identity& identity)
     : folder_(folder) {
     check(folder, identity);
+    std::error_code in_the_way;
+    if (rank == 0)
+        std::filesystem::remove(mark_of(folder), in_the_way);
     const std::string own = path_of(folder, rank);
     files_.push_back(Journal::append_to(
         own, text_of(identity), [&](const RecordPlace& place, std::span<const std::byte> record) {

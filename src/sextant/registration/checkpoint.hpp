@@ -39,6 +39,13 @@ class Checkpoint : public Ledger {
     static void check(const std::string& folder, const Identity& identity);
     /// Also removes links that were made while the series was recorded (live_links.hpp).
     static void remove(const std::string& folder);
+    /// Marks a checkpoint, until it is continued, as that of a run that ended with an error. The
+    /// mark is an empty file, `checkpoint.failed`, which fits on a full disk.
+    static void mark_failed(const std::string& folder);
+    static bool is_marked_failed(const std::string& folder);
+    /// Removes a checkpoint that is marked so, but no links, if it states other values of `series`
+    /// than these. Returns true if it was removed.
+    static bool remove_failed(const std::string& folder, const Identity& series);
 
   private:
     struct Place {

@@ -3,7 +3,8 @@
 
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/registration/series_registration.hpp"
+#include "sextant/registration/checkpoint.hpp"
+#include "sextant/registration/series_identity.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -52,11 +53,12 @@ void visit_live_links(const std::string& folder, const std::string& conditions,
 
 std::string conditions_of_links(const RegistrationOptions& options, const FrameHeader& series,
                                 double offset, std::uint64_t detector) {
-    return fmt::format("sextant: {}\nshape: {}x{}\nsamples: {}\noffset: {:g}\nprefilter: {:g}\n"
-                       "contrast: {}\nrotation: {:g}\ndetector: {:016x}\n",
-                       version(), series.shape.width, series.shape.height, name(series.sample),
-                       offset, options.prefilter, name(options.contrast),
-                       options.rigid.most_rotation, detector);
+    std::string text = fmt::format(
+        "sextant: {}\nshape: {}x{}\nsamples: {}\noffset: {}\ndetector: {:016x}\n", version(),
+        series.shape.width, series.shape.height, name(series.sample), offset, detector);
+    for (const auto& [option, value] : identity_of(options, options_without_effect_on_links()))
+        text += fmt::format("{}: {}\n", option, value);
+    return text;
 }
 
 std::string LiveLinks::path(const std::string& folder) {
@@ -74,6 +76,9 @@ void LiveLinks::remove(const std::string& folder) {
 }
 
 LiveLinks::LiveLinks(const std::string& folder, const std::string& conditions) {
+    if (Checkpoint::is_marked_failed(folder) && exist(folder) &&
+        Journal::open(path(folder)).text() != conditions)
+        remove(folder); // links of a run that failed do not stop another one
     journal_.emplace(Journal::append_to(
         path(folder), conditions, [this](const RecordPlace&, std::span<const std::byte> record) {
             const auto entry = live_entry(record);

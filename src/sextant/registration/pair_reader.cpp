@@ -99,7 +99,7 @@ FrameStatistics statistics_of(std::span<const float> samples) {
 bool same_samples(const FrameStatistics& a, const FrameStatistics& b) {
     const auto values = [](const FrameStatistics& frame) {
         return std::tuple(frame.mean, frame.least, frame.largest, frame.at_largest, frame.gaps,
-                          frame.deviation);
+                          frame.deviation, frame.shading);
     };
     return values(a) == values(b);
 }

@@ -15,6 +15,7 @@
 #include "sextant/registration/live_links.hpp"
 #include "sextant/registration/refinement.hpp"
 #include "sextant/registration/row_series.hpp"
+#include "sextant/registration/series_identity.hpp"
 #include "sextant/registration/shading.hpp"
 #include "sextant/registration/station_series.hpp"
 
@@ -23,7 +24,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -105,20 +105,29 @@ RigidMotion common_motion(const std::vector<RigidMotion>& moves) {
             median_of(&RigidMotion::ty)};
 }
 
+std::string hash_of(std::span<const double> values) {
+    return fmt::format("{:016x}", checksum_of(std::as_bytes(values)));
+}
+
 /// A hash of the frames' statistics, to recognise the series.
 std::string fingerprint(const std::vector<FrameStatistics>& frames) {
-    std::uint64_t sum = 0xcbf29ce484222325;
+    std::vector<double> values;
+    for (const FrameStatistics& frame : frames)
+        values.insert(values.end(),
+                      {frame.mean, frame.least, frame.largest,
+                       static_cast<double>(frame.at_largest), static_cast<double>(frame.gaps)});
+    return hash_of(values);
+}
+
+/// A hash of statistics that depend on the positions of samples in a frame, and on the prefilter:
+/// it tells a series from one whose frames are shifted or reflected.
+std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames) {
+    std::vector<double> values;
     for (const FrameStatistics& frame : frames) {
-        for (const double value :
-             {frame.mean, frame.least, frame.largest, static_cast<double>(frame.at_largest),
-              static_cast<double>(frame.gaps)}) {
-            std::uint64_t bits = 0;
-            std::memcpy(&bits, &value, sizeof bits);
-            sum = (sum ^ bits) * 0x100000001b3;
-            sum ^= sum >> 29;
-        }
+        values.push_back(frame.deviation);
+        values.insert(values.end(), frame.shading.begin(), frame.shading.end());
     }
-    return fmt::format("{:016x}", sum);
+    return hash_of(values);
 }
 
 /// Returns an upper bound of the disk space of a checkpoint with displacement fields: those of all
@@ -478,9 +487,29 @@ class SeriesRegistration::Run {
         timed(result_.seconds.inspection, [&] { inspection = inspect_series(*context_); });
         end_inspection();
         warn_of_copies(inspection);
+        content_ = fingerprint(inspection.statistics);
         timed(result_.seconds.inspection, [&] { flatten(inspection); });
         require_two(inspection.usable.size(), inspection.frames);
         open_ledger(inspection);
+        try {
+            register_inspected(std::move(inspection));
+        } catch (const AgreedFailure&) {
+            leave_checkpoint();
+            throw;
+        }
+        ledger_.reset();
+        agree(communicator_, [] {}); // all ranks have closed their files
+        if (is_first() && has_checkpoint())
+            Checkpoint::remove(options_.checkpoint);
+        return std::move(result_);
+    }
+
+  private:
+    bool is_first() const { return communicator_.rank() == 0; }
+    bool has_checkpoint() const { return !options_.checkpoint.empty(); }
+    bool nonrigid() const { return options_.model == MotionModel::nonrigid; }
+
+    void register_inspected(SeriesInspection inspection) {
         timed(result_.seconds.registration, [&] { register_first(std::move(inspection)); });
         timed(result_.seconds.stages, [&] {
             while (needs_stage())
@@ -503,17 +532,19 @@ class SeriesRegistration::Run {
         gather_thread_use();
         result_.misfit = series_misfit();
         timed(result_.seconds.writing, [&] { agree(communicator_, [&] { write(); }); });
-        ledger_.reset();
-        agree(communicator_, [] {}); // all ranks have closed their files
-        if (is_first() && has_checkpoint())
-            Checkpoint::remove(options_.checkpoint);
-        return std::move(result_);
     }
 
-  private:
-    bool is_first() const { return communicator_.rank() == 0; }
-    bool has_checkpoint() const { return !options_.checkpoint.empty(); }
-    bool nonrigid() const { return options_.model == MotionModel::nonrigid; }
+    /// After a failure on all ranks: the same run can continue the checkpoint, unless it would fail
+    /// again. It does not stop a run of another series.
+    void leave_checkpoint() {
+        ledger_.reset();
+        if (!is_first() || !has_checkpoint())
+            return;
+        if (fails_again_)
+            Checkpoint::remove(options_.checkpoint);
+        else
+            Checkpoint::mark_failed(options_.checkpoint);
+    }
 
     /// Takes the source and checks the options before frames are inspected.
     void open(std::unique_ptr<FrameSource> source) {
@@ -651,9 +682,10 @@ class SeriesRegistration::Run {
     }
 
     /// Fails on every rank unless two of all frames are usable. Collective.
-    void require_two(std::size_t usable, std::span<const FrameRegistration> own) const {
+    void require_two(std::size_t usable, std::span<const FrameRegistration> own) {
         if (usable >= 2)
             return;
+        fails_again_ = true;
         std::string reasons;
         for (const FrameRegistration& frame : own)
             reasons += frame.left_out + '\0';
@@ -679,31 +711,30 @@ class SeriesRegistration::Run {
         });
     }
 
-    Checkpoint::Identity identity_of(const std::vector<FrameStatistics>& statistics) const {
+    /// What recognises the series, whatever the options are.
+    Checkpoint::Identity identity_of_series() const {
         const FrameHeader& header = source_->header();
-        return {
-            {"sextant", version()},
-            {"frames", std::to_string(header.frames)},
-            {"shape", fmt::format("{}x{}", header.shape.width, header.shape.height)},
-            {"samples", std::string(name(sample_))},
-            {"despike", despike_text()},
-            {"detector", fmt::format("{:016x}", detector_)},
-            {"content", fingerprint(statistics)},
-            {"model", std::string(name(options_.model))},
-            {"reference", options_.reference ? std::to_string(*options_.reference) : "the default"},
-            {"stages", std::to_string(options_.stages)},
-            {"flatten", std::string(name(options_.flatten))},
-            {"contrast", std::string(name(options_.contrast))},
-            {"rotation", fmt::format("{:g}", options_.rigid.most_rotation)},
-            {"scan_rows", options_.scan_rows ? "on" : "off"},
-            {"association", options_.reproducible
-                                ? fmt::format("reproducible on {} ranks", communicator_.size())
-                                : std::string("any")}};
+        return {{"frames", std::to_string(header.frames)},
+                {"shape", fmt::format("{}x{}", header.shape.width, header.shape.height)},
+                {"samples", std::string(name(sample_))},
+                {"detector", fmt::format("{:016x}", detector_)},
+                {"content", content_}};
     }
 
-    std::string despike_text() const {
-        Despike despike = options_.despike;
-        return codec_of(despike).text();
+    /// All on which the results in a checkpoint depend.
+    Checkpoint::Identity identity_of(const Checkpoint::Identity& series,
+                                     const std::vector<FrameStatistics>& statistics) const {
+        Checkpoint::Identity identity = {{"sextant", version()}};
+        const Checkpoint::Identity options =
+            registration::identity_of(options_, options_without_effect_on_checkpoints());
+        identity.insert(identity.end(), options.begin(), options.end());
+        identity.emplace_back("association",
+                              options_.reproducible
+                                  ? fmt::format("reproducible on {} ranks", communicator_.size())
+                                  : std::string("any"));
+        identity.insert(identity.end(), series.begin(), series.end());
+        identity.emplace_back("filtered content", fingerprint_of_filtered(statistics));
+        return identity;
     }
 
     void open_ledger(const SeriesInspection& inspection) {
@@ -718,7 +749,8 @@ class SeriesRegistration::Run {
 
     void open_checkpoint(const SeriesInspection& inspection) {
         const std::string& folder = options_.checkpoint;
-        const Checkpoint::Identity identity = identity_of(inspection.statistics);
+        const Checkpoint::Identity series = identity_of_series();
+        const Checkpoint::Identity identity = identity_of(series, inspection.statistics);
         agree(communicator_, [&] {
             if (!is_first())
                 return;
@@ -728,6 +760,10 @@ class SeriesRegistration::Run {
                 throw InvalidFile(folder, "cannot be created: " + failed.message());
             if (options_.restart)
                 Checkpoint::remove(folder);
+            else if (Checkpoint::remove_failed(folder, series))
+                result_.warnings.push_back(fmt::format(
+                    "{}: the checkpoint of a run of another series that failed was removed",
+                    folder));
             Checkpoint::check(folder, identity);
         });
         agree(communicator_, [&] {
@@ -961,7 +997,8 @@ class SeriesRegistration::Run {
             return;
         agree(communicator_, [&] {
             const PixelArea area = matched_area();
-            if (too_large_for_matching(area, source_->header().shape))
+            fails_again_ = too_large_for_matching(area, source_->header().shape);
+            if (fails_again_)
                 throw InvalidTask(fmt::format(
                     "model {}: the frames extend over {}x{} pixels, too many for an average to "
                     "which frames could be registered; expected rigid",
@@ -1205,12 +1242,14 @@ class SeriesRegistration::Run {
     std::unique_ptr<FlattenedFrames> flattened_;   ///< `source_` without shading, if needed
     std::unique_ptr<FrameSource> inverted_;        ///< one of these, with inverted frames inverted
     std::unique_ptr<FlybackGaps> without_flyback_; ///< `source_` without disturbed columns, if any
+    std::string content_; ///< recognises the frames, before their shading is removed
     std::optional<SeriesContext> context_;
     std::unique_ptr<Ledger> ledger_;
     std::vector<FrameRegistration> own_; ///< this rank's frames
     Registered registered_;
     /// Of the stations of this rank's frames, in the last stage; empty without stations.
     std::vector<UncertainMotion> of_station_;
+    bool fails_again_ = false; ///< the run fails whenever it is repeated with these frames
     bool frames_move_ = false; ///< the last stage moved frames by more than their deviations
     std::vector<std::int64_t> averaged_; ///< the frames of the average and the median
     RegistrationResult result_;
