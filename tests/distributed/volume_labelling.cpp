@@ -8,11 +8,14 @@
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 #include <random>
 
+#include "tests/format/temporary_folder.hpp"
 #include "tests/support/agreed_failure.hpp"
+#include "tests/support/changed_fields.hpp"
 #include "tests/support/flood_fill.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -331,6 +334,100 @@ TEST(VolumeLabelling, runs_of_slabs_are_kept_if_they_fit_in_memory) {
     EXPECT_EQ(kept(64), std::pair(1L, 1L));
     EXPECT_EQ(kept(32), std::pair(4L, 4L)); // slabs of 16 planes, and the runs of all
     EXPECT_EQ(kept(4), std::pair(16L, 0L)); // slabs of 4 planes leave no memory
+}
+
+/// Fails when planes are to be stored, which leaves the checkpoint.
+class FullDisk final : public Collected {
+  public:
+    void planes(Elements, const VolumeLabels&) override {
+        throw InvalidFile("labels.zarr", "the disk is full");
+    }
+};
+
+TEST(VolumeLabelling, continues_a_checkpoint_only_with_options_that_change_no_result) {
+    const VolumeShape shape{48, 10, 20};
+    std::vector<std::uint16_t> samples;
+    std::vector<float> intensity;
+    std::mt19937 random(3);
+    for (Elements i = 0; i < shape.elements(); ++i) {
+        samples.push_back(static_cast<std::uint16_t>(random() % 100 < 60 ? 0 : 1 + random() % 2));
+        intensity.push_back(static_cast<float>(random() % 100));
+    }
+    const TemporaryFolder folder;
+    VolumeLabelOptions usual;
+    usual.measure = true;
+    usual.memory = 24 << 10;
+    usual.identity = "input: made\n";
+    const auto run = [&](const VolumeLabelOptions& options, VolumeLabelSink& sink,
+                         const std::vector<float>* second, Sample sample = Sample::u16) {
+        run_threads(1, [&](Communicator communicator) {
+            MemoryFrames volume(header_of<std::uint16_t>(shape, sample),
+                                std::as_bytes(std::span(samples)));
+            std::optional<MemoryFrames> more;
+            if (second)
+                more.emplace(header_of<float>(shape, Sample::f32),
+                             std::as_bytes(std::span(*second)));
+            VolumeLabelling(communicator, options).run(volume, more ? &*more : nullptr, sink);
+        });
+    };
+    const auto copied = [&](VolumeLabelOptions options) { // continues a copy of the checkpoint
+        options.checkpoint = folder.path("copy");
+        std::filesystem::remove_all(options.checkpoint);
+        std::filesystem::copy(folder.path("left"), options.checkpoint);
+        return options;
+    };
+    const auto expect_refused = [&](const VolumeLabelOptions& options,
+                                    const std::vector<float>* second, const char* line,
+                                    Sample sample = Sample::u16) {
+        Collected sink;
+        EXPECT_THAT([&] { run(copied(options), sink, second, sample); },
+                    testing::ThrowsMessage<AgreedFailure>(testing::AllOf(
+                        testing::HasSubstr("belongs to another run"), testing::HasSubstr(line))));
+    };
+    const auto expect_continued = [&](const VolumeLabelOptions& options) {
+        Collected sink, fresh;
+        run(copied(options), sink, &intensity);
+        EXPECT_GT(sink.result.resumed, 1);
+        VolumeLabelOptions alone = options;
+        alone.checkpoint = "";
+        run(alone, fresh, &intensity);
+        EXPECT_EQ(sink.labels, fresh.labels);
+        EXPECT_EQ(sink.result.label_bits, fresh.result.label_bits);
+        ASSERT_EQ(sink.table.size(), fresh.table.size());
+        for (std::size_t i = 0; i < fresh.table.size(); ++i)
+            expect_equal(sink.table[i], fresh.table[i]);
+    };
+    {
+        VolumeLabelOptions options = usual;
+        options.checkpoint = folder.path("left");
+        FullDisk full;
+        EXPECT_THROW(run(options, full, &intensity), AgreedFailure);
+    }
+    VolumeLabelOptions listed = usual;
+    for (const Field& field : record_of(listed).fields) {
+        SCOPED_TRACE(field.name);
+        VolumeLabelOptions options = usual;
+        Record record = record_of(options);
+        change(record, field.name, {{"memory", "25K"}, {"threads", "3"}});
+        if (field.name == "memory")
+            expect_continued(options);
+        else if (field.name == "threads") // which divide slabs into parts
+            expect_refused(options, &intensity, "slabs");
+        else
+            expect_refused(options, &intensity,
+                           field.name == "measure" ? "intensities" : field.name.c_str());
+    }
+    VolumeLabelOptions options = usual;
+    options.most_narrow = 5; // labels of 64 bits, which are numbered when they are passed on
+    expect_continued(options);
+    options = usual;
+    options.identity = "input: another\n";
+    expect_refused(options, &intensity, "input: another");
+    options.identity = usual.identity;
+    options.memory = 12 << 10;
+    expect_refused(options, &intensity, "slabs");
+    expect_refused(usual, nullptr, "intensities");
+    expect_refused(usual, &intensity, "samples", Sample::i16);
 }
 
 TEST(VolumeAxes, are_those_of_boxes) {

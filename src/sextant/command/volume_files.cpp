@@ -66,16 +66,11 @@ void VolumeLabelFiles::identify() {
     const InputState state = communicator_.all_gather(own).front();
     identity_ = fmt::format("input: {}, {} bytes in {} files, state {:016x}\n", names, state.bytes,
                             state.files, state.digest);
-    const auto add = [&](std::string_view name, std::optional<std::int64_t> plane) {
-        if (plane)
-            identity_ += fmt::format("{}: {}\n", name, *plane);
-    };
-    add("channel", command_.source.channel);
-    add("slice", command_.source.slice);
-    add("time", command_.source.time);
-    add("channel of intensity", command_.intensity.channel);
-    if (!command_.source.axes.empty())
-        identity_ += fmt::format("axes: {}\n", command_.source.axes);
+    // Files are named above; whether references to other files are allowed does not change samples.
+    SourceChoice source = command_.source;
+    IntensityChoice intensity = command_.intensity;
+    identity_ += record_of(source, "").without("image").without("allow_external").settings();
+    identity_ += record_of(intensity, "").without("intensity").settings();
 }
 
 /// Ranks write parts of their own if there is at least one part for each.

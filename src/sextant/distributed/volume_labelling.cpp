@@ -219,6 +219,9 @@ VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensi
     PlaneRange range;
     agree(communicator_, [&] {
         open(volume, options.measure ? intensity : nullptr, planes, second);
+        options.identity +=
+            fmt::format("samples: {}\nintensities: {}\n", name(volume.header().sample),
+                        second ? name(intensity->header().sample) : "none");
         if (options.measure)
             kernel::check_measurable(planes->shape());
         if (options.fill_holes && options.by_value)
