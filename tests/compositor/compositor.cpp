@@ -3,8 +3,17 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/compositor/deep_compositor.hpp"
 #include "sextant/compositor/tile_wall.hpp"
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/planner/compositing_plan.hpp"
 
+#include <map>
+#include <set>
+#include <string>
+
+#include "tests/format/temporary_folder.hpp"
+#include "tests/support/changed_fields.hpp"
 #include "tests/support/compositor_cases.hpp"
+#include "tests/support/source_dir.hpp"
 
 namespace sextant::test {
 namespace {
@@ -42,6 +51,61 @@ TEST(CompositorOnThreads, AnInvalidShapeKeepsThePreviousOne) {
 }
 TEST(CompositorOnThreads, ABackgroundThatIsNotFiniteIsRefused) {
     on_threads(a_background_that_is_not_finite_is_refused);
+}
+
+TEST(CompositorOnThreads, ThePlanOfOtherOptionsChangesNoImage) {
+    constexpr ImageShape shape{61, 17};
+    const TemporaryFolder folder;
+    const std::string plan = folder.path("plan.json");
+    const std::map<std::string, std::string> other_values = {
+        {"algorithm", "binary-tree"},
+        {"radices", "4"},
+        {"order", "3,1,0,2"},
+        {"background", "#102030"},
+        {"root", "2"},
+        {"machine", source_dir() + "/machines/das.json"},
+        {"density", ".125"},
+        {"operator", "add"}};
+    // The pixels of the caller decide the first two; the last one is the plan itself.
+    const std::set<std::string> excluded = {"element", "fragments", "plan"};
+    CompositeOptions usual;
+    usual.algorithm = "radix-k";
+    usual.radices = {2, 2};
+    usual.probing = planner::Probing::off;
+    CompositeOptions listed = usual;
+    for (const Field& field : record_of(listed).fields) {
+        if (excluded.contains(field.name))
+            continue;
+        SCOPED_TRACE(field.name);
+        run_threads(4, [&](const Communicator& communicator) {
+            const auto image = layers(communicator.rank(), 1, shape.elements());
+            const auto composited = [&](const CompositeOptions& options) {
+                Compositor compositor(communicator, shape, 1, options);
+                if (!options.plan.empty())
+                    EXPECT_EQ(compositor.plan().configuration.algorithm->name, "radix-k");
+                const auto pixels =
+                    compositor.composite(std::span<const RgbaF32>(image)).pixels<RgbaF32>();
+                return std::vector<RgbaF32>(pixels.begin(), pixels.end());
+            };
+            {
+                const Compositor compositor(communicator, shape, 1, usual);
+                if (communicator.rank() == 0)
+                    write_file(plan, planner::to_json(compositor.plan()));
+            }
+            CompositeOptions options = usual;
+            Record record = record_of(options);
+            change(record, field.name, other_values);
+            std::vector<RgbaF32> without, with;
+            const std::string refused = what_is_thrown([&] { without = composited(options); });
+            options.plan = plan;
+            const std::string refused_too = what_is_thrown([&] { with = composited(options); });
+            EXPECT_EQ(refused_too, "nothing");
+            if (refused != "nothing")
+                return; // such as radices for an algorithm without them
+            ASSERT_EQ(with.size(), without.size());
+            EXPECT_LE(difference(with, without), 0x1p-21f);
+        });
+    }
 }
 
 /// Runs a test on nodes of two ranks.

@@ -6,9 +6,13 @@
 #include "sextant/core/error.hpp"
 
 #include <atomic>
+#include <map>
+#include <string>
 
 #include "tests/support/agreed_failure.hpp"
+#include "tests/support/changed_fields.hpp"
 #include "tests/support/filter_runs.hpp"
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -79,6 +83,40 @@ TEST(Filtering, can_repeat_the_plan_of_an_earlier_result) {
         EXPECT_GT(result.windows, 1);
         EXPECT_EQ(first.floats, again.floats);
     });
+}
+
+TEST(Filtering, with_a_plan_made_for_other_options_gives_the_results_of_no_plan) {
+    const std::vector<std::byte> bytes = samples_of(gray_f32, shape);
+    const std::map<std::string, std::string> other_values = {
+        {"derivatives", "yy,laplacian"},
+        {"before", "smooth@2"},
+        {"truncate", "2"},
+        {"memory", "1G"},
+        {"grid", "4x1"},
+        {"distribute", "broadcast"},
+        {"machine", source_dir() + "/machines/das.json"}};
+    const FilterOptions usual =
+        unprobed({.memory = 60'000, .grid = Tiles{2, 2}, .distribute = "flat-scatter"});
+    FilterOptions listed = usual;
+    for (const Field& field : record_of(listed).fields) {
+        SCOPED_TRACE(field.name);
+        run_threads(4, [&](Communicator communicator) {
+            RowSource source = source_of(bytes, shape, gray_f32);
+            CollectedPlanes first(shape, 5);
+            FilterOptions options = usual;
+            const distributed::FilterPlan plan =
+                Filtering(communicator, options).run(&source, first.sink()).plan;
+            Record record = record_of(options);
+            change(record, field.name, other_values);
+            const auto planes = options.derivatives.size();
+            CollectedPlanes without(shape, planes), with(shape, planes);
+            Filtering(communicator, options).run(&source, without.sink());
+            options.plan = plan;
+            const FilterResult result = Filtering(communicator, options).run(&source, with.sink());
+            EXPECT_EQ(result.plan.configuration, plan.configuration);
+            EXPECT_EQ(with.floats, without.floats);
+        });
+    }
 }
 
 TEST(Filtering, reports_its_progress_on_rank_0) {

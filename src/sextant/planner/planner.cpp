@@ -32,15 +32,19 @@ void declare_planning(Record& record, std::string& machine, Probing& probing) {
 
 namespace {
 
-/// A cache key that contains everything a plan depends on.
+/// A cache key that contains everything a plan depends on. Members are bound by name, so that a new
+/// member must be added here before this compiles.
 std::string key(const compositing::Task& task, const Work& work,
                 const compositing::Tuning& requested) {
-    return fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
-        fmt::join(task.order, ","), fmt::join(task.layers, ","), task.root, work.operator_name,
-        work.element_name, work.element_size, work.folds_at_once, fmt::join(work.nodes, ","),
-        static_cast<int>(work.within_node), work.model, fmt::join(requested.radices, ","),
-        requested.window, requested.interlace, work.density, static_cast<int>(work.sparse));
+    const auto& [ranks, elements, order, layers, root] = task;
+    const auto& [operator_name, element_name, element_size, folds_at_once, nodes, within_node,
+                 model, density, sparse, reserved] = work;
+    const auto& [radices, window, interlace] = requested;
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", ranks, elements,
+                       fmt::join(order, ","), fmt::join(layers, ","), root, operator_name,
+                       element_name, element_size, folds_at_once, fmt::join(nodes, ","),
+                       static_cast<int>(within_node), model, fmt::join(radices, ","), window,
+                       interlace, density, static_cast<int>(sparse));
 }
 
 /// Compression rarely pays off above this density.
