@@ -13,6 +13,7 @@
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/core/temporary_names.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile.hpp"
@@ -30,7 +31,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace sextant::command {
 
@@ -262,27 +262,6 @@ void measure_here(const Request& request, const Communicator& communicator) {
     });
 }
 
-/// A temporary file for the results of the launches that this process starts, removed by the
-/// destructor.
-class WorkFile {
-  public:
-    explicit WorkFile(const std::string& beside)
-        : path_((std::filesystem::absolute(beside).parent_path() /
-                 fmt::format(".sextant-calibrate-{}.json", getpid()))
-                    .string()) {}
-    WorkFile(const WorkFile&) = delete;
-    WorkFile& operator=(const WorkFile&) = delete;
-    ~WorkFile() {
-        std::error_code ignored;
-        for (std::size_t state = 0; std::filesystem::remove(path_of_state(path_, state), ignored);)
-            ++state;
-    }
-    const std::string& path() const { return path_; }
-
-  private:
-    const std::string path_;
-};
-
 /// Parameters of separate launches of this command.
 struct Launches {
     int count = 5;
@@ -330,15 +309,16 @@ void measure_in_launches(const Request& request, const std::string& program) {
     make_folder_of(request.output);
     check_outputs(files_named({request.output, request.json}));
     std::vector<Profile> launches = earlier_launches(request);
-    const WorkFile work(request.output);
+    const TemporaryWorkFolder work(std::filesystem::absolute(request.output).string());
+    const std::string results = work.path() + "/launches.json";
     run_launches(
         {request.launches,
          request.budget,
          program,
          request.transport == "mpi" ? request.launcher : "",
-         work.path(),
+         results,
          {"--ci", fmt::format("{:g}%", 100 * request.ci), "--seed", std::to_string(request.seed)}});
-    for (Profile& launch : machine::read_launches(work.path()))
+    for (Profile& launch : machine::read_launches(results))
         launches.push_back(std::move(launch));
     tell(write_profiles(request.output, launches), request);
 }

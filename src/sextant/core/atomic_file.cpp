@@ -2,9 +2,9 @@
 #include "sextant/core/atomic_file.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/temporary_names.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -26,10 +26,39 @@ constexpr std::size_t buffer_size = std::size_t{1} << 18;
 constexpr int attempts = 1000;
 constexpr const char* own_descriptors = "/proc/self/fd";
 
-/// Makes temporary names unique among the threads of this process.
-std::atomic<unsigned> next_number{0};
+/// The outputs of this thread that wait for JointCommit::commit(); null if they appear at once.
+thread_local std::vector<std::function<void(bool)>>* waiting = nullptr;
+
+void remove_all(const std::string& path) {
+    std::error_code ignored; // best effort: an error is already being reported
+    std::filesystem::remove_all(path, ignored);
+    release_temporary(path);
+}
+
+[[noreturn]] void fail_to_write(const std::string& path, const std::string& reason) {
+    throw InvalidFile(path, "cannot be written: " + reason);
+}
 
 } // namespace
+
+JointCommit::JointCommit() {
+    if (!waiting) // else the outer object makes all appear
+        waiting = &outputs_;
+}
+
+JointCommit::~JointCommit() {
+    if (waiting == &outputs_)
+        waiting = nullptr;
+    for (const auto& end : outputs_)
+        end(false);
+}
+
+void JointCommit::commit() {
+    if (waiting == &outputs_)
+        waiting = nullptr;
+    for (; !outputs_.empty(); outputs_.erase(outputs_.begin()))
+        outputs_.front()(true);
+}
 
 std::string folder_of(const std::string& path) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -53,6 +82,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     if (exists && !S_ISREG(there.st_mode)) {
         open_device();
     } else {
+        remove_abandoned(folder_of(target_));
         if (!open_nameless())
             open_temporary();
         // Best effort: some file systems have no permission bits.
@@ -95,9 +125,15 @@ void AtomicFile::with_temporary_name(const std::function<bool(const char* name)>
     const std::string folder = folder_of(target_);
     for (int attempt = 0; attempt < attempts; ++attempt) {
         // The temporary name does not contain the target's name, because it could then be too long.
-        temporary_ = fmt::format("{}/.sextant-{}-{}.tmp", folder, getpid(), next_number++);
-        if (create(temporary_.c_str()))
-            return;
+        temporary_ = new_temporary_name(folder);
+        if (create(temporary_.c_str())) {
+            const Hold hold = is_in_temporary(temporary_) ? Hold::held : hold_temporary(temporary_);
+            if (hold == Hold::held)
+                return;
+            if (hold == Hold::failed)
+                fail(errno);
+            continue; // another process removed it before it was locked
+        }
         if (errno != EEXIST)
             break;
     }
@@ -119,8 +155,10 @@ void AtomicFile::open_temporary() {
 AtomicFile::~AtomicFile() {
     if (descriptor_ >= 0)
         close(descriptor_);
-    if (!temporary_.empty())
-        unlink(temporary_.c_str());
+    if (temporary_.empty())
+        return;
+    unlink(temporary_.c_str());
+    release_temporary(temporary_);
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -187,13 +225,25 @@ void AtomicFile::commit() {
             return linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
         });
     }
+    const bool waits = waiting && !temporary_.empty() && !is_in_temporary(target_);
+    if (waits && fdatasync(descriptor_) != 0)
+        fail(errno);
     // Network file systems report a full disk only here. The descriptor is closed either way.
     if (close(std::exchange(descriptor_, -1)) != 0)
         fail(errno);
     if (temporary_.empty())
         return;
-    if (std::rename(temporary_.c_str(), target_.c_str()) != 0)
-        fail(errno);
+    const auto end = [path = path_, from = temporary_, to = target_](bool appear) {
+        if (!appear)
+            return remove_all(from);
+        if (std::rename(from.c_str(), to.c_str()) != 0)
+            fail_to_write(path, std::generic_category().message(errno));
+        release_temporary(from);
+    };
+    if (waits)
+        waiting->push_back(end);
+    else
+        end(true);
     temporary_.clear();
 }
 
@@ -230,10 +280,31 @@ std::string reason(int error) {
     return std::generic_category().message(error);
 }
 
-/// Best effort: an error is already being reported.
-void remove(const std::string& folder) {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
+/// Exchanges a folder with an existing one. Where the file system cannot, the existing folder is
+/// moved aside first, under a name that no other process removes, and moved back if the new one
+/// cannot be renamed.
+void replace_folder(const std::string& path, const std::string& temporary,
+                    const std::string& target) {
+    std::error_code unknown;
+    const bool replaces = fs::is_directory(fs::symlink_status(target, unknown));
+    if (replaces &&
+        renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0)
+        return remove_all(temporary);
+    std::string old;
+    if (replaces) {
+        old = new_temporary_name(folder_of(target)) + ".old";
+        if (std::rename(target.c_str(), old.c_str()) != 0)
+            fail_to_write(path, reason(errno));
+    }
+    if (std::rename(temporary.c_str(), target.c_str()) != 0) {
+        const int error = errno;
+        if (!old.empty())
+            (void)!std::rename(old.c_str(), target.c_str());
+        fail_to_write(path, reason(error));
+    }
+    release_temporary(temporary);
+    if (!old.empty())
+        remove_all(old);
 }
 
 } // namespace
@@ -265,7 +336,7 @@ void AtomicFolder::find_target() {
 
 AtomicFolder::~AtomicFolder() {
     if (!temporary_.empty() && !remains_)
-        remove(temporary_);
+        remove_all(temporary_);
 }
 
 void AtomicFolder::require_replaceable(std::span<const std::string_view> entries) const {
@@ -290,10 +361,18 @@ void AtomicFolder::require_replaceable(std::span<const std::string_view> entries
 /// Returns an unused name next to the target; creates a folder of that name if `make`.
 std::string AtomicFolder::new_name(bool make) const {
     const std::string around = folder_of(target_);
+    if (make)
+        remove_abandoned(around);
     for (int attempt = 0; attempt < attempts; ++attempt) {
-        std::string name = fmt::format("{}/.sextant-{}-{}.tmp", around, getpid(), next_number++);
-        if (make && mkdir(name.c_str(), 0777) == 0)
-            return name;
+        std::string name = new_temporary_name(around);
+        if (make && mkdir(name.c_str(), 0777) == 0) {
+            const Hold hold = is_in_temporary(name) ? Hold::held : hold_temporary(name);
+            if (hold == Hold::held)
+                return name;
+            if (hold == Hold::failed)
+                fail(reason(errno));
+            continue; // another process removed it before it was locked
+        }
         if (!make && access(name.c_str(), F_OK) != 0)
             return name;
         if (make && errno == ENOENT)
@@ -304,36 +383,23 @@ std::string AtomicFolder::new_name(bool make) const {
     fail(reason(EEXIST));
 }
 
-/// Exchanges the folder with an existing one. Where the file system cannot, the existing folder is
-/// moved aside first, and moved back if the new one cannot be renamed.
 void AtomicFolder::commit() {
-    std::error_code unknown;
-    const bool replaces = fs::is_directory(fs::symlink_status(target_, unknown));
-    if (replaces &&
-        renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) {
-        remove(temporary_);
-        temporary_.clear();
-        return;
-    }
-    std::string old;
-    if (replaces) {
-        old = new_name(false);
-        if (std::rename(target_.c_str(), old.c_str()) != 0)
-            fail(reason(errno));
-    }
-    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
-        const int error = errno;
-        if (!old.empty())
-            (void)!std::rename(old.c_str(), target_.c_str());
-        fail(reason(error));
-    }
+    const auto end = [path = path_, from = temporary_, to = target_,
+                      remains = remains_](bool appear) {
+        if (appear)
+            replace_folder(path, from, to);
+        else if (!remains)
+            remove_all(from);
+    };
+    if (waiting)
+        waiting->push_back(end);
+    else
+        end(true);
     temporary_.clear();
-    if (!old.empty())
-        remove(old);
 }
 
 void AtomicFolder::fail(const std::string& reason) const {
-    throw InvalidFile(path_, "cannot be written: " + reason);
+    fail_to_write(path_, reason);
 }
 
 } // namespace sextant

@@ -15,7 +15,7 @@ namespace sextant {
 /// A file that appears whole or not at all. Bytes go to an unnamed file in the folder of `path`,
 /// which commit() names and renames to `path`. If the object is destroyed before that, or the
 /// process is killed, nothing is left and a file already at `path` is unchanged. On file systems
-/// without unnamed files (NFS), the file is named `.sextant-<process>-<number>.tmp` from the start,
+/// without unnamed files (NFS), the file has a temporary name from the start (temporary_names.hpp),
 /// and a signal that ends the process leaves it behind.
 ///
 /// A symbolic link at `path` remains a link: the file it points to is replaced. A device or pipe
@@ -74,9 +74,31 @@ void require_writable(const std::string& path);
 /// Writes a whole file through an AtomicFile. Throws InvalidFile.
 void write_file(const std::string& path, std::string_view bytes);
 
+/// Lets several outputs appear together. While an object exists, commit() of each AtomicFile and
+/// AtomicFolder of the same thread only completes the output on disk, under its temporary name;
+/// commit() of this object then renames all of them, in the order in which they were completed. If
+/// it is destroyed before that, none appears, so that an error such as a full disk leaves all files
+/// of an earlier run. Devices and pipes are written at once. Of nested objects, the outer one
+/// counts.
+///
+/// Throws    commit(): InvalidFile if an output cannot be renamed; the outputs before it remain.
+class JointCommit {
+  public:
+    JointCommit();
+    JointCommit(const JointCommit&) = delete;
+    JointCommit& operator=(const JointCommit&) = delete;
+    ~JointCommit();
+
+    void commit();
+
+  private:
+    std::vector<std::function<void(bool appear)>> outputs_; ///< the others are removed
+};
+
 /// A folder that appears whole or not at all. Files go to a temporary folder next to it, which
 /// commit() renames. If the object is destroyed before that, nothing is left and a folder already
-/// at `path` is unchanged; a signal that ends the process leaves `.sextant-<process>-<number>.tmp`.
+/// at `path` is unchanged; a signal that ends the process leaves the temporary folder, until
+/// another process writes there (temporary_names.hpp).
 ///
 /// A folder already at `path` is replaced if it holds nothing but `entries`, so that no other files
 /// are removed; it is exchanged in one step where the file system can. A symbolic link to a folder

@@ -9,6 +9,7 @@
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/core/temporary_names.hpp"
 #include "sextant/lab/mpi_algorithms.hpp"
 #include "sextant/lab/tune_choice.hpp"
 #include "sextant/lab/tune_launch.hpp"
@@ -26,7 +27,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <unistd.h>
 
 namespace sextant::lab {
 
@@ -182,7 +182,7 @@ class TuneCampaign {
           launcher_(command.launcher),
           folder_(
               std::filesystem::absolute(command.verify.empty() ? command.output : command.verify)
-                  .parent_path()) {
+                  .string()) {
         if (launcher_.empty())
             launcher_ = fmt::format(
                 "{} -n {}", mpi_of_build().starts_with("MPICH") ? "mpiexec.hydra" : "mpirun",
@@ -256,7 +256,7 @@ class TuneCampaign {
     }
 
     std::string scratch(std::string_view what) const {
-        return (folder_ / fmt::format(".sextant-tune-{}.{}", getpid(), what)).string();
+        return fmt::format("{}/{}", folder_.path(), what);
     }
 
     /// Runs pairs of launches with and without the rules, and sets their evidence. The order within
@@ -309,7 +309,7 @@ class TuneCampaign {
     const TuneCommand& command_;
     const std::string program_;
     std::string launcher_;
-    const std::filesystem::path folder_; ///< on a cluster, all nodes can read it
+    const TemporaryWorkFolder folder_; ///< on a cluster, all nodes can read it
     Progress progress_{true};
 };
 
