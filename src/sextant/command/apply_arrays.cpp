@@ -4,6 +4,7 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/aligned_stack.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/text.hpp"
@@ -166,9 +167,11 @@ std::string AlignedArray::run() {
         counts = format::create_frames(choice_.count, header);
         counts->write(result.count);
     }
+    JointCommit together;
     sink->commit();
     if (counts)
         counts->commit();
+    together.commit();
     progress.clear();
     std::string text =
         fmt::format("{}: {}, {}", output_, registration::axes_text(sink->header()), name(sample_));

@@ -7,6 +7,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/composite_report.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"
@@ -73,6 +74,7 @@ void CompositeRun::run() {
     if (options_.trace && !raced_)
         phase("again", [&] { blend(); });
     gather_events();
+    JointCommit together;
     phase("write", [&] {
         if (is_root())
             write();
@@ -80,6 +82,7 @@ void CompositeRun::run() {
     agree(communicator_, [&] {
         if (is_root())
             report();
+        together.commit();
     });
 }
 

@@ -8,6 +8,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/format/line_formats.hpp"
@@ -200,6 +201,7 @@ void trace_contours(const ContoursCommand& command, const Call& call,
     std::optional<TraceClocks> clocks;
     if (shows)
         clocks.emplace(communicator);
+    JointCommit together;
     naming_options(record_of(options), [&] {
         summary.result = tracing->run(*image, [&](LineReader& contours) {
             format::line_format_of(command.output).write(command.output, contours);
@@ -223,6 +225,7 @@ void trace_contours(const ContoursCommand& command, const Call& call,
             summary.shown.png = overview_of(*image).png();
         write_reports(command.reports, summary.warnings, to_json(summary), to_text(summary),
                       shows ? to_page(summary) : "");
+        together.commit();
     });
 }
 

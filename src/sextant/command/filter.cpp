@@ -8,6 +8,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
 #include "sextant/command/voxel_size.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/scratch_file.hpp"
@@ -94,6 +95,7 @@ class FilterRun {
             });
         if (is_volume() && shows())
             slice_volume();
+        JointCommit together;
         timed(summary_.result.write, [&] {
             agree(communicator_, [&] {
                 if (sink_)
@@ -105,6 +107,7 @@ class FilterRun {
         agree(communicator_, [&] {
             if (is_root())
                 report();
+            together.commit();
         });
     }
 

@@ -7,6 +7,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/distributed/labelling.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -184,12 +185,14 @@ void LabelRun::label() {
 }
 
 void LabelRun::finish() {
+    JointCommit together;
     sink_->commit();
     if (!command_.table.empty())
         write_text(command_.table, table_of(result_.table));
     progress_.clear();
     write_reports(command_.reports, source_->header().remarks, json(), text(),
                   shows() ? page() : "");
+    together.commit();
 }
 
 std::string LabelRun::text() const {

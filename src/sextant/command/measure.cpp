@@ -5,6 +5,7 @@
 #include "sextant/command/label_volume.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/distributed/volume_labelling.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -110,6 +111,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         for (const kernel::Body& region : result.table)
             table += body_row(label_of(region.value, labels->header().sample), region,
                               intensity != nullptr);
+        JointCommit together;
         write_text(command.output, table);
         progress.clear();
         Record record = {{"operation", "measure"},
@@ -133,6 +135,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
                         report::counted(communicator.size(), "rank"), transport_of(communicator),
                         result.read * 1e3, result.label * 1e3),
             "");
+        together.commit();
     });
 }
 

@@ -374,10 +374,12 @@ class RegisterRun {
         std::list<AtomicFile> tables;
         write_csv(summary_.transforms, into(tables.emplace_back(path_of("transforms.csv"))));
         write_json(summary_.transforms, into(tables.emplace_back(path_of("transforms.json"))));
+        JointCommit together;
         for (const auto& sink : sinks)
             sink->commit();
         for (AtomicFile& table : tables)
             table.commit();
+        together.commit();
         remove_stale(earlier_, files);
         remove_stale(live_files(summary_.output, command_.format), files); // of a killed run, too
         summary_.streaks = registration::find_streaks(average, result.canvas.shape);

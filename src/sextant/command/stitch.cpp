@@ -4,6 +4,7 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/distributed/stitching.hpp"
 #include "sextant/format/block_list.hpp"
@@ -208,6 +209,7 @@ std::string StitchCommandRun::json() const {
 }
 
 void StitchCommandRun::finish() {
+    JointCommit together;
     sink_->commit();
     if (!command_.table.empty())
         write_text(command_.table, table());
@@ -215,6 +217,7 @@ void StitchCommandRun::finish() {
         write_text(command_.joins, joins());
     progress_.clear();
     write_reports(command_.reports, blocks_->remarks(), json(), text(), "");
+    together.commit();
 }
 
 void StitchCommandRun::run() {

@@ -2,6 +2,7 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
@@ -224,9 +225,11 @@ int run_synthesize(const SynthesizeCommand& command, const Call& call) {
     header.shape = plan.shape;
     const std::unique_ptr<FrameSink> sink = format::create_frames(path, header);
     write_frames(series, *sink);
-    sink->commit();
     const std::string& specimen = command.image.empty() ? command.specimen : command.image;
+    JointCommit together;
+    sink->commit();
     write_text(truth_path, truth_of(series, specimen).text() + "\n");
+    together.commit();
     if (truth_path != standard_output)
         print_text(fmt::format(
             "{}: {} of {}x{} f32, counts of {:g} electrons per pixel\n{}: the true motions\n", path,

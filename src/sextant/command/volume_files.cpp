@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 
 #include <cstring>
@@ -220,6 +221,7 @@ void VolumeLabelFiles::planes(Elements plane, const VolumeLabels& labels) {
 }
 
 void VolumeLabelFiles::commit() {
+    JointCommit together;
     agree(communicator_, [&] {
         if (sink_)
             sink_->commit();
@@ -228,17 +230,17 @@ void VolumeLabelFiles::commit() {
     agree(communicator_, [&] {
         if (!is_root())
             return;
-        if (parts_) {
-            for (int rank = communicator_.size() - 1; rank >= 0; --rank) {
-                std::error_code missing;
-                fs::remove(written(rank), missing);
-            }
+        if (parts_)
             parts_->commit(store());
-        }
         if (!command_.table.empty())
             write_table("");
         if (table_)
             table_->commit();
+        for (int rank = communicator_.size() - 1; parts_ && rank >= 0; --rank) {
+            std::error_code missing;
+            fs::remove(written(rank), missing);
+        }
+        together.commit();
     });
     if (slices_)
         slices_->gather(communicator_);
