@@ -68,7 +68,7 @@ def synthesize(**options: Unpack[SynthesizeOptions]) -> Tuple[np.ndarray, np.nda
         with open(truth, encoding="utf-8") as file:
             frames = json.load(file)["frames"]
         motions = [(each["frame"], each["to_first"]["tx"], each["to_first"]["ty"],
-                    np.degrees(each["to_first"]["alpha"])) for each in frames]
+                    np.degrees(each["to_first"]["alpha_rad"])) for each in frames]
         return np.load(path), np.array(motions, [("frame", "i8"), ("tx", "f8"), ("ty", "f8"),
                                                  ("alpha", "f8")])
 

@@ -102,7 +102,8 @@ class Transforms:
             if np.isnan(tx):
                 frames.append({"frame": frame, "left_out": left_out.get(frame, "unknown")})
                 continue
-            frames.append({"frame": frame, "alpha": alpha, "tx": tx, "ty": ty})
+            frames.append({"frame": frame, "alpha_rad": alpha, "alpha": alpha,  # alpha: until 0.11
+                           "tx": tx, "ty": ty})
             if frame in matrices:
                 frames[-1]["matrix"] = np.reshape(matrices[frame], (2, 2)).tolist()
         found = {"kind": "sextant transforms", "version": 1, "series": "", "model": model,

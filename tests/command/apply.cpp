@@ -432,6 +432,18 @@ TEST_F(Apply, RefusesMismatchedInputAndWritesNoOutput) {
         [{"frame": 5, "alpha": 0, "tx": 0, "ty": 0}]})";
     write_movie(movie, 1);
     EXPECT_THAT(refusal(movie, shown), HasSubstr("has frames 0 to 0, but frame 5 was registered"));
+    apply(movie, shown, {{"frame", {"5"}}}); // alpha: the name before 0.10
+    const auto rotated = [&](const std::string& angle) {
+        std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
+            "model": "rigid", "reference": 5, "width": 12, "height": 9, "frames":
+            [{"frame": 5, )" + angle + R"("tx": 0, "ty": 0}]})";
+    };
+    rotated("");
+    EXPECT_THAT(refusal(movie, shown, {{"frame", {"5"}}}), HasSubstr("alpha_rad is missing"));
+    rotated(R"("alpha_rad": 0.5, "alpha": 0.25, )");
+    EXPECT_THAT(refusal(movie, shown, {{"frame", {"5"}}}),
+                HasSubstr("alpha is 0.25, expected 0.5, as alpha_rad"));
+    rotated(R"("alpha_rad": 0.5, "alpha": 0.5, )");
     apply(movie, shown, {{"frame", {"5"}}});
 }
 

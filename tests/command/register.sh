@@ -39,6 +39,14 @@ done
 "$SEXTANT" info out/average.tif | grep -q '128×120' || fail "the average has another size"
 awk -F, '!/^#/ && NF != 16 { exit 1 }' out/transforms.csv || fail "lines of the table differ in length"
 
+# Names of angles state their units, and both files have the same angles.
+head -n 9 out/transforms.csv | grep -q '^frame,alpha_deg,' || fail "alpha in transforms.csv has no unit"
+awk -F, '!/^#|^frame/ { print $2 }' out/transforms.csv >degrees
+sed -n 's/.*"alpha_rad": \([^,]*\),.*/\1/p' out/transforms.json >radians
+paste degrees radians | awk '($1 - $2 * 57.29577951308232) ^ 2 > 1e-12 { exit 1 } END { exit NR != 12 }' ||
+    fail "angles differ between transforms.csv and transforms.json"
+grep -q '"sigma_alpha_rad"' out/transforms.json || fail "the deviation of alpha has no unit"
+
 # The old name of an option is accepted.
 register movie.mrc -o team --reproducible --ranks 2 --team 2 --aligned
 grep -q -- '--team is now called --threads' errors || { cat errors; fail "the new name is not printed"; }

@@ -186,7 +186,7 @@ void LiveView::write_average(const registration::LiveRegistration& live) const {
 void LiveView::write_motions(const registration::LiveRegistration& live) const {
     AtomicFile file(files(output_, format_)[1]);
     file.write("# provisional motions to the first usable frame: pixels, degrees\n"
-               "frame,tx,ty,alpha,ncc,flag\n");
+               "frame,tx_px,ty_px,alpha_deg,ncc,flag\n");
     for (const registration::LiveFrame& frame : live.frames())
         file.write(fmt::format("{},{:.3f},{:.3f},{:.4f},{:.4f},{}\n", frame.frame, frame.motion.tx,
                                frame.motion.ty, frame.motion.alpha * degrees, frame.ncc,

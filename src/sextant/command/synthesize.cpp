@@ -161,15 +161,19 @@ registration::Specimen specimen_from(const SynthesizeCommand& command, const Ser
 }
 
 Json as_json(const RigidMotion& motion) {
-    return {{"alpha", motion.alpha}, {"tx", motion.tx}, {"ty", motion.ty}};
+    return {{"alpha_rad", motion.alpha},
+            {"alpha", motion.alpha}, // until 0.11
+            {"tx", motion.tx},
+            {"ty", motion.ty}};
 }
 
 Json truth_of(const SyntheticSeries& series, const std::string& specimen) {
     const SeriesPlan& plan = series.plan();
     Json truth = {
-        {"about", "a motion maps x to R(alpha)(x - c) + c + t; c is the centre of a frame, ((width "
-                  "- 1)/2, (height - 1)/2); alpha in radians, clockwise as seen with y downward; t "
-                  "in pixels to the right and downward; pixel centres have integer coordinates"},
+        {"about",
+         "a motion maps x to R(alpha)(x - c) + c + t; c is the centre of a frame, ((width "
+         "- 1)/2, (height - 1)/2); alpha_rad in radians, clockwise as seen with y downward; t "
+         "in pixels to the right and downward; pixel centres have integer coordinates"},
         {"to_first", "registers frame i to frame 0, without the warp: what frame 0 shows at x, "
                      "frame i shows where to_first maps x, so a drift to the right increases tx"},
         {"to_specimen", "the inverse of to_first: maps a position x in frame i to the specimen, in "

@@ -34,8 +34,9 @@ constexpr std::string_view convention =
     "tx, ty and alpha give the displacement of a frame's content relative to the reference, to the "
     "right, downward and clockwise: a drift to the right increases tx. What the reference shows at "
     "x, the frame shows at R(alpha)(x - c) + c + t; c is the centre of a frame, ((width - 1)/2, "
-    "(height - 1)/2); R(alpha) = (cos, -sin; sin, cos), alpha in radians, clockwise as seen with y "
-    "downward; t in pixels, to the right and downward; pixel centres have integer coordinates, (0, "
+    "(height - 1)/2); R(alpha) = (cos, -sin; sin, cos), alpha clockwise as seen with y downward: "
+    "alpha_rad in radians, alpha_deg in degrees; t in pixels, to the right and downward; pixel "
+    "centres have integer coordinates, (0, "
     "0) is the first pixel of the first row. Every motion is relative to the reference, not to the "
     "previous frame. If a frame has a matrix, that matrix replaces R(alpha), and alpha is the "
     "angle "
@@ -47,10 +48,12 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     const registration::RigidResult& result = place.result;
     const registration::RigidMotion& motion = result.motion;
     Json json = {{"frame", place.frame},
-                 {"alpha", motion.alpha},
+                 {"alpha_rad", motion.alpha},
+                 {"alpha", motion.alpha}, // until 0.11
                  {"tx", motion.tx},
                  {"ty", motion.ty},
-                 {"sigma_alpha", result.uncertainty.alpha},
+                 {"sigma_alpha_rad", result.uncertainty.alpha},
+                 {"sigma_alpha", result.uncertainty.alpha}, // until 0.11
                  {"sigma_tx", result.uncertainty.tx},
                  {"sigma_ty", result.uncertainty.ty},
                  {"ncc_before", result.ncc_before},
@@ -222,8 +225,8 @@ void check_numbers(const JsonField& json, Names names) {
 
 /// Checks fields that `apply` does not use.
 void check_measures(const JsonField& json) {
-    check_numbers(json, {"sigma_alpha", "sigma_tx", "sigma_ty", "ncc_before", "ncc_after",
-                         "overlap", "tx_physical", "ty_physical", "seconds"});
+    check_numbers(json, {"sigma_alpha_rad", "sigma_alpha", "sigma_tx", "sigma_ty", "ncc_before",
+                         "ncc_after", "overlap", "tx_physical", "ty_physical", "seconds"});
     for (const char* count : {"iterations", "not_finite"}) {
         if (const auto field = json.find(count))
             field->integer(0, most_transforms);
@@ -266,6 +269,17 @@ registration::AffineMotion affine_from(const JsonField& json,
     return affine;
 }
 
+/// Returns the rotation in radians. Files of earlier versions have only the old name, `alpha`.
+double angle_from(const JsonField& json) {
+    const auto old = json.find("alpha");
+    if (old && !json.find("alpha_rad"))
+        return number(*old);
+    const double angle = number(json.at("alpha_rad"));
+    if (old && number(*old) != angle)
+        old->refuse(fmt::format("{}, as alpha_rad, or no alpha", angle));
+    return angle;
+}
+
 FrameRegistration frame_from(const JsonField& json) {
     FrameRegistration frame;
     frame.frame = json.at("frame").integer(0, most_transforms);
@@ -274,13 +288,14 @@ FrameRegistration frame_from(const JsonField& json) {
         frame.left_out = left_out->text();
         return frame;
     }
-    require_known(json, {"frame",       "alpha",      "tx",          "ty",          "matrix",
-                         "sigma_alpha", "sigma_tx",   "sigma_ty",    "ncc_before",  "ncc_after",
-                         "overlap",     "iterations", "tx_physical", "ty_physical", "misfit",
-                         "field",       "seconds",    "not_finite",  "outliers",    "inverted",
-                         "flags",       "rows"});
+    require_known(json,
+                  {"alpha_rad",   "sigma_alpha_rad", "frame",       "alpha",      "tx",
+                   "ty",          "matrix",          "sigma_alpha", "sigma_tx",   "sigma_ty",
+                   "ncc_before",  "ncc_after",       "overlap",     "iterations", "tx_physical",
+                   "ty_physical", "misfit",          "field",       "seconds",    "not_finite",
+                   "outliers",    "inverted",        "flags",       "rows"});
     check_measures(json);
-    frame.result.motion = {number(json.at("alpha")), number(json.at("tx")), number(json.at("ty"))};
+    frame.result.motion = {angle_from(json), number(json.at("tx")), number(json.at("ty"))};
     if (const auto matrix = json.find("matrix"))
         frame.affine = affine_from(*matrix, frame.result.motion);
     return frame;
@@ -444,8 +459,7 @@ void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
                          : fmt::format("; motions are relative to {}", transforms.relative_to),
                      convention));
     sink(fmt::format(
-        "# tx, ty: to the right and downward; alpha in degrees, clockwise; t also in "
-        "{} if the pixel size is "
+        "# tx, ty: to the right and downward; t also in {} if the pixel size is "
         "known\nframe,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
         "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags{}\n",
         unit, unit, unit,
