@@ -130,6 +130,7 @@ class CompositorRun;
 ///
 /// When a rank first has a position in the visibility order, it creates the program for this
 /// position, and keeps it. So a new order needs neither planning nor communication about the plan.
+/// With an order of images, or rectangles of images, it does so for each order.
 /// If a rank's order or background changes, it compares them with the other ranks before the frame
 /// begins (comm/agreement.hpp): ceil(log2(ranks)) small messages per rank. A frame with unchanged
 /// options costs nothing extra.
@@ -168,7 +169,7 @@ class Compositor {
     ///           has, the communicator can no longer be used.
     /// Collective.
     /// Cost      allocates nothing once this rank has been at each of its positions in the order
-    ///           twice.
+    ///           twice; with orders of images or rectangles, once it has had each order twice.
     Frame composite(std::span<const std::byte> images, const FrameOptions& frame = {});
 
     template <class Pixel>
