@@ -89,6 +89,21 @@ done
 label "$work/labels.zarr" "$work/labels.csv" --by-value --ranks 3 >/dev/null 2>&1
 same "$work/labels.zarr" "$work/expected/labels.zarr" "after a full disk"
 
+# What a run on a full disk leaves does not stop a run with another input.
+rm -rf "$work"/labels.*
+FULL_AT=$((calls / 2)) LD_PRELOAD=$KILL_AT_LIBRARY label "$work/labels.zarr" "$work/labels.csv" --by-value --ranks 3 \
+    >/dev/null 2>&1 && fail "the disk was not full"
+[ -e "$work/labels.zarr.partial/labels.0" ] || fail "no results of a run on a full disk"
+"$SEXTANT" label "$work/volume.npy" --memory 1 -o "$work/labels.zarr" --ranks 3 >"$work/text" 2>&1 &&
+    fail "other options continued a run that failed"
+mv "$work/volume.npy" "$work/original.npy"
+cp "$work/original.npy" "$work/volume.npy" # with another time of change
+label "$work/labels.zarr" "$work/labels.csv" --by-value --ranks 3 >"$work/text" 2>&1 ||
+    { cat "$work/text"; fail "a run that failed stops one with another input"; }
+grep -q 'results of a run with other inputs that failed were removed' "$work/text" || { cat "$work/text"; fail "no remark"; }
+same "$work/labels.zarr" "$work/expected/labels.zarr" "after another run that failed"
+mv "$work/original.npy" "$work/volume.npy"
+
 # Another run in the folder of an interrupted one is refused, and says why.
 rm -rf "$work"/labels.*
 KILL_AT=$((calls / 2)) LD_PRELOAD=$KILL_AT_LIBRARY label "$work/labels.zarr" "$work/labels.csv" --by-value --ranks 3 \

@@ -242,6 +242,10 @@ TEST(LiveLinks, are_continued_unless_the_conditions_differ) {
         EXPECT_FALSE(links.has(0, 1, true));
     }
     EXPECT_THROW(LiveLinks(folder.path(), "b"), InvalidTask);
+    { const registration::Checkpoint checkpoint(folder.path(), 0, {{"model", "rigid"}}); }
+    registration::Checkpoint::mark_failed(folder.path());
+    EXPECT_EQ(LiveLinks(folder.path(), "a").size(), 1U) << "the same run continues";
+    EXPECT_EQ(LiveLinks(folder.path(), "b").size(), 0U) << "a run that failed stops no other one";
 }
 
 } // namespace

@@ -124,6 +124,8 @@ void LabelVolumeRun::explain(const AgreedFailure& failure) const {
     const int kept = is_root() && files_->keeps_results() ? 1 : 0;
     if (failure.fault() != AgreedFailure::Fault::file || communicator_.all_gather(kept)[0] == 0)
         throw AgreedFailure(failure.what(), failure.fault());
+    if (is_root())
+        files_->mark_failed();
     throw AgreedFailure(fmt::format("{}; results so far are kept in {}: the same command continues "
                                     "from them",
                                     failure.what(), files_->folder()),
@@ -141,7 +143,10 @@ void LabelVolumeRun::run() {
         return command_.intensity.open(command_.source, same_file ? volume_->share() : copy);
     });
     agree(communicator_, [&] { open_files(); });
-    files_->identify();
+    if (files_->identify())
+        remarks_.push_back(fmt::format("{}: results of a run with other inputs that failed were "
+                                       "removed",
+                                       files_->folder()));
     agree(communicator_, [&] {
         options.checkpoint = files_->folder();
         options.identity = files_->identity();

@@ -9,9 +9,11 @@
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -35,9 +37,11 @@ std::string partial_of(const std::string& output) {
     return without_slashes(output) + ".partial";
 }
 
+constexpr std::string_view failure_mark = "failed"; ///< the name of a mark
+
 /// True for the names of checkpoints ("labels.0"), lists of planes ("written.0") and the store.
 bool is_of_run(std::string_view name) {
-    if (name == "labels.zarr")
+    if (name == "labels.zarr" || name == failure_mark)
         return true;
     constexpr std::array<std::string_view, 3> stems{"labels.", "holes.", "written."};
     const auto* const stem =
@@ -130,6 +134,39 @@ void RunFolder::remove() const {
     std::error_code unknown;
     if (descriptor_ >= 0)
         fs::remove_all(path_, unknown);
+}
+
+void RunFolder::mark_failed() const {
+    if (descriptor_ >= 0)
+        std::ofstream(fs::path(path_) / failure_mark, std::ios::app);
+}
+
+void RunFolder::remove_mark() const {
+    std::error_code unknown;
+    if (descriptor_ >= 0)
+        fs::remove(fs::path(path_) / failure_mark, unknown);
+}
+
+bool RunFolder::remove_failed(const std::string& line) const {
+    std::error_code unknown;
+    if (descriptor_ < 0 || !fs::exists(fs::path(path_) / failure_mark, unknown))
+        return false;
+    std::vector<fs::path> entries;
+    bool others = false;
+    for (const auto& entry : fs::directory_iterator(path_, unknown)) {
+        const std::string name = entry.path().filename().string();
+        entries.push_back(entry.path());
+        if (entry.is_directory(unknown) || name.starts_with("written.") || name == failure_mark)
+            continue;
+        const Journal checkpoint = Journal::open(entry.path().string());
+        others =
+            others || (checkpoint.text() && checkpoint.text()->find(line) == std::string::npos);
+    }
+    for (const fs::path& entry : entries) {
+        if (others)
+            fs::remove_all(entry, unknown);
+    }
+    return others;
 }
 
 void InputState::add(const std::string& path, const std::string& output) {

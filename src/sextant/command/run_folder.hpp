@@ -26,6 +26,13 @@ class RunFolder {
     /// Removes the folder if it is held.
     void remove() const;
 
+    /// Marks the results as those of a run that ended with an error, by an empty file.
+    void mark_failed() const;
+    void remove_mark() const;
+    /// Removes results that are marked so, if their checkpoints do not state `line`. Returns true
+    /// if results were removed. Requires the folder to be held.
+    bool remove_failed(const std::string& line) const;
+
   private:
     bool lock();
     void require_own_files() const;

@@ -50,7 +50,7 @@ VolumeLabelFiles::~VolumeLabelFiles() {
         remove_folder();
 }
 
-void VolumeLabelFiles::identify() {
+bool VolumeLabelFiles::identify() {
     InputState own;
     std::string names;
     agree(communicator_, [&] {
@@ -67,11 +67,14 @@ void VolumeLabelFiles::identify() {
     const InputState state = communicator_.all_gather(own).front();
     identity_ = fmt::format("input: {}, {} bytes in {} files, state {:016x}\n", names, state.bytes,
                             state.files, state.digest);
+    bool removed = false;
+    agree(communicator_, [&] { removed = is_root() && folder_.remove_failed(identity_); });
     // Files are named above; whether references to other files are allowed does not change samples.
     SourceChoice source = command_.source;
     IntensityChoice intensity = command_.intensity;
     identity_ += record_of(source, "").without("image").without("allow_external").settings();
     identity_ += record_of(intensity, "").without("intensity").settings();
+    return removed;
 }
 
 /// Ranks write parts of their own if there is at least one part for each.
@@ -127,8 +130,10 @@ Elements VolumeLabelFiles::begin(const VolumeLabelResult& result, Elements first
     header_.sample = result.label_bits == 32 ? Sample::u32 : Sample::u64;
     const bool by_rank = planes_per_part() > 0;
     agree(communicator_, [&] {
-        if (is_root())
-            folder_.hold(by_rank || result.resumable);
+        if (!is_root())
+            return;
+        folder_.hold(by_rank || result.resumable);
+        folder_.remove_mark(); // the checkpoint has been continued
     });
     if (result.label_bits != 32 || !by_rank)
         parts_ = by_rank

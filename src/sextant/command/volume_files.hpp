@@ -32,8 +32,9 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     /// Locks the folder for an interrupted run if there is one or if labels are written in it. Call
     /// on rank 0, once the outputs are known to be no inputs.
     void hold_folder() { folder_.hold(parts_ != nullptr); }
-    /// Finds the text that identifies the state of the inputs. Collective.
-    void identify();
+    /// Finds the text that identifies the state of the inputs. Returns true on rank 0 if the folder
+    /// had results of a run with other inputs that failed, which are removed. Collective.
+    bool identify();
 
     /// The folder for an interrupted run.
     const std::string& folder() const { return folder_.path(); }
@@ -48,6 +49,8 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     void commit();
     /// True if the same run could continue after a failure now. Call on rank 0.
     bool keeps_results() const { return !(opened_ && !resumable_) && folder_.has_results(); }
+    /// Lets a run with other inputs replace what is kept. Call on rank 0.
+    void mark_failed() const { folder_.mark_failed(); }
     /// Removes the folder, after all other outputs are complete. Call on rank 0.
     void remove_folder();
 
