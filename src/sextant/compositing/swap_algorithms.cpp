@@ -113,15 +113,15 @@ Piece radix_k_piece(const Task& task, std::span<const int> radices, int position
 
 namespace {
 
-/// A partial result: a run of images, blended, or still as layers.
-struct Partial {
+/// The partial result of a run of images that a position holds: blended, or still as layers.
+struct HeldRun {
     ImageRun run;
     std::vector<Region> layers;
 };
 
 /// The part of each layer of a partial result.
-Partial part_of(const Partial& whole, int i, int k) {
-    Partial made{whole.run, {}};
+HeldRun part_of(const HeldRun& whole, int i, int k) {
+    HeldRun made{whole.run, {}};
     for (const Region& layer : whole.layers) {
         const Region first = part(block(layer.buffer, layer.offset, layer.length), i, k);
         made.layers.push_back(
@@ -131,7 +131,7 @@ Partial part_of(const Partial& whole, int i, int k) {
 }
 
 /// The pixels of a partial result as one layer; if it has several, they are folded into scratch.
-Region folded(ProgramBuilder& builder, const Partial& partial) {
+Region folded(ProgramBuilder& builder, const HeldRun& partial) {
     if (partial.layers.size() == 1)
         return blended(builder, partial.layers.front());
     std::vector<Region> layers;
@@ -154,7 +154,7 @@ class RadixK {
         if (images.empty())
             held_[0].layers = {
                 in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers)};
-        for (Partial& held : held_) {
+        for (HeldRun& held : held_) {
             for (int i = held.run.first; !images.empty() && i < held.run.last; ++i) {
                 const int image = images[static_cast<std::size_t>(i)].image;
                 held.layers.push_back(block(input.buffer, image * task.elements, task.elements));
@@ -170,14 +170,14 @@ class RadixK {
         builder_.group(position_ / (distance * k) * distance + position_ % distance);
         const auto member = [&](int i) { return position_ + (i - place) * distance; };
 
-        std::vector<Partial> all; // this position's own first
-        for (const Partial& held : held_)
+        std::vector<HeldRun> all; // this position's own first
+        for (const HeldRun& held : held_)
             all.push_back(part_of(held, place, k));
         const Elements length = all.front().layers.front().length;
         for (int step = 1; step < k; ++step) {
             const int to = (place + step) % k, from = (place - step + k) % k;
             std::vector<Region> message;
-            for (const Partial& held : held_)
+            for (const HeldRun& held : held_)
                 message.push_back(folded(builder_, part_of(held, to, k)));
             builder_.send(member(to), message);
             // What the member has gathered: the images of `distance` neighbouring positions.
@@ -197,7 +197,7 @@ class RadixK {
   private:
     /// Folds the runs that have become adjacent. The sum replaces the first operand received, so
     /// that the caller's images are not written.
-    void join(const std::vector<Partial>& all, std::size_t own) {
+    void join(const std::vector<HeldRun>& all, std::size_t own) {
         std::vector<std::size_t> order(all.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -229,7 +229,7 @@ class RadixK {
     const int position_;
     const ImageOrder images_;
     ProgramBuilder builder_;
-    std::vector<Partial> held_; // front to back
+    std::vector<HeldRun> held_; // front to back
 };
 
 } // namespace
