@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/ring_correlation.hpp"
 
+#include "sextant/core/large_buffer.hpp"
 #include "sextant/registration/fourier_lines.hpp"
 
 #include <algorithm>
@@ -40,7 +41,8 @@ Values windowed(std::span<const float> one, std::span<const float> other, ImageS
     for (Elements i = 0; i < side; ++i)
         window.push_back(.5 - .5 * std::cos(2 * std::numbers::pi * (static_cast<double>(i) + .5) /
                                             static_cast<double>(side)));
-    Values values(static_cast<std::size_t>(side * side));
+    Values values;
+    resize_buffer(values, static_cast<std::size_t>(side * side));
     each([&](Elements x, Elements y, double a, double b) {
         const double weight =
             window[static_cast<std::size_t>(x)] * window[static_cast<std::size_t>(y)];
@@ -65,8 +67,9 @@ std::vector<Ring> rings_of(const Values& spectrum, Elements side) {
     for (Elements y = 0; y < side; ++y) {
         for (Elements x = 0; x < side; ++x) {
             const Elements fx = std::min(x, side - x), fy = std::min(y, side - y);
-            const auto ring = static_cast<std::size_t>(
-                std::lround(std::hypot(static_cast<double>(fx), static_cast<double>(fy))));
+            // The root of an integer is never near a half, so it is rounded as the exact one.
+            const auto ring =
+                static_cast<std::size_t>(std::sqrt(static_cast<double>(fx * fx + fy * fy)) + .5);
             if (ring >= rings.size())
                 continue;
             // The spectrum is A + iB; that of the mirrored frequency is A* + iB*.
@@ -75,8 +78,8 @@ std::vector<Ring> rings_of(const Values& spectrum, Elements side) {
                     spectrum[static_cast<std::size_t>(row % side * side + column % side)]);
             };
             const std::complex<double> own = at(x, y), mirror = std::conj(at(side - x, side - y));
-            const std::complex<double> a = (own + mirror) / 2.,
-                                       b = (own - mirror) / std::complex<double>(0, 2);
+            const std::complex<double> a = (own + mirror) / 2., twice = own - mirror,
+                                       b = {std::imag(twice) / 2, -std::real(twice) / 2};
             rings[ring].product += std::real(a * std::conj(b));
             rings[ring].power += std::norm(a);
             rings[ring].other += std::norm(b);
@@ -158,7 +161,8 @@ RingCorrelation ring_correlation(std::span<const float> one, std::span<const flo
     while (2 * result.side <= std::min({shape.width, shape.height, most}))
         result.side *= 2;
     const Elements side = result.side;
-    Values values = windowed(one, other, shape, side), columns(values.size());
+    Values values = windowed(one, other, shape, side), columns;
+    resize_buffer(columns, values.size());
     const FourierLines of_lines(side, false);
     of_lines.transform(values.data(), columns.data(), side, 0, side);
     of_lines.transform(columns.data(), values.data(), side, 0, side);
