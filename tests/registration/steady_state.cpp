@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/combined.hpp"
 #include "sextant/registration/nonrigid.hpp"
 
+#include "tests/registration/made_series.hpp"
 #include "tests/registration/trials.hpp"
 #include "tests/support/counting_new.hpp"
 #include <gtest/gtest.h>
@@ -31,6 +33,36 @@ TEST(Nonrigid, allocates_nothing_when_repeated) {
     const long before = allocations;
     registration.run(reference, moved, usual_motion);
     EXPECT_EQ(allocations - before, 0);
+}
+
+/// The bytes of a float for each pixel of a frame.
+long plane_of(const FramesMade& frames) {
+    return static_cast<long>(frames.front().shape().elements()) * static_cast<long>(sizeof(float));
+}
+
+TEST(Combined, uses_the_same_memory_in_every_pass) {
+    const FramesMade frames = make_series(4).frames;
+    MadeSource source(frames);
+    const std::vector<std::int64_t> all{0, 1, 2, 3};
+    registration::CombineOptions options;
+    options.halves = true;
+    const auto shift = [](std::int64_t frame) {
+        return registration::Transform(RigidMotion{0, .3 * static_cast<double>(frame), .7});
+    };
+    constexpr long mean_median_count_and_halves = 5;
+    const long results = mean_median_count_and_halves * plane_of(frames);
+    run_threads(1, [&](const Communicator& communicator) {
+        for (const Bytes rows_per_pass : {64, 16}) {
+            options.memory = rows_per_pass *
+                             registration::least_memory(4, frames.front().shape().width, options);
+            const long before = allocated_bytes;
+            registration::combine(communicator, source, all, shift, options);
+            // Besides these, a pass allocates positions in a row for each thread.
+            EXPECT_LT(allocated_bytes - before,
+                      results + 2 * static_cast<long>(options.memory) + 2 * plane_of(frames))
+                << rows_per_pass << " rows per pass";
+        }
+    });
 }
 
 } // namespace

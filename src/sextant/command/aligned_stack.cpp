@@ -3,6 +3,7 @@
 
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/large_buffer.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/array_choices.hpp"
@@ -242,7 +243,8 @@ AlignedWriter::AlignedWriter(const AlignedStack& stack, const FrameHeader& serie
     header.sample = stack.sample;
     header.pixel = series.pixel;
     header.frame_interval = frame_interval_of(series, frames);
-    samples_.resize(static_cast<std::size_t>(header.shape.elements() * size_of(stack.sample)));
+    resize_buffer(samples_,
+                  static_cast<std::size_t>(header.shape.elements() * size_of(stack.sample)));
     sink_ = format::create_frames(stack.path, header,
                                   {format::StackAxis::time, labels_of(series, frames)});
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/memory.hpp"
 
+#include "sextant/core/large_buffer.hpp"
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -50,7 +52,7 @@ Memory::Memory(Bytes size) : size_(size) {
     if (size >= huge_page) {
         mapped_ = mapped_for(size);
         data_ = map_aligned(mapped_);
-        madvise(data_, static_cast<std::size_t>(mapped_), MADV_HUGEPAGE); // a hint: may be refused
+        request_huge_pages(data_, mapped_);
     } else if (size > 0) {
         const auto rounded = static_cast<std::size_t>(rounded_up(size, alignment));
         data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));

@@ -4,6 +4,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/large_buffer.hpp"
+#include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/canvas.hpp"
 #include "sextant/registration/partition.hpp"
@@ -147,7 +149,7 @@ void Resampler::read(std::int64_t frame, double lowest, double highest) {
             std::clamp(std::floor(y), 0., static_cast<double>(shape.height - 2)));
     };
     held_ = {row(lowest - 1), row(highest + 1) + 2}; // one more row on each side, for rounding
-    samples_.resize(static_cast<std::size_t>(held_.count() * shape.width));
+    resize_buffer(samples_, static_cast<std::size_t>(held_.count() * shape.width));
     source_.read_rows(frame, held_, samples_);
 }
 
@@ -359,21 +361,41 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
 namespace {
 
 /// Accumulates the rows that are combined in one pass. Adjacent pixels that are covered by equally
-/// many frames, as nearly all are, are processed together, which is much faster.
+/// many frames, as nearly all are, are processed together, which is much faster. One object serves
+/// all passes.
 class Band {
   public:
-    Band(Elements pixels, std::size_t frames, const CombineOptions& options, Team* team)
-        : shown_(static_cast<std::size_t>(pixels)),
-          sums_(shown_.size()),
-          weights_(options.contributions.empty() ? 0 : shown_.size()),
-          counts_(shown_.size()),
-          second_sums_(options.halves ? shown_.size() : 0),
-          second_weights_(second_sums_.size()),
-          values_(options.median ? shown_.size() * frames : 0),
-          team_(team) {}
+    /// `most`: the largest number of pixels of a pass.
+    Band(Elements most, std::size_t frames, const CombineOptions& options, Team* team)
+        : team_(team) {
+        const auto size = static_cast<std::size_t>(most);
+        shown_ = make_room<float>(size);
+        sums_ = make_room<double>(size);
+        weights_ = make_room<double>(options.contributions.empty() ? 0 : size);
+        counts_ = make_room<std::uint32_t>(size);
+        second_sums_ = make_room<double>(options.halves ? size : 0);
+        second_weights_ = make_room<double>(second_sums_.size());
+        values_ = make_room<float>(options.median ? size * frames : 0);
+    }
+
+    /// Starts a pass over this number of pixels.
+    void begin(Elements pixels) {
+        pixels_ = static_cast<std::size_t>(pixels);
+        for_each_block([&](std::size_t first, std::size_t last) {
+            const auto clear = [&](auto numbers) {
+                if (!numbers.empty())
+                    std::ranges::fill(numbers.subspan(first, last - first), 0);
+            };
+            clear(sums_);
+            clear(weights_);
+            clear(counts_);
+            clear(second_sums_);
+            clear(second_weights_);
+        });
+    }
 
     /// Buffer for the resampled rows of one frame, which add() then accumulates.
-    std::span<float> shown() { return shown_; }
+    std::span<float> shown() { return shown_.first(pixels_); }
 
     /// `in_second`: the frame belongs to the second half.
     void add(bool in_second) {
@@ -400,21 +422,14 @@ class Band {
         });
     }
 
-    /// Appends the results of the band's rows to `combined`.
-    void finish(Combined& combined) {
-        const std::size_t before = combined.mean.size();
-        combined.mean.resize(before + shown_.size());
-        combined.count.resize(before + shown_.size());
-        if (!values_.empty())
-            combined.median.resize(before + shown_.size());
-        for (const double weight : weights_)
-            combined.weight.push_back(static_cast<float>(weight));
-        for (std::vector<float>& half : combined.halves)
-            half.resize(half.size() + second_sums_.size());
+    /// Stores the results of the pass in `combined`, from pixel `before` on.
+    void finish(Combined& combined, std::size_t before) {
         for_each_block([&](std::size_t first, std::size_t last) {
             for (std::size_t pixel = first; pixel < last; ++pixel) {
                 const std::size_t count = counts_[pixel];
                 combined.count[before + pixel] = static_cast<float>(count);
+                if (!weights_.empty())
+                    combined.weight[before + pixel] = static_cast<float>(weights_[pixel]);
                 const double weight =
                     weights_.empty() ? static_cast<double>(count) : weights_[pixel];
                 if (count > 0 && weight > 0)
@@ -435,6 +450,12 @@ class Band {
   private:
     static constexpr std::size_t at_a_time = 4096;
 
+    template <class Number>
+    std::span<Number> make_room(std::size_t size) {
+        Memory& memory = memory_.emplace_back(static_cast<Bytes>(size * sizeof(Number)));
+        return {reinterpret_cast<Number*>(memory.data()), size};
+    }
+
     /// Adds the finite ones of some shown pixels; `sum` adds one of them.
     template <class Sum>
     void accumulate(std::size_t first, std::size_t last, const Sum& sum) {
@@ -445,8 +466,7 @@ class Band {
 
     template <class Sum>
     void accumulate_run(std::size_t first, std::size_t last, const Sum& sum) {
-        if (!all_finite(std::span(shown_).subspan(first, last - first)) ||
-            !have_one_count(first, last)) {
+        if (!all_finite(shown_.subspan(first, last - first)) || !have_one_count(first, last)) {
             for (std::size_t pixel = first; pixel < last; ++pixel) {
                 if (!std::isfinite(shown_[pixel]))
                     continue;
@@ -489,7 +509,7 @@ class Band {
         for (std::size_t pixel = first; pixel < last; pixel += group) {
             const std::size_t end = std::min(pixel + group, last);
             if (end == pixel + group && counts_[pixel] > 0 && have_one_count(pixel, end)) {
-                of_group.find(&value(0, pixel), counts_[pixel], shown_.size(), &medians[pixel]);
+                of_group.find(&value(0, pixel), counts_[pixel], pixels_, &medians[pixel]);
                 continue;
             }
             for (std::size_t one = pixel; one < end; ++one) {
@@ -503,23 +523,25 @@ class Band {
     }
 
     /// The i-th finite sample of a pixel.
-    float& value(std::size_t i, std::size_t pixel) { return values_[i * shown_.size() + pixel]; }
+    float& value(std::size_t i, std::size_t pixel) { return values_[i * pixels_ + pixel]; }
 
     /// Calls body(first pixel, end pixel) for blocks.
     template <class Body>
     void for_each_block(const Body& body) {
-        const auto blocks = static_cast<int>((shown_.size() + at_a_time - 1) / at_a_time);
+        const auto blocks = static_cast<int>((pixels_ + at_a_time - 1) / at_a_time);
         run_parts(team_, blocks, [&](int block, int) {
             const std::size_t first = static_cast<std::size_t>(block) * at_a_time;
-            body(first, std::min(shown_.size(), first + at_a_time));
+            body(first, std::min(pixels_, first + at_a_time));
         });
     }
 
-    std::vector<float> shown_;
-    std::vector<double> sums_, weights_; ///< no weights if all are equal
-    std::vector<std::uint32_t> counts_;
-    std::vector<double> second_sums_, second_weights_; ///< of the second half, if wanted
-    std::vector<float> values_; ///< [i][pixel]: the i-th finite sample of a pixel
+    std::vector<Memory> memory_; ///< of the numbers below
+    std::size_t pixels_ = 0;     ///< of the pass
+    std::span<float> shown_;
+    std::span<double> sums_, weights_; ///< no weights if all are equal
+    std::span<std::uint32_t> counts_;
+    std::span<double> second_sums_, second_weights_; ///< of the second half, if wanted
+    std::span<float> values_; ///< [i][pixel]: the i-th finite sample of a pixel
     Team* team_;
 };
 
@@ -544,15 +566,18 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
     Resampler resampler(source, &team);
     Combined combined;
     const auto pixels = static_cast<std::size_t>(rows.count() * width);
-    combined.mean.reserve(pixels);
-    combined.count.reserve(pixels);
-    combined.median.reserve(options.median ? pixels : 0);
-    combined.weight.reserve(options.contributions.empty() ? 0 : pixels);
+    resize_buffer(combined.mean, pixels);
+    resize_buffer(combined.count, pixels);
+    resize_buffer(combined.median, options.median ? pixels : 0);
+    resize_buffer(combined.weight, options.contributions.empty() ? 0 : pixels);
+    for (std::vector<float>& half : combined.halves)
+        resize_buffer(half, options.halves ? pixels : 0);
+    Band band(std::min(step, rows.count()) * width, frames.size(), options, &team);
     const std::int64_t passes = (rows.count() + step - 1) / step;
     std::int64_t done = 0;
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
-        Band band(some.count() * width, frames.size(), options, &team);
+        band.begin(some.count() * width);
         for (std::size_t index = 0; index < frames.size(); ++index) {
             const std::int64_t frame = frames[index];
             control.report(options.median ? "average and median" : "average", done++,
@@ -567,7 +592,7 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
             else
                 band.add(options.contributions[index], in_second);
         }
-        band.finish(combined);
+        band.finish(combined, static_cast<std::size_t>((some.first - rows.first) * width));
     }
     return combined;
 }
@@ -600,6 +625,8 @@ Combined combine(const Communicator& communicator, FrameSource& source,
                              own);
     });
     const auto all = [&](std::vector<float>& values) {
+        if (communicator.size() == 1)
+            return std::move(values);
         const std::vector<float> own = std::move(values); // freed before the next list is gathered
         return all_gather_lists(communicator, std::span<const float>(own));
     };

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/large_buffer.hpp"
 #include "sextant/core/statistics.hpp"
 
 #include <algorithm>
@@ -26,6 +27,9 @@ FrameHeader grey_floats(FrameHeader header) {
     header.channels = 1;
     return header;
 }
+
+/// The least number of frames whose mean shows more than each of them.
+constexpr std::int64_t least_summed = 3;
 
 bool is_gap(float sample) {
     return !(std::abs(sample) <= std::numeric_limits<float>::max());
@@ -241,7 +245,7 @@ void CorrectedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> t
     const auto first = static_cast<std::size_t>(rows.first) * width;
     const auto count = static_cast<std::size_t>(rows.count()) * width;
     if (settled_) {
-        samples_.resize(count);
+        resize_buffer(samples_, count);
         read_settled(frame, rows, samples_);
         std::memcpy(to.data(), samples_.data(), to.size());
         return;
@@ -266,7 +270,7 @@ void CorrectedFrames::inspect(std::int64_t frame) {
     const ImageShape shape = header().shape;
     const auto pixels = static_cast<std::size_t>(shape.elements());
     held_ = -1; // stays -1 if reading throws
-    samples_.resize(pixels);
+    resize_buffer(samples_, pixels);
     source_->read_frame(frame, samples_);
     Inspected seen;
     seen.gaps = std::count_if(samples_.begin(), samples_.end(), is_gap);
@@ -283,8 +287,8 @@ void CorrectedFrames::inspect(std::int64_t frame) {
     held_ = frame;
     if (inspected_.contains(frame))
         return;
-    if (despike_.enabled) {
-        sum_.resize(pixels);
+    if (despike_.enabled && header().frames >= least_summed) {
+        resize_buffer(sum_, pixels);
         const auto mean = static_cast<float>(seen.mean);
         std::transform(
             sum_.begin(), sum_.end(), samples_.begin(), sum_.begin(),
@@ -353,8 +357,7 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
         frequent_pixels(std::move(pixels), std::max<std::int64_t>(2, (frames + 1) / 2));
     defects_.insert(defects_.end(), often.begin(), often.end());
 
-    constexpr std::int64_t least_frames = 3; // whose mean shows more than each of them
-    if (frames >= least_frames) {
+    if (frames >= least_summed) {
         sum_.resize(static_cast<std::size_t>(header().shape.elements())); // if no frame was read
         add_planes(communicator, sum_);
         for (float& sum : sum_)
