@@ -23,20 +23,21 @@ class MadeSource : public FrameSource {
 
     const FramesMade& frames() const { return frames_; }
 
-  private:
-    static FrameHeader header_of(const FramesMade& frames) {
-        FrameHeader header;
-        header.frames = static_cast<std::int64_t>(frames.size());
-        header.shape = frames.empty() ? ImageShape{16, 16} : frames.front().shape();
-        return header;
-    }
-
+  protected:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
         const kernel::FloatImage image = frames_[static_cast<std::size_t>(frame)].image();
         const auto bytes = static_cast<std::size_t>(image.shape.width) * sizeof(float);
         for (std::int64_t y = rows.first; y < rows.last; ++y)
             std::memcpy(to.data() + static_cast<std::size_t>(y - rows.first) * bytes, image.row(y),
                         bytes);
+    }
+
+  private:
+    static FrameHeader header_of(const FramesMade& frames) {
+        FrameHeader header;
+        header.frames = static_cast<std::int64_t>(frames.size());
+        header.shape = frames.empty() ? ImageShape{16, 16} : frames.front().shape();
+        return header;
     }
 
     const FramesMade& frames_;

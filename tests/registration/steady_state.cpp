@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/series_registration.hpp"
 
 #include "tests/registration/made_series.hpp"
 #include "tests/registration/trials.hpp"
@@ -63,6 +64,37 @@ TEST(Combined, uses_the_same_memory_in_every_pass) {
                 << rows_per_pass << " rows per pass";
         }
     });
+}
+
+/// Counts the rows that are read.
+class CountedSource : public MadeSource {
+  public:
+    CountedSource(const FramesMade& frames, std::int64_t& rows) : MadeSource(frames), rows_(rows) {}
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        rows_ += rows.count();
+        MadeSource::load(frame, rows, to);
+    }
+
+    std::int64_t& rows_;
+};
+
+TEST(SeriesRegistration, reads_each_frame_of_a_pair_once_before_it_averages_them) {
+    const FramesMade frames = make_series(2).frames;
+    const std::int64_t height = frames.front().shape().height;
+    std::int64_t rows = 0;
+    long allocated = 0;
+    run_threads(1, [&](const Communicator& communicator) {
+        const long before = allocated_bytes;
+        SeriesRegistration(communicator, {}).run(std::make_unique<CountedSource>(frames, rows));
+        allocated = allocated_bytes - before;
+    });
+    constexpr std::int64_t frames_read = 2, to_register = 1, to_average = 1, margin = 8;
+    EXPECT_LE(rows, frames_read * ((to_register + to_average) * height + margin));
+    // The results are five planes; a median needs as many numbers as ten planes.
+    constexpr long planes = 32;
+    EXPECT_LT(allocated, planes * plane_of(frames));
 }
 
 } // namespace

@@ -63,6 +63,8 @@ class Registering {
           block_(block_of(communicator_.rank(), communicator_.size(),
                           static_cast<std::int64_t>(statistics_.size()))),
           ledger_(context.ledger),
+          team_(std::move(inspection.team)),
+          inspected_(std::move(inspection.reader)),
           reference_(context.options.reference) {
         if (context.threads.whole_frames && context.ledger)
             ledger_ = &guarded_.emplace(*context.ledger);
@@ -91,7 +93,8 @@ class Registering {
   private:
     std::vector<Link> linked_neighbours() {
         agree(communicator_, [&] {
-            team_.emplace(options_.threads);
+            if (!team_)
+                team_ = std::make_shared<Team>(options_.threads);
             if (context_.threads.whole_frames)
                 threads_.emplace(source_, options_.threads);
             make_readers(options_.contrast == ContrastSearch::automatic);
@@ -136,6 +139,9 @@ class Registering {
         options.inverts = inverts;
         const int kept = std::max(2, options_.farthest + 1);
         reader_.emplace(source(source_), options, options_.prefilter, kept, &*team_);
+        if (inspected_ && levels.empty() && !threads_)
+            reader_->take_frames(std::move(*inspected_));
+        inspected_.reset();
         for (int thread = 0; threads_ && thread < threads_->threads(); ++thread)
             readers_.push_back(std::make_unique<PairReader>(source(threads_->source(thread)),
                                                             options, options_.prefilter, kept));
@@ -785,7 +791,8 @@ class Registering {
     const Block block_;
     std::optional<GuardedLedger> guarded_; ///< of context.ledger, if threads take whole frames
     Ledger* ledger_;
-    std::optional<Team> team_;
+    std::shared_ptr<Team> team_;
+    std::shared_ptr<PairReader> inspected_;       ///< with pyramids of the first pass; may be null
     std::optional<FrameThreads> threads_;         ///< if they take whole frames
     std::vector<std::uint8_t> frame_is_inverted_; ///< one per frame of usable_; empty if none is
     std::vector<std::unique_ptr<InvertedFrames>> inverted_; ///< the sources of readers, if any is
@@ -849,15 +856,17 @@ Inspected inspected(PairReader& reader, const CorrectedFrames* corrections,
 
 /// Inspects this rank's frames.
 std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& block,
-                                     std::vector<FrameRegistration>& frames) {
+                                     SeriesInspection& inspection) {
     const RegistrationOptions& options = context.options;
-    Team team(options.threads);
-    PairReader reader(context.source, options.rigid, options.prefilter, 2, &team, context.offset);
+    inspection.team = std::make_shared<Team>(options.threads);
+    inspection.reader = std::make_shared<PairReader>(
+        context.source, options.rigid, options.prefilter, 2, inspection.team.get(), context.offset);
+    std::vector<FrameRegistration>& frames = inspection.frames;
     std::vector<Inspected> all;
     for (std::int64_t frame = block.first; frame < block.last; ++frame) {
         context.step("inspect frames", frame - block.first, block.count());
         frames.emplace_back().frame = frame;
-        all.push_back(inspected(reader, context.corrections, frames.back()));
+        all.push_back(inspected(*inspection.reader, context.corrections, frames.back()));
     }
     return all;
 }
@@ -900,7 +909,7 @@ SeriesInspection inspect_series(const SeriesContext& context) {
         if (frames < 1)
             throw InvalidTask(context.source.path() +
                               ": the series has no frames, expected at least one");
-        own = inspect_block(context, block, inspection.frames);
+        own = inspect_block(context, block, inspection);
     });
     if (context.corrections)
         settle_corrections(context, inspection.frames, own);

@@ -5,9 +5,11 @@
 #include "sextant/registration/corrected_frames.hpp"
 #include "sextant/registration/division.hpp"
 #include "sextant/registration/frame_threads.hpp"
+#include "sextant/registration/pair_reader.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -48,6 +50,10 @@ struct SeriesInspection {
     std::vector<FrameStatistics> statistics; ///< of all frames, on every rank
     std::vector<std::int64_t> usable;        ///< frames that are not left out, in order
     std::vector<FrameRegistration> frames;   ///< this rank's frames; those left out state a reason
+    /// The reader of this rank's frames, and its team. Its pyramids serve the registration, unless
+    /// the samples are corrected afterwards.
+    std::shared_ptr<Team> team = {};
+    std::shared_ptr<PairReader> reader = {};
 };
 
 /// Reads every frame of a series once, settles the corrections of its samples, and finds those that

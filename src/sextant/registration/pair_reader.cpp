@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair_reader.hpp"
 
+#include "sextant/core/large_buffer.hpp"
 #include "sextant/core/statistics.hpp"
 
 #include <algorithm>
@@ -131,17 +132,25 @@ std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
 
 PairReader::PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
                        Team* team, double offset)
-    : source_(source),
-      offset_(offset),
-      samples_(static_cast<std::size_t>(source.header().shape.elements())),
-      registration_(source.header().shape, 0, options, team) {
+    : source_(source), offset_(offset), registration_(source.header().shape, 0, options, team) {
     if (kept < 2)
         throw std::logic_error("the number of frames kept in memory is less than two");
     for (int i = 0; i < kept; ++i)
         kept_.push_back({Pyramid(source.header().shape, 0, prefilter, team)});
 }
 
+void PairReader::take_frames(PairReader&& other) {
+    std::size_t slot = 0;
+    for (Kept& one : other.kept_) {
+        if (one.frame >= 0 && slot < kept_.size())
+            kept_[slot++] = std::move(one);
+    }
+    uses_ = std::max(uses_, other.uses_);
+    samples_.swap(other.samples_);
+}
+
 FrameStatistics PairReader::read(std::int64_t frame) {
+    resize_buffer(samples_, static_cast<std::size_t>(source_.header().shape.elements()));
     source_.read_frame(frame, samples_);
     FrameStatistics statistics = statistics_of(samples_);
     if (statistics.gaps == statistics.samples)

@@ -72,6 +72,9 @@ class PairReader {
     RigidResult refine(const Pyramid& reference, std::int64_t moved, const RigidMotion& start);
     /// Registers a frame to such an image by a search over the whole range of motions.
     RigidResult align(const Pyramid& reference, std::int64_t moved);
+    /// Takes over the cached pyramids of a reader of the same samples, with the same prefilter and
+    /// the same team.
+    void take_frames(PairReader&& other);
     /// Returns the pyramid of a frame, valid until another frame is used.
     const Pyramid& pyramid(std::int64_t frame) { return kept(frame).pyramid; }
 

@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/large_buffer.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/canvas.hpp"
 #include "sextant/registration/checkpoint.hpp"
@@ -465,7 +466,7 @@ Transform RegisteredFrames::transform(std::int64_t frame) {
 
 std::span<const float> RegisteredFrames::aligned(std::int64_t frame) {
     control_.report("write aligned frames", done_++, std::ssize(numbers_));
-    pixels_.resize(static_cast<std::size_t>(area_.shape.elements()));
+    resize_buffer(pixels_, static_cast<std::size_t>(area_.shape.elements()));
     resampler_.show(frame, transform(frame), area_, pixels_);
     return pixels_;
 }
@@ -485,7 +486,7 @@ class SeriesRegistration::Run {
         require_same_detector();
         SeriesInspection inspection;
         timed(result_.seconds.inspection, [&] { inspection = inspect_series(*context_); });
-        end_inspection();
+        end_inspection(inspection);
         warn_of_copies(inspection);
         content_ = fingerprint(inspection.statistics);
         timed(result_.seconds.inspection, [&] { flatten(inspection); });
@@ -614,12 +615,14 @@ class SeriesRegistration::Run {
     }
 
     /// Reads the source without the corrections if the inspection has found nothing to correct.
-    void end_inspection() {
+    void end_inspection(SeriesInspection& inspection) {
         if (!corrections_)
             return;
         result_.defects = corrections_->defects();
-        if (corrections_->needed())
+        if (corrections_->needed()) {
+            inspection.reader.reset(); // its frames have not been corrected
             return;
+        }
         source_ = std::move(*corrections_).release();
         corrections_ = nullptr;
         context_.emplace(
@@ -659,11 +662,14 @@ class SeriesRegistration::Run {
         context_.emplace(
             SeriesContext{communicator_, *flattened_, options_, nullptr, control_, result_.offset});
         plan_context_threads();
-        const SeriesInspection flat = inspect_series(*context_);
+        inspection.reader.reset(); // its frames have shading
+        SeriesInspection flat = inspect_series(*context_);
         for (std::size_t frame = 0; frame < flat.statistics.size(); ++frame) {
             inspection.statistics[frame].deviation = flat.statistics[frame].deviation;
             inspection.statistics[frame].mean = flat.statistics[frame].mean;
         }
+        inspection.reader = std::move(flat.reader);
+        inspection.team = std::move(flat.team);
     }
 
     void check_disk() const {
