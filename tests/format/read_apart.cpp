@@ -3,6 +3,8 @@
 // message.
 #include "sextant/format/read_apart.hpp"
 
+#include "sextant/format/frame_runs.hpp"
+
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -131,6 +133,50 @@ TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsWhileOpening) {
 TEST(IsolatedReading, HasNoTimeLimitWhileItMakesProgress) {
     const auto source = troubled(.1);
     EXPECT_EQ(read_frame(*source, lasts), pattern_frame<float>(lasts, {13, 7}));
+}
+
+/// A source of small frames, one of which ends the process that reads it.
+class FatalFrame : public FrameSource {
+  public:
+    static constexpr std::int64_t frames = 8, fatal = 5;
+
+    FatalFrame() : FrameSource("some.h5", {frames, {13, 7}}) {}
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        if (frame == fatal)
+            _exit(3);
+        const auto values = pattern_frame<float>(frame, {13, 7});
+        std::memcpy(to.data(), values.data() + rows.first * 13, to.size());
+    }
+};
+
+TEST(IsolatedReading, ReadsFramesAtOnceAndNamesTheOneThatCannotBeRead) {
+    const auto opening = [](const Pace&) {
+        return OpenedFrames{std::make_unique<FatalFrame>(), {}};
+    };
+    const auto text = "some.h5: damaged: reading frame 5 ended early";
+    const auto frames_from = [](FrameSource& source, std::int64_t first, std::int64_t count) {
+        std::vector<float> values(static_cast<std::size_t>(count * 13 * 7));
+        format::read_frames(source, first, count, std::as_writable_bytes(std::span(values)));
+        return values;
+    };
+    const auto source = read_apart("some.h5", opening).source;
+    const std::vector<float> some = frames_from(*source, 1, 4);
+    for (std::int64_t frame = 1; frame < 5; ++frame)
+        EXPECT_TRUE(std::ranges::equal(
+            pattern_frame<float>(frame, {13, 7}),
+            std::span(some).subspan(static_cast<std::size_t>((frame - 1) * 13 * 7), 13 * 7)));
+    EXPECT_EQ(failure([&] { frames_from(*source, 3, 4); }), text);
+    EXPECT_EQ(read_frame(*source, 7), pattern_frame<float>(7, {13, 7}));
+
+    const auto in_order = read_apart("some.h5", opening).source;
+    for (std::int64_t frame = 0; frame < FatalFrame::frames; ++frame) {
+        if (frame == FatalFrame::fatal)
+            EXPECT_EQ(failure_of_frame(*in_order, frame), text);
+        else
+            EXPECT_EQ(read_frame(*in_order, frame), pattern_frame<float>(frame, {13, 7}));
+    }
 }
 
 TEST(IsolatedReading, ContinuesAfterTheOpeningThreadHasEnded) {

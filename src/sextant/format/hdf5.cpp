@@ -8,6 +8,7 @@
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_formats.hpp"
+#include "sextant/format/frame_runs.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/hdf5_library.hpp"
 #include "sextant/format/hdf5_references.hpp"
@@ -401,8 +402,10 @@ bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
 }
 
 /// Returns the size of a cache that holds all chunks of a frame, so that each chunk is decoded
-/// once; larger than usual only if the file is large or `wished` is.
-Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage, Bytes wished) {
+/// once; larger than usual only if the file is large or `wished` is. If frames have several axes,
+/// it holds the chunks of all frames at one position of the slowest axis, if these are few.
+Bytes wanted_cache(const Hdf5Series& series, const FrameAxes& axes, const Hdf5Storage& storage,
+                   Bytes wished) {
     if (storage.chunk().empty() || streams(series, storage))
         return least_cache;
     const auto pieces = [&](std::size_t axis) {
@@ -414,7 +417,11 @@ Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage, Bytes w
     const Bytes of_frame =
         std::clamp(static_cast<Bytes>(std::min(all, 1e18)), least_cache,
                    std::max({usual_cache, 8 * storage.stored(), storage.chunk_bytes()}));
-    return std::max(of_frame, wished);
+    double of_layer = all;
+    for (std::size_t i = 1; i < axes.frames.size(); ++i)
+        of_layer *= static_cast<double>(pieces(axes.frames[i]));
+    const bool few = of_layer <= static_cast<double>(usual_cache);
+    return std::max({of_frame, few ? static_cast<Bytes>(of_layer) : 0, wished});
 }
 
 hid_t native_type(Sample sample) {
@@ -452,7 +459,7 @@ Hdf5Handle type_in_memory(Sample sample) {
     return type;
 }
 
-class Hdf5Frames : public FrameSource {
+class Hdf5Frames : public FrameSource, public FrameRuns {
   public:
     Hdf5Frames(FrameHeader header, const Hdf5Series& series, FrameAxes axes, Hdf5Input file,
                Hdf5Storage storage, Bytes cache, Pace pace)
@@ -463,7 +470,7 @@ class Hdf5Frames : public FrameSource {
           file_(std::move(file)),
           storage_(std::move(storage)),
           type_(type_in_memory(this->header().sample)),
-          dataset_(storage_.open(file_, wanted_cache(series, storage_, cache))),
+          dataset_(storage_.open(file_, wanted_cache(series, axes_, storage_, cache))),
           pace_(std::move(pace)) {
         if (!dataset_)
             throw InvalidFile(path(), "cannot be read as HDF5: " + hdf5_complaint());
@@ -479,6 +486,68 @@ class Hdf5Frames : public FrameSource {
             load_kept(frame, rows, to);
         else
             load_rows(frame, rows, to);
+    }
+
+    std::int64_t load_frames(std::int64_t first, std::int64_t count,
+                             std::span<std::byte> to) override {
+        const auto frame_bytes = to.size() / static_cast<std::size_t>(count);
+        const Block block = block_of(first, count);
+        if (block.frames > 1) {
+            pace_(std::max(piece_bytes, storage_.chunk().empty() ? 0 : storage_.chunk_bytes()));
+            if (load_block(block, to.first(static_cast<std::size_t>(block.frames) * frame_bytes)))
+                return block.frames;
+        }
+        load(first, {0, header().shape.height}, to.first(frame_bytes));
+        return 1;
+    }
+
+    /// Whole frames that are a block of the dataset.
+    struct Block {
+        std::int64_t frames = 1;
+        std::vector<hsize_t> start = {}, count = {};
+    };
+
+    /// Returns the largest block of frames from `first` on: some positions of one axis, and all
+    /// positions of the faster axes. It is one frame if samples have another order in the dataset.
+    Block block_of(std::int64_t first, std::int64_t most) const {
+        Block block;
+        const auto& frames = axes_.frames;
+        const bool in_order = std::ranges::is_sorted(frames) && row_axis_ < column_axis_ &&
+                              (frames.empty() || frames.back() < row_axis_);
+        if (large_ || storage_.is_virtual() || !in_order)
+            return block;
+        block.start = start_of(first);
+        block.count.assign(block.start.size(), 1);
+        block.count[row_axis_] = static_cast<hsize_t>(header().shape.height);
+        block.count[column_axis_] = static_cast<hsize_t>(header().shape.width);
+        for (std::size_t i = frames.size(); i-- > 0;) {
+            const std::size_t axis = frames[i];
+            const auto length = storage_.sides()[axis];
+            const std::int64_t some = std::min(
+                length - static_cast<std::int64_t>(block.start[axis]), most / block.frames);
+            block.count[axis] = static_cast<hsize_t>(some);
+            block.frames *= some;
+            if (some < length)
+                break; // slower axes have one position
+        }
+        return block;
+    }
+
+    /// Returns false if the frames must be read one by one to find out which one is damaged.
+    bool load_block(const Block& block, std::span<std::byte> to) {
+        try {
+            storage_.require("no samples", block.start, block.count);
+        } catch (const InvalidFile&) {
+            return false;
+        }
+        const Hdf5Handle from(H5Dget_space(dataset_.id()), H5Sclose);
+        const Hdf5Handle memory(
+            H5Screate_simple(static_cast<int>(block.count.size()), block.count.data(), nullptr),
+            H5Sclose);
+        return H5Sselect_hyperslab(from.id(), H5S_SELECT_SET, block.start.data(), nullptr,
+                                   block.count.data(), nullptr) >= 0 &&
+               H5Dread(dataset_.id(), type_.id(), memory.id(), from.id(), H5P_DEFAULT, to.data()) >=
+                   0;
     }
 
     /// Reads many rows at once and keeps them, because every call of libhdf5 decodes the chunks of

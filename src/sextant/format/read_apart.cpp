@@ -2,19 +2,29 @@
 #include "sextant/format/read_apart.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/format/frame_runs.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <dirent.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,8 +34,9 @@ namespace sextant::format {
 namespace {
 
 constexpr int most_ends = 3; // number of child processes that may end before reading fails
+constexpr std::size_t shared_bytes = std::size_t{4} << 20;
 
-class ReadApart : public FrameSource {
+class ReadApart : public FrameSource, public FrameRuns {
   public:
     ReadApart(const std::string& path, FrameHeader header, Opening open, Seconds patience,
               std::unique_ptr<ReadingChild> child)
@@ -36,6 +47,80 @@ class ReadApart : public FrameSource {
 
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        if (load_ahead(frame, rows, to))
+            return;
+        forget_ahead();
+        ReadingChild& child = child_for(frame);
+        try {
+            child.read(frame, rows, to);
+        } catch (const ReadingEnded& end) {
+            child_.reset();
+            ++ends_;
+            throw InvalidFile(path(),
+                              fmt::format("damaged: reading frame {} {}", frame, end.what()));
+        }
+        next_ = frame + 1;
+    }
+
+    /// If small frames are read one after another, reads twice as many each time at once, because
+    /// a request takes longer than reading a small frame. Returns false if the frame must be read
+    /// alone.
+    bool load_ahead(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+        constexpr Bytes small = Bytes{512} << 10, most = Bytes{1} << 20;
+        const Bytes frame_bytes = header().shape.height * row_bytes();
+        if (frame < ahead_.first || frame >= ahead_.first + ahead_.count) {
+            if (frame != next_ || frame_bytes > small || one_by_one_)
+                return false;
+            const std::int64_t count =
+                std::min({2 * std::max<std::int64_t>(1, ahead_.count), most / frame_bytes,
+                          child_for(frame).frames_at_once(), header().frames - frame});
+            forget_ahead();
+            const auto read = try_frames(frame, count);
+            if (!read)
+                return false;
+            ahead_ = {frame, count, *read};
+            next_ = frame + count;
+        }
+        const auto from = (frame - ahead_.first) * frame_bytes + rows.first * row_bytes();
+        std::memcpy(to.data(), ahead_.samples.data() + from, to.size());
+        return true;
+    }
+
+    /// Other requests overwrite the samples that were read ahead.
+    void forget_ahead() {
+        ahead_ = {};
+        next_ = -1;
+    }
+
+    std::int64_t load_frames(std::int64_t first, std::int64_t count,
+                             std::span<std::byte> to) override {
+        const auto frame_bytes = to.size() / static_cast<std::size_t>(count);
+        const std::int64_t some = std::min(count, child_for(first).frames_at_once());
+        if (some > 1 && !one_by_one_) {
+            forget_ahead();
+            if (const auto read = try_frames(first, some)) {
+                std::memcpy(to.data(), read->data(), read->size());
+                return some;
+            }
+        }
+        load(first, {0, header().shape.height}, to.first(frame_bytes));
+        return 1;
+    }
+
+    /// Reads whole frames at once. Returns none if they must be read one by one to find out which
+    /// of them is damaged.
+    std::optional<std::span<const std::byte>> try_frames(std::int64_t first, std::int64_t count) {
+        try {
+            return child_for(first).read_frames(first, count);
+        } catch (const ReadingEnded&) {
+            child_.reset();
+            one_by_one_ = true;
+        } catch (const InvalidFile&) {
+        }
+        return std::nullopt;
+    }
+
+    ReadingChild& child_for(std::int64_t frame) {
         if (ends_ >= most_ends)
             throw InvalidFile(
                 path(),
@@ -43,20 +128,21 @@ class ReadApart : public FrameSource {
                             frame, ends_));
         if (!child_)
             child_ = std::make_unique<ReadingChild>(path(), open_, patience_);
-        try {
-            child_->read(frame, rows, to);
-        } catch (const ReadingEnded& end) {
-            child_.reset();
-            ++ends_;
-            throw InvalidFile(path(),
-                              fmt::format("damaged: reading frame {} {}", frame, end.what()));
-        }
+        return *child_;
     }
 
     Opening open_;
     Seconds patience_;
     std::unique_ptr<ReadingChild> child_;
     int ends_ = 0;
+    bool one_by_one_ = false; ///< frames are not read at once, because this ended a child
+    /// Frames in the memory shared with the child.
+    struct Ahead {
+        std::int64_t first = 0, count = 0;
+        std::span<const std::byte> samples = {};
+    };
+    Ahead ahead_;
+    std::int64_t next_ = -1; ///< the frame after those read last
 };
 
 } // namespace
@@ -79,7 +165,8 @@ namespace {
 /// A request to the child. `Answer` is the first byte of the reply.
 struct Request {
     std::int64_t frame = 0;
-    Rows rows;
+    Rows rows;              ///< all rows if there are several frames
+    std::int64_t count = 1; ///< of frames
 };
 enum class Answer : std::uint8_t { good = 1, refused = 2 };
 
@@ -108,13 +195,20 @@ extern "C" void end_without_parent(int) {
 /// The child, which opens the source and answers requests.
 class ChildReader {
   public:
-    ChildReader(Channel& channel, pid_t parent, std::string path, Seconds patience)
-        : channel_(channel), parent_(parent), path_(std::move(path)), patience_(patience) {}
+    ChildReader(Channel& channel, std::span<std::byte> shared, pid_t parent, std::string path,
+                Seconds patience)
+        : channel_(channel),
+          shared_(shared),
+          parent_(parent),
+          path_(std::move(path)),
+          patience_(patience) {}
 
     [[noreturn]] void run(const Opening& open) {
         crash_quietly();
+        close_connections();
         end_with_parent();
         std::unique_ptr<FrameSource> source;
+        const std::vector<int> before = open_files();
         try {
             answer([&] {
                 OpenedFrames opened = open([this](Bytes ahead) {
@@ -122,6 +216,7 @@ class ChildReader {
                     set_time(patience_ * (1 + static_cast<double>(ahead) / gibibyte));
                 });
                 source = std::move(opened.source);
+                note_files(before);
                 tell(source->header(), opened.chunk);
             });
             while (source)
@@ -142,6 +237,60 @@ class ChildReader {
         sigprocmask(SIG_SETMASK, &none, nullptr);
         const rlimit nothing{0, 0};
         setrlimit(RLIMIT_CORE, &nothing);
+    }
+
+    static std::vector<int> open_files() {
+        std::vector<int> open;
+        if (DIR* const folder = opendir("/proc/self/fd")) {
+            while (const dirent* entry = readdir(folder)) {
+                const int descriptor = std::atoi(entry->d_name);
+                if (descriptor > STDERR_FILENO && descriptor != dirfd(folder))
+                    open.push_back(descriptor);
+            }
+            closedir(folder);
+        }
+        return open;
+    }
+
+    static bool is_of_type(int descriptor, std::initializer_list<mode_t> types) {
+        struct stat found {};
+        return fstat(descriptor, &found) == 0 &&
+               std::ranges::find(types, found.st_mode & S_IFMT) != types.end();
+    }
+
+    /// Closes the pipes and sockets of the parent, whose other ends would otherwise wait for as
+    /// long as the child lives. Files stay open, because the library may already have opened the
+    /// source in the parent and then uses the same descriptor.
+    void close_connections() const {
+        for (const int descriptor : open_files()) {
+            if (descriptor != channel_.descriptor() && is_of_type(descriptor, {S_IFIFO, S_IFSOCK}))
+                ::close(descriptor);
+        }
+    }
+
+    /// Notes the files that the library has opened, and possibly locked, unless the user has turned
+    /// its locks off.
+    void note_files(const std::vector<int>& before) {
+        const char* const locks = std::getenv("HDF5_USE_FILE_LOCKING");
+        if (locks && std::string_view(locks) != "TRUE" && std::string_view(locks) != "1")
+            return;
+        for (const int descriptor : open_files()) {
+            if (std::ranges::find(before, descriptor) == before.end() &&
+                is_of_type(descriptor, {S_IFREG}))
+                files_.push_back(descriptor);
+        }
+    }
+
+    void unlock_files() const {
+        for (const int descriptor : files_)
+            flock(descriptor, LOCK_UN);
+    }
+
+    void lock_files() const {
+        for (const int descriptor : files_) {
+            if (flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+                throw InvalidFile(path_, "another program is writing the file");
+        }
     }
 
     /// Makes the child end with its parent, even in the middle of work.
@@ -168,6 +317,14 @@ class ChildReader {
         setitimer(ITIMER_PROF, &time, nullptr);
     }
 
+    /// While the child waits, other programs may write the file, and Ctrl-C in a terminal, which
+    /// sends a signal to all processes of the program, does not end the child.
+    void begin_reply(Answer answer) {
+        unlock_files();
+        std::signal(SIGINT, SIG_IGN);
+        channel_.put(answer);
+    }
+
     template <class Part>
     void answer(const Part& part) {
         set_time(patience_);
@@ -178,7 +335,7 @@ class ChildReader {
             std::string text = error.what();
             if (text.starts_with(path_ + ": "))
                 text.erase(0, path_.size() + 2);
-            channel_.put(Answer::refused);
+            begin_reply(Answer::refused);
             channel_.put(text);
         }
         set_time(0);
@@ -186,10 +343,23 @@ class ChildReader {
 
     void answer_request(FrameSource& source) {
         const auto request = channel_.get<Request>();
+        std::signal(SIGINT, SIG_DFL);
         answer([&] {
-            std::vector<std::byte> samples(size_of(source.header(), request.rows));
+            lock_files();
+            const std::size_t size =
+                static_cast<std::size_t>(request.count) * size_of(source.header(), request.rows);
+            if (size <= shared_.size()) {
+                const std::span<std::byte> to = shared_.first(size);
+                if (request.count == 1)
+                    source.read_samples(request.frame, request.rows, to);
+                else
+                    read_frames(source, request.frame, request.count, to);
+                begin_reply(Answer::good);
+                return;
+            }
+            std::vector<std::byte> samples(size);
             source.read_samples(request.frame, request.rows, samples);
-            channel_.put(Answer::good);
+            begin_reply(Answer::good);
             channel_.write(samples.data(), samples.size());
         });
     }
@@ -211,7 +381,7 @@ class ChildReader {
         plain.labels = header.axes.labels.size();
         plain.chunk = chunk.size();
         plain.remarks = header.remarks.size();
-        channel_.put(Answer::good);
+        begin_reply(Answer::good);
         channel_.put(plain);
         channel_.put(header.pixel.unit);
         channel_.put(header.axes.names);
@@ -226,20 +396,35 @@ class ChildReader {
     }
 
     Channel& channel_;
+    std::span<std::byte> shared_;
     pid_t parent_;
     std::string path_;
     Seconds patience_;
+    std::vector<int> files_; ///< that the library has opened and may have locked
 };
 
 } // namespace
 
+SharedBytes::SharedBytes(std::size_t size) {
+    void* const memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        throw std::system_error(errno, std::generic_category(), "mmap");
+    bytes_ = {static_cast<std::byte*>(memory), size};
+}
+
+SharedBytes::~SharedBytes() {
+    munmap(bytes_.data(), bytes_.size());
+}
+
 ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds patience) try
     : path_(path),
       patience_(patience),
+      shared_(shared_bytes),
       channel_(connected_channel()),
       process_(0, [this, &open, parent = getpid()] {
           channel_.ours.close();
-          ChildReader(channel_.theirs, parent, path_, patience_).run(open);
+          ChildReader(channel_.theirs, shared_.bytes(), parent, path_, patience_).run(open);
       }) {
     channel_.theirs.close();
     try {
@@ -254,13 +439,42 @@ ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds
 }
 
 void ReadingChild::read(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+    const auto row = static_cast<std::int64_t>(to.size()) / std::max<std::int64_t>(1, rows.count());
+    const std::int64_t step = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(shared_.bytes().size()) / std::max<std::int64_t>(1, row));
     try {
-        channel_.ours.put(Request{frame, rows});
-        require_answer();
-        channel_.ours.read(to.data(), to.size());
+        for (std::int64_t first = rows.first; first < rows.last; first += step) {
+            const Rows some{first, std::min(first + step, rows.last)};
+            const auto part = to.subspan(static_cast<std::size_t>((first - rows.first) * row),
+                                         static_cast<std::size_t>(some.count() * row));
+            channel_.ours.put(Request{frame, some});
+            require_answer();
+            if (part.size() <= shared_.bytes().size())
+                std::memcpy(part.data(), shared_.bytes().data(), part.size());
+            else
+                channel_.ours.read(part.data(), part.size());
+        }
     } catch (const ChannelClosed&) {
         ended();
     }
+}
+
+Bytes ReadingChild::frame_bytes() const {
+    return header_.shape.elements() * header_.channels * sextant::size_of(header_.sample);
+}
+
+std::int64_t ReadingChild::frames_at_once() const {
+    return static_cast<std::int64_t>(shared_.bytes().size()) / std::max<Bytes>(1, frame_bytes());
+}
+
+std::span<const std::byte> ReadingChild::read_frames(std::int64_t first, std::int64_t count) {
+    try {
+        channel_.ours.put(Request{first, {0, header_.shape.height}, count});
+        require_answer();
+    } catch (const ChannelClosed&) {
+        ended();
+    }
+    return shared_.bytes().first(static_cast<std::size_t>(count * frame_bytes()));
 }
 
 void ReadingChild::require_answer() {

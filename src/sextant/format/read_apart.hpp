@@ -37,7 +37,8 @@ using Opening = std::function<OpenedFrames(const Pace& pace)>;
 ///           a piece of work (`patience`, and the same time again per GiB to decode): "damaged:
 ///           reading frame 3 ended with signal 11". Other frames can still be read by a new child,
 ///           until three children have ended.
-/// Cost      one process, and one more copy of each sample.
+/// Cost      one process, and one more copy of each sample, in memory that both processes share.
+///           The child ends with the source.
 /// Requires  that no other thread holds a lock that the child needs. The library must therefore be
 ///           used only through such sources.
 OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds patience = 60);
@@ -46,6 +47,21 @@ OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds pa
 class ReadingEnded : public Error {
   public:
     using Error::Error;
+};
+
+/// Memory that a process shares with the processes that it forks.
+class SharedBytes {
+  public:
+    /// Throws std::system_error.
+    explicit SharedBytes(std::size_t size);
+    SharedBytes(const SharedBytes&) = delete;
+    SharedBytes& operator=(const SharedBytes&) = delete;
+    ~SharedBytes();
+
+    std::span<std::byte> bytes() const { return bytes_; }
+
+  private:
+    std::span<std::byte> bytes_;
 };
 
 /// A process that opens a source and answers read requests through a socket. It ends when this
@@ -62,8 +78,14 @@ class ReadingChild {
     /// Reads rows of a frame. Throws InvalidFile as the source does, and ReadingEnded if the child
     /// ends.
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);
+    /// The number of whole frames that one request can read; 0 if a frame is too large.
+    std::int64_t frames_at_once() const;
+    /// Reads whole frames, at most `frames_at_once()`. Returns their samples, which are valid until
+    /// the next request.
+    std::span<const std::byte> read_frames(std::int64_t first, std::int64_t count);
 
   private:
+    Bytes frame_bytes() const;
     void require_answer();
     void receive_header();
     std::string receive_text();
@@ -73,6 +95,7 @@ class ReadingChild {
     Seconds patience_;
     FrameHeader header_;
     std::vector<std::int64_t> chunk_;
+    SharedBytes shared_; ///< into which the child reads samples
     ChannelEnds channel_;
     ChildProcess process_;
 };
