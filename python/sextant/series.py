@@ -14,6 +14,9 @@ from .errors import InvalidFile, InvalidTask, printable
 
 __all__ = ["Info", "PixelSize", "Series", "info", "open_series"]
 
+#: The memory for frames of which only a part is needed.
+_BLOCK_BYTES = 32 << 20
+
 
 class PixelSize(Tuple[float, float, str]):
     """The size of a pixel: ``x``, ``y`` and ``unit``; x and y are 0 if it is unknown."""
@@ -44,6 +47,10 @@ class Series:
 
     ``series[k]`` is a frame and ``series[a:b:c]`` an array of frames; further indices select
     samples, as in a NumPy array. All functions of Sextant accept a series.
+
+    A single file stays open between reads, until the series is deleted or closed, and is opened
+    again if it has changed. Several threads may read one series. A pickled series has only the
+    path, and forks of the process open the file again.
     """
 
     def __init__(self, path: Any, channel: Optional[int] = None, slice: Optional[int] = None,
@@ -54,6 +61,16 @@ class Series:
 
     def __reduce__(self) -> Any:
         return Series, self._arguments
+
+    def close(self) -> None:
+        """Close the file. The next read opens it again."""
+        self._frames.close()
+
+    def __enter__(self) -> "Series":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
     @property
     def shape(self) -> Tuple[int, ...]:
@@ -104,7 +121,22 @@ class Series:
     def __len__(self) -> int:
         return self._frames.frames
 
+    def _read(self, numbers: Any) -> np.ndarray:
+        """Whole frames as an array of them."""
+        frames = np.empty((len(numbers), *self.shape[1:]), self.dtype)
+        self._frames.read_into([int(number) for number in numbers], frames)
+        return frames
+
+    def _blocks(self, numbers: Any) -> Iterator[Tuple[slice, np.ndarray]]:
+        """Whole frames in blocks, and the positions of each block in `numbers`."""
+        frame_bytes = int(np.prod(self.shape[1:], dtype=np.int64)) * self.dtype.itemsize
+        step = max(1, _BLOCK_BYTES // frame_bytes)
+        for first in range(0, len(numbers), step):
+            yield slice(first, first + step), self._read(numbers[first:first + step])
+
     def __getitem__(self, index: Any) -> np.ndarray:
+        if type(index) is int and -len(self) <= index < len(self):
+            return self._frames.read(index % len(self))
         parts = index if isinstance(index, tuple) else (index,)
         for part in parts:
             kind = np.asarray(part) if not isinstance(part, slice) and part is not Ellipsis else None
@@ -121,13 +153,17 @@ class Series:
         first, rest = parts[0], parts[1:]
         numbers = np.arange(len(self))[first]
         if chosen.size and any(np.ndim(part) for part in rest if not isinstance(part, slice)):
-            frames = np.stack([self._frames.read(int(number)) for number in numbers.flat])
             own = (slice(None) if isinstance(first, slice) else
                    np.arange(numbers.size).reshape(numbers.shape))
-            return np.asarray(frames[(own, *rest)])
-        if chosen.size:
-            for position, number in np.ndenumerate(numbers):
-                chosen[position] = self._frames.read(int(number))[rest]
+            return np.asarray(self._read(numbers.ravel())[(own, *rest)])
+        if not chosen.size:
+            return chosen[()]
+        if all(part == slice(None) for part in rest):
+            self._frames.read_into(numbers.ravel().tolist(), chosen)
+            return chosen[()]
+        flat = chosen.reshape(numbers.size, *chosen.shape[numbers.ndim:])
+        for block, frames in self._blocks(numbers.ravel()):
+            flat[block] = frames[(slice(None), *rest)]
         return chosen[()]
 
     def __iter__(self) -> Iterator[np.ndarray]:
@@ -139,9 +175,11 @@ class Series:
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:
             raise ValueError("the samples of a series must be copied to be an array")
-        array = np.empty(self.shape, self.dtype if dtype is None else dtype)
-        for number in range(len(self)):
-            array[number] = self._frames.read(number)
+        if dtype is None or np.dtype(dtype) == self.dtype:
+            return self._read(range(len(self)))
+        array = np.empty(self.shape, dtype)
+        for block, frames in self._blocks(range(len(self))):
+            array[block] = frames
         return array
 
     def __repr__(self) -> str:

@@ -2,16 +2,22 @@
 #include "frames.hpp"
 
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/frame_runs.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <list>
+#include <mutex>
 #include <stdexcept>
 
 #include "errors.hpp"
 #include "options.hpp"
 #include "text.hpp"
 #include <fmt/format.h>
+#include <pthread.h>
 #include <pybind11/stl.h>
+#include <sys/stat.h>
 
 namespace sextant::python {
 
@@ -169,6 +175,98 @@ std::unique_ptr<FrameSource> open_files(const std::string& name,
     }
 }
 
+/// The state of a file by which a later change is noticed.
+struct FileState {
+    dev_t device = 0;
+    ino_t inode = 0;
+    off_t size = 0;
+    std::int64_t modified = 0, changed = 0; ///< nanoseconds
+
+    bool operator==(const FileState&) const = default;
+};
+
+/// Returns the state of a regular file; none of anything else.
+std::optional<FileState> state_of(const std::string& path) {
+    struct stat found {};
+    if (stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode))
+        return std::nullopt;
+    const auto nanoseconds = [](const timespec& time) {
+        constexpr std::int64_t per_second = 1000000000;
+        return time.tv_sec * per_second + time.tv_nsec;
+    };
+    return FileState{found.st_dev, found.st_ino, found.st_size, nanoseconds(found.st_mtim),
+                     nanoseconds(found.st_ctim)};
+}
+
+/// The open sources of all series that were read last. A source is taken out while a thread reads
+/// it, so several threads that read one series have a source each. The sources of a process are not
+/// used by a fork of it, because both would share the process that reads HDF5.
+class OpenSources {
+  public:
+    static OpenSources& all() {
+        static OpenSources sources;
+        return sources;
+    }
+
+    /// Takes out a source of a file in this state; null if there is none.
+    std::unique_ptr<FrameSource> take(const KeptOpen* of, const FileState& state) {
+        std::list<Entry> taken = extract([&](const Entry& entry) { return entry.of == of; }, 1);
+        if (taken.empty() || taken.front().state != state)
+            return nullptr;
+        return std::move(taken.front().source);
+    }
+
+    void put(const KeptOpen* of, const FileState& state, std::unique_ptr<FrameSource> source) {
+        std::list<Entry> closed; // after the lock is released
+        const std::lock_guard lock(mutex_);
+        entries_.push_front({of, state, std::move(source)});
+        if (entries_.size() > most)
+            closed.splice(closed.end(), entries_, std::prev(entries_.end()));
+    }
+
+    void close(const KeptOpen* of) {
+        extract([&](const Entry& entry) { return entry.of == of; }, most);
+    }
+
+  private:
+    static constexpr std::size_t most = 16; ///< files, and processes that read HDF5
+
+    struct Entry {
+        const KeptOpen* of;
+        FileState state;
+        std::unique_ptr<FrameSource> source;
+    };
+
+    OpenSources() {
+        pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+                       [] { all().forget(); });
+    }
+
+    template <class Predicate>
+    std::list<Entry> extract(const Predicate& matches, std::size_t count) {
+        std::list<Entry> found;
+        const std::lock_guard lock(mutex_);
+        for (auto at = entries_.begin(); at != entries_.end() && found.size() < count;) {
+            const auto next = std::next(at);
+            if (matches(*at))
+                found.splice(found.end(), entries_, at);
+            at = next;
+        }
+        return found;
+    }
+
+    /// Abandons the sources of the parent in a fork, without ending the parent's processes.
+    void forget() {
+        for (Entry& entry : entries_)
+            static_cast<void>(entry.source.release());
+        entries_.clear();
+        mutex_.unlock();
+    }
+
+    std::mutex mutex_;
+    std::list<Entry> entries_; ///< the one used last first
+};
+
 void check(const FrameHeader& header) {
     if (header.shape.elements() == 0 || header.frames == 0)
         throw InvalidTask("the array is empty");
@@ -178,6 +276,34 @@ void check(const FrameHeader& header) {
 }
 
 } // namespace
+
+class KeptOpen {
+  public:
+    explicit KeptOpen(std::string path) : path_(std::move(path)) {}
+    KeptOpen(const KeptOpen&) = delete;
+    KeptOpen& operator=(const KeptOpen&) = delete;
+    ~KeptOpen() { close(); }
+
+    void close() const { OpenSources::all().close(this); }
+
+    /// Calls read(source) with the open file, which is opened again if it has changed. It is closed
+    /// if `read` throws.
+    template <class Open, class Read>
+    void use(const Open& open, const Read& read) const {
+        const std::optional<FileState> state = state_of(path_);
+        std::unique_ptr<FrameSource> source;
+        if (state)
+            source = OpenSources::all().take(this, *state);
+        if (!source)
+            source = open();
+        read(*source);
+        if (state)
+            OpenSources::all().put(this, *state, std::move(source));
+    }
+
+  private:
+    std::string path_;
+};
 
 Sample sample_of(const py::dtype& type) {
     const auto size = type.itemsize();
@@ -292,6 +418,10 @@ Frames Frames::of_files(const std::string& name, const format::SourceOptions& op
     Frames frames;
     frames.header_ = open_files(name, options)->header();
     frames.in_files_ = true;
+    // Not folders and lists: their files may change while each of them remains the same.
+    const std::vector<std::string> files = format::files_of_frames(name);
+    if (files.size() == 1 && (name == files[0] || name.starts_with(files[0] + "::")))
+        frames.kept_open_ = std::make_shared<KeptOpen>(files[0]);
     frames.open_ = [name, options](const FrameHeader& header, Call&) {
         std::unique_ptr<FrameSource> source = open_files(name, options);
         const FramesSummary expected = summary_of(header), found = summary_of(source->header());
@@ -311,13 +441,55 @@ py::array Frames::read(std::int64_t frame) const {
     if (header_.channels > 1)
         shape.push_back(header_.channels);
     py::array array(type_of(header_.sample), shape);
-    const std::span samples(static_cast<std::byte*>(array.mutable_data()),
-                            static_cast<std::size_t>(array.nbytes()));
-    Call call(py::none(), py::none(), 1);
-    call.run([&](const Communicator&) {
-        open(call)->read_samples(frame, {0, header_.shape.height}, samples);
-    });
+    read_into(std::span(&frame, 1), {static_cast<std::byte*>(array.mutable_data()),
+                                     static_cast<std::size_t>(array.nbytes())});
     return array;
+}
+
+void Frames::read_into(const std::vector<std::int64_t>& frames, const py::array& out) const {
+    const auto frame_bytes = header_.shape.elements() * header_.channels * size_of(header_.sample);
+    if (!(out.flags() & py::array::c_style) || !out.writeable() || is_swapped(out.dtype()) ||
+        sample_of(out.dtype()) != header_.sample ||
+        out.nbytes() != std::ssize(frames) * frame_bytes)
+        throw std::logic_error("an array has not the shape or type of the frames");
+    for (const std::int64_t frame : frames) {
+        if (frame < 0 || frame >= header_.frames)
+            throw py::index_error(fmt::format("frame {} of {}", frame, header_.frames));
+    }
+    read_into(frames, {static_cast<std::byte*>(py::array(out).mutable_data()),
+                       static_cast<std::size_t>(out.nbytes())});
+}
+
+/// Reads runs of consecutive frames at once.
+void Frames::read_into(std::span<const std::int64_t> frames, std::span<std::byte> out) const {
+    if (frames.empty())
+        return;
+    constexpr std::size_t bytes_between_checks = std::size_t{32} << 20; // for Ctrl-C
+    const std::size_t frame_bytes = out.size() / frames.size();
+    const std::size_t most = std::max<std::size_t>(1, bytes_between_checks / frame_bytes);
+    Call call(py::none(), py::none(), 1);
+    const RunControl control = call.control();
+    call.run([&](const Communicator&) {
+        const auto read = [&](FrameSource& source) {
+            for (std::size_t first = 0, end = 0; first < frames.size(); first = end) {
+                control.check();
+                for (end = first + 1; end < frames.size() && end - first < most &&
+                                      frames[end] == frames[end - 1] + 1;)
+                    ++end;
+                format::read_frames(source, frames[first], static_cast<std::int64_t>(end - first),
+                                    out.subspan(first * frame_bytes, (end - first) * frame_bytes));
+            }
+        };
+        if (kept_open_)
+            kept_open_->use([&] { return open(call); }, read);
+        else
+            read(*open(call));
+    });
+}
+
+void Frames::close() const {
+    if (kept_open_)
+        kept_open_->close();
 }
 
 RowSink::RowSink(const py::object& out, std::int64_t value_size) : out_(out) {
@@ -398,6 +570,9 @@ void bind_frames(py::module_& module) {
             py::arg("path"), py::arg("channel") = py::none(), py::arg("slice") = py::none(),
             py::arg("allow_external") = false, py::arg("time") = py::none(), py::arg("axes") = "")
         .def("read", &Frames::read)
+        .def("read_into", py::overload_cast<const std::vector<std::int64_t>&, const py::array&>(
+                              &Frames::read_into, py::const_))
+        .def("close", &Frames::close)
         .def_property_readonly("frames", [](const Frames& all) { return all.header().frames; })
         .def_property_readonly("height",
                                [](const Frames& all) { return all.header().shape.height; })

@@ -19,6 +19,9 @@
 
 namespace sextant::python {
 
+/// A regular file that is kept open between reads.
+class KeptOpen;
+
 /// A series of frames that Python passes: arrays, a function that returns one frame at a time, or
 /// files. Each rank opens its own source of it.
 class Frames {
@@ -46,12 +49,19 @@ class Frames {
     }
     /// Reads a frame as stored: height, width and, if there are several, channels.
     pybind11::array read(std::int64_t frame) const;
+    /// Reads some frames into a C-contiguous array of them, of the type of the samples.
+    void read_into(const std::vector<std::int64_t>& frames, const pybind11::array& out) const;
+    /// Closes the file that is kept open between reads, if any.
+    void close() const;
 
   private:
+    void read_into(std::span<const std::int64_t> frames, std::span<std::byte> out) const;
+
     FrameHeader header_;
     bool in_files_ = false;
     std::function<std::unique_ptr<FrameSource>(const FrameHeader& header, Call& call)> open_;
-    std::vector<pybind11::object> kept_; ///< what the sources refer to
+    std::vector<pybind11::object> kept_;        ///< what the sources refer to
+    std::shared_ptr<const KeptOpen> kept_open_; ///< the file if it is one regular file, else null
 };
 
 pybind11::dtype type_of(Sample sample);
