@@ -191,6 +191,21 @@ def test_dask_reads_a_series(file_of, frames):
                                   frames + 1)
 
 
+def test_files_and_pipes_of_this_process_are_not_kept_open_by_a_series(tmp_path, frames):
+    write_h5(tmp_path / "movie.h5", frames)
+    other = h5py.File(tmp_path / "other.h5", "w")
+    from_pipe, to_pipe = os.pipe()
+    series = sextant.open_series(tmp_path / "movie.h5")
+    series[0]
+    other.close()
+    os.close(to_pipe)
+    for mode in ("r", "r+", "w"):
+        h5py.File(tmp_path / "other.h5", mode).close()
+    assert os.read(from_pipe, 1) == b""
+    os.close(from_pipe)
+    np.testing.assert_array_equal(series[3], frames[3])
+
+
 @pytest.mark.parametrize("shape, chunks", [
     ((6, 10, 24, 20), (4, 3, 24, 20)), ((6, 10, 24, 20), None),
     ((3, 4, 5, 18, 20), (2, 2, 2, 9, 9)), ((7, 200, 300), (3, 70, 80))])

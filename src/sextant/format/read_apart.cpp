@@ -11,7 +11,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -205,7 +207,7 @@ class ChildReader {
 
     [[noreturn]] void run(const Opening& open) {
         crash_quietly();
-        close_connections();
+        close_files_of_parent();
         end_with_parent();
         std::unique_ptr<FrameSource> source;
         const std::vector<int> before = open_files();
@@ -252,19 +254,31 @@ class ChildReader {
         return open;
     }
 
-    static bool is_of_type(int descriptor, std::initializer_list<mode_t> types) {
-        struct stat found {};
-        return fstat(descriptor, &found) == 0 &&
-               std::ranges::find(types, found.st_mode & S_IFMT) != types.end();
+    /// True if a lock of the file belongs to this descriptor, which keeps the lock until the
+    /// descriptors of all processes are closed.
+    static bool holds_lock(int descriptor) {
+        std::ifstream facts(fmt::format("/proc/self/fdinfo/{}", descriptor));
+        const std::string text{std::istreambuf_iterator<char>(facts), {}};
+        return text.find("\nlock:") != text.npos;
     }
 
-    /// Closes the pipes and sockets of the parent, whose other ends would otherwise wait for as
-    /// long as the child lives. Files stay open, because the library may already have opened the
-    /// source in the parent and then uses the same descriptor.
-    void close_connections() const {
+    /// Gives up the pipes, sockets and locked files of the parent, which would otherwise last as
+    /// long as the child. The source itself stays open, because the library may have opened it in
+    /// the parent and then uses the same descriptor. The numbers of files are not used again.
+    void close_files_of_parent() const {
+        struct stat source {};
+        const bool known = stat(path_.c_str(), &source) == 0;
+        const int nothing = open("/", O_PATH | O_CLOEXEC);
         for (const int descriptor : open_files()) {
-            if (descriptor != channel_.descriptor() && is_of_type(descriptor, {S_IFIFO, S_IFSOCK}))
+            struct stat found {};
+            if (descriptor == channel_.descriptor() || descriptor == nothing ||
+                fstat(descriptor, &found) != 0)
+                continue;
+            if (S_ISFIFO(found.st_mode) || S_ISSOCK(found.st_mode))
                 ::close(descriptor);
+            else if (S_ISREG(found.st_mode) && holds_lock(descriptor) &&
+                     !(known && found.st_dev == source.st_dev && found.st_ino == source.st_ino))
+                dup2(nothing, descriptor);
         }
     }
 
@@ -275,8 +289,9 @@ class ChildReader {
         if (locks && std::string_view(locks) != "TRUE" && std::string_view(locks) != "1")
             return;
         for (const int descriptor : open_files()) {
+            struct stat found {};
             if (std::ranges::find(before, descriptor) == before.end() &&
-                is_of_type(descriptor, {S_IFREG}))
+                fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode))
                 files_.push_back(descriptor);
         }
     }
