@@ -2,6 +2,7 @@
 // Formats that state a unit for each axis: the pixel size has one unit, to which y is converted.
 // What cannot be converted is not given the unit of x.
 #include "sextant/format/array_catalogue.hpp"
+#include "sextant/format/checks.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -215,6 +216,23 @@ TEST_P(PixelUnits, OfBothAxesAreConvertedToThatOfX) {
     expect("nm", "nm", 2);
     expect("1/nm", "1/Å", 20);
     expect("mrad", "rad", 2000);
+}
+
+TEST(UnitsOfPixels, AreShownInOneSpelling) {
+    for (const auto& [stated, shown] : {std::pair("\u212B", "Å"),
+                                        {"\xc5", "Å"},
+                                        {"Å", "Å"},
+                                        {"A", "Å"},
+                                        {"\xb5m", "µm"},
+                                        {"µm", "µm"},
+                                        {"\u03BCm", "µm"},
+                                        {"1/\xb5m", "1/µm"},
+                                        {"[n_m^-1]", "1/nm"},
+                                        {"\xb0", "deg"},
+                                        {"°", "deg"},
+                                        {"[]", ""},
+                                        {"none", ""}})
+        EXPECT_EQ(format::tidy_unit(stated), shown);
 }
 
 TEST_P(PixelUnits, OfDifferentKindsGiveARemarkAndNoPixelSize) {

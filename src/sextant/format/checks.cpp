@@ -111,6 +111,7 @@ constexpr std::array spellings{
     Spelling{"degrees", "deg"},   Spelling{"°", "deg"},
     Spelling{"radian", "rad"},    Spelling{"radians", "rad"},
     Spelling{"m_rad", "mrad"},    Spelling{"milliradian", "mrad"},
+    Spelling{"Degrees", "deg"},   Spelling{"\u212B", "Å"},
 };
 
 /// The range of plausible pixel sizes.
