@@ -336,6 +336,10 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
     return all;
 }
 
+Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) {
+    return claim(algorithm, task, tuning, {});
+}
+
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning, ImageOrder images) {
     Claim claim;
     const std::vector<PlacedImage> order(images.begin(), images.end());

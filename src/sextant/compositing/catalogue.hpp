@@ -93,8 +93,9 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
 
 /// The claim to prove for a task's schedule: every pixel of every layer is blended once, front to
 /// back, and the pieces together cover the composited image once.
-Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning,
-            ImageOrder images = {});
+Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning);
+/// The same with images in an order of their own.
+Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning, ImageOrder images);
 
 /// A configuration: an algorithm, its tuning, and how messages are sent.
 struct Configuration {
