@@ -275,33 +275,33 @@ inline void races_require_many_frames_and_a_free_choice(const Communicator& comm
 
 inline void
 frames_of_a_new_shape_equal_those_of_a_new_compositor(const Communicator& communicator) {
-    const ImageShape shapes[] = {{61, 17}, {8, 8}, {200, 3}, {1, 1}, {0, 0}, {61, 17}, {300, 40}};
+    const ImageShape shapes[] = {{61, 17}, {0, 0}, {200, 3}, {1, 1}, {61, 17}};
     for (const auto& algorithm : compositing::catalogue()) {
         if (algorithm.tunings(communicator.size()).empty())
             continue;
-        for (const int root : {communicator.size() - 1, CompositeOptions::distributed}) {
-            CompositeOptions options;
-            options.algorithm = algorithm.name;
-            options.root = root;
-            options.sparse = planner::Sparse::on;
-            options.interlace = root < 0 ? planner::Interlace::off : planner::Interlace::on;
-            options.background = RgbaF32{.1f, .2f, .3f, 1};
-            Compositor resized(communicator, {5, 5}, 1, options);
-            for (const ImageShape& shape : shapes) {
-                resized.resize(shape);
-                Compositor made(communicator, shape, 1, options);
-                const auto image = layers(communicator.rank(), 1, shape.elements());
-                for (int frame = 0; frame < 2; ++frame) {
-                    const Frame expected = made.composite(std::span<const RgbaF32>(image));
-                    const Frame found = resized.composite(std::span<const RgbaF32>(image));
-                    ASSERT_EQ(found.first, expected.first) << algorithm.name;
-                    ASSERT_EQ(found.count, expected.count) << algorithm.name;
-                    ASSERT_TRUE(std::equal(found.bytes.begin(), found.bytes.end(),
-                                           expected.bytes.begin(), expected.bytes.end()))
-                        << algorithm.name << " on " << communicator.size();
-                }
-                EXPECT_EQ(resized.plan().text(), made.plan().text());
+        const bool collects = algorithm.name.size() % 2 == 0;
+        const int root = collects ? communicator.size() - 1 : CompositeOptions::distributed;
+        CompositeOptions options;
+        options.algorithm = algorithm.name;
+        options.root = root;
+        options.sparse = planner::Sparse::on;
+        options.interlace = root < 0 ? planner::Interlace::off : planner::Interlace::on;
+        options.background = RgbaF32{.1f, .2f, .3f, 1};
+        Compositor resized(communicator, {5, 5}, 1, options);
+        for (const ImageShape& shape : shapes) {
+            resized.resize(shape);
+            Compositor made(communicator, shape, 1, options);
+            const auto image = layers(communicator.rank(), 1, shape.elements());
+            for (int frame = 0; frame < 2; ++frame) {
+                const Frame expected = made.composite(std::span<const RgbaF32>(image));
+                const Frame found = resized.composite(std::span<const RgbaF32>(image));
+                ASSERT_EQ(found.first, expected.first) << algorithm.name;
+                ASSERT_EQ(found.count, expected.count) << algorithm.name;
+                ASSERT_TRUE(std::equal(found.bytes.begin(), found.bytes.end(),
+                                       expected.bytes.begin(), expected.bytes.end()))
+                    << algorithm.name << " on " << communicator.size();
             }
+            EXPECT_EQ(resized.plan().text(), made.plan().text());
         }
     }
 }
