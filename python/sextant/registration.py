@@ -607,7 +607,7 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
             made.append(out)
             return os.fspath(out), None
         some_left_out = len(transforms.frames) < len(transforms._motions)
-        result, sink, chunk = array_output(out, shape, sample, gap, _is_path(data) or some_left_out)
+        result, sink, chunk = array_output(out, shape, sample, gap, some_left_out)
         made.append(result)
         return sink, chunk
     found = _core.apply_to_array(transforms._handle, given, axes, options, frame, channel, slice,

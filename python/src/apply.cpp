@@ -373,6 +373,7 @@ py::dict align(const Transforms& transforms, const py::object& data,
     std::unique_ptr<ArraySink> sink;
     registration::AlignResult found;
     if (!in_file) {
+        align.overwrites = true;
         result.check("out");
         sink = std::make_unique<PythonSink>(std::move(result), out, frame_axis, positions, call);
     }

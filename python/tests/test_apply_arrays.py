@@ -165,7 +165,7 @@ def test_frames_that_were_left_out_have_no_data(tmp_path, spectra):
 
 
 def test_sparse_files_into_arrays(tmp_path, spectra):
-    """Chunks that are not stored are not written, so the output must be set before."""
+    """Chunks that are not stored are written all the same."""
     zarr = pytest.importorskip("zarr")
     group = zarr.open_group(str(tmp_path / "sparse.zarr"), "w")
     stored = group.create_dataset("0", shape=spectra.shape, chunks=(1, 8, 8, 7), dtype="u2",

@@ -353,6 +353,35 @@ TEST(ArrayAlignment, NeitherReadsNorWritesBlocksOfTheFillValue) {
     EXPECT_TRUE(std::isnan(sink.samples.back()));
 }
 
+TEST(ArrayAlignment, WritesEverySampleOfASinkThatHoldsOldOnes) {
+    Team team(2);
+    for (const bool all_fill : {false, true}) {
+        for (const AlignBy by : {AlignBy::bilinear, AlignBy::cubic, AlignBy::lanczos,
+                                 AlignBy::shift, AlignBy::splat}) {
+            for (const bool sum : {false, true}) {
+                for (Team* const threads : {static_cast<Team*>(nullptr), &team}) {
+                    ArrayInMemory source(random_samples(6));
+                    source.all_fill = all_fill;
+                    AlignOptions options = options_for(by);
+                    options.sum = sum;
+                    options.gap = 0;
+                    options.overwrites = true;
+                    options.memory = threads ? Bytes{192} << 20 : 20'000;
+                    SinkInMemory sink(aligned_lengths(source.header(), moved_axes, 1, options), {});
+                    const std::vector<MovedFrame> frames{{0, 0}};
+                    align_array(
+                        source, moved_axes, frames,
+                        [](std::int64_t) {
+                            return RigidMotion{0, 3, array_frames.height - 2};
+                        },
+                        sink, options, threads);
+                    EXPECT_THAT(sink.written, testing::Each(1)) << static_cast<int>(by) << sum;
+                }
+            }
+        }
+    }
+}
+
 TEST(ArrayAlignment, RefusesTooLittleMemoryAndOtherFields) {
     AlignOptions options = options_for(AlignBy::bilinear);
     options.memory = 100;

@@ -371,7 +371,7 @@ class ArrayAligner {
                 set_frame(frame);
                 touched = (splats() ? splat(work) : interpolate(work, {})) || touched;
             }
-            if (touched || !fill_is_zero())
+            if (touched || !starts_as_zeros())
                 store_sums(work, 0);
         });
     }
@@ -410,7 +410,7 @@ class ArrayAligner {
         set_frame(frame);
         if (splats()) {
             begin_sums();
-            if (splat(work) || !fill_is_zero())
+            if (splat(work) || !starts_as_zeros())
                 store_sums(work, frame);
             return;
         }
@@ -477,12 +477,15 @@ class ArrayAligner {
         store_samples(to_, &value, 1, sample.data());
         return sample;
     }
-    bool fill_is_zero() const {
-        const auto is_zero = [](std::span<const std::byte> sample) {
-            return std::ranges::all_of(sample, [](std::byte b) { return b == std::byte{0}; });
-        };
-        return is_zero(header().fill) && is_zero(sink_.header().fill) && !sink_.in_order();
+    static bool is_zero(std::span<const std::byte> sample) {
+        return std::ranges::all_of(sample, [](std::byte b) { return b == std::byte{0}; });
     }
+    /// True if blocks that consist of the fill value of the source add nothing to sums.
+    bool fill_adds_nothing() const { return is_zero(header().fill); }
+    /// True if sums to which nothing was added need not be written.
+    bool starts_as_zeros() const { return is_zero(sink_.header().fill) && may_skip(); }
+    /// True if samples that are not written become the fill value of the sink.
+    bool may_skip() const { return !options_.overwrites && !sink_.in_order(); }
 
     /// Interpolates a block, into `samples` or, in a sum, to the sums. Returns false if nothing
     /// need be written: all of it is the fill value, or nothing was added.
@@ -523,7 +526,7 @@ class ArrayAligner {
         const bool empty = needed.count() == 0;
         const bool plain = !empty && source_.is_fill(block_of_source(work, needed));
         if (options_.sum) {
-            if (!empty && !(plain && fill_is_zero()))
+            if (!empty && !(plain && fill_adds_nothing()))
                 need_sums(work);
             to.sums = sums_.data();
             to.counts =
@@ -534,7 +537,7 @@ class ArrayAligner {
         const InterpolationSource from{nullptr,          from_,     shape_, needed,
                                        options_.flyback, work.inner};
         const RowInterpolation interpolation(options_.by, places, from, to, work.rows);
-        if (options_.sum && (empty || (plain && fill_is_zero()))) {
+        if (options_.sum && (empty || (plain && fill_adds_nothing()))) {
             if (counting_)
                 interpolation.count();
             return false;
@@ -543,7 +546,7 @@ class ArrayAligner {
             const bool whole = places.rows().count() == work.rows.count();
             const std::vector<std::byte> here = fill();
             const bool same = here == sample_of(options_.gap);
-            const bool skips = !sink_.in_order() && here == sink_.header().fill &&
+            const bool skips = may_skip() && here == sink_.header().fill &&
                                (same || (!empty && interpolation.covers_all()));
             if (skips && whole)
                 return false;
@@ -623,7 +626,7 @@ class ArrayAligner {
                 ++rows.last;
             row = rows.last;
             const ArrayBlock block = block_of_source(work, rows);
-            if (fill_is_zero() && source_.is_fill(block))
+            if (fill_adds_nothing() && source_.is_fill(block))
                 continue;
             const std::span<std::byte> read = read_.bytes(bytes_of(work, rows));
             source_.read(block, read);

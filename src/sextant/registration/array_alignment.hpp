@@ -44,6 +44,8 @@ struct AlignOptions {
     double gap = 0;           ///< sample where a frame has no data
     std::int64_t flyback = 0; ///< number of columns at the left edge that are gaps
     Bytes memory = Bytes{1} << 30; ///< for buffers; the cache of the source is not included
+    /// The sink is an array that already holds samples: every sample is written.
+    bool overwrites = false;
 };
 
 struct AlignResult {
@@ -68,7 +70,7 @@ std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedA
 
 /// Aligns frames of an array, or adds them up, in blocks of rows and of the axes that are carried
 /// along. Blocks that consist of the fill value of the source are neither read nor, if their result
-/// is the fill value of the sink, written.
+/// is the fill value of a new sink, written.
 ///
 /// Input     `axes.frame` and frames whose positions exist; or one frame without this axis.
 /// Output    every sample of the sink, whose lengths are aligned_lengths(). Not committed.

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`out`: every sample of the result is written, whatever the array held before."""
+import json
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import sextant
+import sextant.hyperspy
+
+pytestmark = pytest.mark.filterwarnings("ignore:the motions are not shifts")
+
+TYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"]
+SIDE = (24, 32)
+#: Frames 1 and 3 fall outside the result, wholly and in part; frame 2 has whole pixels.
+MOTIONS = [(0, 0, 0), (0, 3, 60), (0, -2, 1), (0, 1.5, -9), (.02, -40, 2.5)]
+
+
+@pytest.fixture
+def transforms(tmp_path):
+    path = tmp_path / "transforms.json"
+    path.write_text(json.dumps({
+        "kind": "sextant transforms", "version": 1, "series": "", "model": "rigid", "reference": 0,
+        "width": SIDE[1], "height": SIDE[0],
+        "frames": [{"frame": i, "alpha": a, "tx": x, "ty": y} for i, (a, x, y) in
+                   enumerate(MOTIONS)]}))
+    return path
+
+
+def outputs(tmp_path, result, wider):
+    """Outputs of all kinds, each full of 777."""
+    full = np.full(result.shape, 777).astype(result.dtype)
+    yield full.copy()
+    yield np.repeat(full, 2, axis=-1)[..., ::2]
+    yield np.full(result.shape, 777, wider)
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "out.h5", "w") as file:
+        yield file.create_dataset("out", data=full, chunks=tuple(
+            max(1, length // 2) for length in result.shape))
+
+
+def expect_all_written(tmp_path, call, wider="f8"):
+    """Calls call(out) with outputs that hold other samples, and compares them with call(None)."""
+    # Memory that is used again holds something else than zeros.
+    expected = np.array(call(None))
+    for out in outputs(tmp_path, expected, wider):
+        call(out)
+        np.testing.assert_array_equal(out[...], expected.astype(out.dtype))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("by", ["bilinear", "cubic", "lanczos", "shift", "splat"])
+@pytest.mark.parametrize("sum", [False, True])
+def test_apply_writes_every_sample(tmp_path, transforms, dtype, by, sum):
+    data = np.random.default_rng(3).integers(1, 100, (5, *SIDE, 3)).astype(dtype)
+
+    def call(out):
+        found = sextant.apply(transforms, data, axes="TYXE", by=by, sum=sum, out=out)
+        return found[0] if sum else found
+    exact = np.zeros((5, *SIDE, 3))
+    sextant.apply(transforms, data.astype("f8"), axes="TYXE", by=by, out=exact)
+    result = np.array(call(None))
+    if not sum and by != "splat":  # a second way to the same samples, which writes all of them
+        kind = np.dtype(dtype).kind
+        exact = exact if kind == "f" else np.rint(np.nan_to_num(exact))
+        limits = np.iinfo(dtype) if kind in "iu" else np.finfo(dtype)
+        np.testing.assert_array_equal(result, np.clip(exact, limits.min, limits.max).astype(dtype))
+        if kind in "iu":
+            assert (result[1] == 0).all()
+    expect_all_written(tmp_path, call, "f8" if np.can_cast(result.dtype, "f8") else result.dtype)
+
+
+@pytest.mark.parametrize("left_out", [False, True])
+def test_apply_to_frames_writes_every_sample(tmp_path, transforms, left_out):
+    if left_out:
+        stored = json.loads(transforms.read_text())
+        stored["frames"][2] = {"frame": 2, "left_out": "dark"}
+        transforms.write_text(json.dumps(stored))
+    frames = np.random.default_rng(4).normal(size=(5, *SIDE)).astype("f4")
+    expect_all_written(tmp_path, lambda out: sextant.apply(transforms, frames, out=out))
+    expect_all_written(tmp_path, lambda out: sextant.apply(transforms, frames, axes="TYX", out=out))
+    expect_all_written(tmp_path, lambda out: sextant.apply(transforms, frames.astype("u2"), axes="TYX",
+                                                           out=out))
+
+
+def test_hyperspy_writes_every_sample(tmp_path, transforms, monkeypatch):
+    class Axis:
+        is_uniform, scale, offset = True, 1., 0.
+
+        def __init__(self, name, size):
+            self.name, self.size = name, size
+
+        def get_axis_dictionary(self):
+            return {"name": self.name, "size": self.size}
+
+    class Nothing:
+        def as_dictionary(self):
+            return {}
+
+    class BaseSignal:
+        """As much of hyperspy.signals.BaseSignal as sextant.hyperspy uses."""
+
+        metadata = original_metadata = Nothing()
+
+        def __init__(self, data, axes, metadata=None, original_metadata=None):
+            self.data = data
+            self.axes_manager = types.SimpleNamespace(
+                _axes=[Axis(each["name"], each["size"]) for each in axes])
+
+        def _assign_subclass(self):
+            pass
+    signals = types.ModuleType("hyperspy.signals")
+    signals.BaseSignal = BaseSignal
+    monkeypatch.setitem(sys.modules, "hyperspy", types.ModuleType("hyperspy"))
+    monkeypatch.setitem(sys.modules, "hyperspy.signals", signals)
+    data = np.random.default_rng(5).integers(1, 200, (5, *SIDE, 4, 3)).astype("u1")
+    signal = BaseSignal(data, [{"name": name, "size": size}
+                               for name, size in zip(("t", "y", "x", "ky", "kx"), data.shape)])
+    for by in ("bilinear", "shift", "splat"):
+        for sum in (False, True):
+            def call(out):
+                found = sextant.hyperspy.apply(transforms, signal, by=by, sum=sum, out=out)
+                return np.asarray(found.data if isinstance(found.data, np.ndarray)
+                                  else found.data.compute())
+            expect_all_written(tmp_path, call, wider="u8" if by == "shift" and sum else "f8")
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_label_writes_every_sample(tmp_path, dtype):
+    image = (np.random.default_rng(6).random((40, 50)) > .7).astype(dtype)
+    image[10:30] = 0
+    expect_all_written(tmp_path, lambda out: sextant.label(image, out=out).labels, "i8")
+    volume = np.stack([image, 0 * image, image])
+    expect_all_written(tmp_path, lambda out: sextant.label(volume, neighbours=6, out=out).labels, "u8")
+    expect_all_written(
+        tmp_path, lambda out: sextant.label(volume, neighbours=6, min_size=3, out=out).labels, "u8")
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_filters_write_every_sample(tmp_path, dtype):
+    image = np.zeros((300, 40), dtype)
+    image[5:9, 3:30] = 100
+    for derivatives in ("smooth", ["x", "gradient-magnitude"]):
+        expect_all_written(tmp_path, lambda out: sextant.filter(
+            image, 1, derivatives=derivatives, out=out).planes)
+        expect_all_written(tmp_path, lambda out: sextant.filter(
+            image.reshape(10, 30, 40), 1, derivatives=derivatives, out=out).planes)
+
+
+def test_registered_series_are_written_whole(tmp_path, movie):
+    movie = movie[:4].copy()
+    movie[2] = 0  # is left out
+    for canvas in ("reference", "union", "common"):
+        expect_all_written(tmp_path, lambda out: sextant.register(
+            movie, canvas=canvas, aligned=True, out=out, ranks=1).aligned)
+
+
+def test_stitched_blocks_are_written_whole(tmp_path):
+    block = np.arange(12).reshape(3, 4).astype("u4")
+    expect_all_written(tmp_path, lambda out: sextant.stitch(
+        [(block, (0, 0)), (0 * block, (0, 4)), (block, (0, 8))], out=out).labels, "u8")
+    whole = sextant.label(np.random.default_rng(7).random((9, 12, 12)) > .8, neighbours=6).labels
+    expect_all_written(tmp_path, lambda out: sextant.stitch(whole, block=(4, 4, 4), out=out).labels,
+                       "u8")
+
+
+def test_composited_images_are_written_whole():
+    for dtype in ("f4", "f2", "u1"):
+        images = np.zeros((3, 16, 20, 4), dtype)
+        images[1, 3:5] = 1
+        out = np.full(images.shape[1:], 777).astype(dtype)
+        np.testing.assert_array_equal(sextant.composite(images, out=out).image,
+                                      sextant.composite(images).image)
+        assert (out[:3] == 0).all()
