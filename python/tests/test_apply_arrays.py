@@ -74,6 +74,63 @@ def test_shifts_keep_bits_and_splats_keep_sums(tmp_path):
     np.testing.assert_allclose(splat.sum((1, 2)), counts.sum((1, 2)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8"])
+def test_shifted_integers_are_added_without_rounding(tmp_path, dtype):
+    """Also where a 64-bit float cannot hold the sum."""
+    limits = np.iinfo(dtype)
+    data = np.random.default_rng(8).integers(limits.min // 4, limits.max // 4, (3, *SIDE, 2), dtype,
+                                             endpoint=True)
+    path = transforms(tmp_path, [(0, 0, 0)] * 3)
+    expected = data.astype(object).sum(0)
+    found, count = sextant.apply(path, data, axes="TYXE", by="shift", sum=True)
+    assert found.dtype == ("u8" if dtype[0] == "u" else "i8") and (count == 3).all()
+    assert (found.astype(object) == expected).all()
+    assert (by_command(tmp_path, data, "--axes", "TYXE", "--by", "shift", "--sum") == found).all()
+    doubles = sextant.apply(path, data, axes="TYXE", by="shift", sum=True, dtype="f8")[0]
+    np.testing.assert_allclose(doubles, expected.astype("f8"), atol=4096)
+    # Parts of frames outside the result add nothing.
+    moved = sextant.apply(transforms(tmp_path, [(0, 0, 0), (0, 3, 60), (0, -2, 1)]), data,
+                          axes="TYXE", by="shift", sum=True)[0]
+    expected = data[0].astype(object)
+    expected[:-1, 2:] += data[2, 1:, :-2]
+    assert (moved.astype(object) == expected).all()
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8"])
+def test_sums_that_a_type_cannot_hold_are_refused(tmp_path, dtype):
+    limits = np.iinfo(dtype)
+    path = transforms(tmp_path, [(0, 0, 0)] * 3)
+    out = tmp_path / "sum.npy"
+    for value in {limits.min, limits.max} - {0}:
+        data = np.full((3, *SIDE), value, dtype)
+        for by in ("shift", "bilinear", "splat"):
+            with pytest.raises(sextant.InvalidTask, match="a sum .*expected another type"):
+                sextant.apply(path, data, axes="TYX", by=by, sum=True, dtype=dtype, out=out)
+            assert not out.exists()
+        found = sextant.apply(path, data, axes="TYX", by="shift", sum=True, dtype="f8")[0]
+        np.testing.assert_array_equal(found, 3. * float(value))
+    np.save(tmp_path / "data.npy", data)
+    done = subprocess.run([sys.executable, "-m", "sextant", "apply", path, tmp_path / "data.npy",
+                           "--by", "shift", "--sum", "--sample", dtype_name(dtype), "-o", out],
+                          capture_output=True, text=True)
+    assert done.returncode != 0 and "a sum of" in done.stderr and not out.exists()
+
+
+def dtype_name(dtype):
+    return f"{dtype[0]}{8 * int(dtype[1:])}"
+
+
+def test_shifts_to_another_integer_type_are_exact_or_clamped(tmp_path):
+    path = transforms(tmp_path, [(0, 0, 0)])
+    data = np.zeros((1, *SIDE), "u8")
+    data[0, 0, :4] = 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1
+    signed = sextant.apply(path, data, axes="TYX", by="shift", dtype="i8")
+    assert signed[0, 0, :5].tolist() == [2**53 + 1] + [2**63 - 1] * 3 + [0]
+    data = -data.astype("i8")
+    unsigned = sextant.apply(path, data, axes="TYX", by="shift", dtype="u8")
+    assert unsigned[0, 0, :4].tolist() == [max(int(each), 0) for each in data[0, 0, :4]]
+
+
 def test_layouts_of_input(tmp_path, spectra):
     path = transforms(tmp_path)
     expected = sextant.apply(path, spectra, axes="TYXE")

@@ -191,6 +191,11 @@ class ArrayAligner {
 
   private:
     bool splats() const { return options_.by == AlignBy::splat; }
+    /// True if frames are added up without rounding.
+    bool adds_integers() const {
+        return options_.sum && options_.by == AlignBy::shift && is_integer(from_) &&
+               is_integer(to_);
+    }
     const ArrayHeader& header() const { return source_.header(); }
     bool is_carried(std::size_t axis) const {
         return axis != axes_.row && axis != axes_.column && axis != axes_.frame;
@@ -370,10 +375,18 @@ class ArrayAligner {
                 control_.check();
                 set_frame(frame);
                 touched = (splats() ? splat(work) : interpolate(work, {})) || touched;
+                if (integers_.overflowed)
+                    refuse_sum(
+                        fmt::format("a sum of the first {} frames exceeds 64 bits", frame + 1));
             }
             if (touched || !starts_as_zeros())
                 store_sums(work, 0);
         });
+    }
+
+    [[noreturn]] void refuse_sum(const std::string& found) const {
+        throw InvalidTask(fmt::format("{}: {}, expected another type of the result, such as f64",
+                                      source_.path(), found));
     }
 
     // One block.
@@ -465,12 +478,16 @@ class ArrayAligner {
 
     /// The fill value of the source, as a sample of the result.
     std::vector<std::byte> fill() const {
-        const double value = visit_sample(from_, [&]<class T>(std::type_identity<T>) {
-            return value_of<T>(header().fill.data());
-        });
         if (from_ == to_)
             return header().fill;
-        return sample_of(value);
+        if (is_integer(from_) && is_integer(to_)) {
+            std::vector<std::byte> sample(static_cast<std::size_t>(size_of(to_)));
+            convert_integers(from_, header().fill.data(), 1, to_, sample.data());
+            return sample;
+        }
+        return sample_of(visit_sample(from_, [&]<class T>(std::type_identity<T>) {
+            return value_of<T>(header().fill.data());
+        }));
     }
     std::vector<std::byte> sample_of(double value) const {
         std::vector<std::byte> sample(static_cast<std::size_t>(size_of(to_)));
@@ -522,13 +539,17 @@ class ArrayAligner {
 
     bool interpolate_rows(const AlignedBlock& work, const RowPlaces& places, Rows needed,
                           std::span<std::byte> samples) {
-        Interpolated to{options_.area.shape.width, options_.gap, to_, nullptr, nullptr, nullptr};
+        Interpolated to{
+            options_.area.shape.width, options_.gap, to_, nullptr, nullptr, nullptr, nullptr};
         const bool empty = needed.count() == 0;
         const bool plain = !empty && source_.is_fill(block_of_source(work, needed));
         if (options_.sum) {
             if (!empty && !(plain && fill_adds_nothing()))
                 need_sums(work);
-            to.sums = sums_.data();
+            if (adds_integers())
+                to.integers = &integers_;
+            else
+                to.sums = sums_.data();
             to.counts =
                 counting_ ? counts_.data() + work.rows.first * options_.area.shape.width : nullptr;
         } else {
@@ -590,9 +611,12 @@ class ArrayAligner {
     void need_sums(const AlignedBlock& work) {
         if (std::exchange(has_sums_, true))
             return;
-        sums_.assign(static_cast<std::size_t>(work.outer * work.rows.count() *
-                                              options_.area.shape.width * work.inner),
-                     0);
+        const auto count = static_cast<std::size_t>(work.outer * work.rows.count() *
+                                                    options_.area.shape.width * work.inner);
+        if (adds_integers())
+            integers_.values.assign(count, 0);
+        else
+            sums_.assign(count, 0);
     }
     void begin_sums() { has_sums_ = false; }
 
@@ -653,23 +677,65 @@ class ArrayAligner {
             result_.outside += each;
     }
 
+    /// A sum as a number, and as a text.
+    double sum_at(Elements index) const {
+        const auto at = static_cast<std::size_t>(index);
+        if (!adds_integers())
+            return sums_[at];
+        return is_signed() ? static_cast<double>(static_cast<std::int64_t>(integers_.values[at]))
+                           : static_cast<double>(integers_.values[at]);
+    }
+    std::string text_at(Elements index) const {
+        const auto at = static_cast<std::size_t>(index);
+        if (!adds_integers())
+            return fmt::format("{:.17g}", sums_[at]);
+        return is_signed() ? fmt::format("{}", static_cast<std::int64_t>(integers_.values[at]))
+                           : fmt::format("{}", integers_.values[at]);
+    }
+    bool is_signed() const { return name(from_).front() == 'i'; }
+
+    /// Rounds some sums to samples. Returns the index of the first sum that the type of the samples
+    /// cannot hold, or `last`.
+    Elements round_sums(Elements first, Elements last, std::byte* to) const {
+        const auto count = static_cast<std::size_t>(last - first);
+        if (adds_integers())
+            return first + static_cast<Elements>(store_integers(
+                               from_, integers_.values.data() + first, count, to_, to));
+        store_samples(to_, sums_.data() + first, count, to);
+        if (!options_.sum || !is_integer(to_))
+            return last;
+        // Cubic and Lanczos interpolation may overshoot below 0, as in single frames.
+        const bool overshoots = options_.by == AlignBy::cubic || options_.by == AlignBy::lanczos;
+        for (Elements i = first; i < last; ++i) {
+            const double sum = sums_[static_cast<std::size_t>(i)];
+            if (!(overshoots && sum < 0) && !std::isnan(sum) && !is_in_range(to_, sum))
+                return i;
+        }
+        return last;
+    }
+
     /// Rounds the sums of a block to samples and writes them.
     void store_sums(const AlignedBlock& work, std::size_t frame) {
         need_sums(work);
-        const Elements count = std::ssize(sums_);
+        const Elements count = adds_integers() ? std::ssize(integers_.values) : std::ssize(sums_);
         const std::span<std::byte> samples = writer_.buffer(count * size_of(to_));
         constexpr Elements at_a_time = Elements{1} << 15;
         const auto parts = static_cast<int>((count + at_a_time - 1) / at_a_time);
         std::vector<double> totals(static_cast<std::size_t>(parts), 0);
+        std::vector<Elements> refused(static_cast<std::size_t>(parts), count);
         run_parts(team_, parts, [&](int part, int) {
             const Elements first = part * at_a_time, last = std::min(first + at_a_time, count);
-            store_samples(to_, sums_.data() + first, static_cast<std::size_t>(last - first),
-                          samples.data() + first * size_of(to_));
+            const Elements end = round_sums(first, last, samples.data() + first * size_of(to_));
+            if (end < last)
+                refused[static_cast<std::size_t>(part)] = end;
             double total = 0;
             for (Elements i = first; i < last; ++i)
-                total += sums_[static_cast<std::size_t>(i)];
+                total += sum_at(i);
             totals[static_cast<std::size_t>(part)] = total;
         });
+        if (const Elements at = *std::ranges::min_element(refused); at < count)
+            refuse_sum(
+                fmt::format("a sum of frames is {}, which {} cannot hold", text_at(at), name(to_)));
         for (const double total : totals)
             result_.total += total;
         writer_.write(block_of_sink(work, frame), samples);
@@ -691,6 +757,7 @@ class ArrayAligner {
     std::vector<std::int64_t> block_; ///< per axis of the source; rows are those of the result
     Buffer read_;
     std::vector<double> sums_, counts_;
+    IntegerSums integers_;  ///< instead of sums_ (adds_integers)
     bool has_sums_ = false; ///< true if sums_ are those of the current block
     bool counting_ = false; ///< true while the first block of the axes carried along is added
     std::size_t frame_ = static_cast<std::size_t>(-1);

@@ -74,7 +74,9 @@ std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedA
 ///
 /// Input     `axes.frame` and frames whose positions exist; or one frame without this axis.
 /// Output    every sample of the sink, whose lengths are aligned_lengths(). Not committed.
-/// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks (InvalidTask).
+/// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks; sums that the type of
+///           the sink can hold if it is an integer type (InvalidTask). Integers that are shifted to
+///           integers are added as 64-bit integers.
 /// Throws    as the source and the sink; Cancelled.
 /// Cost      each sample is read about once; a chunk of the source is decoded about once if the
 ///           chunks that rows of the result need fit in its cache.

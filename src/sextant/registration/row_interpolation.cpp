@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 #include <type_traits>
 
 namespace sextant::registration {
@@ -175,7 +176,7 @@ void RowInterpolation::count() const {
 
 /// Writes gaps to successive pixels, unless frames are added up.
 void RowInterpolation::put_gaps(Elements pixel, Elements count) const {
-    if (to_.sums || count <= 0)
+    if (to_.adds() || count <= 0)
         return;
     std::array<std::byte, 8> gap;
     store_samples(to_.sample, &to_.gap, 1, gap.data());
@@ -201,14 +202,25 @@ void RowInterpolation::fill(Elements outer, Rows rows, std::span<const std::byte
 /// Combines `count` samples from each tap on, for the samples from a pixel on.
 void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) const {
     const Bytes from_size = size_of(from_.sample), to_size = size_of(to_.sample);
-    const bool copies = taps.count == 1 && taps.rows[0].count == 1 && taps.rows[0].weight == 1 &&
-                        taps.rows[0].weights[0] == 1 && from_.sample == to_.sample && !to_.sums;
+    const bool is_sample = taps.count == 1 && taps.rows[0].count == 1 && taps.rows[0].weight == 1 &&
+                           taps.rows[0].weights[0] == 1;
     const Elements first = pixel * from_.inner;
-    if (copies) {
+    if (to_.integers) {
+        if (!is_sample)
+            throw std::logic_error("integers are added as integers, but not interpolated");
+        if (!add_integers(from_.sample, taps.rows[0].at[0], static_cast<std::size_t>(count),
+                          to_.integers->values.data() + first))
+            to_.integers->overflowed = true;
+        return;
+    }
+    if (is_sample && from_.sample == to_.sample && !to_.sums) {
         std::memcpy(to_.samples + first * to_size, taps.rows[0].at[0],
                     static_cast<std::size_t>(count * from_size));
         return;
     }
+    if (is_sample && !to_.sums && is_integer(from_.sample) && is_integer(to_.sample))
+        return convert_integers(from_.sample, taps.rows[0].at[0], static_cast<std::size_t>(count),
+                                to_.sample, to_.samples + first * to_size);
     Taps part = taps;
     std::array<double, strip_length> values;
     for (Elements done = 0; done < count;) {

@@ -5,8 +5,11 @@
 #include "sextant/registration/array_alignment.hpp"
 #include "sextant/registration/row_places.hpp"
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 // Interpolation of rows of pixels that each have a run of samples, such as a spectrum.
 namespace sextant::registration {
@@ -22,6 +25,12 @@ struct InterpolationSource {
     Elements inner;
 };
 
+/// Sums of integers (add_integers).
+struct IntegerSums {
+    std::vector<std::uint64_t> values;
+    std::atomic<bool> overflowed = false;
+};
+
 /// Where results go: samples, or sums to which they are added, of a band of rows for each frame
 /// that moves together. Pixels outside the frame get the gap, and add nothing to sums.
 struct Interpolated {
@@ -30,7 +39,10 @@ struct Interpolated {
     Sample sample;
     std::byte* samples;
     double* sums;
-    double* counts; ///< null, or one per pixel of the band
+    IntegerSums* integers; ///< instead of sums, of integers that are shifted by whole pixels
+    double* counts;        ///< null, or one per pixel of the band
+
+    bool adds() const { return sums || integers; }
 };
 
 /// The rows of a frame from which pixels at these positions are interpolated; empty if none.

@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 namespace sextant::registration {
 
@@ -108,6 +110,84 @@ void store_samples(Sample sample, const double* from, std::size_t count, std::by
         for (std::size_t i = 0; i < count; ++i) {
             const T value = stored<T>(from[i]);
             std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+        }
+    });
+}
+
+bool add_integers(Sample sample, const std::byte* from, std::size_t count, std::uint64_t* sums) {
+    bool fits = true;
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_integral_v<T>) {
+            using Sum = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+            for (std::size_t i = 0; i < count; ++i) {
+                T value;
+                std::memcpy(&value, from + i * sizeof(T), sizeof(T));
+                Sum sum = static_cast<Sum>(sums[i]);
+                fits = !__builtin_add_overflow(sum, static_cast<Sum>(value), &sum) && fits;
+                sums[i] = static_cast<std::uint64_t>(sum);
+            }
+        } else {
+            throw std::logic_error("only integers are added as integers");
+        }
+    });
+    return fits;
+}
+
+std::size_t store_integers(Sample from, const std::uint64_t* sums, std::size_t count, Sample sample,
+                           std::byte* to) {
+    const bool is_signed = name(from).front() == 'i';
+    return visit_sample(sample, [&]<class T>(std::type_identity<T>) -> std::size_t {
+        if constexpr (std::is_integral_v<T>) {
+            for (std::size_t i = 0; i < count; ++i) {
+                if (is_signed ? !std::in_range<T>(static_cast<std::int64_t>(sums[i]))
+                              : !std::in_range<T>(sums[i]))
+                    return i;
+                const T value = static_cast<T>(sums[i]);
+                std::memcpy(to + i * sizeof(T), &value, sizeof(T));
+            }
+            return count;
+        } else {
+            throw std::logic_error("integers are stored as integers");
+        }
+    });
+}
+
+void convert_integers(Sample from, const std::byte* samples, std::size_t count, Sample sample,
+                      std::byte* to) {
+    visit_sample(from, [&]<class From>(std::type_identity<From>) {
+        visit_sample(sample, [&]<class To>(std::type_identity<To>) {
+            if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+                using Limits = std::numeric_limits<To>;
+                for (std::size_t i = 0; i < count; ++i) {
+                    From value;
+                    std::memcpy(&value, samples + i * sizeof(From), sizeof(From));
+                    const To clamped = std::cmp_less(value, Limits::min()) ? Limits::min()
+                                       : std::cmp_greater(value, Limits::max())
+                                           ? Limits::max()
+                                           : static_cast<To>(value);
+                    std::memcpy(to + i * sizeof(To), &clamped, sizeof(To));
+                }
+            } else {
+                throw std::logic_error("integers are converted to integers");
+            }
+        });
+    });
+}
+
+bool is_integer(Sample sample) {
+    return name(sample).front() != 'f';
+}
+
+bool is_in_range(Sample sample, double value) {
+    return visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_integral_v<T>) {
+            // The power of two above the largest value, because doubles cannot hold that of 64
+            // bits.
+            constexpr double beyond = 2.0 * (std::numeric_limits<T>::max() / 2 + 1);
+            const double whole = std::nearbyint(value);
+            return whole >= static_cast<double>(std::numeric_limits<T>::min()) && whole < beyond;
+        } else {
+            return true;
         }
     });
 }

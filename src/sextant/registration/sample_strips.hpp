@@ -4,6 +4,7 @@
 #include "sextant/core/sample.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -39,6 +40,24 @@ void add_samples(Sample sample, const std::byte* from, std::size_t count, double
 /// Rounds values to samples: integers to nearest, ties to even, and clamped to their range; NaN
 /// becomes 0.
 void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to);
+
+/// Adds integer samples to sums of 64 bits, which are signed (in two's complement) if the samples
+/// are. Returns false if a sum overflows.
+bool add_integers(Sample sample, const std::byte* from, std::size_t count, std::uint64_t* sums);
+
+/// Converts such sums, of samples of type `from`, to an integer type. Returns the index of the
+/// first one that this type cannot hold, or `count`.
+std::size_t store_integers(Sample from, const std::uint64_t* sums, std::size_t count, Sample sample,
+                           std::byte* to);
+
+/// Converts samples between integer types, clamped to the range of the result.
+void convert_integers(Sample from, const std::byte* samples, std::size_t count, Sample sample,
+                      std::byte* to);
+
+/// True for integer types.
+bool is_integer(Sample sample);
+/// True if a value, rounded to nearest, is in the range of an integer type.
+bool is_in_range(Sample sample, double value);
 
 /// Reads a sample.
 template <class T>
