@@ -413,6 +413,17 @@ def array_output(out: Any, shape: Tuple[int, ...], dtype: np.dtype, gap: float,
 Sink = Any
 
 
+def computed_type(dtype: np.dtype, out: Any = None) -> str:
+    """The type of results that are computed from samples, as NumPy promotes it.
+
+    float64 if float32 cannot hold all samples of the type, unless `out` is given and cannot hold
+    float64; otherwise float32.
+    """
+    wide = np.can_cast("f8", np.result_type(dtype, np.float32))
+    given = getattr(out, "dtype", None)
+    return "f8" if wide and (given is None or np.can_cast("f8", given)) else "f4"
+
+
 def _checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
                  axes: Optional[int] = None) -> Tuple[Any, bool]:
     """An output, a new array by default, and True if it is an array to write in place."""

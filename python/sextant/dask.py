@@ -13,7 +13,7 @@ import numpy as np
 from typing import Unpack
 
 from . import _core, images
-from ._arrays import _check_axes
+from ._arrays import _check_axes, computed_type
 from ._documented import documented
 from ._options import FilterOptions, LabelOptions
 from .errors import WrongType
@@ -88,7 +88,8 @@ def filter(image: Any, sigma: images.Scale = 1, **options: Unpack[FilterOptions]
     Returns
     -------
     dask.array.Array
-        One image or volume of float32 per derivative, in the chunks of the image.
+        One image or volume per derivative, in the chunks of the image: float32, or float64 as in
+        `sextant.filter`.
 
     Examples
     --------
@@ -100,6 +101,6 @@ def filter(image: Any, sigma: images.Scale = 1, **options: Unpack[FilterOptions]
     array = _dask_array(image)
     make = _core.FilterOptions if image.ndim == 2 else _core.VolumeFilterOptions
     names = make(dict(options)).derivatives
-    out = _on_disk((len(names), *image.shape), "f4")
+    out = _on_disk((len(names), *image.shape), computed_type(image.dtype))
     images.filter(image, sigma, out=out, **options)
     return array.from_array(out, chunks=((1,) * len(names), *image.chunks))

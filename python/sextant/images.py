@@ -9,8 +9,8 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, image_of, is_lazy, parsed,
-                      progress_for, ranks_for, sink_for, to_array, volume_sinks_for)
+from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, computed_type, image_of,
+                      is_lazy, parsed, progress_for, ranks_for, sink_for, to_array, volume_sinks_for)
 from ._documented import documented
 from ._options import (CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,
                        LabelOptions, MeasureOptions)
@@ -468,7 +468,7 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
         Scale of the filter in pixels, 0.5 to 1000; of a volume, it may differ between the axes z, y
         and x.
     out : array, optional
-        NumPy, zarr or h5py array to which the derivatives are written: float32, or a wider type,
+        NumPy, zarr or h5py array to which the derivatives are written: float32 or float64,
         with the axes derivatives, (depth,) height and width; the first axis may be missing for one
         derivative. If the call raises an exception, its content is unspecified.
     {options}
@@ -482,6 +482,10 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
     ``truncate=4, border="replicate"`` computes what ``scipy.ndimage.gaussian_filter`` computes with
     ``truncate=4, mode="nearest"``. The weights of derivatives are sampled derivatives of the
     Gaussian, as in SciPy. Samples within reach of a NaN become NaN.
+
+    Results are float32, or float64 if the samples are float64 or integers of 32 or 64 bits. They are
+    computed in float32, after an offset is subtracted from such samples if they are far from 0, and
+    are accurate to some 10⁻⁶ of the range of the samples. float64 samples may have any magnitude.
 
     Examples
     --------
@@ -510,6 +514,7 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
     """As `filter`; the derivatives None are the usual features of an image or a volume."""
     sink: Any = None
     is_plane = False
+    dtype = "f4"
     given: Dict[str, Any] = {"sigma": sigma, **options}
     with agreed(comm, "filter", given):
         if given.get("border_value") and given.get("border") != "constant":
@@ -531,16 +536,12 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
             is_plane = (out is not None and len(names) == 1 and
                         len(getattr(out, "shape", ())) == len(shape))
             make_sink = sink_for if number is not None else volume_sinks_for
-            out, sink = make_sink(out, shape if is_plane else (len(names), *shape), "f4")
+            dtype = computed_type(frames.dtype, out)
+            out, sink = make_sink(out, shape if is_plane else (len(names), *shape), dtype)
         else:
             out = None
     plain = None if isinstance(image, np.ma.MaskedArray) else image
-    found = _core.filter(frames, number or 0, plain, chosen, sink, comm, threads, show)
-    if out is not None:
-        for plane, offset in enumerate(found["offsets"]):
-            if offset:  # large integers: floats held their differences from the offset
-                at = ... if is_plane else plane
-                out[at] = np.add(out[at], offset, dtype="f8")
+    found = _core.filter(frames, number or 0, plain, chosen, sink, dtype == "f8", comm, threads, show)
     return Filtered(out, names, is_plane, found)
 
 
@@ -567,7 +568,8 @@ def features(image: Any, features: Union[str, Sequence[str], None] = None, *, si
     Returns
     -------
     dict of ndarray
-        One array of float32 per feature, with the shape of the image or volume.
+        One array per feature, with the shape of the image or volume: float32, or float64 as in
+        `sextant.filter`.
 
     Examples
     --------

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import (Progress, agreed, array_output, array_to_apply, as_array, check_overlap,
-                      frames_of, image_of, progress_for, sink_for)
+                      computed_type, frames_of, image_of, progress_for, sink_for)
 from ._documented import documented
 from ._options import RegisterOptions
 from ._results import Plan, Result, _axes, _contrast, _png
@@ -383,8 +383,9 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         of images (stored in an unnamed file), a zarr, h5py or dask array (read a few chunks at a
         time), or anything that `sextant.open_series` opens.
     aligned : bool
-        Also return the aligned frames, as an array of float32 with the axes frames, height and
-        width; NaN outside the data, and in frames that are left out.
+        Also return the aligned frames, as an array with the axes frames, height and width: float32,
+        or float64 if the samples are float64 or integers of 32 or 64 bits; NaN outside the data, and
+        in frames that are left out. Averages have the same type.
     out : array, optional
         NumPy, zarr or h5py array to which the aligned frames are written, frame by frame. With
         ``canvas="reference"`` it has the shape of the series. If the call raises an exception, its
@@ -431,18 +432,20 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         for name, source in {"series": series, "dark": dark, "gain": gain,
                              "defects": defects}.items():
             check_overlap(out, source, name)
+        dtype = computed_type(frames.dtype, out)
         if out is not None and options.get("canvas") in (None, "reference"):
-            sink_for(out, (frames.frames, frames.height, frames.width), "f4")  # checks it early
+            sink_for(out, (frames.frames, frames.height, frames.width), dtype)  # checks it early
         show = progress_for(progress)
     made: List[Any] = []
     make = None
     if out is not None or aligned:
         def make(count: int, height: int, width: int) -> Any:
-            array = np.full((count, height, width), np.nan, "f4") if out is None else out
-            array, sink = sink_for(array, (count, height, width), "f4")
+            array = np.full((count, height, width), np.nan, dtype) if out is None else out
+            array, sink = sink_for(array, (count, height, width), dtype)
             made.append(array)
             return sink
-    found = _core.register_series(frames, dict(options), detector, make, comm, ranks, show)
+    found = _core.register_series(frames, dict(options), detector, make, dtype == "f8", comm, ranks,
+                                  show)
     if comm is not None and found["model"] == "nonrigid":
         _broadcast_fields(found["transforms"], comm)
     return Registration(found, made[0] if made else None)
@@ -480,8 +483,8 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         integer coordinates; with `axes`, an array, lazy array (zarr, h5py, dask) or path with up
         to 8 axes, which is read in blocks.
     out : array or path, optional
-        Where the result is written. For a series: an array of float32 with the axes frames, height
-        and width. With `axes`: an array with the shape and type of the result, or the path of a
+        Where the result is written. For a series: an array of float32 or float64 with the axes
+        frames, height and width. With `axes`: an array with the shape and type of the result, or the path of a
         file (.zarr, .h5, .npy, .tif), which contains only the frames that were registered.
     frame : int, optional
         `data` is one image, to be transformed like this frame.
@@ -512,7 +515,8 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     Returns
     -------
     ndarray
-        Aligned frames (float32, NaN outside the data), one aligned image, or points. With `axes`,
+        Aligned frames (float32, or float64 if the samples are float64 or integers of 32 or 64 bits;
+        NaN outside the data), one aligned image, or points. With `axes`,
         `by` or `dtype`: the aligned array, in which frames that were left out have no data. With
         `sum`: a tuple of the sum and an image of the number of frames per pixel. `out`, if given,
         is returned in place of a new array.
@@ -582,6 +586,8 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     check_overlap(out, data, "data")
     _x, _y, width, height = handle.area
     shape = (frames.frames, height, width)
+    if frames.channels == 1 and computed_type(frames.dtype) == "f8":
+        return _apply_in_doubles(transforms, frames, data, out, frame, is_image, progress)
     if out is None:
         out = np.full(shape, np.nan, "f4")
     elif is_image and getattr(out, "ndim", 0) == 2:
@@ -591,14 +597,28 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     return out[0] if is_image and out.ndim == 3 else out
 
 
+def _apply_in_doubles(transforms: Transforms, frames: _core.Frames, data: Any, out: Any,
+                      frame: Optional[int], is_image: bool, progress: Progress) -> Any:
+    """Aligned frames, or an aligned image, of samples that float32 cannot hold."""
+    plane = out[0] if frame is not None and isinstance(out, np.ndarray) and out.ndim == 3 else out
+    result = _apply_to_array(transforms, data, None, plane, frame,
+                             {"by": "bilinear", "sum": False, "memory": None},
+                             computed_type(frames.dtype, out), None, None, progress, frames)
+    if frame is None or is_image:
+        return result
+    return result[np.newaxis] if out is None else out
+
+
 def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out: Any,
                     frame: Optional[int], options: Dict[str, Any], dtype: Any, channel: Optional[int],
-                    slice: Optional[int], progress: Progress) -> Any:
+                    slice: Optional[int], progress: Progress,
+                    frames: Optional[_core.Frames] = None) -> Any:
+    """As `apply`; `frames`, if given, are those of the data."""
     if not _is_path(data) and (channel is not None or slice is not None):
         raise InvalidTask("channel and slice have no effect: data is not a file")
     if axes is not None and not isinstance(axes, str):
         raise WrongType(f"axes is {axes!r}, expected names such as \"TYXE\"")
-    given = array_to_apply(data, "data", 256 << 20)
+    given = array_to_apply(data, "data", 256 << 20) if frames is None else frames
     check_overlap(out, data, "data")
     made: List[Any] = []
 
@@ -617,6 +637,9 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
         warnings.warn("the motions are not shifts: pixels are up to "
                       f"{found['farthest']:.2f} pixels from their positions; by=\"splat\" or "
                       "\"bilinear\" follows rotation and distortion", stacklevel=3)
+    if found["vanished"]:
+        warnings.warn(f"{found['vanished']} samples are so near to 0 that they are 0 in the type of the "
+                      "result", stacklevel=3)
     return (made[0], found["count"]) if options["sum"] else made[0]
 
 

@@ -176,6 +176,34 @@ class ReaderSource final : public ArraySource {
     Call& call_;
 };
 
+/// The frames of a series, with the axes t, y and x.
+class FramesAsArray final : public ArraySource {
+  public:
+    explicit FramesAsArray(std::unique_ptr<FrameSource> frames)
+        : ArraySource("data", header_of(frames->header())), frames_(std::move(frames)) {}
+
+  private:
+    static ArrayHeader header_of(const FrameHeader& frames) {
+        ArrayHeader header{{frames.frames, frames.shape.height, frames.shape.width}};
+        header.names = {"t", "y", "x"};
+        header.sample = frames.sample;
+        header.chunk = {frames.frames_per_chunk, 1, 1};
+        header.pixel = frames.pixel;
+        return header;
+    }
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        if (block.count[2] != header().lengths[2])
+            throw std::logic_error("frames are read in whole rows");
+        const auto size = to.size() / static_cast<std::size_t>(block.count[0]);
+        for (std::int64_t i = 0; i < block.count[0]; ++i)
+            frames_->read_samples(block.start[0] + i,
+                                  {block.start[1], block.start[1] + block.count[1]},
+                                  to.subspan(static_cast<std::size_t>(i) * size, size));
+    }
+
+    std::unique_ptr<FrameSource> frames_;
+};
+
 /// An output of Python: an array in memory, or a function of start and block. It has all frames of
 /// the series; the blocks that are written count only the registered ones.
 class PythonSink final : public ArraySink {
@@ -253,7 +281,7 @@ Record record_of(ArrayOptions& options) {
     return record;
 }
 
-/// What Python passes: a path, an array, or (read, lengths, type, chunk, names).
+/// What Python passes: frames, a path, an array, or (read, lengths, type, chunk, names).
 struct GivenArray {
     py::object data;
     std::optional<std::string> axes; ///< names, as in --axes
@@ -262,6 +290,11 @@ struct GivenArray {
 
 std::unique_ptr<ArraySource> open_given(const GivenArray& given, const ArrayOptions& options,
                                         Call& call) {
+    if (py::isinstance<Frames>(given.data)) {
+        const auto& frames = given.data.cast<const Frames&>();
+        const py::gil_scoped_release released;
+        return std::make_unique<FramesAsArray>(frames.open(call));
+    }
     if (!py::isinstance<py::array>(given.data) && !py::isinstance<py::tuple>(given.data)) {
         format::SourceOptions source;
         source.axes = given.axes.value_or("");
@@ -391,6 +424,7 @@ py::dict align(const Transforms& transforms, const py::object& data,
     all["total"] = found.total;
     all["outside"] = found.outside;
     all["farthest"] = found.farthest;
+    all["vanished"] = found.vanished;
     if (align.sum)
         all["count"] = py::array_t<float>(
             {transforms.area.shape.height, transforms.area.shape.width}, found.count.data());

@@ -332,6 +332,10 @@ Sample sample_of(const py::dtype& type) {
                                 text_of(type)));
 }
 
+bool exceeds_floats(Sample sample) {
+    return size_of(sample) >= 4 && sample != Sample::f32;
+}
+
 bool is_swapped(const py::dtype& type) {
     return !type.attr("isnative").cast<bool>();
 }

@@ -67,6 +67,8 @@ class Frames {
 pybind11::dtype type_of(Sample sample);
 /// The samples of a type, whatever their byte order. Throws WrongType if there are none.
 Sample sample_of(const pybind11::dtype& type);
+/// True if 32-bit floats cannot hold all samples of a type, so that results are f64.
+bool exceeds_floats(Sample sample);
 /// True if samples are not in the byte order of this machine.
 bool is_swapped(const pybind11::dtype& type);
 

@@ -214,11 +214,10 @@ py::dict measure(const py::array& labels, std::int64_t largest) {
     return table_of(components);
 }
 
-py::dict found_planes(FilterResult&& result, int ranks, const std::vector<double>& offsets) {
+py::dict found_planes(FilterResult&& result, int ranks) {
     py::dict all;
     all["ranks"] = ranks;
     all["not_a_number"] = result.not_a_number;
-    all["offsets"] = offsets;
     all["warnings"] = shown_texts(result.warnings);
     result.planes.clear();
     all["record"] = lazy_record(std::move(result));
@@ -281,7 +280,7 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
                 distributed::filter_in_memory(*samples, filters.front(), outputs, team, control);
         });
     });
-    return found_planes(std::move(result), image.ranks, std::vector<double>(outputs.size(), 0));
+    return found_planes(std::move(result), image.ranks);
 }
 
 /// The options of a filter of images or volumes, and the filters that they describe.
@@ -307,57 +306,113 @@ struct ParsedVolumeFilter : ParsedFilter {
         : ParsedFilter(keywords, kernel::Dimensions::three) {}
 };
 
-/// The sinks of a volume's derivatives, or the one of an image.
-std::vector<RowSink> sinks_of(const py::object& out, bool of_volumes) {
-    std::vector<RowSink> sinks;
-    if (!of_volumes || out.is_none())
-        sinks.emplace_back(out, sizeof(float));
-    else
-        for (const py::handle volume : out)
-            sinks.emplace_back(py::reinterpret_borrow<py::object>(volume), sizeof(float));
-    return sinks;
-}
+/// Where results are written: the sinks of a volume's derivatives, or the one of an image.
+class FilterOutput {
+  public:
+    /// `wide`: as f64, otherwise as f32.
+    FilterOutput(const py::object& out, bool of_volumes, bool wide)
+        : of_volumes_(of_volumes), wide_(wide) {
+        const Bytes size = wide ? sizeof(double) : sizeof(float);
+        if (!of_volumes || out.is_none())
+            sinks_.emplace_back(out, size);
+        else
+            for (const py::handle volume : out)
+                sinks_.emplace_back(py::reinterpret_borrow<py::object>(volume), size);
+    }
+
+    /// Sets what was subtracted from samples, and by what they were divided, for each derivative.
+    void restore(std::vector<double> offsets, std::vector<double> scales) {
+        offsets_ = std::move(offsets);
+        scales_ = std::move(scales);
+    }
+
+    /// True if results far from 0 are rounded to f32.
+    bool rounds() const {
+        return !wide_ && std::ranges::any_of(offsets_, [](double offset) { return offset != 0; });
+    }
+
+    /// Writes rows of a derivative, or planes of a volume.
+    void write(Call& call, int derivative, Elements first, std::span<const float> values,
+               ImageShape shape) const {
+        const auto k = static_cast<std::size_t>(derivative);
+        if (!wide_ && offsets_[k] == 0 && scales_[k] == 1)
+            return write(call, derivative, first, std::as_bytes(values), shape, "f4");
+        const auto unit = static_cast<std::size_t>(of_volumes_ ? shape.elements() : shape.width);
+        const std::size_t step = std::max<std::size_t>(1, (1 << 18) / unit) * unit;
+        std::vector<double> doubles;
+        std::vector<float> floats;
+        for (std::size_t done = 0; done < values.size(); done += step) {
+            const auto some = values.subspan(done, std::min(step, values.size() - done));
+            const Elements at = first + static_cast<Elements>(done / unit);
+            doubles.resize(some.size());
+            to_doubles(some, offsets_[k], scales_[k], doubles, "out");
+            if (wide_) {
+                write(call, derivative, at, std::as_bytes(std::span(doubles)), shape, "f8");
+                continue;
+            }
+            floats.resize(some.size());
+            to_floats(doubles, floats, "out");
+            write(call, derivative, at, std::as_bytes(std::span(floats)), shape, "f4");
+        }
+    }
+
+  private:
+    void write(Call& call, int derivative, Elements first, std::span<const std::byte> values,
+               ImageShape shape, const char* type) const {
+        if (of_volumes_)
+            sinks_[static_cast<std::size_t>(derivative)].write_planes(call, first, values, shape,
+                                                                      type);
+        else
+            sinks_.front().write(call, derivative, first, values, shape.width, type);
+    }
+
+    bool of_volumes_, wide_;
+    std::vector<RowSink> sinks_;
+    std::vector<double> offsets_, scales_;
+};
 
 /// Filters an image or all frames as the planes of a volume.
+/// `wide`: the results are f64, otherwise f32.
 py::dict filter(const ImageCall& image, const py::object& array, const ParsedFilter& parsed,
-                const py::object& out) {
+                const py::object& out, bool wide) {
     const FilterOptions& options = parsed.options;
     const bool of_volumes = parsed.of_volumes();
-    if (image.comm.is_none() && !of_volumes) {
+    if (image.comm.is_none() && !of_volumes && !wide) {
         if (auto found = filter_in_place(image, array, options, parsed.filters, out))
             return *std::move(found);
     }
-    const std::vector<RowSink> sinks = sinks_of(out, of_volumes);
+    FilterOutput output(out, of_volumes, wide);
     Call call(image.progress, image.comm, image.ranks);
     FilterResult result;
     int ranks = 1;
-    std::vector<double> offsets;
     const ImageShape shape = image.frames.header().shape;
     call.run([&](const Communicator& communicator) {
         if (!image.comm.is_none())
             require_same_frames(communicator, image.frames.header(), image.frame);
         std::unique_ptr<RowSource> source;
         agree(communicator, [&] {
-            source = of_volumes ? std::make_unique<RowSource>(image.frames.open(call))
-                                : image.frames.image(call, image.frame, ReadAs::floats);
+            source = of_volumes
+                         ? std::make_unique<RowSource>(image.frames.open(call), ReadAs::scaled)
+                         : image.frames.image(call, image.frame, ReadAs::scaled);
         });
         Filtering filtering(communicator, options, call.control(), parsed.dimensions);
+        if (communicator.rank() == 0)
+            output.restore(filtering.offsets(source->offset()), filtering.scales(source->scale()));
         FilterResult found = filtering.run(
             source.get(), [&](int derivative, Elements first, std::span<const float> rows) {
-                if (of_volumes)
-                    sinks[static_cast<std::size_t>(derivative)].write_planes(
-                        call, first, std::as_bytes(rows), shape, "f4");
-                else
-                    sinks.front().write(call, derivative, first, std::as_bytes(rows), shape.width,
-                                        "f4");
+                output.write(call, derivative, first, rows, shape);
             });
         if (communicator.rank() == 0 || !image.comm.is_none()) {
             result = std::move(found);
             ranks = communicator.size();
-            offsets = filtering.offsets(source->offset());
         }
+        if (communicator.rank() == 0 && output.rounds())
+            result.warnings.push_back(fmt::format(
+                "out is float32, which holds 7 digits of samples of about {:g}; float64 "
+                "holds 16",
+                source->offset()));
     });
-    return found_planes(std::move(result), ranks, offsets);
+    return found_planes(std::move(result), ranks);
 }
 
 /// The contours of an image: pixels y · width + x of all points, the first point of each contour
@@ -501,10 +556,10 @@ void bind_images(py::module_& module) {
     });
     module.def("measure", &measure);
     module.def("filter", [](const Frames& frames, std::int64_t frame, const py::object& array,
-                            const ParsedFilter& parsed, const py::object& out, py::object comm,
-                            int ranks, py::object progress) {
+                            const ParsedFilter& parsed, const py::object& out, bool wide,
+                            py::object comm, int ranks, py::object progress) {
         return filter(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
-                      parsed, out);
+                      parsed, out, wide);
     });
     module.def("contours", [](const Frames& frames, std::int64_t frame,
                               const Parsed<ContoursOptions>& parsed, py::object comm, int ranks,

@@ -100,9 +100,9 @@ py::dict columns_of(const std::vector<FrameRegistration>& frames) {
     return columns;
 }
 
-/// An image of a result, which is NaN where no frame covers a pixel.
+/// An image of a result, which is NaN where no frame covers a pixel. `wide`: as f64.
 py::object image_of(const std::vector<float>& pixels, const std::vector<float>& count,
-                    ImageShape shape, double offset) {
+                    ImageShape shape, double offset, bool wide) {
     if (pixels.empty())
         return py::none();
     const auto fill = [&](auto* to) {
@@ -111,7 +111,7 @@ py::object image_of(const std::vector<float>& pixels, const std::vector<float>& 
             to[i] = count[i] > 0 ? static_cast<Value>(pixels[i]) + static_cast<Value>(offset)
                                  : static_cast<Value>(std::nan(""));
     };
-    if (offset != 0) { // floats cannot resolve the samples without their offset
+    if (wide) {
         py::array_t<double> image({shape.height, shape.width});
         fill(image.mutable_data());
         return image;
@@ -156,9 +156,10 @@ struct Written {
     bool is_set = false;
 };
 
+/// `wide`: aligned frames are written as f64, otherwise as f32.
 py::dict register_series(const Frames& frames, const py::dict& keywords, const py::dict& detector,
-                         const py::object& out, py::object comm, std::optional<int> ranks,
-                         py::object progress) {
+                         const py::object& out, bool wide, py::object comm,
+                         std::optional<int> ranks, py::object progress) {
     RegistrationOptions options;
     const auto given = set_options(record_of(options), keywords);
     const std::vector<registration::Division> divisions =
@@ -183,25 +184,27 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
         std::optional<RowSink> sink;
         call.python([&] {
             sink.emplace(out(frames.header().frames, area.shape.height, area.shape.width),
-                         static_cast<std::int64_t>(sizeof(float)));
+                         static_cast<std::int64_t>(wide ? sizeof(double) : sizeof(float)));
         });
         const std::vector<float> gaps(static_cast<std::size_t>(area.shape.elements()),
                                       std::nanf(""));
+        const auto write = [&](std::int64_t frame, std::span<const float> pixels) {
+            if (!wide && found.offset == 0)
+                return sink->write(call, frame, 0, std::as_bytes(pixels), area.shape.width, "f4");
+            std::vector<double> doubles(pixels.size());
+            to_doubles(pixels, found.offset, 1, doubles, "out");
+            if (wide)
+                return sink->write(call, frame, 0, std::as_bytes(std::span(doubles)),
+                                   area.shape.width, "f8");
+            const std::vector<float> floats(doubles.begin(), doubles.end());
+            sink->write(call, frame, 0, std::as_bytes(std::span(floats)), area.shape.width, "f4");
+        };
         for (const FrameRegistration& each : found.frames) {
             if (!each.left_out.empty())
-                sink->write(call, each.frame, 0, std::as_bytes(std::span(gaps)), area.shape.width,
-                            "f4");
+                write(each.frame, gaps);
         }
-        for (const std::int64_t frame : registered.numbers()) {
-            std::span<const float> pixels = registered.aligned(frame);
-            std::vector<float> shifted;
-            if (found.offset != 0) {
-                for (const float pixel : pixels)
-                    shifted.push_back(static_cast<float>(pixel + found.offset));
-                pixels = shifted;
-            }
-            sink->write(call, frame, 0, std::as_bytes(pixels), area.shape.width, "f4");
-        }
+        for (const std::int64_t frame : registered.numbers())
+            write(frame, registered.aligned(frame));
         call.python([&] { sink.reset(); });
     };
     call.run([&](const Communicator& communicator) {
@@ -225,13 +228,14 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
     }
     py::dict all;
     const ImageShape shape = result.canvas.shape;
+    const bool wide_series = exceeds_floats(frames.header().sample);
     const registration::Combined& average = result.average;
-    all["average"] = image_of(average.mean, average.count, shape, result.offset);
-    all["median"] = image_of(average.median, average.count, shape, result.offset);
+    all["average"] = image_of(average.mean, average.count, shape, result.offset, wide_series);
+    all["median"] = image_of(average.median, average.count, shape, result.offset, wide_series);
     all["count"] = py::array_t<float>({shape.height, shape.width}, average.count.data());
     const registration::Combined& recorded = result.recorded;
     all["recorded_mean"] =
-        image_of(recorded.mean, recorded.count, frames.header().shape, result.offset);
+        image_of(recorded.mean, recorded.count, frames.header().shape, result.offset, wide_series);
     all["frames"] = columns_of(result.frames);
     all["reference"] = result.reference;
     all["model"] = std::string(name(result.model));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -20,8 +21,8 @@ constexpr ImageShape shape{40, 30};
 template <class T>
 class Stored final : public FrameSource {
   public:
-    Stored(Sample sample, std::vector<std::vector<T>> frames)
-        : FrameSource("stored", {.frames = std::ssize(frames), .shape = shape, .sample = sample}),
+    Stored(Sample sample, std::vector<std::vector<T>> frames, ImageShape of = shape)
+        : FrameSource("stored", {.frames = std::ssize(frames), .shape = of, .sample = sample}),
           frames_(std::move(frames)) {}
 
   private:
@@ -29,7 +30,8 @@ class Stored final : public FrameSource {
         if (frames_[static_cast<std::size_t>(frame)].empty())
             throw InvalidFile("stored", "is damaged");
         std::memcpy(to.data(),
-                    frames_[static_cast<std::size_t>(frame)].data() + rows.first * shape.width,
+                    frames_[static_cast<std::size_t>(frame)].data() +
+                        rows.first * header().shape.width,
                     to.size());
     }
     std::vector<std::vector<T>> frames_;
@@ -141,6 +143,96 @@ TEST(Offset, of_a_volume_is_found_if_only_planes_differ) {
     EXPECT_EQ(volume({plane(first), plane(first)}).offset, 0);
     EXPECT_EQ(volume({plane(5), plane(1 << 20)}).offset, 0);
     EXPECT_EQ(volume({{}, {}}).offset, 0);
+}
+
+std::vector<double> waves(double scale, double offset = 0) {
+    std::vector<double> samples;
+    for (std::int64_t i = 0; i < shape.elements(); ++i)
+        samples.push_back(offset + scale * std::sin(static_cast<double>(i)));
+    return samples;
+}
+
+const ScaledFrames& as_scaled(const FrameSource& source) {
+    return dynamic_cast<const ScaledFrames&>(source);
+}
+
+TEST(Scale, makes_floats_hold_doubles_of_any_magnitude) {
+    std::vector<float> floats(static_cast<std::size_t>(shape.elements()));
+    for (const double magnitude : {1e-300, 1e-60, 1e-38, 1., 1e9, 1e38, 1e50, 1e300}) {
+        for (const double offset : {0., 1e4 * magnitude}) {
+            const std::vector<double> samples = waves(magnitude, offset);
+            for (const bool is_volume : {false, true}) {
+                auto stored = std::make_unique<Stored<double>>(
+                    Sample::f64, std::vector<std::vector<double>>{samples, samples});
+                const std::unique_ptr<FrameSource> source =
+                    is_volume ? scaled_volume(std::move(stored)) : scaled(std::move(stored), 1);
+                const ScaledFrames& frames = as_scaled(*source);
+                EXPECT_EQ(std::exp2(std::ilogb(frames.scale())), frames.scale());
+                EXPECT_EQ(frames.offset() != 0, offset != 0) << magnitude;
+                source->read_frame(1, floats);
+                std::vector<double> again(floats.size());
+                to_doubles(floats, frames.offset(), frames.scale(), again, "again");
+                for (std::size_t i = 0; i < samples.size(); ++i)
+                    ASSERT_NEAR(again[i] / magnitude, samples[i] / magnitude, 1e-6) << magnitude;
+                EXPECT_TRUE(frames.vanished().empty());
+            }
+        }
+    }
+}
+
+TEST(Scale, is_found_from_all_samples_if_those_in_the_middle_are_unusual) {
+    // Tall frames: only rows in the middle are examined first.
+    constexpr ImageShape tall{1 << 12, 60};
+    const auto scale_of = [&](double middle, double top) {
+        auto source = scaled(std::make_unique<Stored<double>>(
+                                 Sample::f64,
+                                 [&] {
+                                     std::vector<double> samples(
+                                         static_cast<std::size_t>(tall.elements()), middle);
+                                     samples[5] = top;
+                                     return std::vector<std::vector<double>>{samples};
+                                 }(),
+                                 tall),
+                             0);
+        std::vector<float> floats(static_cast<std::size_t>(tall.elements()));
+        source->read_frame(0, floats);
+        return as_scaled(*source).scale();
+    };
+    EXPECT_EQ(scale_of(0, 0), 1);
+    EXPECT_EQ(scale_of(0, 2), 1);
+    EXPECT_EQ(scale_of(0, 0x1p-200), 0x1p-200);
+    EXPECT_EQ(scale_of(0, 0x1.8p+300), 0x1p+300);
+    EXPECT_THROW(scale_of(1, 1e50), InvalidFile);
+}
+
+TEST(Scale, counts_the_samples_that_vanish_beside_others) {
+    std::vector<double> samples = waves(1);
+    for (const std::size_t at : {3, 4, 50, 1100})
+        samples[at] = 1e-60;
+    const auto source = scaled(
+        std::make_unique<Stored<double>>(Sample::f64, std::vector<std::vector<double>>{samples}),
+        0);
+    std::vector<float> floats(samples.size());
+    for (int time = 0; time < 2; ++time) {
+        source->read_frame(0, floats);
+        EXPECT_EQ(as_scaled(*source).vanished(),
+                  (std::map<std::int64_t, Elements>{{0, 2}, {1, 1}, {27, 1}}));
+    }
+}
+
+TEST(Scale, is_refused_where_only_an_offset_is_subtracted) {
+    for (const double magnitude : {1e-60, 1e50}) {
+        const std::vector<double> samples = waves(magnitude);
+        EXPECT_THROW(centred<double>(Sample::f64, {samples, samples}), InvalidFile);
+    }
+    // Single samples are missing, unless this is not acceptable.
+    std::vector<double> samples = waves(1);
+    samples[600] = 1e50;
+    std::vector<float> floats(samples.size());
+    centred<double>(Sample::f64, {samples}).frames->read_frame(0, floats);
+    EXPECT_TRUE(std::isnan(floats[600]));
+    EXPECT_THROW(strict(centred<double>(Sample::f64, {samples}))->read_frame(0, floats),
+                 InvalidFile);
 }
 
 } // namespace

@@ -188,6 +188,10 @@ std::string AlignedArray::run() {
             fmt::format("{}: the motions are not shifts: pixels are up to {:.2f} pixels from their "
                         "positions; --by splat or bilinear follows rotation and distortion",
                         array_->path(), result.farthest)});
+    if (result.vanished > 0)
+        print_warnings(
+            std::array{fmt::format("{}: {} samples are so near to 0 that they are 0 as {}", output_,
+                                   result.vanished, name(sample_))});
     return text + "\n";
 }
 

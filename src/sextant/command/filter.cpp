@@ -44,8 +44,10 @@ Record record_of(FilterCommand& command) {
     Record record =
         record_of(command.source, "a grey image, or a volume: a series without --frame");
     record
-        .add("output", command.output, "OUT",
-             "float32 planes: .npy, .tif, .mrc or .zarr; of a volume, one file each")
+        .add(
+            "output", command.output, "OUT",
+            "planes of float32, or of float64 if the samples are: .npy, .tif ...; of a volume, one "
+            "file each")
         .file()
         .letter('o')
         .required();
@@ -199,10 +201,12 @@ class FilterRun {
         warn({offset_remark(offset, summary_.output)});
         const FrameHeader header{.frames = std::ssize(offsets),
                                  .shape = source_->shape(),
-                                 .sample = sample_with_offset(summary_.output, offset),
+                                 .sample =
+                                     computed_sample(summary_.output, source_->stored(), offset),
                                  .pixel = source_->header().pixel};
         sink_ = std::make_unique<PlaneSink>(
-            format::create_frames(summary_.output, header, {format::StackAxis::slices}), offsets);
+            format::create_frames(summary_.output, header, {format::StackAxis::slices}), offsets,
+            filtering.scales(source_->scale()));
         if (shows())
             shown_.emplace(source_->shape());
     }
@@ -223,16 +227,17 @@ class FilterRun {
 
     void create_volumes(const Filtering& filtering) {
         const std::vector<double> offsets = filtering.offsets(source_->offset());
+        const std::vector<double> scales = filtering.scales(source_->scale());
         for (std::size_t k = 0; k < offsets.size(); ++k) {
             const std::string& path = summary_.outputs[k];
             warn({offset_remark(offsets[k], path)});
             FrameHeader header = source_->header();
-            header.sample = sample_with_offset(path, offsets[k]);
+            header.sample = computed_sample(path, source_->stored(), offsets[k]);
             header.channels = 1;
             header.remarks = {};
             header.hyperstack = {};
-            volumes_.push_back(
-                {format::create_frames(path, header, {format::StackAxis::slices}), offsets[k]});
+            volumes_.push_back({format::create_frames(path, header, {format::StackAxis::slices}),
+                                offsets[k], scales[k]});
         }
         if (!shows())
             return;
@@ -277,9 +282,9 @@ class FilterRun {
                     return;
                 const auto [depth, height, width] = shape;
                 const SliceGrid grid({depth, height, width}, centre_of(shape), shown_side());
-                const Centred volume = less_offset_of_volume(
+                const std::unique_ptr<FrameSource> volume = scaled_volume(
                     format::open_frames(command_.source.image, command_.source.options()));
-                slices.emplace(slices_of(readers, *volume.frames, grid));
+                slices.emplace(slices_of(readers, *volume, grid));
             });
         });
         if (!is_root())
@@ -295,7 +300,7 @@ class FilterRun {
         const VolumeSink& volume = volumes_[static_cast<std::size_t>(derivative)];
         const auto plane = static_cast<std::size_t>(source_->shape().elements());
         for (; !values.empty(); values = values.subspan(plane))
-            write_with_offset(*volume.sink, values.first(plane), volume.offset);
+            write_scaled(*volume.sink, values.first(plane), volume.offset, volume.scale);
     }
 
     void warn(const std::vector<std::string>& warnings) {
@@ -329,7 +334,7 @@ class FilterRun {
     std::unique_ptr<PlaneSink> sink_; // of an image
     struct VolumeSink {
         std::unique_ptr<FrameSink> sink;
-        double offset;
+        double offset, scale;
     };
     std::vector<VolumeSink> volumes_; // of a volume, one per derivative
     std::optional<Overview> shown_;   // overview of the first derivative

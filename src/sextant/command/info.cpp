@@ -56,14 +56,15 @@ void read_all(FrameSource& source, Findings& findings) {
     const ImageShape shape = source.header().shape;
     constexpr Elements at_once = Elements{1} << 20;
     const std::int64_t step = std::clamp<std::int64_t>(at_once / shape.width, 1, shape.height);
-    std::vector<float> rows(static_cast<std::size_t>(step * shape.width));
+    const Bytes row = shape.width * source.header().channels * size_of(source.header().sample);
+    std::vector<std::byte> rows(static_cast<std::size_t>(step * row));
     for (std::int64_t frame = 0; frame < source.header().frames; ++frame) {
         try {
             for (std::int64_t y = 0; y < shape.height; y += step) {
                 const std::int64_t end = std::min(y + step, shape.height);
-                source.read_rows(
+                source.read_samples(
                     frame, {y, end},
-                    std::span(rows).first(static_cast<std::size_t>((end - y) * shape.width)));
+                    std::span(rows).first(static_cast<std::size_t>((end - y) * row)));
             }
         } catch (const InvalidFile& error) {
             findings.good = false;

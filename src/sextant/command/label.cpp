@@ -165,7 +165,7 @@ void LabelRun::open() {
     options.pyramid = command_.pyramid;
     sink_ = format::create_frames(command_.output, header, options);
     if (shows())
-        overview_.emplace(overview_of(*open_image(command_.source)));
+        overview_.emplace(overview_of(*open_image(command_.source, ReadAs::scaled)));
 }
 
 void LabelRun::label() {

@@ -177,7 +177,7 @@ void LiveView::write_average(const registration::LiveRegistration& live) const {
     header.shape = series_.shape;
     header.pixel = series_.pixel;
     const std::string path = files(output_, format_)[0];
-    header.sample = sample_with_offset(path, offset_);
+    header.sample = computed_sample(path, series_.sample, offset_);
     const auto sink = format::create_frames(path, header);
     write_with_offset(*sink, live.average(), offset_);
     sink->commit();

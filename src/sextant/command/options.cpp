@@ -184,8 +184,8 @@ std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as
 std::unique_ptr<RowSource> open_image_or_volume(const SourceChoice& source) {
     std::unique_ptr<FrameSource> frames = format::open_frames(source.image, source.options());
     if (!source.frame && frames->header().frames > 1)
-        return std::make_unique<RowSource>(std::move(frames));
-    return std::make_unique<RowSource>(std::move(frames), source.frame.value_or(0));
+        return std::make_unique<RowSource>(std::move(frames), ReadAs::scaled);
+    return std::make_unique<RowSource>(std::move(frames), source.frame.value_or(0), ReadAs::scaled);
 }
 
 std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine) {

@@ -102,14 +102,15 @@ bool can_write_frames(const std::string& path, Sample sample) {
     return format != nullptr && is_written(*format, sample);
 }
 
-Sample sample_with_offset(const std::string& path, double offset) {
-    return offset != 0 && can_write_frames(path, Sample::f64) ? Sample::f64 : Sample::f32;
+Sample computed_sample(const std::string& path, Sample from, double offset) {
+    const bool wide = offset != 0 || from == Sample::f64;
+    return wide && can_write_frames(path, Sample::f64) ? Sample::f64 : Sample::f32;
 }
 
 std::string offset_remark(double offset, const std::string& path) {
     if (offset == 0)
         return "";
-    const bool added = sample_with_offset(path, offset) == Sample::f64;
+    const bool added = can_write_frames(path, Sample::f64);
     return fmt::format(
         "{} is subtracted from samples before conversion to float32, and {}", offset,
         added ? "added again to the results, which are f64"

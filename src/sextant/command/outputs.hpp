@@ -30,9 +30,10 @@ void check_frames_name(const std::string& path, Sample sample);
 /// True if the extension is that of a frame format that can be written with samples of this type.
 bool can_write_frames(const std::string& path, Sample sample);
 
-/// The sample type for writing frames: f32, or f64 if an offset was subtracted
-/// (core/frame_source.hpp) and the format has f64, so that the offset can be added again.
-Sample sample_with_offset(const std::string& path, double offset);
+/// The sample type for writing frames that were computed from samples of another type: f64 if the
+/// format has it and the samples are f64, or an offset was subtracted from them
+/// (core/frame_source.hpp), so that it can be added again; otherwise f32.
+Sample computed_sample(const std::string& path, Sample from, double offset);
 
 /// A remark on the offset subtracted from a source, and whether it is added again to results
 /// written to `path`; "" if there is no offset.

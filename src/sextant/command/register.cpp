@@ -238,15 +238,14 @@ class RegisterRun {
         summary_.result.frames.clear(); // rank 0 has copied the frames
     }
 
-    std::unique_ptr<FrameSink> sink(const std::string& name, std::int64_t frames, double offset,
-                                    Seconds interval = 0) {
+    /// A file of one image that is computed from samples of this type, less an offset.
+    std::unique_ptr<FrameSink> sink(const std::string& name, Sample from, double offset) {
         FrameHeader header;
-        header.frames = frames;
+        header.frames = 1;
         header.shape = summary_.transforms.canvas->shape;
         header.pixel = header_.pixel;
-        header.frame_interval = interval;
         const std::string path = path_of(fmt::format("{}.{}", name, command_.format));
-        header.sample = sample_with_offset(path, offset);
+        header.sample = computed_sample(path, from, offset);
         summary_.files.push_back(path);
         return format::create_frames(path, header);
     }
@@ -255,7 +254,7 @@ class RegisterRun {
     /// data are 0.
     std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels,
                                      const std::vector<float>& count, double offset) {
-        std::unique_ptr<FrameSink> image = sink(name, 1, offset);
+        std::unique_ptr<FrameSink> image = sink(name, header_.sample, offset);
         if (image->header().sample == Sample::f32) {
             image->write(pixels);
             return image;
@@ -356,7 +355,7 @@ class RegisterRun {
         std::vector<std::unique_ptr<FrameSink>> sinks;
         sinks.push_back(image("average", average.mean, average.count, result.offset));
         sinks.push_back(image("median", average.median, average.count, result.offset));
-        sinks.push_back(sink("count", 1, 0));
+        sinks.push_back(sink("count", Sample::f32, 0));
         sinks.back()->write(average.count);
         settle_aligned(summary_.aligned, command_.aligned, frames.area(),
                        std::ssize(frames.numbers()));

@@ -7,10 +7,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace sextant {
 
@@ -21,6 +25,27 @@ constexpr Bytes converted_bytes = Bytes{1} << 18;
 
 Bytes bytes_of_row(const FrameHeader& header) {
     return header.shape.width * header.channels * size_of(header.sample);
+}
+
+/// Finds finite doubles that have become infinite floats. If `strict`, throws; otherwise these are
+/// no numbers, as if they were missing.
+void check_range(std::span<const std::byte> from, std::span<float> to, double scale, bool strict,
+                 const std::string& path, std::int64_t frame) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        if (!std::isinf(to[i]))
+            continue;
+        double sample = 0;
+        std::memcpy(&sample, from.data() + i * sizeof(double), sizeof(double));
+        if (!std::isfinite(sample))
+            continue;
+        if (strict)
+            throw InvalidFile(
+                path, fmt::format("frame {}: the sample {:g} exceeds the range of 32-bit floats, "
+                                  "in which images are computed, expected at most {:g}",
+                                  frame, sample,
+                                  scale * static_cast<double>(std::numeric_limits<float>::max())));
+        to[i] = std::numeric_limits<float>::quiet_NaN();
+    }
 }
 
 } // namespace
@@ -76,13 +101,15 @@ void FrameSource::read_rows(std::int64_t frame, Rows rows, std::span<float> to) 
         load(frame, some, stored_);
         const auto grey =
             to.subspan(static_cast<std::size_t>(first - rows.first) * width, count * width);
-        if (header_.channels == 1) {
-            to_floats(header_.sample, stored_, grey);
-            continue;
-        }
-        wide_.resize(grey.size() * static_cast<std::size_t>(header_.channels));
-        to_floats(header_.sample, stored_, wide_);
-        to_grey(wide_, grey);
+        const bool is_grey = header_.channels == 1;
+        if (!is_grey)
+            wide_.resize(grey.size() * static_cast<std::size_t>(header_.channels));
+        const std::span<float> floats = is_grey ? grey : wide_;
+        to_floats(header_.sample, stored_, floats);
+        if (header_.sample == Sample::f64)
+            check_range(stored_, floats, 1, !is_grey, path_, frame);
+        if (!is_grey)
+            to_grey(wide_, grey);
     }
 }
 
@@ -184,9 +211,10 @@ std::vector<T> finite(std::span<const std::byte> bytes) {
     return values;
 }
 
-/// The offset determined from some samples (see offset_of()).
+/// The offset determined from some samples (see offset_of()). `of_constants`: also if all samples
+/// are equal.
 template <class T>
-double offset_in(std::vector<T> values) {
+double offset_in(std::vector<T> values, bool of_constants) {
     const bool exact = std::all_of(values.begin(), values.end(), [](T value) {
         const auto rounded = static_cast<float>(value);
         // Integers are not converted back: that may overflow near the ends of their range.
@@ -212,7 +240,9 @@ double offset_in(std::vector<T> values) {
     const double spread = high - low, magnitude = std::max(std::abs(low), std::abs(high));
     const bool constant = *std::min_element(values.begin(), values.end()) ==
                           *std::max_element(values.begin(), values.end());
-    return constant || !(magnitude > largest_ratio * spread) ? 0 : as_double(middle);
+    const bool subtracts =
+        constant ? of_constants && !values.empty() : magnitude > largest_ratio * spread;
+    return subtracts ? as_double(middle) : 0;
 }
 
 /// Appends the samples of some rows in the middle of a frame.
@@ -228,48 +258,38 @@ void add_middle_rows(FrameSource& source, std::int64_t frame, std::vector<std::b
 }
 
 /// The offset determined from samples of a wide type.
-double offset_of_samples(Sample sample, std::span<const std::byte> bytes) {
+double offset_of_samples(Sample sample, std::span<const std::byte> bytes,
+                         bool of_constants = false) {
     return visit_sample(sample, [&]<class T>(std::type_identity<T>) -> double {
         if constexpr (std::is_arithmetic_v<T>)
-            return offset_in(finite<T>(bytes));
+            return offset_in(finite<T>(bytes), of_constants);
         else
             return 0;
     });
 }
 
-class OffsetSource final : public FrameSource {
-  public:
-    OffsetSource(std::unique_ptr<FrameSource> source, double offset)
-        : FrameSource(source->path(), header_of(source->header())),
-          source_(std::move(source)),
-          offset_(offset) {}
+/// The largest difference of finite samples of f64 from an offset.
+double largest_difference(std::span<const std::byte> bytes, double offset) {
+    double largest = 0;
+    for (const double value : finite<double>(bytes))
+        largest = std::max(largest, std::abs(value - offset));
+    return largest;
+}
 
-  private:
-    static FrameHeader header_of(FrameHeader header) {
-        header.sample = Sample::f32;
-        return header;
-    }
+/// Differences of this magnitude need no scale: floats hold their squares, too.
+bool is_usual(double difference) {
+    return difference >= 0x1p-32 && difference <= 0x1p32;
+}
 
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
-        const Sample sample = source_->header().sample;
-        const std::size_t count = to.size() / sizeof(float);
-        stored_.resize(count * static_cast<std::size_t>(size_of(sample)));
-        source_->read_samples(frame, rows, stored_);
-        floats_.resize(count);
-        to_floats_less(sample, offset_, stored_, floats_);
-        std::memcpy(to.data(), floats_.data(), to.size());
-    }
-
-    std::unique_ptr<FrameSource> source_;
-    double offset_;
-    std::vector<std::byte> stored_;
-    std::vector<float> floats_;
-};
+FrameHeader header_as_floats(FrameHeader header) {
+    header.sample = Sample::f32;
+    return header;
+}
 
 Centred centred_by(std::unique_ptr<FrameSource> source, double offset) {
     if (offset == 0)
         return {std::move(source), 0};
-    return {std::make_unique<OffsetSource>(std::move(source), offset), offset};
+    return {std::make_unique<ScaledFrames>(std::move(source), offset, 1, false), offset};
 }
 
 /// True if offsets are determined for such a series.
@@ -286,6 +306,83 @@ std::vector<std::int64_t> frames_examined(const FrameHeader& series) {
         frames.push_back(last * i / (count - 1));
     frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
     return frames;
+}
+
+/// The samples in the middle of some frames, together.
+std::vector<std::byte> middle_samples(FrameSource& source, std::span<const std::int64_t> frames) {
+    std::vector<std::byte> samples;
+    for (const std::int64_t frame : frames) {
+        try {
+            add_middle_rows(source, frame, samples);
+        } catch (const InvalidFile&) {
+            // The error is reported when the whole frame is read.
+        }
+    }
+    return samples;
+}
+
+/// Throws if the samples in the middle of some frames are doubles of which all would be 0 as
+/// floats, or most infinite.
+void require_range(FrameSource& source, std::span<const std::int64_t> frames, double offset) {
+    if (source.header().sample != Sample::f64 || source.header().channels != 1)
+        return;
+    constexpr auto least = static_cast<double>(std::numeric_limits<float>::min());
+    constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
+    std::vector<double> values = finite<double>(middle_samples(source, frames));
+    if (values.empty())
+        return;
+    for (double& value : values)
+        value = std::abs(value - offset);
+    const auto middle = values.begin() + std::ssize(values) / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    const double typical = *middle, largest = *std::max_element(middle, values.end());
+    if (typical > most)
+        throw InvalidFile(source.path(),
+                          fmt::format("samples of the magnitude of {:g} exceed the range of 32-bit "
+                                      "floats, in which images are computed, expected at most {:g}",
+                                      typical, most));
+    if (largest > 0 && largest < least)
+        throw InvalidFile(source.path(),
+                          fmt::format("samples differ from {:g} by at most {:g}, which 32-bit "
+                                      "floats cannot hold, expected at least {:g}",
+                                      offset, largest, least));
+}
+
+/// The scale of some frames less an offset. All of their samples are read if necessary.
+double scale_of(FrameSource& source, std::span<const std::int64_t> all,
+                std::span<const std::byte> middle, double offset) {
+    double largest = largest_difference(middle, offset);
+    if (is_usual(largest))
+        return 1;
+    const ImageShape shape = source.header().shape;
+    const std::int64_t step =
+        std::clamp<std::int64_t>(converted_bytes / bytes_of_row(source.header()), 1, shape.height);
+    std::vector<std::byte> samples;
+    for (const std::int64_t frame : all) {
+        for (std::int64_t first = 0; first < shape.height; first += step) {
+            const Rows rows{first, std::min(first + step, shape.height)};
+            samples.resize(static_cast<std::size_t>(rows.count() * bytes_of_row(source.header())));
+            source.read_samples(frame, rows, samples);
+            largest = std::max(largest, largest_difference(samples, offset));
+        }
+    }
+    // The least scale keeps its inverse finite.
+    return largest == 0 || is_usual(largest) ? 1
+                                             : std::ldexp(1, std::max(std::ilogb(largest), -1020));
+}
+
+std::unique_ptr<FrameSource> scaled_by(std::unique_ptr<FrameSource> source,
+                                       std::span<const std::int64_t> examined,
+                                       std::span<const std::int64_t> all) {
+    if (!may_have_offset(source->header()))
+        return source;
+    const Sample sample = source->header().sample;
+    const std::vector<std::byte> middle = middle_samples(*source, examined);
+    const double offset = middle.empty() ? 0 : offset_of_samples(sample, middle, true);
+    if (sample != Sample::f64 && offset == 0)
+        return source;
+    const double scale = sample == Sample::f64 ? scale_of(*source, all, middle, offset) : 1;
+    return std::make_unique<ScaledFrames>(std::move(source), offset, scale, true);
 }
 
 } // namespace
@@ -334,43 +431,131 @@ double offset_of(FrameSource& source, std::span<const std::int64_t> frames) {
 }
 
 Centred less_offset(std::unique_ptr<FrameSource> source) {
-    const double offset = offset_of(*source, frames_examined(source->header()));
+    const std::vector<std::int64_t> frames = frames_examined(source->header());
+    const double offset = offset_of(*source, frames);
+    require_range(*source, frames, offset);
     return centred_by(std::move(source), offset);
 }
 
 Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame) {
     const double offset = offset_of(*source, {&frame, 1});
+    require_range(*source, {&frame, 1}, offset);
     return centred_by(std::move(source), offset);
 }
 
 Centred less_offset_of_volume(std::unique_ptr<FrameSource> source) {
     if (!may_have_offset(source->header()))
         return {std::move(source), 0};
-    std::vector<std::byte> samples;
-    for (const std::int64_t frame : frames_examined(source->header())) {
-        try {
-            add_middle_rows(*source, frame, samples);
-        } catch (const InvalidFile&) {
-            // The error is reported when the whole frame is read.
-        }
-    }
+    const std::vector<std::int64_t> frames = frames_examined(source->header());
+    const std::vector<std::byte> samples = middle_samples(*source, frames);
     const double offset = samples.empty() ? 0 : offset_of_samples(source->header().sample, samples);
+    require_range(*source, frames, offset);
     return centred_by(std::move(source), offset);
 }
 
+ScaledFrames::ScaledFrames(std::unique_ptr<FrameSource> source, double offset, double scale,
+                           bool strict)
+    : FrameSource(source->path(), header_as_floats(source->header())),
+      source_(std::move(source)),
+      offset_(offset),
+      scale_(scale),
+      strict_(strict) {}
+
+void ScaledFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+    const Sample sample = source_->header().sample;
+    const auto width = static_cast<std::size_t>(header().shape.width);
+    stored_.resize(to.size() / sizeof(float) * static_cast<std::size_t>(size_of(sample)));
+    source_->read_samples(frame, rows, stored_);
+    std::vector<float> floats(width);
+    const std::size_t row_bytes = width * static_cast<std::size_t>(size_of(sample));
+    for (std::int64_t row = rows.first; row < rows.last; ++row) {
+        const auto done = static_cast<std::size_t>(row - rows.first);
+        const std::span<std::byte> from = std::span(stored_).subspan(done * row_bytes, row_bytes);
+        if (sample != Sample::f64) {
+            to_floats_less(sample, offset_, from, floats);
+        } else {
+            Elements vanished = 0;
+            for (std::size_t i = 0; i < width; ++i) {
+                double value = 0;
+                std::memcpy(&value, from.data() + i * sizeof(value), sizeof(value));
+                const double difference = value - offset_;
+                floats[i] = static_cast<float>(difference / scale_);
+                vanished += floats[i] == 0 && difference != 0;
+            }
+            check_range(from, floats, scale_, strict_, path(), frame);
+            if (vanished > 0)
+                vanished_[frame * header().shape.height + row] = vanished;
+        }
+        std::memcpy(to.data() + done * width * sizeof(float), floats.data(), width * sizeof(float));
+    }
+}
+
+std::unique_ptr<FrameSource> scaled(std::unique_ptr<FrameSource> source, std::int64_t frame) {
+    return scaled_by(std::move(source), {&frame, 1}, {&frame, 1});
+}
+
+std::unique_ptr<FrameSource> scaled_volume(std::unique_ptr<FrameSource> source) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(source->header().frames));
+    std::iota(all.begin(), all.end(), 0);
+    const std::vector<std::int64_t> examined = frames_examined(source->header());
+    return scaled_by(std::move(source), examined, all);
+}
+
+std::unique_ptr<FrameSource> strict(Centred series) {
+    if (auto* const scaled = dynamic_cast<ScaledFrames*>(series.frames.get()))
+        scaled->be_strict();
+    else if (series.frames->header().sample == Sample::f64 && series.frames->header().channels == 1)
+        return std::make_unique<ScaledFrames>(std::move(series.frames), 0, 1, true);
+    return std::move(series.frames);
+}
+
+void to_doubles(std::span<const float> from, double offset, double scale, std::span<double> to,
+                const std::string& path) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const double product = scale * static_cast<double>(from[i]);
+        to[i] = product + offset;
+        if (std::isfinite(from[i]) && (!std::isfinite(to[i]) || (product == 0 && from[i] != 0)))
+            throw InvalidFile(path, fmt::format("a result of {:g} x {:g} exceeds the range of f64",
+                                                from[i], scale));
+    }
+}
+
+void to_floats(std::span<const double> from, std::span<float> to, const std::string& path) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        to[i] = static_cast<float>(from[i]);
+        const bool lost =
+            (std::isinf(to[i]) && std::isfinite(from[i])) || (to[i] == 0 && from[i] != 0);
+        if (lost)
+            throw InvalidFile(
+                path,
+                fmt::format("a result is {:g}, which f32 cannot hold, expected f64", from[i]));
+    }
+}
+
 void write_with_offset(FrameSink& sink, std::span<const float> values, double offset) {
-    if (sink.header().sample != Sample::f64)
+    write_scaled(sink, values, offset, 1);
+}
+
+void write_scaled(FrameSink& sink, std::span<const float> values, double offset, double scale) {
+    const bool wide = sink.header().sample == Sample::f64;
+    if (!wide && scale == 1)
         return sink.write(values);
     constexpr std::size_t at_once = std::size_t{1} << 15;
     const auto width = static_cast<std::size_t>(sink.header().shape.width);
     const std::size_t step = std::max(at_once / width, std::size_t{1}) * width;
-    std::vector<double> wide;
+    std::vector<double> doubles;
+    std::vector<float> floats;
     for (std::size_t first = 0; first < values.size(); first += step) {
         const auto some = values.subspan(first, std::min(step, values.size() - first));
-        wide.resize(some.size());
-        std::transform(some.begin(), some.end(), wide.begin(),
-                       [offset](float value) { return static_cast<double>(value) + offset; });
-        sink.write_samples(std::as_bytes(std::span(wide)));
+        doubles.resize(some.size());
+        to_doubles(some, wide ? offset : 0, scale, doubles, sink.path());
+        if (wide) {
+            sink.write_samples(std::as_bytes(std::span(doubles)));
+            continue;
+        }
+        floats.resize(some.size());
+        to_floats(doubles, floats, sink.path());
+        sink.write(floats);
     }
 }
 

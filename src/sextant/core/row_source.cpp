@@ -66,12 +66,15 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, Re
                                       frame, path(), header().frames));
     if (how_ != How::as_floats)
         return;
-    Centred centred = less_offset(std::move(frames_), frame);
-    frames_ = std::move(centred.frames);
-    offset_ = centred.offset;
+    frames_ = read_as == ReadAs::scaled ? scaled(std::move(frames_), frame)
+                                        : strict(less_offset(std::move(frames_), frame));
+    set_offset();
 }
 
 RowSource::RowSource(std::unique_ptr<FrameSource> frames)
+    : RowSource(std::move(frames), ReadAs::floats) {}
+
+RowSource::RowSource(std::unique_ptr<FrameSource> frames, ReadAs read_as)
     : frames_(std::move(frames)),
       frame_(0),
       planes_(header().frames),
@@ -79,9 +82,29 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames)
       how_(is_stored_so(header(), ReadAs::floats) ? How::as_stored : How::as_floats) {
     if (how_ != How::as_floats)
         return;
-    Centred centred = less_offset_of_volume(std::move(frames_));
-    frames_ = std::move(centred.frames);
-    offset_ = centred.offset;
+    frames_ = read_as == ReadAs::scaled ? scaled_volume(std::move(frames_))
+                                        : strict(less_offset_of_volume(std::move(frames_)));
+    set_offset();
+}
+
+void RowSource::set_offset() {
+    if (const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get()))
+        offset_ = frames->offset();
+}
+
+double RowSource::scale() const {
+    const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get());
+    return frames ? frames->scale() : 1;
+}
+
+Sample RowSource::stored() const {
+    const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get());
+    return frames ? frames->stored() : header().sample;
+}
+
+std::map<std::int64_t, Elements> RowSource::vanished() const {
+    const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get());
+    return frames ? frames->vanished() : std::map<std::int64_t, Elements>();
 }
 
 void RowSource::read(Elements first, Elements rows, std::span<std::byte> to, Elements plane) {

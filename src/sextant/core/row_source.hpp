@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +28,9 @@ enum class ReadAs : std::uint8_t {
     /// For comparison: samples as stored, but f16 as floats. The channels of a colour, without
     /// alpha, are packed into one number if they have 8 or 16 bits each; other colours are
     /// converted to luminance.
-    values
+    values,
+    /// As floats, but f64 samples that floats cannot hold are divided by scale(), too.
+    scaled
 };
 
 /// A frame of a series as a grey image whose rows are read on demand, so that it need not fit in
@@ -37,8 +40,9 @@ class RowSource {
     /// Requires  `frame` to be a frame of the series (InvalidTask).
     RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame,
               ReadAs read_as = ReadAs::floats);
-    /// All frames, for computation.
+    /// All frames, for computation: ReadAs::floats or ReadAs::scaled.
     explicit RowSource(std::unique_ptr<FrameSource> frames);
+    RowSource(std::unique_ptr<FrameSource> frames, ReadAs read_as);
 
     const std::string& path() const { return frames_->path(); }
     const FrameHeader& header() const { return frames_->header(); }
@@ -47,6 +51,13 @@ class RowSource {
     Elements planes() const { return planes_; }
     /// The offset subtracted from samples for computation (core/frame_source.hpp); usually 0.
     double offset() const { return offset_; }
+    /// The power of two by which samples less the offset are divided (ReadAs::scaled); usually 1.
+    double scale() const;
+    /// The type of the samples in the file or array.
+    Sample stored() const;
+    /// The samples in the rows that were read, per row, that became 0 although they differ from the
+    /// offset (ScaledFrames::vanished).
+    std::map<std::int64_t, Elements> vanished() const;
     /// The format of the values: gray_f32, gray_u8 or gray_u16; for comparison also value_u32,
     /// value_u64 or value_f64.
     const ElementFormat& element() const { return element_; }
@@ -58,6 +69,7 @@ class RowSource {
     void read(Elements first, Elements rows, std::span<std::byte> to, Elements plane = 0);
 
   private:
+    void set_offset();
     void read_packed(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
     std::unique_ptr<FrameSource> frames_;

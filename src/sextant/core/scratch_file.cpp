@@ -110,7 +110,17 @@ void ScratchFile::fail(int error) const {
 }
 
 PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets)
-    : sink_(std::move(sink)), offsets_(std::move(offsets)) {}
+    : sink_(std::move(sink)), offsets_(std::move(offsets)) {
+    offsets_.resize(2 * offsets_.size(), 1);
+}
+
+PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets,
+                     const std::vector<double>& scales)
+    : sink_(std::move(sink)), offsets_(std::move(offsets)) {
+    if (scales.size() != offsets_.size())
+        throw std::logic_error("planes have as many scales as offsets");
+    offsets_.insert(offsets_.end(), scales.begin(), scales.end());
+}
 
 void PlaneSink::write(std::int64_t plane, std::int64_t first, std::span<const float> rows) {
     const auto width = static_cast<std::size_t>(shape().width);
@@ -139,8 +149,11 @@ Bytes PlaneSink::place_of(std::int64_t plane, std::int64_t row) const {
 }
 
 void PlaneSink::pass_on(std::span<const float> rows) {
-    write_with_offset(*sink_, rows,
-                      offsets_.empty() ? 0 : offsets_[static_cast<std::size_t>(plane_)]);
+    const auto plane = static_cast<std::size_t>(plane_);
+    if (offsets_.empty())
+        sink_->write(rows);
+    else
+        write_scaled(*sink_, rows, offsets_[plane], offsets_[offsets_.size() / 2 + plane]);
     row_ += static_cast<std::int64_t>(rows.size()) / shape().width;
     if (row_ == shape().height) {
         row_ = 0;

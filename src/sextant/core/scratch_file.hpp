@@ -129,6 +129,9 @@ class PlaneSink {
     /// `offsets`: one per plane, added back if the sink holds f64; or empty if nothing is to be
     /// added.
     explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
+    /// `scales`: one factor per plane (write_scaled).
+    PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets,
+              const std::vector<double>& scales);
 
     /// Writes some rows of a plane (a frame of the sink), from row `first` on. Each row must be
     /// written once.
@@ -148,7 +151,7 @@ class PlaneSink {
     void pass_on_kept();
 
     std::unique_ptr<FrameSink> sink_;
-    std::vector<double> offsets_;
+    std::vector<double> offsets_; // of all planes, then the scales of all planes; or empty
     std::optional<AtomicFile> kept_;   // rows that arrived out of order; never committed
     std::int64_t plane_ = 0, row_ = 0; // the next row in order
     std::int64_t rows_given_ = 0;

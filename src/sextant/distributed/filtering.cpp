@@ -7,9 +7,13 @@
 #include "sextant/distributed/filter_configurations.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,13 +46,36 @@ bool keeps_offset(const Filter& filter) {
     return filter.features == std::vector<std::string>{"smooth"};
 }
 
-/// Adapts filters to samples from which the offset was subtracted: subtracts it from the border
-/// value.
-Filters filters_less_offset(Filters filters, double border_value, double offset) {
-    for (Filter& filter : filters) {
-        filter.border.constant = static_cast<float>(border_value - offset);
-        if (!keeps_offset(filter))
-            break;
+/// The power to which a feature raises a factor of its samples.
+int degree_of(const std::string& feature, kernel::Dimensions dimensions) {
+    return kernel::find_feature(feature, dimensions).integration != 0 ? 2 : 1;
+}
+
+/// The scale of the samples that each filter reads, and of the results of the last one.
+std::vector<double> scales_of(const Filters& filters, double scale, kernel::Dimensions dimensions) {
+    std::vector<double> scales{scale};
+    for (const Filter& filter : filters)
+        scales.push_back(std::pow(scales.back(), degree_of(filter.features.front(), dimensions)));
+    scales.pop_back();
+    for (const std::string& feature : filters.back().features)
+        scales.push_back(std::pow(scales[filters.size() - 1], degree_of(feature, dimensions)));
+    return scales;
+}
+
+/// Adapts filters to samples from which the offset was subtracted, and that were divided by the
+/// scale: so is the border value.
+Filters filters_less_offset(Filters filters, double border_value, double offset, double scale,
+                            kernel::Dimensions dimensions) {
+    const std::vector<double> scales = scales_of(filters, scale, dimensions);
+    for (std::size_t k = 0; k < filters.size(); ++k) {
+        kernel::BorderRule& border = filters[k].border;
+        border.constant = static_cast<float>((border_value - offset) / scales[k]);
+        if (border.border == kernel::Border::constant && !std::isfinite(border.constant))
+            throw InvalidTask(fmt::format("border_value {:g}: the samples of the image are of the "
+                                          "magnitude of {:g}, and 32-bit floats cannot hold both",
+                                          border_value, scale));
+        if (!keeps_offset(filters[k]))
+            offset = 0;
     }
     return filters;
 }
@@ -104,6 +131,7 @@ class FilterRun {
     void read_window(distributed::WindowFilter& filter, Elements first, Elements rows);
     void warn(const std::vector<std::string>& warnings);
     void warn_of_idle_ranks();
+    void warn_of_vanished();
 
     const Communicator& communicator_;
     const FilterOptions& options_;
@@ -113,7 +141,7 @@ class FilterRun {
     std::optional<Communicator> shared_; // set if processes of a node share memory
     distributed::FilterTask task_;
     FilterResult result_;
-    double offset_ = 0; // offset of rank 0's image
+    double offset_ = 0, scale_ = 1; // of rank 0's image
 };
 
 FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
@@ -144,7 +172,9 @@ void FilterRun::examine_sources() {
         if (is_root())
             warn({source_->path() + " is available on rank 0 only, which distributes it"});
     }
-    offset_ = communicator_.all_gather(source_ ? source_->offset() : 0.)[0];
+    const auto relative =
+        source_ ? std::array{source_->offset(), source_->scale()} : std::array<double, 2>{0, 1};
+    std::tie(offset_, scale_) = std::tuple_cat(communicator_.all_gather(relative)[0]);
 }
 
 /// Broadcasts the image's shape and format.
@@ -172,8 +202,9 @@ void FilterRun::describe(const Filters& filters) {
             throw InvalidTask(fmt::format(
                 "{}: {} voxels, expected at most {}", is_root() ? source_->path() : "the volume",
                 shape_text(described.image, described.planes), most_voxels));
+        task_.filters =
+            filters_less_offset(filters, options_.border_value, offset_, scale_, dimensions_);
     });
-    task_.filters = filters_less_offset(filters, options_.border_value, offset_);
     task_.image = described.image;
     task_.depth = dimensions_ == kernel::Dimensions::three ? described.planes : 0;
     task_.element = filtered_elements[described.element];
@@ -285,6 +316,34 @@ void FilterRun::filter_windows(const FilterSink& write) {
     if (takes_part)
         warn({shortage_of(group)});
     result_.not_a_number = sum_over_ranks(communicator_, result_.not_a_number);
+    warn_of_vanished();
+}
+
+/// Warns of samples that are 0 as floats. Several ranks may have read the same rows.
+void FilterRun::warn_of_vanished() {
+    struct Row {
+        std::int64_t number;
+        Elements count;
+    };
+    std::vector<Row> own;
+    if (source_) {
+        for (const auto& [number, count] : source_->vanished())
+            own.push_back({number, count});
+    }
+    if (sum_over_ranks(communicator_, std::ssize(own)) == 0)
+        return;
+    std::map<std::int64_t, Elements> rows;
+    for (const Row& row : all_gather_lists<Row>(communicator_, own))
+        rows[row.number] = row.count;
+    Elements all = 0;
+    for (const auto& [number, count] : rows)
+        all += count;
+    if (is_root())
+        warn(
+            {fmt::format("{}: {} samples differ from {} by less than {:.2g}, and count as equal to "
+                         "it: images are computed in 32-bit floats",
+                         source_->path(), all, offset_,
+                         scale_ * static_cast<double>(std::numeric_limits<float>::denorm_min()))});
 }
 
 /// Checks that this rank has the same image as rank 0: another node may have a different file of
@@ -303,11 +362,12 @@ void FilterRun::check_source() const {
                           fmt::format("is {} {} on this rank, expected {} {} as on rank 0",
                                       shape_text(here, source_->planes()), source_->element().name,
                                       shape_text(task_.image, task_.depth), task_.element.name));
-    if (source_->offset() != offset_)
+    if (source_->offset() != offset_ || source_->scale() != scale_)
         throw InvalidFile(
             source_->path(),
-            fmt::format("has samples relative to {} on this rank, expected {} as on rank 0",
-                        source_->offset(), offset_));
+            fmt::format("has samples relative to {} + {:g} x on this rank, expected {} + {:g} x as "
+                        "on rank 0",
+                        source_->offset(), source_->scale(), offset_, scale_));
 }
 
 /// Fills the window. Counts NaNs in this rank's own rows or planes, not in those read for the
@@ -416,6 +476,11 @@ std::vector<double> Filtering::offsets(double offset) const {
     for (const std::string& feature : filters_.back().features)
         offsets.push_back(kept && feature == "smooth" ? offset : 0);
     return offsets;
+}
+
+std::vector<double> Filtering::scales(double scale) const {
+    const std::vector<double> all = scales_of(filters_, scale, dimensions_);
+    return {all.begin() + std::ssize(filters_), all.end()};
 }
 
 } // namespace sextant

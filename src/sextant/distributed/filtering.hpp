@@ -80,6 +80,10 @@ class Filtering {
     /// Returns the offset to add to the values of each derivative if the image is read with an
     /// offset subtracted (RowSource::offset): this offset for smoothed images, otherwise 0.
     std::vector<double> offsets(double offset) const;
+    /// Returns the factor of the values of each derivative if the image is read divided by a scale
+    /// (RowSource::scale), by which they are multiplied before the offset is added: this scale, or
+    /// its square for eigenvalues of the structure tensor.
+    std::vector<double> scales(double scale) const;
 
   private:
     Communicator communicator_;

@@ -186,6 +186,7 @@ class ArrayAligner {
         writer_.finish();
         result_.count.assign(counts_.begin(), counts_.end());
         result_.total += result_.outside;
+        result_.vanished = losses_.vanished;
         return std::move(result_);
     }
 
@@ -376,15 +377,24 @@ class ArrayAligner {
                 set_frame(frame);
                 touched = (splats() ? splat(work) : interpolate(work, {})) || touched;
                 if (integers_.overflowed)
-                    refuse_sum(
-                        fmt::format("a sum of the first {} frames exceeds 64 bits", frame + 1));
+                    refuse(fmt::format("a sum of the first {} frames exceeds 64 bits", frame + 1));
             }
             if (touched || !starts_as_zeros())
                 store_sums(work, 0);
         });
     }
 
-    [[noreturn]] void refuse_sum(const std::string& found) const {
+    /// True if values may be too large or too small for floating-point samples of the result.
+    bool may_lose() const {
+        const bool is_float = to_ == Sample::f16 || to_ == Sample::f32;
+        return is_float && (to_ != from_ || options_.sum || splats());
+    }
+    void require_no_infinity() const {
+        if (losses_.exceed)
+            refuse(fmt::format("a sample of the result exceeds the range of {}", name(to_)));
+    }
+
+    [[noreturn]] void refuse(const std::string& found) const {
         throw InvalidTask(fmt::format("{}: {}, expected another type of the result, such as f64",
                                       source_.path(), found));
     }
@@ -429,7 +439,9 @@ class ArrayAligner {
         }
         const std::span<std::byte> samples = writer_.buffer(
             work.outer * work.rows.count() * options_.area.shape.width * work.inner * size_of(to_));
-        if (interpolate(work, samples))
+        const bool written = interpolate(work, samples);
+        require_no_infinity();
+        if (written)
             writer_.write(block_of_sink(work, frame), samples);
     }
 
@@ -540,7 +552,8 @@ class ArrayAligner {
     bool interpolate_rows(const AlignedBlock& work, const RowPlaces& places, Rows needed,
                           std::span<std::byte> samples) {
         Interpolated to{
-            options_.area.shape.width, options_.gap, to_, nullptr, nullptr, nullptr, nullptr};
+            options_.area.shape.width,      options_.gap, to_, nullptr, nullptr, nullptr, nullptr,
+            may_lose() ? &losses_ : nullptr};
         const bool empty = needed.count() == 0;
         const bool plain = !empty && source_.is_fill(block_of_source(work, needed));
         if (options_.sum) {
@@ -696,12 +709,14 @@ class ArrayAligner {
 
     /// Rounds some sums to samples. Returns the index of the first sum that the type of the samples
     /// cannot hold, or `last`.
-    Elements round_sums(Elements first, Elements last, std::byte* to) const {
+    Elements round_sums(Elements first, Elements last, std::byte* to) {
         const auto count = static_cast<std::size_t>(last - first);
         if (adds_integers())
             return first + static_cast<Elements>(store_integers(
                                from_, integers_.values.data() + first, count, to_, to));
         store_samples(to_, sums_.data() + first, count, to);
+        if (may_lose())
+            note_losses(to_, sums_.data() + first, count, to, losses_);
         if (!options_.sum || !is_integer(to_))
             return last;
         // Cubic and Lanczos interpolation may overshoot below 0, as in single frames.
@@ -734,8 +749,9 @@ class ArrayAligner {
             totals[static_cast<std::size_t>(part)] = total;
         });
         if (const Elements at = *std::ranges::min_element(refused); at < count)
-            refuse_sum(
+            refuse(
                 fmt::format("a sum of frames is {}, which {} cannot hold", text_at(at), name(to_)));
+        require_no_infinity();
         for (const double total : totals)
             result_.total += total;
         writer_.write(block_of_sink(work, frame), samples);
@@ -757,7 +773,8 @@ class ArrayAligner {
     std::vector<std::int64_t> block_; ///< per axis of the source; rows are those of the result
     Buffer read_;
     std::vector<double> sums_, counts_;
-    IntegerSums integers_;  ///< instead of sums_ (adds_integers)
+    IntegerSums integers_; ///< instead of sums_ (adds_integers)
+    FloatLosses losses_;
     bool has_sums_ = false; ///< true if sums_ are those of the current block
     bool counting_ = false; ///< true while the first block of the axes carried along is added
     std::size_t frame_ = static_cast<std::size_t>(-1);
@@ -882,6 +899,7 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
     for (const AlignResult& each : results) {
         all.total += each.total;
         all.outside += each.outside;
+        all.vanished += each.vanished;
         all.farthest = std::max(all.farthest, each.farthest);
     }
     return all;

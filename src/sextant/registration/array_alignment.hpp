@@ -52,6 +52,8 @@ struct AlignResult {
     double total = 0;    ///< splat: the sum of all samples of the frames
     double outside = 0;  ///< splat: the part of it that fell outside the area
     double farthest = 0; ///< shift: largest distance of a pixel from its exact position
+    /// The number of values other than 0 that are 0 as samples of a floating-point type.
+    Elements vanished = 0;
     /// Sums: per pixel of the area, the number of frames that contribute; for splat, the sum of
     /// their weights.
     std::vector<float> count;
@@ -74,9 +76,9 @@ std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedA
 ///
 /// Input     `axes.frame` and frames whose positions exist; or one frame without this axis.
 /// Output    every sample of the sink, whose lengths are aligned_lengths(). Not committed.
-/// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks; sums that the type of
-///           the sink can hold if it is an integer type (InvalidTask). Integers that are shifted to
-///           integers are added as 64-bit integers.
+/// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks; sums, and values
+///           of a floating-point type, that the type of the sink can hold (InvalidTask). Integers
+///           that are shifted to integers are added as 64-bit integers.
 /// Throws    as the source and the sink; Cancelled.
 /// Cost      each sample is read about once; a chunk of the source is decoded about once if the
 ///           chunks that rows of the result need fit in its cache.

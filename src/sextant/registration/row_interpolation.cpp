@@ -199,6 +199,14 @@ void RowInterpolation::fill(Elements outer, Rows rows, std::span<const std::byte
     }
 }
 
+/// Stores values as samples of the result from `first` on.
+void RowInterpolation::store(const double* values, std::size_t count, Elements first) const {
+    std::byte* const samples = to_.samples + first * size_of(to_.sample);
+    store_samples(to_.sample, values, count, samples);
+    if (to_.losses)
+        note_losses(to_.sample, values, count, samples, *to_.losses);
+}
+
 /// Combines `count` samples from each tap on, for the samples from a pixel on.
 void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) const {
     const Bytes from_size = size_of(from_.sample), to_size = size_of(to_.sample);
@@ -232,8 +240,7 @@ void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) c
             for (std::size_t i = 0; i < length; ++i)
                 sums[i] += values[i];
         } else {
-            store_samples(to_.sample, values.data(), length,
-                          to_.samples + (first + done) * to_size);
+            store(values.data(), length, first + done);
         }
         done += static_cast<Elements>(length);
         for (int row = 0; row < part.count; ++row) {
@@ -364,8 +371,7 @@ void RowInterpolation::show_scalars(Elements outer, std::int64_t row) const {
             for (std::size_t i = 0; i < count; ++i)
                 to_.sums[pixel + first + static_cast<Elements>(i)] += values[i];
         } else {
-            store_samples(to_.sample, values.data(), count,
-                          to_.samples + (pixel + first) * size_of(to_.sample));
+            store(values.data(), count, pixel + first);
         }
     }
 }

@@ -4,6 +4,7 @@
 #include "sextant/core/frame_source.hpp"
 #include "sextant/registration/array_alignment.hpp"
 #include "sextant/registration/row_places.hpp"
+#include "sextant/registration/sample_strips.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -41,6 +42,7 @@ struct Interpolated {
     double* sums;
     IntegerSums* integers; ///< instead of sums, of integers that are shifted by whole pixels
     double* counts;        ///< null, or one per pixel of the band
+    FloatLosses* losses;   ///< null if floats lose nothing when they are stored as samples
 
     bool adds() const { return sums || integers; }
 };
@@ -77,6 +79,7 @@ class RowInterpolation {
     void for_covered(std::int64_t row, const Visit& visit) const;
     bool covers(const Point& at) const;
     void blend(const struct Taps& taps, Elements count, Elements pixel) const;
+    void store(const double* values, std::size_t count, Elements first) const;
     void put_gaps(Elements pixel, Elements count) const;
     Elements pixel_of(Elements outer, std::int64_t row) const {
         return (outer * band_.count() + row - band_.first) * to_.width;

@@ -114,6 +114,23 @@ void store_samples(Sample sample, const double* from, std::size_t count, std::by
     });
 }
 
+void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
+                 FloatLosses& losses) {
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        Elements vanished = 0;
+        bool exceed = false;
+        for (std::size_t i = 0; i < count; ++i) {
+            const double stored = value_of<T>(samples + i * sizeof(T));
+            vanished += stored == 0 && values[i] != 0;
+            exceed = exceed || (std::isinf(stored) && std::isfinite(values[i]));
+        }
+        if (vanished > 0)
+            losses.vanished += vanished;
+        if (exceed)
+            losses.exceed = true;
+    });
+}
+
 bool add_integers(Sample sample, const std::byte* from, std::size_t count, std::uint64_t* sums) {
     bool fits = true;
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {

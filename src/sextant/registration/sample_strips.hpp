@@ -3,6 +3,7 @@
 
 #include "sextant/core/sample.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -40,6 +41,15 @@ void add_samples(Sample sample, const std::byte* from, std::size_t count, double
 /// Rounds values to samples: integers to nearest, ties to even, and clamped to their range; NaN
 /// becomes 0.
 void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to);
+
+/// What is lost when doubles are stored as samples of a smaller floating-point type.
+struct FloatLosses {
+    std::atomic<bool> exceed = false;   ///< a finite value became infinite
+    std::atomic<Elements> vanished = 0; ///< values other than 0 that became 0
+};
+/// Adds the losses of values that were stored as samples.
+void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
+                 FloatLosses& losses);
 
 /// Adds integer samples to sums of 64 bits, which are signed (in two's complement) if the samples
 /// are. Returns false if a sum overflows.

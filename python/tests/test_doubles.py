@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""float64 in, float64 out: no finite sample becomes infinite or 0 without a word."""
+import json
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+import sextant
+import sextant.dask
+
+MAGNITUDES = [1e-300, 1e-60, 1e-40, 1e-12, 1., 1e12, 1e30, 1e50, 1e300]
+ORDERS = {"smooth": 0, "x": (0, 1), "xy": (1, 1), "yy": (2, 0)}
+RNG = np.random.default_rng(12)
+IMAGE = RNG.normal(size=(60, 50))
+VOLUME = RNG.normal(size=(14, 20, 18))
+
+
+def expected(image, name):
+    """What SciPy computes in double precision, of samples that it can square."""
+    largest = np.abs(image).max()
+    order = ORDERS[name]
+    order = (0, *order) if image.ndim == 3 and order else order
+    return ndimage.gaussian_filter(image / largest, 1.5, order, mode="nearest", truncate=4) * largest
+
+
+def expect_near(found, exact, spread, share=3e-6):
+    assert found.dtype == np.float64
+    assert np.isfinite(found).all()
+    assert np.abs(found / spread - exact / spread).max() < share
+
+
+@pytest.mark.parametrize("magnitude", MAGNITUDES)
+@pytest.mark.parametrize("image", [IMAGE, VOLUME], ids=["image", "volume"])
+def test_filters_of_any_magnitude(tmp_path, program, image, magnitude):
+    image = image * magnitude
+    options = {"truncate": 4, "derivatives": list(ORDERS)}
+    found = sextant.filter(image, 1.5, **options)
+    for ranks in (1, 2):
+        again = sextant.filter(image, 1.5, ranks=ranks, **options)
+        np.testing.assert_array_equal(again.planes, found.planes)
+    np.save(tmp_path / "image.npy", image)
+    subprocess.run([program, "filter", tmp_path / "image.npy", "-o", tmp_path / "out.npy", "--sigma",
+                    "1.5", "--truncate", "4", "--derivatives", ",".join(ORDERS)], check=True)
+    for k, name in enumerate(ORDERS):
+        exact = expected(image, name)
+        expect_near(found[name], exact, np.abs(exact).max())
+        stored = (np.load(tmp_path / "out.npy")[k] if image.ndim == 2 else
+                  np.load(tmp_path / f"out_{name}.npy"))
+        assert stored.dtype == np.float64
+        np.testing.assert_array_equal(stored, found[name])
+
+
+@pytest.mark.parametrize("magnitude", [1e-140, 1e-60, 1., 1e60, 1e140])
+def test_features_are_those_of_the_scaled_image(magnitude):
+    """Eigenvalues of the structure tensor are of second degree."""
+    names = ["gradient-magnitude", "laplacian", "hessian-larger"]
+    found = sextant.features(IMAGE * magnitude, names, sigma=2)
+    usual = sextant.features(IMAGE, names, sigma=2)
+    for name in names:
+        expect_near(found[name] / magnitude, usual[name], np.abs(usual[name]).max(), 1e-5)
+    names = ["gradient-magnitude", "hessian-1", "structure-1@2", "structure-3@2"]
+    found = sextant.features(VOLUME * magnitude, names, sigma=1)
+    usual = sextant.features(VOLUME, names, sigma=1)
+    for name in names:
+        factor = magnitude**2 if name.startswith("structure") else magnitude
+        expect_near(found[name] / factor, usual[name], np.abs(usual[name]).max(), 1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u4", "i4", "u8", "i8"])
+@pytest.mark.parametrize("image", [IMAGE, VOLUME], ids=["image", "volume"])
+def test_smoothed_samples_far_from_zero(tmp_path, image, dtype):
+    h5py = pytest.importorskip("h5py")
+    spread = .04 if dtype == "f8" else 40
+    image = (1e9 + np.round(spread * image, 12)).astype(dtype)
+    exact = ndimage.gaussian_filter(image.astype("f8"), 1.5, mode="nearest", truncate=4)
+    options = {"truncate": 4, "derivatives": "smooth"}
+    share = 2e-5 if dtype == "f8" else 3e-6  # four steps of a double of 10⁹ are 10⁻⁵ of the spread
+    expect_near(sextant.filter(image, 1.5, **options)["smooth"], exact, spread, share)
+    with h5py.File(tmp_path / "out.h5", "w") as file:
+        out = file.create_dataset("out", image.shape, "f8")
+        sextant.filter(image, 1.5, out=out, **options)
+        expect_near(out[:], exact, spread, share)
+    dask = pytest.importorskip("dask.array")
+    lazy = sextant.dask.filter(dask.from_array(image, chunks=9), 1.5, **options)
+    expect_near(lazy.compute()[0], exact, spread, share)
+
+
+def test_constant_images_keep_their_value():
+    for value in (1e9 + .3, 1e-60, 1e50, -3.):
+        found = sextant.filter(np.full((20, 30), value), 2, derivatives=["smooth", "x"])
+        assert (found["smooth"] == value).all() and (found["x"] == 0).all()
+    volume = np.full((200, 300), 1e9 + .3)
+    volume[:40] += RNG.normal(size=(40, 300))
+    found = sextant.filter(volume, 1.5, truncate=4, derivatives="smooth")["smooth"]
+    expect_near(found, ndimage.gaussian_filter(volume, 1.5, mode="nearest", truncate=4), 1)
+
+
+def test_results_that_a_type_cannot_hold_are_refused(tmp_path, program):
+    for magnitude in (1e-60, 1e50):
+        image = IMAGE * magnitude
+        with pytest.raises(sextant.Error, match="which f32 cannot hold, expected f64"):
+            sextant.filter(image, 1, out=np.empty((5, *IMAGE.shape), "f4"))
+        np.save(tmp_path / "image.npy", image)
+        for name in ("out.mrc", "out.tif"):
+            done = subprocess.run([program, "filter", tmp_path / "image.npy", "-o", tmp_path / name],
+                                  capture_output=True, text=True)
+            assert done.returncode == 1 and "which f32 cannot hold" in done.stderr
+            assert not (tmp_path / name).exists()
+    out = np.empty(IMAGE.shape, "f4")
+    found = sextant.filter(1e9 + IMAGE, 1, derivatives="smooth", out=out)
+    assert any("holds 7 digits of samples of about 1e+09" in each for each in found.warnings)
+    image = IMAGE * 1e3
+    out = np.empty((5, *IMAGE.shape), "f4")
+    sextant.filter(image, 1, out=out)
+    np.testing.assert_array_equal(out, sextant.filter(image, 1).planes.astype("f4"))
+
+
+def test_samples_that_floats_cannot_hold_beside_others_are_named():
+    image = IMAGE.copy()
+    image[30, 20] = 1e50
+    image = np.vstack([np.ones((2000, 50)), image])
+    with pytest.raises(sextant.Error, match=r"the sample 1e\+50 exceeds the range of 32-bit floats"):
+        sextant.filter(image, 1)
+    image = np.ones((300, 40))
+    image[5, :30] = 1e-60
+    for ranks in (1, 2, 3):
+        found = sextant.filter(image, 1, ranks=ranks)
+        assert any("30 samples differ from 0 " in each for each in found.warnings), found.warnings
+    volume = np.ones((9, 10, 11))
+    volume[3, 4:6] = 1e-60
+    for ranks in (1, 2, 3):
+        found = sextant.filter(volume, 1, ranks=ranks)
+        assert any("22 samples differ from 0 " in each for each in found.warnings), found.warnings
+
+
+@pytest.fixture
+def transforms(tmp_path):
+    path = tmp_path / "transforms.json"
+    path.write_text(json.dumps({
+        "kind": "sextant transforms", "version": 1, "series": "", "model": "rigid", "reference": 0,
+        "width": 32, "height": 24, "frames": [{"frame": 0, "alpha": 0, "tx": 0, "ty": 0},
+                                              {"frame": 1, "alpha": 0, "tx": 2, "ty": -1}]}))
+    return path
+
+
+@pytest.mark.parametrize("magnitude", MAGNITUDES)
+def test_frames_of_any_magnitude_are_aligned(tmp_path, program, transforms, magnitude):
+    frames = magnitude * RNG.normal(size=(2, 24, 32))
+    exact = np.full_like(frames, np.nan)
+    exact[0] = frames[0]
+    exact[1, 1:, :-2] = frames[1, :-1, 2:]
+    np.save(tmp_path / "frames.npy", frames)
+    subprocess.run([program, "apply", transforms, tmp_path / "frames.npy", "-o",
+                    tmp_path / "out.npy"], check=True)
+    for found in (sextant.apply(transforms, frames), sextant.apply(transforms, list(frames)),
+                  sextant.apply(transforms, tmp_path / "frames.npy"),
+                  sextant.apply(transforms, frames, out=np.empty_like(frames)),
+                  sextant.apply(transforms, frames, axes="TYX"), np.load(tmp_path / "out.npy")):
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, exact)
+    np.testing.assert_array_equal(sextant.apply(transforms, frames[1], frame=1), exact[1])
+    np.testing.assert_array_equal(sextant.apply(transforms, frames[1:], frame=1), exact[1:])
+    narrow = np.empty(frames.shape, "f4")
+    with np.errstate(over="ignore"):
+        as_floats = exact.astype("f4")
+    if magnitude > 1e38:
+        with pytest.raises(sextant.InvalidTask, match="exceeds the range of f32"):
+            sextant.apply(transforms, frames, out=narrow)
+        done = subprocess.run([program, "apply", transforms, tmp_path / "frames.npy", "-o",
+                               tmp_path / "out.mrc"], capture_output=True, text=True)
+        assert done.returncode != 0 and "exceed the range of 32-bit floats" in done.stderr
+    elif (as_floats == 0).any():
+        with pytest.warns(UserWarning, match=f"{(as_floats == 0).sum()} samples are so near to 0"):
+            sextant.apply(transforms, frames, out=narrow)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sextant.apply(transforms, frames, out=narrow)
+        np.testing.assert_array_equal(narrow, as_floats)
+
+
+def test_sums_and_halves_are_not_infinite(transforms):
+    frames = np.full((2, 24, 32), 2e38, "f4")
+    with pytest.raises(sextant.InvalidTask, match="exceeds the range of f32"):
+        sextant.apply(transforms, frames, axes="TYX", sum=True)
+    assert sextant.apply(transforms, frames, axes="TYX", sum=True, dtype="f8")[0].max() > 3.9e38
+    for dtype in ("u4", "f4", "f8"):
+        with pytest.raises(sextant.InvalidTask, match="exceeds the range of f16"):
+            sextant.apply(transforms, np.full((2, 24, 32), 70000, dtype), axes="TYX", dtype="f2")
+
+
+def test_averages_of_doubles_are_doubles(tmp_path, program, movie):
+    movie = movie.astype("f8")
+    usual = sextant.register(movie, aligned=True, ranks=1)
+    assert usual.average.dtype == usual.median.dtype == usual.aligned.dtype == np.float64
+    found = sextant.register(1e9 + movie, aligned=True, ranks=1)
+    for name in ("average", "median", "aligned"):
+        np.testing.assert_allclose(getattr(found, name) - 1e9, getattr(usual, name), atol=1e-4)
+    whole = np.round(1e9 + 1000 * movie).astype("i4")
+    found = sextant.register(whole, aligned=True, ranks=1)
+    assert found.average.dtype == found.aligned.dtype == np.float64
+    assert np.nanmax(np.abs(found.aligned[0] - np.nanmean(whole[0]))) < 1e5
+    np.save(tmp_path / "movie.npy", movie)
+    subprocess.run([program, "register", tmp_path / "movie.npy", "-o", tmp_path / "out", "--format",
+                    "npy"], check=True, capture_output=True)
+    assert np.load(tmp_path / "out" / "average.npy").dtype == np.float64
+    assert np.load(tmp_path / "out" / "count.npy").dtype == np.float32
+    movie[2, 50, 60] = 1e50  # a damaged pixel
+    found = sextant.register(movie, aligned=True, ranks=1)
+    assert found.average.dtype == np.float64 and not np.isinf(found.average).any()
+    assert np.isfinite(found.average[10:-10, 10:-10]).all()
+    assert not np.isinf(found.aligned).any() and found.frames["gaps"][2] == 1
+    with pytest.raises(sextant.Error, match="exceed the range of 32-bit floats"):
+        sextant.register(1e50 * movie)
+    with pytest.raises(sextant.Error, match="which 32-bit floats cannot hold"):
+        sextant.register(1e-60 * movie)
+
+
+def test_edges_of_samples_that_floats_cannot_hold_are_refused(tmp_path, program):
+    image = ndimage.gaussian_filter(IMAGE, 2)
+    for magnitude in (1e-60, 1e50):
+        for trace in (sextant.contours, sextant.canny):
+            with pytest.raises(sextant.Error, match="32-bit floats"):
+                trace(magnitude * image)
+        np.save(tmp_path / "image.npy", magnitude * image)
+        done = subprocess.run([program, "contours", tmp_path / "image.npy", "-o",
+                               tmp_path / "out.svg"], capture_output=True, text=True)
+        assert done.returncode != 0 and "32-bit floats" in done.stderr
+        # Labels only compare samples; their page shows the image.
+        subprocess.run([program, "label", tmp_path / "image.npy", "-o", tmp_path / "labels.npy",
+                        "--report", tmp_path / "labels.html"], check=True, capture_output=True)
+        assert (np.load(tmp_path / "labels.npy") > 0).all()
