@@ -15,10 +15,16 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
 import numpy as np
 
 from . import _core
+from ._results import ArrayResult
 from .errors import InvalidFile, InvalidTask, RunFailed, WrongType
 
 #: The memory for blocks of a lazy array that are kept while it is read.
 _BLOCK_BYTES = 32 << 20
+
+
+def contained(source: Any) -> Any:
+    """The array in a result, and anything else unchanged."""
+    return source._held() if isinstance(source, ArrayResult) else source
 
 
 def is_lazy(source: Any) -> bool:
@@ -54,6 +60,7 @@ def as_array(source: Any, name: str, copy: Optional[bool] = None,
 
     A masked array becomes a copy in which masked samples have the value `masked`.
     """
+    source = contained(source)
     has_memory = (isinstance(source, np.ndarray) or hasattr(source, "__array_interface__") or
                   _has_buffer(source))
     if copy is False and not has_memory:
@@ -70,14 +77,6 @@ def as_array(source: Any, name: str, copy: Optional[bool] = None,
                               "ones, but copy is False")
         array = array.astype(_type_with(masked, array.dtype)).filled(masked)
     return np.asarray(array)
-
-
-def to_array(source: Any, dtype: Any, copy: Optional[bool]) -> np.ndarray:
-    """What ``__array__`` of a result that contains `source` returns."""
-    array = np.asarray(source, dtype=dtype)
-    if copy is False and array is not source:
-        raise ValueError("the array must be copied, but copy is False")
-    return np.array(array) if copy and array is source else array
 
 
 def _type_with(masked: float, dtype: np.dtype) -> np.dtype:
@@ -342,6 +341,7 @@ def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = N
     three axes are refused if `volumes` is None. If it is a text, such as ``"neighbours=26"``, it
     states what distinguishes a volume of 3 or 4 columns from a colour image.
     """
+    image = contained(image)
     if isinstance(image, (str, bytes, os.PathLike)):
         frames = _core.Frames.of_files(image, None, None, False)
         return frames, frames.frames > 1
@@ -367,6 +367,7 @@ def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = N
 
 def check_overlap(out: Any, source: Any, name: str) -> None:
     """Refuses an output that shares memory with the input, which is read while it is written."""
+    out, source = contained(out), contained(source)
     if isinstance(source, (list, tuple)):
         for each in source:
             if _is_frame(each):

@@ -7,11 +7,14 @@ import html
 import json
 import struct
 import zlib
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
-__all__ = ["Plan", "Result", "Shown"]
+from .errors import InvalidTask, WrongType
+
+__all__ = ["ArrayLike", "ArrayResult", "Plan", "Result", "Shown"]
 
 
 def _seconds_text(seconds: Optional[float]) -> str:
@@ -279,3 +282,110 @@ class Result(Shown):
 
     def _content(self) -> Dict[str, Any]:
         return {**super()._content(), "phases": list(self.seconds.items())}
+
+
+#: Methods of arrays that change them.
+_CHANGING = frozenset({"fill", "itemset", "partition", "put", "resize", "setfield", "setflags",
+                       "sort"})
+
+
+class ArrayLike(NDArrayOperatorsMixin):
+    """Base class of objects that contain an array, and behave as this array.
+
+    Operators, comparisons, indices, the functions of NumPy, and the attributes and methods of
+    `numpy.ndarray` are those of the array. As an array, such an object has no hash.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _held(self) -> Any:
+        """The array, which may be one of zarr or h5py. Raises an exception if there is none."""
+        raise NotImplementedError
+
+    def _changeable(self) -> np.ndarray:
+        """The array, to be changed in place."""
+        held = self._held()
+        if not isinstance(held, np.ndarray):
+            raise WrongType(f"{type(self).__name__} holds a {type(held).__name__}, which is not "
+                            "changed in place: np.asarray of it is a copy that can be changed")
+        return held
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        held = self._held()
+        array = np.asarray(held, dtype=dtype)
+        if copy is False and array is not held:
+            raise ValueError("the array must be copied, but copy is False")
+        return np.array(array) if copy and array is held else array
+
+    def __array_ufunc__(self, ufunc: Callable[..., Any], method: str, *inputs: Any,
+                        out: Tuple[Any, ...] = (), **keywords: Any) -> Any:
+        def plain(each: Any) -> Any:
+            return np.asarray(each) if isinstance(each, ArrayLike) else each
+        arrays = [plain(each) for each in inputs]
+        if method == "at" and isinstance(inputs[0], ArrayLike):
+            arrays[0] = inputs[0]._changeable()
+        if out:
+            keywords["out"] = tuple(each._changeable() if isinstance(each, ArrayLike) else each
+                                    for each in out)
+        result = getattr(ufunc, method)(*arrays, **keywords)
+        return out[0] if len(out) == 1 else result
+
+    def __pow__(self, exponent: Any) -> Any:
+        return np.asarray(self) ** exponent  # which NumPy computes more exactly than np.power
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._changeable() if name in _CHANGING else np.asarray(self), name)
+
+    def __dir__(self) -> List[str]:
+        return sorted({*super().__dir__(), *(name for name in dir(np.ndarray) if name[0] != "_")})
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """The lengths of the axes of the array."""
+        return tuple(self._held().shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of the array."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the samples of the array."""
+        return np.dtype(self._held().dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._held()[index]
+
+    def __setitem__(self, index: Any, values: Any) -> None:
+        self._held()[index] = values
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._held())
+
+    def __contains__(self, value: Any) -> bool:
+        return value in np.asarray(self)
+
+    def __bool__(self) -> bool:
+        if np.prod(self.shape) != 1:
+            raise ValueError(f"{type(self).__name__} has shape {self.shape}, whose truth is "
+                             "ambiguous: use any() or all()")
+        return bool(np.asarray(self))
+
+
+class ArrayResult(ArrayLike, Result):
+    """Base class of results that behave as the array in the attribute `_array`."""
+
+    _array: str
+
+    def _held(self) -> Any:
+        held = vars(self).get(self._array)
+        if held is None:
+            raise InvalidTask(f"{type(self).__name__}.{self._array} is None on this rank, expected "
+                              "an array: only the root has it")
+        return held

@@ -9,10 +9,10 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import agreed, check_overlap, ma, parsed, to_array, with_mask
+from ._arrays import agreed, check_overlap, ma, parsed, with_mask
 from ._documented import documented
 from ._options import CompositeOptions
-from ._results import Plan, Result, _axes, plan_of
+from ._results import ArrayResult, Plan, _axes, plan_of
 from .errors import InvalidTask, WrongType
 
 __all__ = ["Composite", "composite"]
@@ -21,8 +21,8 @@ _FORMATS = {("f4", 4): "rgba f32", ("f2", 4): "rgba f16", ("u1", 4): "rgba u8",
             ("f4", 5): "rgba+depth f32"}
 
 
-class Composite(Result):
-    """A composited image.
+class Composite(ArrayResult):
+    """A composited image, which behaves as the array of its pixels.
 
     Attributes
     ----------
@@ -33,6 +33,7 @@ class Composite(Result):
     """
 
     _title = "composited image"
+    _array = "image"
     _compared = "this run"
 
     def __init__(self, image: Optional[np.ndarray], found: Mapping[str, Any]) -> None:
@@ -56,9 +57,6 @@ class Composite(Result):
         """The algorithm that was used, and why; empty on ranks other than 0."""
         plan = self.record["plan"]
         return Plan("", "") if plan is None else plan_of(plan, self._seconds or None, self._text)
-
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
-        return to_array(self.image, dtype, copy)
 
     def __repr__(self) -> str:
         shape = None if self.image is None else self.image.shape

@@ -9,12 +9,13 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, computed_type, image_of,
-                      is_lazy, parsed, progress_for, ranks_for, sink_for, to_array, volume_sinks_for)
+from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, computed_type, contained,
+                      image_of, is_lazy, parsed, progress_for, ranks_for, sink_for,
+                      volume_sinks_for)
 from ._documented import documented
 from ._options import (CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,
                        LabelOptions, MeasureOptions)
-from ._results import Plan, Result, _axes, _contrast, _png, plan_of
+from ._results import ArrayResult, Plan, Result, _axes, _contrast, _png, plan_of
 from .errors import InvalidTask, WrongType
 
 #: A scale of filters; of a volume, it may differ between z, y and x.
@@ -71,8 +72,8 @@ def _shown_plane(planes: Any) -> np.ndarray:
     return np.asarray(planes if len(planes.shape) == 2 else planes[len(planes) // 2])
 
 
-class Labels(Result):
-    """The labelled components of an image or volume.
+class Labels(ArrayResult):
+    """The labelled components of an image or volume, which behave as the array of labels.
 
     Attributes
     ----------
@@ -90,6 +91,7 @@ class Labels(Result):
     """
 
     _title = "labelled image"
+    _array = "labels"
 
     def __init__(self, labels: Any, found: Mapping[str, Any]) -> None:
         super().__init__(found["record"])
@@ -97,24 +99,6 @@ class Labels(Result):
         self.components: int = found["components"]
         self.ranks: int = found["ranks"]
         self.table: Optional[np.ndarray] = _table(found["table"]) if "table" in found else None
-
-    @property
-    def shape(self) -> Tuple[int, ...]:
-        """Height and width; of a volume, depth, height and width."""
-        return tuple(self.labels.shape)
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes: 2, or 3 of a volume."""
-        return len(self.shape)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Type of the labels."""
-        return np.dtype(self.labels.dtype)
-
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
-        return to_array(self.labels, dtype, copy)
 
     def __repr__(self) -> str:
         return f"<Labels: {self.components} components>"
@@ -339,8 +323,7 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     >>> table["label"], table["voxels"], table["faces"], table["sum"]
     (array([7]), array([8]), array([24]), array([4.]))
     """
-    if isinstance(labels, Labels):
-        labels = labels.labels
+    labels = contained(labels)
     chosen = parsed(_core.MeasureOptions, options)
     show = progress_for(progress)
     is_file = isinstance(labels, (str, bytes, os.PathLike))
@@ -372,8 +355,11 @@ def _measure_image(array: np.ndarray) -> np.ndarray:
     return _table(_core.measure(array.astype(kind, copy=False), largest))
 
 
-class Filtered(Result, Mapping[str, Any]):
+class Filtered(ArrayResult, Mapping[str, Any]):
     """Derivatives and features of an image or volume: a mapping of their names to arrays.
+
+    Other than as a mapping, it behaves as the array `planes`: ``filtered > 0`` compares all planes,
+    and ``filtered[0]`` is the first one.
 
     Attributes
     ----------
@@ -390,6 +376,7 @@ class Filtered(Result, Mapping[str, Any]):
     """
 
     _title = "filtered image"
+    _array = "planes"
 
     def __init__(self, planes: Any, names: List[str], is_plane: bool,
                  found: Mapping[str, Any]) -> None:
@@ -399,7 +386,9 @@ class Filtered(Result, Mapping[str, Any]):
         self.not_a_number: int = found["not_a_number"]
         self.warnings: List[str] = list(found["warnings"])
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: Any) -> Any:
+        if not isinstance(name, str):
+            return super().__getitem__(name)
         try:
             plane = self.derivatives.index(name)
         except ValueError:
@@ -412,10 +401,8 @@ class Filtered(Result, Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.derivatives)
 
-    __eq__, __hash__ = object.__eq__, object.__hash__  # a Mapping would compare arrays
-
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
-        return to_array(self.planes, dtype, copy)
+    def __contains__(self, name: Any) -> bool:
+        return name in self.derivatives
 
     def __repr__(self) -> str:
         return f"<Filtered: {', '.join(self.derivatives)}>"

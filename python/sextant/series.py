@@ -9,8 +9,8 @@ import numpy as np
 
 from . import _core
 from ._documented import documented
-from ._results import _facts_html, _image_html
-from .errors import InvalidFile, InvalidTask, printable
+from ._results import ArrayLike, _facts_html, _image_html
+from .errors import InvalidFile, WrongType, printable
 
 __all__ = ["Info", "PixelSize", "Series", "info", "open_series"]
 
@@ -42,11 +42,12 @@ class PixelSize(Tuple[float, float, str]):
         return self[0] > 0 and self[1] > 0
 
 
-class Series:
+class Series(ArrayLike):
     """A series of frames in files, whose samples are read when they are indexed.
 
     ``series[k]`` is a frame and ``series[a:b:c]`` an array of frames; further indices select
-    samples, as in a NumPy array. All functions of Sextant accept a series.
+    samples, as in a NumPy array. All functions of Sextant accept a series. Operators and methods of
+    arrays, such as ``series > 5`` and ``series.max()``, first read all frames.
 
     A single file stays open between reads, until the series is deleted or closed, and is opened
     again if it has changed. Several threads may read one series. A pickled series has only the
@@ -170,7 +171,10 @@ class Series:
         for number in range(len(self)):
             yield self[number]
 
-    __contains__ = None  # frames are arrays, which == compares sample by sample
+    __contains__ = None  # type: ignore[assignment]  # it would read all frames
+
+    def _held(self) -> Any:
+        raise WrongType("a series is read-only: np.asarray(series) is a copy that can be changed")
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:

@@ -10,18 +10,18 @@ from typing import Unpack
 
 from . import _core
 from ._arrays import (Progress, Sink, agreed, check_overlap, image_of, parsed, progress_for,
-                      ranks_for, sink_for, to_array)
+                      ranks_for, sink_for)
 from ._documented import documented
 from ._options import StitchOptions
-from ._results import Plan, Result
+from ._results import ArrayResult, Plan
 from .errors import InvalidTask, WrongType
-from .images import Labels, _coloured, _is_root, _shown_plane, _table
+from .images import _coloured, _is_root, _shown_plane, _table
 
 __all__ = ["Stitched", "stitch"]
 
 
-class Stitched(Result):
-    """One segmentation, joined from those of blocks.
+class Stitched(ArrayResult):
+    """One segmentation, joined from those of blocks, which behaves as the array of labels.
 
     Attributes
     ----------
@@ -44,6 +44,7 @@ class Stitched(Result):
     """
 
     _title = "stitched labels"
+    _array = "labels"
 
     def __init__(self, labels: Any, found: Mapping[str, Any]) -> None:
         super().__init__(found["record"])
@@ -53,9 +54,6 @@ class Stitched(Result):
         self.table = _table(found["table"])
         outcome = np.array(found["joins"]["outcome"], "U8")
         self.joins = _table({**found["joins"], "outcome": outcome})
-
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
-        return to_array(self.labels, dtype, copy)
 
     def __repr__(self) -> str:
         return f"<Stitched: {self.objects} objects of {self.record['labels']} labels>"
@@ -192,8 +190,6 @@ def _block(name: str, labels: Any, position: Any, copy: Optional[bool]) -> Block
 
 
 def _labels_of(labels: Any, name: str, copy: Optional[bool]) -> Tuple[_core.Frames, bool]:
-    if isinstance(labels, (Labels, Stitched)):
-        labels = labels.labels
     found = image_of(labels, name, copy=copy, masked=0, volumes="")
     if found[0].dtype.kind not in "iu":
         raise WrongType(f"{name} has type {found[0].dtype}, expected integers")

@@ -88,7 +88,7 @@ def test_a_filtered_image_is_a_mapping_of_planes(image):
     assert list(found) == list(found.keys()) == ["x", "yy"] and "x" in found and len(found) == 2
     for name, plane in found.items():
         np.testing.assert_array_equal(plane, found[name])
-    assert dict(found)["yy"].shape == image.shape and found == found
+    assert dict(found)["yy"].shape == image.shape and (found == found).all()
     with pytest.raises(KeyError, match="expected one of x, yy"):
         found["xy"]
 
