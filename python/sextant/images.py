@@ -82,8 +82,8 @@ class Labels(ArrayResult):
         the background. None on ranks other than 0.
     components : int
         The number of components.
-    shape, ndim, dtype
-        Those of `labels`.
+    not_a_number : int
+        Number of samples that are NaN, and therefore background.
     ranks : int
         Number of ranks or threads that were used.
     table : structured ndarray or None
@@ -97,6 +97,7 @@ class Labels(ArrayResult):
         super().__init__(found["record"])
         self.labels = labels
         self.components: int = found["components"]
+        self.not_a_number: int = found["not_a_number"]
         self.ranks: int = found["ranks"]
         self.table: Optional[np.ndarray] = _table(found["table"]) if "table" in found else None
 
@@ -113,7 +114,8 @@ class Labels(ArrayResult):
         return Plan(f"{slabs} slabs of {planes} planes", "the volume and its labels exceed memory")
 
     def _facts(self) -> List[Tuple[str, Any]]:
-        return [("Components", self.components), ("Ranks", self.ranks)]
+        return [("Components", self.components), ("Ranks", self.ranks),
+                ("NaN samples", self.not_a_number or None)]
 
     def _images(self) -> List[Tuple[np.ndarray, str]]:
         if self.labels is None:
@@ -164,9 +166,9 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     Parameters
     ----------
     image : array_like, path or lazy array
-        Samples other than 0 are the foreground; masked ones are background. NaN is foreground in an
-        image, but background in a volume. Arrays are not copied; they may have any strides and byte
-        order. zarr, h5py and dask arrays are read a few chunks at a time.
+        Samples other than 0 are the foreground; masked ones and NaN are background. Arrays are not
+        copied; they may have any strides and byte order. zarr, h5py and dask arrays are read a few
+        chunks at a time.
     intensity : array_like, path or lazy array, optional
         With ``measure=True``, samples of the volume's shape, whose sum, mean and extremes in each
         component are added to the table.

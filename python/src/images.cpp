@@ -67,6 +67,7 @@ py::dict table_of(const std::vector<kernel::Component>& components) {
 py::dict found_labels(LabelResult&& result, bool measured, int ranks) {
     py::dict all;
     all["components"] = result.components;
+    all["not_a_number"] = result.nan;
     if (measured)
         all["table"] = table_of(result.table);
     result.table.clear();
@@ -141,7 +142,7 @@ std::optional<py::dict> label_in_place(const ImageCall& image, const py::object&
                 *view,
                 {options.neighbours,
                  options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground},
-                plane, team, control, options.measure ? &result.table : nullptr);
+                plane, team, control, options.measure ? &result.table : nullptr, &result.nan);
         });
     });
     return found_labels(std::move(result), options.measure, image.ranks);

@@ -177,6 +177,7 @@ py::dict label_volume(const Frames& volume, const Frames* intensity, const Label
     });
     py::dict all;
     all["components"] = result.components;
+    all["not_a_number"] = result.nan;
     if (options.measure) {
         py::dict table;
         table["label"] = column_of(bodies.size(),

@@ -108,6 +108,15 @@ rmdir "$work/x.zarr.partial"
 "$SEXTANT" measure "$work/small.npy" --intensity "$work/nan.npy" -o "$work/nan.csv" >/dev/null
 tail -n 1 "$work/nan.csv" | grep -q ',nan,nan,nan,nan$' || { cat "$work/nan.csv"; fail "extremes of NaN"; }
 
+# NaN is background, and counted, in images as in volumes.
+for rule in '' '--by-value' '--frame 0' '--frame 0 --by-value --ranks 2'; do
+    "$SEXTANT" label "$work/nan.npy" -o "$work/one.npy" $rule --json "$work/json" >/dev/null 2>"$work/out"
+    case $rule in *frame*) count=18 what=pixels ;; *) count=36 what=voxels ;; esac
+    grep -q "$count $what are NaN: background" "$work/out" || { cat "$work/out"; fail "$rule: NaN is not told"; }
+    grep -q "\"nan\": $count" "$work/json" && grep -q '"components": 0' "$work/json" ||
+        { cat "$work/json"; fail "$rule: NaN is not counted"; }
+done
+
 # --- Errors.
 refuse "is a volume, expected 6, 18 or 26" label "$work/small.npy" -o "$work/x.npy" --neighbours 8
 refuse "is an image, expected 4 or 8" label "$work/plane.npy" -o "$work/x.npy" --neighbours 26

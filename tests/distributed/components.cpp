@@ -25,14 +25,15 @@ TEST(DistributedComponents, of_tiny_or_empty_tiles_equal_those_of_the_whole_imag
         });
 }
 
-TEST(DistributedComponents, by_value_treat_every_NaN_as_different) {
+TEST(DistributedComponents, treat_NaN_as_background_and_count_it) {
     run_threads(2, [](Communicator communicator) {
         distributed::Image image(communicator, {4, 1, 2, 1}, gray_f32);
         auto* const samples = reinterpret_cast<float*>(image.bytes().data());
         samples[0] = samples[1] = std::numeric_limits<float>::quiet_NaN();
         const Labelled found = label_components(
             image, {kernel::Neighbours::eight, kernel::Sameness::value}, contour::catalogue()[0]);
-        EXPECT_EQ(found.components, 4);
+        EXPECT_EQ(found.components, 0);
+        EXPECT_EQ(found.nan, 2); // of this tile
     });
 }
 

@@ -148,13 +148,15 @@ TEST(Labels, are_the_same_for_floats_16_bit_integers_and_bytes) {
     }
 }
 
-TEST(Labels, by_value_treat_every_NaN_as_different) {
+TEST(Labels, treat_NaN_as_background_and_count_it) {
     Picture<float> picture({70, 3});
     picture.fill([](Elements, Elements) { return std::numeric_limits<float>::quiet_NaN(); });
     Labeller by_value({Neighbours::eight, Sameness::value});
-    EXPECT_EQ(labels_of(picture.view(), by_value).components.size(), 210U);
+    EXPECT_TRUE(labels_of(picture.view(), by_value).components.empty());
+    EXPECT_EQ(by_value.nan(), 210);
     Labeller foreground({Neighbours::eight, Sameness::foreground});
-    EXPECT_EQ(labels_of(picture.view(), foreground).components.size(), 1U);
+    EXPECT_TRUE(labels_of(picture.view(), foreground).components.empty());
+    EXPECT_EQ(foreground.nan(), 210);
 }
 
 TEST(Labels, equal_the_reference_for_an_image_larger_than_the_caches) {

@@ -59,15 +59,16 @@ TEST(VolumeLabels, equal_those_of_a_flood_fill) {
     }
 }
 
-TEST(VolumeLabels, values_that_are_not_numbers_are_components_of_their_own) {
+TEST(VolumeLabels, values_that_are_not_numbers_are_background) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> samples = {nan, 1, nan, 1, 2, 2, 1, 1};
     ValueView view(samples.data(), 2, {0, 0, 2, 2}, {2, 2});
     view.planes = 2;
     view.next_plane = 4;
     Labeller labeller({Neighbours::twenty_six, Sameness::value});
-    // Each NaN equals nothing, itself included.
-    EXPECT_EQ(labeller.find(view), 4);
+    EXPECT_EQ(labeller.find(view), 2);
+    EXPECT_EQ(labeller.nan(), 2);
+    EXPECT_EQ(labeller.label_at(0, 0), 0);
 }
 
 TEST(VolumeLabels, a_snake_through_all_planes_is_one_component) {

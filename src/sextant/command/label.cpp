@@ -114,6 +114,7 @@ class LabelRun {
     std::string json() const;
     std::string page() const;
     bool shows() const { return !command_.reports.report.empty(); }
+    std::vector<std::string> remarks() const;
     std::string components() const { return report::counted(result_.components, "component"); }
     std::string ranks() const { return report::counted(communicator_.size(), "rank"); }
     ImageShape shape() const { return source_->shape(); }
@@ -190,9 +191,16 @@ void LabelRun::finish() {
     if (!command_.table.empty())
         write_text(command_.table, table_of(result_.table));
     progress_.clear();
-    write_reports(command_.reports, source_->header().remarks, json(), text(),
-                  shows() ? page() : "");
+    write_reports(command_.reports, remarks(), json(), text(), shows() ? page() : "");
     together.commit();
+}
+
+/// What the user should know of the image.
+std::vector<std::string> LabelRun::remarks() const {
+    std::vector<std::string> remarks = source_->header().remarks;
+    if (result_.nan > 0)
+        remarks.push_back(fmt::format("{} pixels are NaN: background", result_.nan));
+    return remarks;
 }
 
 std::string LabelRun::text() const {
@@ -232,7 +240,7 @@ std::string LabelRun::page() const {
         {"Merged by", result_.plan.text()},
         {"Why", result_.plan.reason},
         {"Machine", fmt::format("{}, {}", host(), date())}};
-    for (const std::string& warning : source_->header().remarks)
+    for (const std::string& warning : remarks())
         page.facts.push_back({"Warning", warning});
     page.phases = {{"read", result_.read}, {"label", result_.label}, {"write", result_.write}};
     page.sections = merging_sections(result_.plan, merging_);
@@ -253,7 +261,7 @@ std::string LabelRun::json() const {
     record.include(record_of(result_))
         .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}},
                  "strips")
-        .include(provenance_of_run(source_->header().remarks));
+        .include(provenance_of_run(remarks()));
     return to_json(record);
 }
 

@@ -173,6 +173,7 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
     agree(communicator, [&] {
         view = distributed::value_view(image);
         labeller.apply(view, {labels_in(made.labels), view.stride});
+        made.nan = labeller.nan();
         components = labeller.components();
         first_pixels = labeller.first_pixels();
     });

@@ -67,7 +67,8 @@ struct Labelled {
         kernel::Component measured;
     };
     std::vector<Part> parts;
-    Reserved<> reserved = {};
+    alignas(8) Elements nan = 0; ///< samples of this rank's tile that are NaN: background
+    Reserved<7> reserved = {};
 };
 
 inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};

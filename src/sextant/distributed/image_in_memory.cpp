@@ -95,7 +95,7 @@ class StripProgress {
 
 Label label_in_memory(const kernel::ValueView& image, kernel::Connection connection,
                       const kernel::LabelPlane& labels, Team& team, const RunControl& control,
-                      std::vector<kernel::Component>* components) {
+                      std::vector<kernel::Component>* components, Elements* nan) {
     constexpr Elements fewest_rows = 32;
     const Elements rows = rows_of_strips(image.tile, team.size(), fewest_rows);
     const std::vector<Tile> tiles = strips_of(image.tile, rows);
@@ -105,6 +105,8 @@ Label label_in_memory(const kernel::ValueView& image, kernel::Connection connect
         const Label count = labeller.apply(image, labels);
         if (components)
             *components = labeller.components();
+        if (nan)
+            *nan = labeller.nan();
         return count;
     }
     const bool by_value = connection.sameness == kernel::Sameness::value;
@@ -132,6 +134,9 @@ Label label_in_memory(const kernel::ValueView& image, kernel::Connection connect
         seams.add(counts[strip], first.view(), last.view());
     }
     const Label count = seams.finish();
+    if (nan)
+        *nan = std::accumulate(labellers.begin(), labellers.end(), Elements{0},
+                               [](Elements sum, const auto& each) { return sum + each.nan(); });
     StripProgress written(control, "write", tiles.size());
     team.run(parts, [&](int part, int member) {
         written.begin(member);

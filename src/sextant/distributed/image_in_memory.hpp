@@ -18,7 +18,9 @@ namespace sextant::distributed {
 ///
 /// Input     samples of the whole image; callbacks to follow and cancel the work, which are called
 ///           between strips: progress by the thread that is member 0 of the team, the other by all.
-/// Output    labels as of kernel::Labeller; if `components` is not null, the components.
+/// Output    labels as of kernel::Labeller; if `components` is not null, the components; if `nan`
+/// is
+///           not null, the number of samples that are NaN.
 /// Requires  as kernel::Labeller (InvalidTask); at most 2³¹ − 1 components before strips are joined
 ///           (InvalidTask, before labels are written).
 /// Returns   the number of components.
@@ -26,7 +28,8 @@ namespace sextant::distributed {
 kernel::Label label_in_memory(const kernel::ValueView& image, kernel::Connection connection,
                               const kernel::LabelPlane& labels, Team& team,
                               const RunControl& control,
-                              std::vector<kernel::Component>* components = nullptr);
+                              std::vector<kernel::Component>* components = nullptr,
+                              Elements* nan = nullptr);
 
 /// Filters an image. Input, Output and Requires as for kernel::FilterBank, with the whole image as
 /// the tile, and callbacks as above, but cancellation is checked every few rows. Returns the number

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,6 +32,7 @@ Record record_of(LabelOptions& options) {
 Record record_of(const LabelResult& result) {
     return {
         {"components", result.components, "number of components"},
+        {"nan", result.nan, "samples that are NaN, and therefore background"},
         {"strips", result.strips, "strips of rows that were labelled one after another"},
         {"columns", result.grid.columns, "number of columns of tiles, in the image or in a strip"},
         {"rows", result.grid.rows, "rows of tiles"},
@@ -135,6 +137,7 @@ class LabelRun {
     void join(const Strip& strip);
     void measure(const Labelled& labelled, Elements first);
     void number();
+    void add_up_nan();
     void write(const Strip& strip, const LabelSink& to);
     bool is_root() const { return communicator_.rank() == 0; }
 
@@ -164,8 +167,10 @@ LabelResult LabelRun::run(RowSource& source, const LabelSink& to) {
             result_.components = strip.labelled.components;
             measure(strip.labelled, 0);
         }
+        result_.nan += strip.labelled.nan;
         timed(result_.write, [&] { write(strip, to); });
     });
+    add_up_nan();
     return std::move(result_);
 }
 
@@ -176,6 +181,8 @@ LabelResult LabelRun::run(const distributed::Image& image) {
     result_.components = labelled.components;
     measure(labelled, 0);
     result_.labels = labelled.labels;
+    result_.nan = labelled.nan;
+    add_up_nan();
     return std::move(result_);
 }
 
@@ -266,6 +273,12 @@ void LabelRun::number() {
         result_.table = std::move(all);
     });
     result_.components = communicator_.all_gather(components)[0];
+}
+
+/// Adds up the numbers of NaN samples of all ranks.
+void LabelRun::add_up_nan() {
+    const std::vector<Elements> of_ranks = communicator_.all_gather(result_.nan);
+    result_.nan = std::accumulate(of_ranks.begin(), of_ranks.end(), Elements{0});
 }
 
 void LabelRun::write(const Strip& strip, const LabelSink& to) {

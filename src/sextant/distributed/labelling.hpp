@@ -23,7 +23,7 @@ namespace sextant {
 /// Options for labelling connected components. They must be the same on every rank.
 struct LabelOptions {
     kernel::Neighbours neighbours = kernel::Neighbours::eight;
-    bool by_value = false; ///< connect only pixels of equal value; NaN equals no value
+    bool by_value = false; ///< connect only pixels of equal value
     bool measure = false;  ///< fill LabelResult::table
     /// Memory for the image and its labels, of all ranks together. A larger image is labelled in
     /// strips of rows.
@@ -44,7 +44,8 @@ struct LabelResult {
     distributed::MergingPlan plan;            ///< on ranks other than 0, only the configuration
     MergingTrace merging; ///< this rank's trace for the first strip, if `timeline` is set
     Seconds read = 0, label = 0, write = 0; ///< times on this rank
-    Reserved<> reserved = {};
+    alignas(8) Elements nan = 0;            ///< samples that are NaN, and therefore background
+    Reserved<7> reserved = {};
 };
 
 /// Returns a record of the result without the table, the labels and the trace.
@@ -61,7 +62,7 @@ using LabelSink = std::function<void(Elements first, std::span<const kernel::Lab
 /// Input     an image that every rank can read, each from a source of its own, opened with
 ///           ReadAs::values; each rank reads the rows of its tiles. Or an image in tiles.
 /// Output    labels 1, 2, … in the order of the components' first pixels, row by row; 0 marks the
-///           background, where samples are 0. Rank 0 passes all rows to `write`, in order.
+///           background, where samples are 0 or NaN. Rank 0 passes all rows to `write`, in order.
 /// Throws    InvalidTask for an unknown pattern (constructor). On every rank AgreedFailure, if
 ///           options differ between ranks, if the number of tiles is not that of ranks, if colours
 ///           with more than 16 bits per sample are to be connected by value, if the memory cannot

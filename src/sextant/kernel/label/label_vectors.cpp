@@ -56,9 +56,34 @@ template <class Sample>
 HWY_INLINE void not_zero(const Sample* row, Elements count, std::uint64_t* bits) {
     make_bits<Sample>(
         count, bits,
-        [row](auto d, Elements i)
-            HWY_ATTR { return hn::Not(hn::Eq(hn::LoadU(d, row + i), hn::Zero(d))); },
-        [row](Elements i) { return row[i] != Sample{0}; });
+        [row](auto d, Elements i) HWY_ATTR {
+            const auto samples = hn::LoadU(d, row + i), zero = hn::Zero(d);
+            if constexpr (hwy::IsFloat<Sample>())
+                return hn::Or(hn::Lt(samples, zero), hn::Gt(samples, zero));
+            else
+                return hn::Not(hn::Eq(samples, zero));
+        },
+        [row](Elements i) { return row[i] != Sample{0} && row[i] == row[i]; });
+}
+
+template <class Sample>
+HWY_INLINE Elements nan_among(const Sample* row, Elements count) {
+    using Samples = hn::ScalableTag<Sample>;
+    const Samples d;
+    constexpr Elements lanes = hn::MaxLanes(Samples());
+    Elements found = 0, i = 0;
+    for (; i + lanes <= count; i += lanes)
+        found += static_cast<Elements>(hn::CountTrue(d, hn::IsNaN(hn::LoadU(d, row + i))));
+    for (; i < count; ++i)
+        found += row[i] != row[i] ? 1 : 0;
+    return found;
+}
+
+Elements nan_f32(const float* row, Elements count) {
+    return nan_among(row, count);
+}
+Elements nan_f64(const double* row, Elements count) {
+    return nan_among(row, count);
 }
 
 template <class Sample>
@@ -305,6 +330,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernel {
 
+HWY_EXPORT(nan_f32);
+HWY_EXPORT(nan_f64);
 HWY_EXPORT(not_zero_f32);
 HWY_EXPORT(not_zero_u8);
 HWY_EXPORT(not_zero_u16);
@@ -321,6 +348,14 @@ HWY_EXPORT(begin_runs);
 HWY_EXPORT(join_runs);
 HWY_EXPORT(write_labels);
 
+template <>
+Elements count_nan(const float* row, Elements count) {
+    return HWY_DYNAMIC_DISPATCH(nan_f32)(row, count);
+}
+template <>
+Elements count_nan(const double* row, Elements count) {
+    return HWY_DYNAMIC_DISPATCH(nan_f64)(row, count);
+}
 template <>
 void bits_not_zero(const float* row, Elements count, std::uint64_t* bits) {
     HWY_DYNAMIC_DISPATCH(not_zero_f32)(row, count, bits);

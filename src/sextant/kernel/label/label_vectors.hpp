@@ -15,9 +15,13 @@ constexpr Elements words_for(Elements bits) {
 
 // Comparisons of samples, for the sample types of ValueView.
 
-/// Sets bit i if row[i] is not 0. Bits after the last are 0.
+/// Sets bit i if row[i] is neither 0 nor NaN. Bits after the last are 0.
 template <class Sample>
 void bits_not_zero(const Sample* row, Elements count, std::uint64_t* bits);
+
+/// Returns the number of samples that are NaN, of float or double.
+template <class Sample>
+Elements count_nan(const Sample* row, Elements count);
 
 /// Sets bit i if a[i] equals b[i]. Bits after the last are 0.
 template <class Sample>

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <hwy/cache_control.h>
@@ -90,6 +91,7 @@ void Labeller::prepare(const ValueView& input) {
     tile_ = tile;
     planes_ = input.planes;
     words_ = words_for(tile.width);
+    nan_ = 0;
     const auto grow = [](Memory& memory, Bytes size) {
         if (memory.size() < size)
             memory = Memory(size);
@@ -157,6 +159,8 @@ template <class Sample>
 void Labeller::find_runs(const Sample* samples, Elements y) {
     const RunRow found = row(y);
     bits_not_zero(samples, tile_.width, found.inside);
+    if constexpr (std::is_floating_point_v<Sample>)
+        nan_ += count_nan(samples, tile_.width);
     const bool by_value = connection_.sameness == Sameness::value;
     if (by_value)
         bits_equal(samples, samples + 1, tile_.width - 1, equal_.data());

@@ -58,10 +58,10 @@ std::uint64_t value_code(Sample value) {
 /// (6), at edges too (18), or at corners too (26).
 enum class Neighbours : std::uint8_t { four, eight, six, eighteen, twenty_six };
 
-/// Selects the neighbouring samples that are connected. Samples of 0 are the background.
+/// Selects the neighbouring samples that are connected. Samples of 0 and NaN are the background.
 enum class Sameness : std::uint8_t {
-    foreground, ///< all nonzero samples
-    value       ///< samples of equal value; NaN is equal to nothing
+    foreground, ///< all samples that are not background
+    value       ///< samples of equal value
 };
 
 /// A row that touches another one and comes before it: `rows` up and `planes` to the front.
@@ -158,6 +158,8 @@ class Labeller {
     /// The label of a pixel of a row, 0 for the background. Cost  O(x / 64).
     Label label_at(Elements x, Elements row) const;
     Label count() const { return count_; }
+    /// The number of samples that are NaN, and therefore background.
+    Elements nan() const { return nan_; }
     Elements rows() const { return tile_.height * planes_; }
     Elements width() const { return tile_.width; }
 
@@ -182,6 +184,7 @@ class Labeller {
     Elements planes_ = 1;
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
+    Elements nan_ = 0;
     Memory bits_; // per row: bits of pixels inside, then bits of starts of runs
     Memory runs_; // [run], from 1: an earlier run of the component, or itself; at the end the label
     std::vector<Label> runs_before_; // [row]: runs in the rows above; last entry: total
