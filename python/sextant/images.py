@@ -289,25 +289,25 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     intensity : array_like, path or lazy array, optional
         Samples of the shape of a volume. NaN makes the sum and mean of a region NaN.
     ranks : int, optional
-        Number of threads that share a volume. Default: one per core.
+        Number of threads that share the labels. Default: one per core.
     progress : callable or True, optional
-        As in `sextant.label`, for volumes.
+        As in `sextant.label`.
     {options}
 
     Returns
     -------
     structured ndarray
-        Of an image, row k describes label k + 1, with the fields ``label``, ``area``, ``x``, ``y``,
-        ``width``, ``height`` (the bounding box), ``centroid_x`` and ``centroid_y``, in pixels. A
-        label without pixels has area 0 and NaN as its centroid.
+        One row per label that occurs, in ascending order. Labels may be any integers but 0.
 
-        Of a volume, there is one row per label that occurs, in ascending order, with the fields
-        ``label``, ``voxels``, ``z``, ``y``, ``x``, ``depth``, ``height``, ``width`` (the bounding
-        box), ``centroid_z``, ``centroid_y``, ``centroid_x``, ``axis_1`` to ``axis_3`` (standard
-        deviations along the axes of the ellipsoid with the same second moments, longest first),
-        ``axis_1_z``, ``axis_1_y``, ``axis_1_x`` (the direction of the longest), ``faces`` (between
-        a voxel of the region and one outside) and ``at_border``, in voxels. With `intensity` also
-        ``sum``, ``mean``, ``minimum`` and ``maximum``.
+        Of an image, with the fields ``label``, ``area``, ``x``, ``y``, ``width``, ``height`` (the
+        bounding box), ``centroid_x`` and ``centroid_y``, in pixels.
+
+        Of a volume, with the fields ``label``, ``voxels``, ``z``, ``y``, ``x``, ``depth``,
+        ``height``, ``width`` (the bounding box), ``centroid_z``, ``centroid_y``, ``centroid_x``,
+        ``axis_1`` to ``axis_3`` (standard deviations along the axes of the ellipsoid with the same
+        second moments, longest first), ``axis_1_z``, ``axis_1_y``, ``axis_1_x`` (the direction of
+        the longest), ``faces`` (between a voxel of the region and one outside) and ``at_border``,
+        in voxels. With `intensity` also ``sum``, ``mean``, ``minimum`` and ``maximum``.
 
     Notes
     -----
@@ -340,21 +340,16 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
         pixels = frames.frames * frames.height * frames.width
         return _table(_core.measure_volume(frames, intensities, chosen,
                                            ranks_for(pixels, ranks, options, None), show))
-    return _measure_image(frames.read(0) if is_read_in_chunks else np.asarray(array))
-
-
-def _measure_image(array: np.ndarray) -> np.ndarray:
-    if array.ndim != 2 or array.dtype.kind not in "iub":
-        raise WrongType(f"labels has shape {array.shape} and type {array.dtype}, expected integers "
+    image = frames.read(0) if is_read_in_chunks else np.asarray(array)
+    if image.ndim != 2 or image.dtype.kind not in "iub":
+        raise WrongType(f"labels has shape {image.shape} and type {image.dtype}, expected integers "
                         "of an image without colours")
-    largest = int(array.max())
-    if int(array.min()) < 0:
-        raise InvalidTask(f"labels has the label {int(array.min())}, expected 0 or more")
-    if largest > max(16 * array.size, 1 << 20):
-        raise InvalidTask(f"labels has the label {largest}, but only {array.size} pixels: number "
-                          "the regions consecutively first")
-    kind = "i4" if array.dtype.itemsize <= 4 and largest < 2**31 else "i8"
-    return _table(_core.measure(array.astype(kind, copy=False), largest))
+    # Regions need not be connected, so the rows of an image can be the planes of a volume.
+    found = _core.measure_volume(_core.Frames.of_stack(image[:, np.newaxis], False), None, chosen,
+                                 ranks_for(image.size, ranks, options, None), show)
+    names = {"label": "label", "area": "voxels", "x": "x", "y": "z", "width": "width",
+             "height": "depth", "centroid_x": "centroid_x", "centroid_y": "centroid_z"}
+    return _table({name: found[column] for name, column in names.items()})
 
 
 class Filtered(ArrayResult, Mapping[str, Any]):

@@ -178,43 +178,6 @@ py::dict label(const ImageCall& image, const py::object& array, const LabelOptio
     return found_labels(std::move(result), options.measure, ranks);
 }
 
-template <class Value>
-void add_rows(const py::array_t<Value>& labels, std::vector<kernel::Component>& components) {
-    const auto view = labels.template unchecked<2>();
-    const Elements height = view.shape(0), width = view.shape(1);
-    for (Elements y = 0; y < height; ++y) {
-        for (Elements x = 0; x < width;) {
-            const auto label = static_cast<std::int64_t>(view(y, x));
-            Elements end = x + 1;
-            while (end < width && static_cast<std::int64_t>(view(y, end)) == label)
-                ++end;
-            if (label < 0 || label > std::ssize(components))
-                throw InvalidTask(fmt::format("label {} at ({}, {}), expected 0 to {}", label, y, x,
-                                              components.size()));
-            if (label > 0) {
-                const Elements run = end - x;
-                components[static_cast<std::size_t>(label - 1)].add(
-                    {.first = y * width + x,
-                     .area = run,
-                     .box = {x, y, run, 1},
-                     .sum_x = run * (x + end - 1) / 2,
-                     .sum_y = run * y});
-            }
-            x = end;
-        }
-    }
-}
-
-/// Measures the regions of a label image, connected or not. Labels without pixels have area 0.
-py::dict measure(const py::array& labels, std::int64_t largest) {
-    std::vector<kernel::Component> components(static_cast<std::size_t>(largest));
-    if (labels.dtype().is(py::dtype::of<std::int32_t>()) || labels.itemsize() == 4)
-        add_rows<std::int32_t>(py::array_t<std::int32_t>(labels), components);
-    else
-        add_rows<std::int64_t>(py::array_t<std::int64_t>(labels), components);
-    return table_of(components);
-}
-
 py::dict found_planes(FilterResult&& result, int ranks) {
     py::dict all;
     all["ranks"] = ranks;
@@ -555,7 +518,6 @@ void bind_images(py::module_& module) {
         return label(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
                      parsed.options.of_image(), out);
     });
-    module.def("measure", &measure);
     module.def("filter", [](const Frames& frames, std::int64_t frame, const py::object& array,
                             const ParsedFilter& parsed, const py::object& out, bool wide,
                             py::object comm, int ranks, py::object progress) {

@@ -135,8 +135,6 @@ def test_nan_and_infinity_are_accepted(name):
     (lambda: sextant.open_series(3), TypeError, "path is 3"),
     (lambda: sextant.scan([1, 2], max, exclusive="yes"), TypeError, "exclusive is 'yes'"),
     (lambda: sextant.scan([1, 2], max, capacity=5.5), TypeError, "capacity is 5.5"),
-    (lambda: sextant.measure(np.array([[-1, 2]])), ValueError, "-1"),
-    (lambda: sextant.measure(np.array([[10**12]])), ValueError, "1000000000000"),
     (lambda: sextant.measure(IMAGE), TypeError, "float32"),
     (lambda: sextant.measure(np.zeros((2, 2, 2, 2), int)), ValueError, "(2, 2, 2, 2)"),
     (lambda: sextant.measure(VOLUME), TypeError, "labels has type float32, expected integers"),

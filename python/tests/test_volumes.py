@@ -205,6 +205,20 @@ def test_labels_of_any_type_are_measured(dtype):
     assert found == {1: 20, most: 2, **({least: 1} if least else {})}
 
 
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"])
+@pytest.mark.parametrize("shape", [(5, 8), (3, 5, 8)])
+@pytest.mark.parametrize("options", [{}, {"ranks": 3}, {"memory": "2K"}])
+def test_rows_are_in_the_order_of_labels(dtype, shape, options):
+    least, most = (0, 1) if dtype == "?" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    values = np.array([7, most, 0, 1, least, 2, 100] + [-5, -1, -128] * (least < 0), dtype)
+    labels = np.random.default_rng(2).choice(values, shape).astype(dtype)
+    labels.flat[:len(values)] = values
+    table = sextant.measure(labels, **options)
+    expected, counts = np.unique(labels[labels != 0], return_counts=True)
+    assert table["label"].tolist() == expected.tolist()
+    assert table["voxels" if len(shape) == 3 else "area"].tolist() == counts.tolist()
+
+
 def test_nan_makes_a_mean_nan(volume, intensity):
     holed = intensity.copy()
     holed[tuple(np.argwhere(volume)[0])] = np.nan

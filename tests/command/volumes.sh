@@ -117,6 +117,16 @@ for rule in '' '--by-value' '--frame 0' '--frame 0 --by-value --ranks 2'; do
         { cat "$work/json"; fail "$rule: NaN is not counted"; }
 done
 
+# Rows are in the order of labels, also negative ones.
+printf '\002\007\373\377\000\002' >"$work/signed"
+{
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2, 3), }"
+    cat "$work/signed"
+} >"$work/signed.npy"
+"$SEXTANT" measure "$work/signed.npy" -o "$work/signed.csv" >/dev/null
+labels=$(sed 1d "$work/signed.csv" | cut -d , -f 1 | tr '\n' ' ')
+[ "$labels" = '-5 -1 2 7 ' ] || fail "rows in the order $labels"
+
 # --- Errors.
 refuse "is a volume, expected 6, 18 or 26" label "$work/small.npy" -o "$work/x.npy" --neighbours 8
 refuse "is an image, expected 4 or 8" label "$work/plane.npy" -o "$work/x.npy" --neighbours 26

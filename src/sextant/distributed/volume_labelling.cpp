@@ -275,7 +275,16 @@ VolumeRegions VolumeLabelling::measure(FrameSource& labels, FrameSource* intensi
         slabs.emplace(*planes, second ? &*second : nullptr,
                       slab_options(communicator_, options, range));
     });
-    return distributed::measure_regions(communicator_, control_, *slabs);
+    VolumeRegions regions = distributed::measure_regions(communicator_, control_, *slabs);
+    const Sample sample = labels.header().sample;
+    if (sample == Sample::i8 || sample == Sample::i16 || sample == Sample::i32 ||
+        sample == Sample::i64) { // as bits, negative labels are the largest
+        const std::uint64_t negative = std::uint64_t{1} << (8 * size_of(sample) - 1);
+        std::rotate(regions.table.begin(),
+                    std::ranges::lower_bound(regions.table, negative, {}, &kernel::Body::value),
+                    regions.table.end());
+    }
+    return regions;
 }
 
 } // namespace sextant

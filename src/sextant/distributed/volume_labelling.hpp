@@ -24,7 +24,7 @@ using VolumeLabel = std::uint64_t;
 /// Options for labelling volumes. They must be the same on every rank, but for `threads`.
 struct VolumeLabelOptions {
     kernel::Neighbours neighbours = kernel::Neighbours::twenty_six;
-    bool by_value = false; ///< connect only voxels of equal value; NaN equals no value
+    bool by_value = false; ///< connect only voxels of equal value
     bool measure = false;  ///< fill VolumeLabelResult::table
     /// First turn background that is enclosed by components into foreground: its components, with
     /// the dual neighbourhood (6 for 18 and 26, 26 for 6), that do not reach the border of the
@@ -97,7 +97,9 @@ class VolumeLabelSink {
     virtual void planes(Elements plane, const VolumeLabels& labels) = 0;
 };
 
-/// The regions of a labelled volume, by ascending Body::value; empty on ranks other than 0.
+/// The regions of a labelled volume, by ascending label; empty on ranks other than 0. Body::value
+/// has the bits of the label as a sample of the volume; negative labels of signed samples come
+/// first.
 struct VolumeRegions {
     kernel::VolumeShape shape;
     std::vector<kernel::Body> table;
