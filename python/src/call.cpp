@@ -8,6 +8,7 @@
 #ifdef SEXTANT_WITH_MPI
 #include "sextant/comm/mpi.hpp"
 #endif
+#include "sextant/core/cancellation.hpp"
 
 #include <array>
 #include <condition_variable>
@@ -28,6 +29,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds between_checks{50};
+
+std::atomic<std::int64_t> asked{0};
 
 /// The address of the MPI_Comm in an mpi4py communicator.
 void* address_of(const py::object& comm) {
@@ -53,6 +56,10 @@ void* address_of(const py::object& comm) {
 }
 
 } // namespace
+
+std::int64_t times_asked() {
+    return asked;
+}
 
 FramesSummary summary_of(const FrameHeader& header) {
     return {header.frames, header.shape.width, header.shape.height,
@@ -148,6 +155,7 @@ void Call::check_signals() {
 }
 
 bool Call::interrupted() {
+    asked.fetch_add(1, std::memory_order_relaxed);
     if (running_.should_end())
         stops_ = true;
     if (stops_) {
@@ -232,15 +240,20 @@ void Call::run_over_mpi(const std::function<void(const Communicator&)>& body) {
 
 void Call::run(const std::function<void(const Communicator&)>& body) {
     std::exception_ptr error;
+    const RunControl control{.cancelled = [this] { return interrupted(); }};
+    const auto cancellable = [&](const Communicator& communicator) {
+        const CancellationScope scope(control, communicator.size());
+        body(communicator);
+    };
     {
         const py::gil_scoped_release released;
         try {
             if (comm_)
-                run_over_mpi(body);
+                run_over_mpi(cancellable);
             else if (waits_)
-                run_threads_and_wait(body);
+                run_threads_and_wait(cancellable);
             else
-                run_threads(ranks_, body);
+                run_threads(ranks_, cancellable);
         } catch (...) {
             error = std::current_exception();
         }

@@ -45,6 +45,9 @@ void require_same_frames(const Communicator& communicator, const FrameHeader& he
 /// Throws InvalidTask unless `comm` is a communicator of mpi4py, for the MPI library of this build.
 void check_comm(const pybind11::object& comm);
 
+/// How often the operations of this process have asked whether they are cancelled.
+std::int64_t times_asked();
+
 /// A call of an operation from Python. The operation runs without the GIL. Ctrl-C and exceptions of
 /// Python functions that the operation calls end it on all ranks, and are then raised unchanged.
 ///

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "call.hpp"
 #include "errors.hpp"
 #include "options.hpp"
 #include "running.hpp"
@@ -29,7 +30,6 @@ namespace py = pybind11;
 
 namespace {
 
-using command::Call;
 using command::Operation;
 
 /// The commands that are functions of the module.
@@ -56,7 +56,7 @@ std::string with_keywords(std::string_view text, const Record& options) {
 }
 
 /// Runs an operation. Errors about options name the keywords.
-int run_operation(const Operation& operation, const Call& call) {
+int run_operation(const Operation& operation, const command::Call& call) {
     try {
         return operation.run(call);
     } catch (const InvalidTask& error) {
@@ -69,7 +69,8 @@ int run_operation(const Operation& operation, const Call& call) {
 /// Runs a command. Returns its exit code, what it prints on standard output, and its notes.
 py::tuple run(const std::string& name, const py::dict& keywords) {
     const Operation operation = operation_named(name);
-    Call call{.options = operation.options, .given = set_options(operation.options, keywords)};
+    command::Call call{.options = operation.options,
+                       .given = set_options(operation.options, keywords)};
     for (const Field& field : call.options.fields) {
         if (field.is_required && !call.has(field.name))
             throw InvalidKeyword(field.name + " is missing: " + field.meaning);
@@ -77,15 +78,14 @@ py::tuple run(const std::string& name, const py::dict& keywords) {
     int code = 0;
     std::string text;
     std::vector<std::string> notes;
-    const RunningCall running;
-    {
-        const py::gil_scoped_release released;
+    // On a thread of its own, because few commands can be cancelled between their steps.
+    Call(py::none(), py::none(), 1, true).run([&](const Communicator&) {
         command::PrintedText printed;
         code = run_operation(operation, call);
         text = std::move(printed.text);
         for (const std::string& note : printed.notes)
             notes.push_back(with_keywords(note, call.options));
-    }
+    });
     return py::make_tuple(code, name_text(text), shown_texts(notes));
 }
 
@@ -146,6 +146,7 @@ PYBIND11_MODULE(_command, module) {
     translate_exceptions();
     end_calls_at_exit();
     module.def("run", &run);
+    module.def("times_asked", &times_asked);
     module.def("check", &check);
     module.def("with_keywords", [](const std::string& name, const py::str& text) {
         return name_text(with_keywords(utf8_of(text), operation_named(name).options));

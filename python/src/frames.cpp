@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frames.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/frame_runs.hpp"
 
@@ -517,12 +518,11 @@ void RowSink::write(Call& call, std::int64_t plane, std::int64_t first,
     if (data_) {
         const std::size_t line = rows.size() / static_cast<std::size_t>(count);
         std::byte* const to = data_ + plane * plane_bytes_ + first * row_bytes_;
-        if (row_bytes_ == static_cast<std::int64_t>(line))
-            std::memcpy(to, rows.data(), rows.size());
-        else
-            for (std::int64_t y = 0; y < count; ++y)
-                std::memcpy(to + y * row_bytes_, rows.data() + static_cast<std::size_t>(y) * line,
-                            line);
+        for (std::int64_t y = 0; y < count; ++y) {
+            check_cancelled(width);
+            std::memcpy(to + y * row_bytes_, rows.data() + static_cast<std::size_t>(y) * line,
+                        line);
+        }
         return;
     }
     call.python([&] {

@@ -84,6 +84,7 @@ PYBIND11_MODULE(_core, module) {
     module.def("check_options", &check_options);
     module.def("declared_options", &declared_options);
     module.def("mpi_of_build", &mpi_of_build);
+    module.def("times_asked", &times_asked);
     module.def("version", [] { return version(); });
     module.def("whole_number", &whole_number);
     module.def("truth", &truth);

@@ -131,6 +131,77 @@ def test_a_filter_is_interrupted_before_its_first_row_of_results(ranks):
     pytest.fail("the call is interrupted only after its first row")
 
 
+# Calls, and the least number of samples that each goes through.
+SIDE = 1024
+PIXELS = SIDE * SIDE
+FINE = {
+    "contours": (lambda image, volume: sextant.contours(image, ranks=2), 6 * PIXELS),
+    "contours in strips": (lambda image, volume: sextant.contours(image, memory="40M"), 6 * PIXELS),
+    "canny": (lambda image, volume: sextant.canny(image, ranks=1), 5 * PIXELS),
+    "label": (lambda image, volume: sextant.label(Lazy(image > 0), ranks=2), 2 * PIXELS),
+    "label in tiles": (lambda image, volume: sextant.label(image, grid=(2, 1)), 2 * PIXELS),
+    "label, by value": (lambda image, volume: sextant.label(image, by_value=True), PIXELS),
+    "label of a volume": (lambda image, volume: sextant.label(volume, measure=True), 2 * PIXELS),
+    "label with holes": (lambda image, volume: sextant.label(volume, fill_holes=True), 2 * PIXELS),
+    "measure": (lambda image, volume: sextant.measure((image > 0).astype("u1")), 2 * PIXELS),
+    "measure of a volume": (lambda image, volume: sextant.measure(volume), 2 * PIXELS),
+    "stitch": (lambda image, volume: sextant.stitch(volume, block=(1, 0, 0)), PIXELS),
+    "filter": (lambda image, volume: sextant.filter(image, 2, ranks=1), 9 * PIXELS),
+    "filter in windows": (lambda image, volume: sextant.filter(Lazy(image), 2, ranks=2), 9 * PIXELS),
+    "filter of a volume": (lambda image, volume: sextant.filter(volume, 2, derivatives="x"),
+                           9 * PIXELS),
+    "features": (lambda image, volume: sextant.features(image, sigma=2), 9 * PIXELS),
+    **{f"register, {model}, {ranks} ranks": (
+        lambda image, volume, model=model, ranks=ranks: sextant.register(
+            np.stack([image, image[::-1], image]), model=model, ranks=ranks), 6 * PIXELS)
+       for model in ("translation", "rigid", "affine", "nonrigid") for ranks in (1, 2)},
+    "synthesize": (lambda image, volume: sextant.synthesize(frames=2, width=SIDE, height=SIDE),
+                   100 * PIXELS),
+    "simulate": (lambda image, volume: sextant.simulate(
+        "compositing", algorithm="direct-send", ranks=64, clock=True, platform="fat-tree-144-calibrated"),
+        64 * 4096),
+}
+
+
+class Lazy:
+    """An array that is read in parts."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __getitem__(self, index):
+        return self.array[index]
+
+
+def times_asked():
+    from sextant import _command, _core
+    return _core.times_asked() + _command.times_asked()
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_long_work_asks_often_whether_it_is_interrupted(name):
+    call, samples = FINE[name]
+    rng = np.random.default_rng(0)
+    image = np.cumsum(rng.normal(size=(SIDE, SIDE)), axis=1).astype("f4")
+    volume = (rng.random((16, SIDE // 4, SIDE // 4)) < .2).astype("u1")
+    before = times_asked()
+    call(image, volume)
+    assert times_asked() - before >= samples >> 16
+
+
+def test_a_synthesis_is_interrupted(run_script):
+    done = run_script("""
+import os, signal, threading
+import sextant
+threading.Timer(.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    sextant.synthesize(frames=10, width=8192, height=8192)  # takes minutes
+except KeyboardInterrupt:
+    print("interrupted")
+""")  # run_script has a time limit
+    assert done.stdout == "interrupted\n"
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_scan_is_interrupted(threads):
     def op(left, right):

@@ -248,7 +248,7 @@ TEST(ContourTracing, can_be_cancelled_by_any_rank_at_any_step) {
             int steps = 1;
             while (!ends_before(steps, communicator, options, samples))
                 ++steps;
-            EXPECT_EQ(steps, 5) << "reading, edges, contours, output, and the end";
+            EXPECT_GE(steps, 5) << "reading, edges, contours, output, and the end; and within them";
             options.memory = little_memory;
             steps = 1;
             while (!ends_before(steps, communicator, options, samples))

@@ -2,6 +2,7 @@
 #include "sextant/comm/agreement.hpp"
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
@@ -46,6 +47,9 @@ AgreedFailure::Fault fault_of(Outcome outcome) {
 
 Report attempt(const std::function<void()>& part) {
     Report report;
+    Cancellation cancellation = cancellation_here();
+    cancellation.may_throw = true; // the failure is reported to all ranks
+    const CancellationScope scope(cancellation);
     try {
         part();
     } catch (const PeerFailed& error) {

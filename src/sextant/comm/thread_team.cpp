@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/thread_team.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 
 #include <chrono>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -66,8 +68,21 @@ void Team::end() {
 void Team::share(int parts, Work body, const void* job) {
     if (parts < 1)
         return;
-    work_ = body;
-    job_ = job;
+    // Members are cancelled as the calling thread is, which they ask one at a time.
+    struct Cancellable {
+        Work body;
+        const void* job;
+        Cancellation cancellation;
+        std::mutex asking;
+    } cancellable{body, job, cancellation_here(), {}};
+    if (!cancellable.cancellation.one_at_a_time)
+        cancellable.cancellation.one_at_a_time = &cancellable.asking;
+    work_ = [](const void* shared, int part, int member) {
+        const auto& own = *static_cast<const Cancellable*>(shared);
+        const CancellationScope scope(own.cancellation);
+        own.body(own.job, part, member);
+    };
+    job_ = &cancellable;
     failed_.store(false, std::memory_order_relaxed);
     undone_.store(parts, std::memory_order_relaxed);
     untaken_.store(parts_between(0, static_cast<std::uint64_t>(parts)), std::memory_order_release);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/child_process.hpp"
 
+#include "sextant/core/cancellation.hpp"
+
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -11,6 +13,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -51,7 +54,14 @@ void Channel::write(const void* bytes, std::size_t count) {
 void Channel::read(void* bytes, std::size_t count) {
     auto* next = static_cast<char*>(bytes);
     while (count > 0) {
-        const ssize_t received = recv(descriptor_, next, count, 0);
+        const ssize_t received = recv(descriptor_, next, count, MSG_DONTWAIT);
+        if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            constexpr int between_checks = 50; // ms
+            pollfd waiting{descriptor_, POLLIN, 0};
+            poll(&waiting, 1, between_checks);
+            check_cancelled(much_work);
+            continue;
+        }
         if (received < 0 && errno == EINTR)
             continue;
         if (received < 0)

@@ -2,6 +2,7 @@
 #include "sextant/distributed/canny.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/tile_borders.hpp"
 #include "sextant/distributed/window_filter.hpp"
@@ -79,7 +80,10 @@ Quantiles::Quantiles(std::vector<double> shares) : leading_(digits, 0) {
 }
 
 void Quantiles::add(std::span<const float> values) {
-    for (const float value : values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const float value = values[i];
+        if ((i + 1) % much_work == 0)
+            check_cancelled(much_work);
         if (std::isnan(value))
             continue;
         const std::uint32_t code = code_of(value), leading = code >> half;
@@ -151,7 +155,7 @@ std::vector<float> quantiles(const Communicator& communicator, std::span<const f
     const std::size_t count = shares.size();
     Quantiles found(std::move(shares));
     for (int pass = 0; pass < Quantiles::passes; ++pass) {
-        found.add(values);
+        agree(communicator, [&] { found.add(values); });
         found.end_pass(communicator);
     }
     std::vector<float> made;
@@ -226,7 +230,9 @@ void EdgeTile::follow_strong(const PatternForEntries& pattern) {
         edges.emplace(plane(), own_, ImageShape{grid_.width, grid_.height});
     });
     const ComponentsOfTile local = edges->components();
-    edges->keep(join_components(communicator_, grid_, local, pattern(border_entries(local))));
+    const std::vector<WholeComponent> parts =
+        join_components(communicator_, grid_, local, pattern(border_entries(local)));
+    agree(communicator_, [&] { edges->keep(parts); });
 }
 
 void EdgeTile::thin() {
@@ -235,7 +241,8 @@ void EdgeTile::thin() {
     bool changed = true;
     while (changed) {
         codes_.exchange();
-        const Elements taken = thinning.round();
+        Elements taken = 0;
+        agree(communicator_, [&] { taken = thinning.round(); });
         changed = false;
         for (const Elements of_rank : communicator_.all_gather(taken))
             changed = changed || of_rank > 0;

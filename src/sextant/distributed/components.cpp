@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/merging.hpp"
 #include "sextant/contour/tile_lists.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/numbering.hpp"
@@ -149,8 +150,11 @@ void relabel(Labelled& made, const std::vector<kernel::Component>& components,
     }
     kernel::Label* const pixels = labels_in(made.labels);
     const Elements count = made.labels.tile().elements();
-    for (Elements i = 0; i < count; ++i)
+    for (Elements i = 0; i < count; ++i) {
+        if ((i + 1) % much_work == 0)
+            check_cancelled(much_work);
         pixels[i] = labels[static_cast<std::size_t>(pixels[i])];
+    }
 }
 
 } // namespace

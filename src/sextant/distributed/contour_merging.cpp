@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/merging.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/numbering.hpp"
@@ -137,8 +138,13 @@ std::vector<ContourLine> lines_of(const Communicator& communicator, const Grid& 
 void move_points(const Communicator& communicator, const std::vector<std::vector<Place>>& to,
                  LinearPart& part) {
     const ByRank<Place> got = all_to_all_lists(communicator, to);
-    for (const Place& place : got.values)
-        part.pixels[at(place.position - part.first)] = place.pixel;
+    agree(communicator, [&] {
+        for (std::size_t i = 0; i < got.values.size(); ++i) {
+            if ((i + 1) % much_work == 0)
+                check_cancelled(much_work);
+            part.pixels[at(got.values[i].position - part.first)] = got.values[i].pixel;
+        }
+    });
 }
 
 /// Sends each contour's line to the rank that holds its first point. Collective.
@@ -165,6 +171,8 @@ void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking
     std::vector<std::int32_t> chains(at(tile.elements())), ranks = chains;
     ranking.write(contours.placings, {chains.data(), ranks.data(), tile.width});
     for (Elements i = 0; i < tile.elements(); ++i) {
+        if (i % tile.width == 0)
+            check_cancelled(tile.width);
         if (chains[at(i)] >= 0)
             take(at(chains[at(i)]), Elements{ranks[at(i)]},
                  (tile.y + i / tile.width) * grid.width + tile.x + i % tile.width);

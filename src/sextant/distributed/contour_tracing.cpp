@@ -2,6 +2,7 @@
 #include "sextant/distributed/contour_tracing.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/distributed/canny.hpp"
@@ -267,6 +268,7 @@ void ContourTracing::divide(const RowSource& image, ContoursResult& result) cons
 }
 
 ContoursResult ContourTracing::run(RowSource& image, const LineSink& sink) {
+    const CancellationScope cancellable(control_, communicator_.size());
     require_same(communicator_, options_);
     ContoursResult result;
     agree(communicator_, [&] { divide(image, result); });
@@ -283,6 +285,7 @@ ContoursResult ContourTracing::run(RowSource& image, const LineSink& sink) {
 }
 
 ContoursResult ContourTracing::run(const distributed::Image& image, const LineSink& sink) {
+    const CancellationScope cancellable(control_, communicator_.size());
     require_same(communicator_, options_);
     ContoursResult result;
     result.grid = image.grid();

@@ -3,6 +3,7 @@
 
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agreement.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
 
@@ -452,6 +453,7 @@ Filtering::Filtering(Communicator communicator, FilterOptions options, RunContro
 }
 
 FilterResult Filtering::run(RowSource* image, const FilterSink& write) {
+    const CancellationScope cancellable(control_, communicator_.size());
     require_same(communicator_, options_);
     if (!sharing_)
         agree(communicator_,
@@ -461,6 +463,7 @@ FilterResult Filtering::run(RowSource* image, const FilterSink& write) {
 }
 
 FilterResult Filtering::run(const distributed::Image& image) const {
+    const CancellationScope cancellable(control_, communicator_.size());
     agree(communicator_, [&] { control_.check(); });
     FilterResult result{.image = image.shape(), .element = image.element(), .windows = 1};
     timed(result.filter, [&] { distributed::filter_tiles(image, filters_, result.planes); });

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/tile_lists.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/components.hpp"
 #include "sextant/kernel/label/strip_seams.hpp"
@@ -309,10 +310,12 @@ Labelling::Labelling(Communicator communicator, LabelOptions options, RunControl
 }
 
 LabelResult Labelling::run(RowSource& image, const LabelSink& write) const {
+    const CancellationScope cancellable(control_, communicator_.size());
     return LabelRun(communicator_, options_, control_).run(image, write);
 }
 
 LabelResult Labelling::run(const distributed::Image& image) const {
+    const CancellationScope cancellable(control_, communicator_.size());
     return LabelRun(communicator_, options_, control_).run(image);
 }
 

@@ -2,6 +2,7 @@
 #include "sextant/distributed/stitch_run.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/slab_cutter.hpp"
@@ -236,7 +237,14 @@ ObjectNumber StitchRun::number_of(int block, std::uint64_t label) const {
 
 /// Makes the labels of a strip of the whole.
 void StitchRun::fill(const VolumeBox& strip, std::vector<ObjectNumber>& to) {
-    to.assign(index_of(strip.voxels()), 0);
+    to.clear();
+    to.reserve(index_of(strip.voxels()));
+    while (to.size() < index_of(strip.voxels())) { // touching new memory takes long
+        const std::size_t more =
+            std::min(index_of(strip.voxels()) - to.size(), index_of(much_work));
+        to.resize(to.size() + more, 0);
+        check_cancelled(static_cast<Elements>(more));
+    }
     blocks_.read(strip, [&](int block, Elements z, Elements y, std::span<const std::uint64_t> row) {
         if (y % rows_between_checks == 0)
             control_.check();

@@ -4,6 +4,7 @@
 #include "sextant/collective/scatter_gather.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"
 
@@ -125,14 +126,16 @@ void read_part(RowSource& source, const Tile& part, std::span<std::byte> to) {
     const Bytes size = source.element().size, row = source.shape().width * size;
     if (part.elements() == 0)
         return;
-    constexpr Bytes chunk = Bytes{4} << 20;
     const bool whole_rows = part.width == source.shape().width;
-    const Elements most =
-        whole_rows ? part.height : std::clamp<Elements>(chunk / row, 1, part.height);
+    // Whole rows are read without a copy, in larger chunks: compressed strips that two chunks share
+    // are decoded twice.
+    const Bytes chunk = Bytes{whole_rows ? 64 : 4} << 20;
+    const Elements most = std::clamp<Elements>(chunk / row, 1, part.height);
     Memory rows(whole_rows ? 0 : most * row);
     for (Elements z = part.z; z < part.z + part.depth; ++z) {
         for (Elements y = 0; y < part.height; y += most) {
             const Elements count = std::min(most, part.height - y);
+            check_cancelled(count * part.width);
             const auto bytes = static_cast<std::size_t>(count * part.width * size);
             if (whole_rows) {
                 source.read(part.y + y, count, to.first(bytes), z);

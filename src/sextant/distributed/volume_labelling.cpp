@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/volume_regions.hpp"
 #include "sextant/distributed/volume_run.hpp"
@@ -213,6 +214,7 @@ VolumeLabelling::VolumeLabelling(Communicator communicator, VolumeLabelOptions o
 
 VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensity,
                                        VolumeLabelSink& sink) const {
+    const CancellationScope cancellable(control_, communicator_.size());
     VolumeLabelOptions options = options_;
     require_same(communicator_, options);
     std::optional<VolumePlanes> planes, second;
@@ -255,6 +257,7 @@ VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensi
 }
 
 VolumeRegions VolumeLabelling::measure(FrameSource& labels, FrameSource* intensity) const {
+    const CancellationScope cancellable(control_, communicator_.size());
     VolumeLabelOptions options;
     options.memory = options_.memory;
     options.threads = options_.threads;

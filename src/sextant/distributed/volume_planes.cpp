@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/volume_planes.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 
 #include <cmath>
@@ -87,6 +88,7 @@ Elements VolumePlanes::read(Elements first, Elements count) {
     for (Elements z = 0; z < count; ++z) {
         std::byte* const to = planes_.data() + z * plane * size;
         const Rows rows{0, shape_.height};
+        check_cancelled(plane);
         const auto bytes = static_cast<std::size_t>(plane * size);
         if (as_stored) {
             source_.read_samples(first + z, rows, {to, bytes});

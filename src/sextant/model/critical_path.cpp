@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/model/critical_path.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/model/replay.hpp"
 #include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/matching.hpp"
@@ -13,6 +14,8 @@
 namespace sextant::model {
 
 namespace {
+
+constexpr Elements work_of_event = 64; // for check_cancelled()
 
 constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
@@ -36,8 +39,8 @@ Replay::Replay(const Question& question, const Prices& prices, const PreparedSch
 Prediction Replay::replay() {
     for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
         begin(rank);
-    while (happen_next()) {
-    }
+    while (happen_next())
+        check_cancelled(work_of_event);
     for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
         check_finished(rank);
     // Subtractions along the path can invert an interval.

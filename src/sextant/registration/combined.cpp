@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/large_buffer.hpp"
 #include "sextant/core/memory.hpp"
@@ -308,6 +309,7 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
         run_parts(team_, bands.count(), [&](int band, int) {
             std::vector<Point> places(width);
             for (Elements row = bands.first(band); row < bands.first(band + 1); ++row) {
+                check_cancelled(std::ssize(places));
                 fill_row(static_cast<double>(part.y + row), places,
                          std::span(first_row + row * area.shape.width, width));
             }

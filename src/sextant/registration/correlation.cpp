@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/correlation.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/registration/level.hpp"
 #include "sextant/registration/partition.hpp"
@@ -145,6 +146,7 @@ void Correlation::place(Values& samples, const kernel::FloatImage& image, bool i
     for (Elements y = first; y < last; ++y) {
         std::complex<float>* const to = samples.data() + y * padded_.width;
         const float* const row = image.row(y);
+        check_cancelled(padded_.width);
         const float weight = window_y_[static_cast<std::size_t>(y)];
         for (Elements x = 0; x < padded_.width; ++x) {
             const bool known = x < shape_.width && !std::isnan(row[x]);
@@ -177,6 +179,7 @@ void Correlation::whiten_all() {
     run_parts(team_, bands.count(), [&](int band, int) {
         for (Elements y = bands.first(band); y < bands.first(band + 1); ++y) {
             const Elements opposite_y = (height - y) % height;
+            check_cancelled(width);
             for (Elements x = 0; x < width; ++x) {
                 const Elements opposite_x = (width - x) % width;
                 if (opposite_y != y || opposite_x >= x)
@@ -233,6 +236,7 @@ void Correlation::collect(int angle, int half, bool inverted) {
     deepest = 0;
     for (Elements y = half * height / halves; y < (half + 1) * height / halves; ++y) {
         const Elements shift_y = unwrapped(y, height);
+        check_cancelled(width);
         if (2 * std::abs(shift_y) > shape_.height)
             continue;
         // The real and the imaginary parts alternate.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/family_fit.hpp"
 
+#include "sextant/core/cancellation.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -168,6 +170,7 @@ kernel::RigidSums FamilyFit::sums_of_tiles(const Level& level, const AffineMotio
     const Elements width = level.tiles.width, height = level.tiles.height;
     tiles_.resize(static_cast<std::size_t>(level.tiles.elements()));
     run_parts(team_, static_cast<int>(height), [&](int row, int) {
+        check_cancelled(level.images.reference.shape.width * level.side);
         for (Elements column = 0; column < width; ++column) {
             const PlacedTile at = tile_at(column, row, level.side, level.images.reference.shape);
             kernel::RigidComparison comparison =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/level.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/registration/partition.hpp"
 #include "sextant/registration/pyramid.hpp"
 
@@ -130,6 +131,7 @@ kernel::RigidSums sums_over(const Images& images, const RigidMotion& motion, ker
     std::array<kernel::RigidSums, Bands::most> parts;
     run_parts(team, bands.count(), [&](int band, int) {
         const Elements first = bands.first(band);
+        check_cancelled(shape.width * (bands.first(band + 1) - first) / row_step);
         parts[static_cast<std::size_t>(band)] = kernel::rigid_sums(
             comparison, {0, first, shape.width, bands.first(band + 1) - first}, detail);
     });

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/large_buffer.hpp"
 #include "sextant/core/statistics.hpp"
@@ -1271,6 +1272,7 @@ SeriesRegistration::SeriesRegistration(Communicator communicator, RegistrationOp
 
 RegistrationResult SeriesRegistration::run(std::unique_ptr<FrameSource> source,
                                            const RegistrationHooks& hooks) const {
+    const CancellationScope cancellable(control_, communicator_.size());
     RegistrationOptions options = options_;
     require_same(communicator_, record_of(options));
     return Run(*this, hooks).run(std::move(source));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/spline_fit.hpp"
 
+#include "sextant/core/cancellation.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -113,6 +115,7 @@ void SplineFit::comparison(const PairPyramid& pyramid, std::size_t number) {
         images.reference, images.slope_x,   images.slope_y, images.templ,
         level.u_x.data(), level.u_y.data(), gain_,          offset_};
     run_parts(team_, static_cast<int>(level.found.size()), [&](int row, int) {
+        check_cancelled(images.reference.shape.width * cell_size);
         level.found[static_cast<std::size_t>(row)] =
             compare_cells(comparison, number, row, pyramid.informative());
     });

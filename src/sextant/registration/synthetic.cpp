@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/synthetic.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter/gaussian.hpp"
 
@@ -67,6 +68,9 @@ class Spline {
     kernel::FloatPlane coefficients_;
 };
 
+/// What a random number or a sample of a specimen counts for check_cancelled().
+constexpr Elements work_per_pixel = 32;
+
 struct Moments {
     double mean = 0, deviation = 0;
 };
@@ -74,6 +78,7 @@ struct Moments {
 Moments moments(const kernel::FloatImage& image) {
     double sum = 0, squares = 0;
     for (Elements y = 0; y < image.shape.height; ++y) {
+        check_cancelled(image.shape.width);
         for (Elements x = 0; x < image.shape.width; ++x) {
             const auto sample = static_cast<double>(image.at(x, y));
             sum += sample;
@@ -110,9 +115,11 @@ Spline texture(const SpecimenPlan& plan, double size) {
     check_detail(plan);
     kernel::FloatPlane white(plan.field);
     NoiseSource noise(plan.seed, 0);
-    for (Elements y = 0; y < plan.field.height; ++y)
+    for (Elements y = 0; y < plan.field.height; ++y) {
+        check_cancelled(work_per_pixel * plan.field.width);
         std::generate_n(white.row(y), plan.field.width,
                         [&] { return static_cast<float>(noise.normal()); });
+    }
     kernel::FloatPlane band = smoothed(white, size / 3);
     const kernel::FloatPlane coarse = smoothed(white, size);
     for (Elements y = 0; y < plan.field.height; ++y) {
@@ -184,6 +191,7 @@ kernel::FloatPlane scattered(const SpecimenPlan& plan) {
             return std::min(size, static_cast<Elements>(at + reach));
         };
         for (Elements y = from(middle.y); y < to(middle.y, plan.field.height); ++y) {
+            check_cancelled(work_per_pixel * static_cast<Elements>(2 * reach));
             for (Elements x = from(middle.x); x < to(middle.x, plan.field.width); ++x) {
                 const double distance = std::hypot(static_cast<double>(x) - middle.x,
                                                    static_cast<double>(y) - middle.y);
@@ -336,6 +344,7 @@ kernel::FloatPlane SyntheticSeries::expected(int frame) const {
     const Point c = centre(plan_.shape);
     for (Elements y = 0; y < plan_.shape.height; ++y) {
         float* const row = image.row(y);
+        check_cancelled(work_per_pixel * plan_.shape.width);
         for (Elements x = 0; x < plan_.shape.width; ++x) {
             const Point at = place(frame, {static_cast<double>(x), static_cast<double>(y)});
             const double seen = is_blank(frame) ? beam_off : specimen_({at.x - c.x, at.y - c.y});
@@ -350,6 +359,7 @@ kernel::FloatPlane SyntheticSeries::counted(int frame) const {
     NoiseSource noise(plan_.seed, first_frame + static_cast<std::uint64_t>(frame));
     for (Elements y = 0; y < plan_.shape.height; ++y) {
         float* const row = image.row(y);
+        check_cancelled(work_per_pixel * plan_.shape.width);
         std::transform(row, row + plan_.shape.width, row, [&](float mean) {
             return static_cast<float>(noise.poisson(static_cast<double>(mean)));
         });

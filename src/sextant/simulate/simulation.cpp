@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/simulate/simulation.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/model/link_contention.hpp"
@@ -44,6 +45,8 @@ Simulation simulate(const Question& question) {
 }
 
 namespace {
+
+constexpr Elements work_of_event = 64; // for check_cancelled()
 
 /// The fraction of its duration by which a message may wait for rates to be recomputed.
 constexpr double together = .005;
@@ -89,8 +92,8 @@ class Clock {
 
     Simulation run() {
         play_.begin();
-        while (happen_next()) {
-        }
+        while (happen_next())
+            check_cancelled(work_of_event);
         return play_.finish();
     }
 

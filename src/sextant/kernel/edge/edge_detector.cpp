@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/edge/edge_detector.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/edge/edge_vectors.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
@@ -90,6 +91,7 @@ void find_directions(const EdgeView& edges, const Tile& tile, Direction* directi
     rows.read(tile.y);
     for (Elements y = tile.y; y < tile.y + tile.height; ++y, directions += tile.width) {
         rows.read(y + 1);
+        check_cancelled(tile.width);
         direct_edges({rows.row(y - 1), rows.row(y), rows.row(y + 1), directions, tile.width});
     }
 }
@@ -206,6 +208,7 @@ std::vector<std::uint8_t> strong_components(const EdgeView& edges, const Labelle
     for (Elements y = 0; y < edges.tile.height; ++y) {
         const LabelledRuns runs = labeller.runs_of(y);
         const Label* label = runs.labels - 1; // label of the previous run
+        check_cancelled(edges.tile.width);
         bits_strong(edges.first + y * edges.stride, edges.tile.width, strong.data());
         for (std::size_t word = 0; word < strong.size(); ++word) {
             for (Bits left = strong[word]; left != 0;) {
@@ -226,6 +229,7 @@ void keep_components(const EdgePlane& edges, const Tile& tile, const Labeller& l
     for (Elements y = 0; y < tile.height; ++y) {
         const LabelledRuns runs = labeller.runs_of(y);
         const Label* label = runs.labels;
+        check_cancelled(tile.width);
         Bits goes_on = 0; // set if the last run of the previous word is kept
         for (std::size_t word = 0; word < bits.size(); ++word) {
             Bits from = goes_on & runs.inside[word];
@@ -281,6 +285,7 @@ void Thinning::read() {
     for (Elements y = 0; y < held_.height && held_.width > 0; ++y) {
         const Elements j = held_.y + y - tile_.y;
         const bool beside = j < 0 || j >= tile_.height;
+        check_cancelled(held_.width);
         if (pass_ == 0 || beside) {
             read(y, 0, words_);
             continue;
@@ -351,6 +356,7 @@ Elements Thinning::round() {
         ++pass_;
         for (Elements y = part.y + ((part.y ^ pass / 2) & 1); y < part.y + part.height; y += 2) {
             const Elements j = y - held_.y;
+            check_cancelled(words_);
             if (!is_news(j, column) ||
                 !thin_row({row(j - 1), row(j), row(j + 1), mask_.data(), removed_.data(), words_}))
                 continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/filter/float_plane.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
 
@@ -56,6 +57,7 @@ void Halving::apply(const FloatImage& fine, Plane coarse) {
 void Halving::apply_rows(const FloatImage& fine, Plane coarse, Elements first, Elements last) {
     const ImageShape shape = halved(fine_);
     for (Elements y = first; y < last; ++y) {
+        check_cancelled(fine_.width);
         std::array<const float*, 2 * reach + 1> rows;
         for (int k = -reach; k <= reach; ++k)
             rows[static_cast<std::size_t>(reach + k)] =
@@ -107,6 +109,7 @@ void slopes_of_rows(const FloatImage& image, Elements first, Elements last, Floa
     if (along_x.shape() != image.shape || along_y.shape() != image.shape)
         throw std::logic_error("gradient planes must have the image's shape");
     for (Elements y = first; y < last; ++y) {
+        check_cancelled(width);
         float* const to_x = along_x.row(y);
         float* const to_y = along_y.row(y);
         const bool known = y >= slope_reach && y < height - slope_reach;

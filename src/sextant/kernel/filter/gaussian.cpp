@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/filter/gaussian.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
 #include "sextant/kernel/filter/samples.hpp"
@@ -247,10 +248,12 @@ void GaussianDerivatives::apply_strip(const Sweep& sweep, const Tile& strip) {
     for (Elements y = strip.y; y < strip.y + strip.height; ++y) {
         for (; next <= y + reach_y_; ++next) {
             filter_row(sweep.input, strip, next);
+            check_cancelled(strip.width * (1 + reach_x_));
             if (sweep.progress && next % rows_between_calls == 0)
                 sweep.progress();
         }
         filter_columns(sweep, strip, y);
+        check_cancelled(strip.width * (1 + reach_y_));
         if (sweep.after_row)
             sweep.after_row();
     }

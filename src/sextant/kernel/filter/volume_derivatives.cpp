@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/filter/volume_derivatives.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -128,6 +129,7 @@ void VolumeDerivatives::filter_along_z(Elements z) {
         steps.push_back(seen ? stride_ : 0);
     }
     for (Elements y = 0; y < region_.height; ++y) {
+        check_cancelled(region_.width * (1 + reach_z_));
         for (const OrderPair& pair : pairs_) {
             const auto into = [&](int order) {
                 const AlongZ* const along = with_order(order);

@@ -7,6 +7,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sextant/kernel/fit/rigid_map.cpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/kernel/lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -363,6 +364,7 @@ void warp_rows(const FloatImage& image, const RigidMap& map, float outside, Imag
                Elements first, Elements last, Plane to) {
     for (Elements y = first; y < last; ++y) {
         float* const row = to.first + y * to.stride;
+        check_cancelled(shape.width);
         const Columns inside = columns_inside(map, y, {0, shape.width}, image.shape);
         std::fill(row, row + inside.first, outside);
         HWY_DYNAMIC_DISPATCH(warp_row)(image, map, y, inside, row);

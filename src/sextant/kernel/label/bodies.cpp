@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/label/bodies.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -196,6 +197,7 @@ void check_measurable(const VolumeShape& shape) {
 void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeShape& volume,
                  std::span<Extent> extents) {
     const bool edge = z == 0 || y == 0 || z == volume.depth - 1 || y == volume.height - 1;
+    check_cancelled(volume.width);
     each_run(row, volume.width, [&](Elements begin, Elements end, Label label) {
         Extent& extent = extents[label - 1];
         extent.voxels += static_cast<std::uint64_t>(end - begin);
@@ -326,6 +328,7 @@ void measure(const Labeller& labeller, Connection connection, const ValueView& i
     for (Elements row = 0; row < labeller.rows() && width > 0; ++row) {
         const Elements z = first_plane + row / height, y = row % height;
         const LabelledRuns runs = labeller.runs_of(row);
+        check_cancelled(width);
         if (y > 0)
             find_contacts(runs, row, row - 1, above);
         if (row >= height)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/label/contour_ranking.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/label/label_vectors.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
@@ -168,8 +169,10 @@ void ContourRanking::apply(const DirectionView& input, const Tile& tile) {
                                       tile.width, tile.height, most));
     links_.begin(input, tile);
     prepare(tile, input.image);
-    for (Elements y = 0; y < tile.height && tile.width > 0; ++y)
+    for (Elements y = 0; y < tile.height && tile.width > 0; ++y) {
+        check_cancelled(tile.width);
         follow_row(links_.next(bits(y)), y);
+    }
     finish();
 }
 
@@ -315,6 +318,7 @@ void ContourRanking::write(std::span<const Placing> placings, const RankPlanes& 
     const Count* counts = followed();
     for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
         const Elements row = y * planes.stride;
+        check_cancelled(tile_.width);
         counts += write_ranks({bits(y), counts, ranks.data(), planes.contours + row,
                                planes.ranks + row, tile_.width, stream});
     }

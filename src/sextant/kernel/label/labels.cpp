@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/label/labels.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
 
@@ -145,6 +146,7 @@ void Labeller::find_components(const ValueView& input, const Sample* first) {
             return first + plane * input.next_plane + line * input.stride;
         };
         const Sample* const samples = samples_of(z, y);
+        check_cancelled(tile_.width);
         find_runs(samples, row);
         runs_before_[at(row + 1)] = begin_runs(this->row(row), words_, runs());
         for (const RowBefore& b : before) {
@@ -208,6 +210,7 @@ void Labeller::write(const LabelPlane& output) {
     const bool stream = aligned && exceeds_caches(2 * written);
     for (Elements y = 0; y < rows() && tile_.width > 0; ++y) {
         const RunRow bits = row(y);
+        check_cancelled(tile_.width);
         write_labels({bits.inside, bits.starts, runs() + bits.before,
                       output.first + y * output.stride, tile_.width, stream});
     }
@@ -276,6 +279,7 @@ Bytes RowRuns::memory() const {
 std::vector<Component> Labeller::components() const {
     std::vector<Component> components(at(count_));
     for (Elements y = 0; y < tile_.height; ++y) {
+        check_cancelled(tile_.width);
         each_run(runs_of(y), tile_.width, [&](Elements begin, Elements end, Label label) {
             components[at(label - 1)].add(
                 of_run(tile_.x + begin, tile_.y + y, end - begin, image_.width));
@@ -288,6 +292,7 @@ std::vector<Elements> Labeller::first_pixels() const {
     std::vector<Elements> first;
     first.reserve(at(count_));
     for (Elements y = 0; y < tile_.height; ++y) {
+        check_cancelled(tile_.width);
         each_run(runs_of(y), tile_.width, [&](Elements begin, Elements, Label label) {
             if (at(label) > first.size())
                 first.push_back((tile_.y + y) * image_.width + tile_.x + begin);

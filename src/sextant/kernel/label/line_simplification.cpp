@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/label/line_simplification.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/scratch_file.hpp"
 
@@ -157,6 +158,7 @@ class PieceSimplification {
             stretches_.pop_back();
             if (end - begin < 2)
                 continue;
+            check_cancelled(static_cast<Elements>(end - begin));
             const Farthest farthest = farthest_of(begin, end);
             if (!replaceable(begin, end, farthest))
                 divide_at(begin, farthest.index, end);
@@ -299,6 +301,7 @@ class ContourSimplification {
     void run() {
         ContourLine line;
         while (contours_.next(line)) {
+            check_cancelled(line.points);
             for (Elements i = 0; i < line.points; ++i) {
                 const PiecePoint point = next_point();
                 mask_.flip(point.x, point.y);
