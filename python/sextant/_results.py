@@ -59,8 +59,8 @@ def _png(image: np.ndarray, most: int = 480,
             chunk(b"IDAT", zlib.compress(lines, 6)) + chunk(b"IEND", b""))
 
 
-def _image_html(image: np.ndarray, caption: str) -> str:
-    data = base64.b64encode(_png(image)).decode()
+def _image_html(image: np.ndarray, caption: str, most: int = 480) -> str:
+    data = base64.b64encode(_png(image, most)).decode()
     return (f'<figure style="display:inline-block;margin:0 1em 1em 0"><img alt="{html.escape(caption)}" '
             f'src="data:image/png;base64,{data}"><figcaption>{html.escape(caption)}</figcaption>'
             '</figure>')
@@ -200,8 +200,17 @@ def plan_of(json_plan: Mapping[str, Any], measured: Optional[float] = None,
                 details=json_plan)
 
 
+class Page(str):
+    """A page of HTML that stands alone. A notebook shows it in a frame."""
+
+    def _repr_html_(self) -> str:
+        fit = "this.style.height=this.contentDocument.documentElement.scrollHeight+'px'"
+        return (f'<iframe srcdoc="{html.escape(self)}" onload="{fit}" '
+                'style="width:100%;height:45em;border:0"></iframe>')
+
+
 class Shown:
-    """Base class of results that are shown as a page."""
+    """Base class of results that have a page. A notebook shows a line and a small picture."""
 
     _title = "Sextant"
     #: The part of the run that the prediction of the plan describes.
@@ -236,15 +245,17 @@ class Shown:
             found["compared"] = f"{model}{machine}; measured: {self._compared}"
         return found
 
-    def page(self) -> str:
-        """Return the result as an HTML page that stands alone, as ``_repr_html_`` shows it."""
+    def page(self) -> Page:
+        """Return the result as an HTML page that stands alone, which a notebook shows."""
         from . import _command
-        return _command.page(self._content())
+        return Page(_command.page(self._content()))
 
     def _repr_html_(self) -> str:
-        fit = "this.style.height=this.contentDocument.documentElement.scrollHeight+'px'"
-        return (f'<iframe srcdoc="{html.escape(self.page())}" onload="{fit}" '
-                'style="width:100%;height:45em;border:0"></iframe>')
+        small = 200
+        pictures = "".join(_image_html(image, caption, small)
+                           for image, caption in self._images()[:1])
+        return (f"<div>{html.escape(repr(self)[1:-1])} (<code>page()</code> shows the report)</div>"
+                f"{pictures}")
 
 
 class Result(Shown):

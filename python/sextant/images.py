@@ -699,6 +699,13 @@ def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[
         show = progress_for(progress)
         chosen = parsed(_core.ContoursOptions, options)
     return Contours(_core.contours(frames, number, chosen, comm, threads, show))
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        step = max(1, -(-max(self.record["height"], self.record["width"]) // 200))
+        shape = (-(-self.record["height"] // step), -(-self.record["width"] // step))
+        drawn = np.zeros(shape, "f4")
+        drawn[tuple((self.points // step).T)] = 1
+        return [(drawn, "contours")] if len(self) else []
+
 
 
 def _refuse_contradictions(options: Mapping[str, Any]) -> None:

@@ -333,7 +333,7 @@ def test_plots(movie, blobs):
         axes = result.plot()
         axes.figure.canvas.draw()
         assert axes.has_data()
-        assert result._repr_html_().startswith(("<table>", "<iframe "))
+        assert result._repr_html_().startswith(("<table>", "<div>"))
         assert result.plot(axes) is axes
 
 

@@ -260,7 +260,7 @@ def test_progress_is_reported(movie):
 
 def test_the_result_is_shown(movie):
     found = sextant.register(movie)
-    assert "8 of 8" in repr(found) and "8 of 8 registered" in found._repr_html_()
+    assert "8 of 8" in repr(found) and "8 of 8 registered" in found.page()
     assert "ranks" in found.plan.text and found.plan.reason
     assert sextant.register(movie, ranks=1).plan.reason == "as requested"
     assert found.record["threads"]
