@@ -23,8 +23,15 @@ _BLOCK_BYTES = 32 << 20
 
 
 def contained(source: Any) -> Any:
-    """The array in a result, and anything else unchanged."""
-    return source._held() if isinstance(source, ArrayResult) else source
+    """The array in a result or a DLPack object, and anything else unchanged."""
+    if isinstance(source, ArrayResult):
+        return source._held()
+    if not hasattr(source, "__dlpack__") or hasattr(source, "__array__") or _has_buffer(source):
+        return source
+    try:
+        return np.from_dlpack(source)
+    except (BufferError, RuntimeError, TypeError) as error:  # such as memory of a graphics card
+        raise WrongType(f"a {type(source).__name__} cannot be read by DLPack: {error}") from None
 
 
 def is_lazy(source: Any) -> bool:
@@ -47,7 +54,9 @@ ma: Any = np.ma  # has no type hints
 
 def with_mask(source: Any) -> Any:
     """Any array_like as an array: a masked one if it, or an item of a list, has a mask."""
+    source = contained(source)
     if isinstance(source, (list, tuple)):
+        source = [contained(each) for each in source]
         source = [np.asanyarray(each) if hasattr(each, "__array__") else each for each in source]
         if any(isinstance(each, np.ma.MaskedArray) for each in source):
             return ma.array(source)
@@ -222,6 +231,7 @@ def array_to_apply(data: Any, name: str, memory: int) -> Any:
     """What the extension aligns: a path, an array in memory, or a reader of a lazy array."""
     if isinstance(data, (str, bytes, os.PathLike)):
         return data
+    data = contained(data)
     if is_lazy(data):
         _check_type(np.dtype(data.dtype), name)
         _check_lengths(data.shape, name)
@@ -247,6 +257,7 @@ def frames_of(series: Any, name: str = "series", *, copy: Optional[bool] = None,
         return _core.Frames.of_files(series, channel, slice, allow_external)
     if channel is not None or slice is not None or allow_external:
         raise InvalidTask(f"channel, slice and allow_external have no effect: {name} is not a file")
+    series = contained(series)
     own = getattr(series, "_frames", None)
     if isinstance(own, _core.Frames):
         return own
@@ -269,7 +280,8 @@ def frames_of(series: Any, name: str = "series", *, copy: Optional[bool] = None,
 
 
 def _is_frame(item: Any) -> bool:
-    return hasattr(item, "__array__") or hasattr(item, "__array_interface__") or _has_buffer(item)
+    return (hasattr(item, "__array__") or hasattr(item, "__array_interface__") or
+            hasattr(item, "__dlpack__") or _has_buffer(item))
 
 
 def _listed(frames: Iterable[Any], name: str, copy: Optional[bool]) -> _core.Frames:

@@ -341,6 +341,12 @@ class ArrayLike(NDArrayOperatorsMixin):
         result = getattr(ufunc, method)(*arrays, **keywords)
         return out[0] if len(out) == 1 else result
 
+    def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
+        return np.asarray(self).__dlpack__(stream=stream, **options)
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return np.asarray(self).__dlpack_device__()
+
     def __pow__(self, exponent: Any) -> Any:
         return np.asarray(self) ** exponent  # which NumPy computes more exactly than np.power
 
