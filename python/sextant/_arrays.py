@@ -407,7 +407,7 @@ def array_output(out: Any, shape: Tuple[int, ...], dtype: np.dtype, gap: float,
     if out is None:
         out = np.full(shape, gap, dtype) if fill else np.empty(shape, dtype)
         return out, out, [1] * len(shape)
-    out, _in_place = _checked_out(out, shape, dtype.str[1:], len(shape))
+    out, _in_place = checked_out(out, shape, dtype.str[1:], len(shape))
     if fill:
         for first in range(shape[0]):
             out[first] = gap
@@ -437,7 +437,7 @@ def computed_type(dtype: np.dtype, out: Any = None) -> str:
     return "f8" if wide and (given is None or np.can_cast("f8", given)) else "f4"
 
 
-def _checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
+def checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
                  axes: Optional[int] = None) -> Tuple[Any, bool]:
     """An output, a new array by default, and True if it is an array to write in place."""
     if out is None:
@@ -466,7 +466,7 @@ def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
     function for arrays whose rows are not contiguous, and for zarr and h5py arrays. `shape` has two
     axes, or three with planes first.
     """
-    out, in_place = _checked_out(out, shape, dtype)
+    out, in_place = checked_out(out, shape, dtype)
     if isinstance(out, np.ndarray):
         planes = out if out.ndim == 3 else out[np.newaxis]
         if in_place:
@@ -491,7 +491,7 @@ def volume_sinks_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any,
     A sink is an array of depth, height and width, or a function of the first plane and planes.
     `shape` has three axes, or four with volumes first.
     """
-    out, in_place = _checked_out(out, shape, dtype)
+    out, in_place = checked_out(out, shape, dtype)
     if in_place:
         return out, list(out if out.ndim == 4 else out[np.newaxis])
 

@@ -9,7 +9,7 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, computed_type, contained,
+from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, checked_out, computed_type, contained,
                       image_of, is_lazy, parsed, progress_for, ranks_for, sink_for,
                       volume_sinks_for)
 from ._documented import documented
@@ -53,6 +53,43 @@ def _prepare_image(image: Any, frame: Optional[int], channel_axis: Optional[int]
     """As `_prepare`, for functions that do not accept volumes."""
     frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
     return frames, number or 0, threads
+
+
+def _unusual_shape(image: Any, channel_axis: Optional[int]) -> Optional[Tuple[int, ...]]:
+    """The shape of a row of samples or of an array without samples; None for images and volumes."""
+    if isinstance(image, (str, bytes, os.PathLike)) or channel_axis is not None:
+        return None
+    try:
+        shape = image.shape if hasattr(image, "shape") else np.shape(image)
+    except ValueError:  # lists of different lengths
+        return None
+    if not isinstance(shape, tuple) or not all(isinstance(n, (int, np.integer)) for n in shape):
+        return None
+    return shape if len(shape) == 1 or len(shape) in (2, 3) and 0 in shape else None
+
+
+def _usual(image: Any, shape: Tuple[int, ...]) -> np.ndarray:
+    """An image of one row for a row of samples, or of background for an array without samples."""
+    array = as_array(image, "image") if 0 in shape else np.asanyarray(contained(image))
+    return (np.zeros((1,) * max(2, len(shape)), array.dtype) if 0 in shape
+            else array[np.newaxis])
+
+
+def _unusual(array: Any, row: Any, out: Any, shape: Tuple[int, ...]) -> Any:
+    """The result for a row of samples: `out`, or a row of `array`; or one without samples."""
+    if out is not None or 0 in shape:
+        return checked_out(out, shape, np.dtype(array.dtype).str[1:])[0]
+    return array[row]
+
+
+def _row_of(out: Any, shape: Tuple[int, ...]) -> Any:
+    """An output for an image of one row, if one is given for a row of samples."""
+    if out is None or 0 in shape:
+        return None
+    if not isinstance(out, np.ndarray) or out.ndim < 1:
+        raise WrongType(f"out is a {type(out).__name__}, expected an array of NumPy for a row of "
+                        "samples")
+    return out[..., np.newaxis, :]
 
 
 def _table(columns: Mapping[str, Any]) -> np.ndarray:
@@ -168,7 +205,8 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     image : array_like, path or lazy array
         Samples other than 0 are the foreground; masked ones and NaN are background. Arrays are not
         copied; they may have any strides and byte order. zarr, h5py and dask arrays are read a few
-        chunks at a time.
+        chunks at a time. An array of one axis is an image of one row; an array without samples has
+        no components.
     intensity : array_like, path or lazy array, optional
         With ``measure=True``, samples of the volume's shape, whose sum, mean and extremes in each
         component are added to the table.
@@ -223,6 +261,13 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     >>> found.components, found.table["voxels"], found.table["centroid_z"]
     (1, array([2]), array([1.5]))
     """
+    unusual = _unusual_shape(image, channel_axis)
+    if unusual is not None:
+        row = label(_usual(image, unusual), out=_row_of(out, unusual), frame=frame, comm=comm,
+                    ranks=ranks, progress=progress, **options)
+        if row.labels is not None:
+            row.labels = _unusual(row.labels, 0, out, unusual)
+        return row
     sink = None
     if isinstance(image, np.ma.MaskedArray) and copy is not False:
         image = as_array(image, "image", masked=0)
@@ -326,6 +371,11 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     (array([7]), array([8]), array([24]), array([4.]))
     """
     labels = contained(labels)
+    unusual = _unusual_shape(labels, None)
+    if unusual is not None:
+        labels = _usual(labels, unusual)
+        if 0 in unusual and intensity is not None:
+            intensity = np.zeros(labels.shape)
     chosen = parsed(_core.MeasureOptions, options)
     show = progress_for(progress)
     is_file = isinstance(labels, (str, bytes, os.PathLike))
@@ -496,6 +546,18 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
             comm: Any, ranks: Optional[int], progress: Progress, copy: Optional[bool],
             options: Mapping[str, Any]) -> Filtered:
     """As `filter`; the derivatives None are the usual features of an image or a volume."""
+    unusual = _unusual_shape(image, channel_axis)
+    if unusual is not None:
+        if 0 not in unusual and options.get("border") == "constant":
+            raise InvalidTask("border constant: expected an image or a volume, because a row of "
+                              "samples has no rows next to it")
+        row = _filter(_usual(image, unusual), sigma, _row_of(out, unusual), frame, channel_axis, comm,
+                      ranks, progress, copy, options)
+        if row.planes is not None:
+            row._is_plane = len(getattr(out, "shape", ())) == len(unusual)
+            all_planes = unusual if row._is_plane else (len(row.derivatives), *unusual)
+            row.planes = _unusual(row.planes, (slice(None), 0), out, all_planes)
+        return row
     sink: Any = None
     is_plane = False
     dtype = "f4"
@@ -636,6 +698,13 @@ class Contours(Result):
                 ("Closed", int(self.closed.sum())), ("Junctions", record["junctions"]),
                 ("Thresholds", self.thresholds), ("Ranks", self.ranks)]
 
+    def _images(self) -> List[Tuple[np.ndarray, str]]:
+        step = max(1, -(-max(self.record["height"], self.record["width"]) // 200))
+        shape = (-(-self.record["height"] // step), -(-self.record["width"] // step))
+        drawn = np.zeros(shape, "f4")
+        drawn[tuple((self.points // step).T)] = 1
+        return [(drawn, "contours")] if len(self) else []
+
     def _content(self) -> Dict[str, Any]:
         height, width = self.record["height"], self.record["width"]
         step = max(1, -(-max(height, width) // 480))
@@ -699,13 +768,6 @@ def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[
         show = progress_for(progress)
         chosen = parsed(_core.ContoursOptions, options)
     return Contours(_core.contours(frames, number, chosen, comm, threads, show))
-    def _images(self) -> List[Tuple[np.ndarray, str]]:
-        step = max(1, -(-max(self.record["height"], self.record["width"]) // 200))
-        shape = (-(-self.record["height"] // step), -(-self.record["width"] // step))
-        drawn = np.zeros(shape, "f4")
-        drawn[tuple((self.points // step).T)] = 1
-        return [(drawn, "contours")] if len(self) else []
-
 
 
 def _refuse_contradictions(options: Mapping[str, Any]) -> None:

@@ -3,8 +3,66 @@
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 import sextant
+
+EMPTY = [(0,), (0, 5), (5, 0), (0, 0), (0, 3, 4), (3, 0, 4), (3, 4, 0)]
+ROW = np.array([0, 1, 1, 0, 2, 2, 0, 0, 3], "f4")
+
+
+@pytest.mark.parametrize("shape", EMPTY)
+@pytest.mark.parametrize("dtype", ["?", "u1", "i8", "f4", "f8"])
+def test_arrays_without_samples_have_empty_results(shape, dtype):
+    array = np.zeros(shape, dtype)
+    expected, count = ndimage.label(array)
+    found = sextant.label(array, measure=True)
+    assert found.components == count == 0 and found.shape == expected.shape == shape
+    assert len(found.table) == 0
+    out = np.zeros(shape, "i8")
+    assert sextant.label(array, out=out).labels is out
+    if dtype in ("u1", "i8"):
+        assert len(sextant.measure(array)) == 0
+        if len(shape) == 3:
+            table = sextant.measure(array, intensity=array)
+            assert len(table) == 0 and "mean" in table.dtype.names
+    filtered = sextant.filter(array, 2, derivatives="smooth")
+    assert filtered["smooth"].shape == ndimage.gaussian_filter(array.astype("f4"), 2).shape == shape
+    assert filtered.shape == (1, *shape) and filtered.dtype == np.float32
+    for planes in (np.zeros(shape, "f4"), np.zeros((1, *shape), "f8")):
+        found = sextant.filter(array, 2, derivatives="smooth", out=planes)
+        assert found.planes is planes and found["smooth"].shape == shape
+    assert all(plane.shape == shape for plane in sextant.features(array).values())
+    with pytest.raises(sextant.InvalidTask, match="out has shape"):
+        sextant.label(array, out=np.zeros((*shape, 1), "i4"))
+
+
+@pytest.mark.parametrize("view", [lambda a: a, lambda a: a[::-1], lambda a: np.repeat(a, 2)[::2], list])
+def test_a_row_is_labelled_measured_and_filtered(view):
+    row = view(ROW)
+    expected, count = ndimage.label(row)
+    found = sextant.label(row, measure=True)
+    assert found.components == count == 3
+    np.testing.assert_array_equal(found, expected)
+    by_value = sextant.label(view(np.array([1, 1, 2], "u1")), by_value=True)
+    assert by_value.components == 2
+    table = sextant.measure(found)
+    assert table["area"].tolist() == np.bincount(expected)[1:].tolist()
+    smooth = ndimage.gaussian_filter(np.asarray(row, "f4"), 1, mode="nearest")
+    filtered = sextant.filter(row, 1, truncate=4, derivatives="smooth,x")
+    assert filtered.shape == (2, len(ROW))
+    np.testing.assert_allclose(filtered["smooth"], smooth, rtol=1e-5, atol=1e-6)
+    slope = ndimage.gaussian_filter(np.asarray(row, "f4"), 1, order=1, mode="nearest")
+    np.testing.assert_allclose(filtered["x"], slope, rtol=1e-4, atol=1e-6)
+    for out in (np.full(len(ROW), 777, "f4"), np.full((1, len(ROW)), 777, "f8")):
+        again = sextant.filter(row, 1, truncate=4, derivatives="smooth", out=out)
+        assert again.planes is out
+        np.testing.assert_allclose(again["smooth"], smooth, rtol=1e-5, atol=1e-6)
+    out = np.full(len(ROW), 777, "i8")
+    assert sextant.label(row, out=out).labels is out
+    np.testing.assert_array_equal(out, expected)
+    with pytest.raises(sextant.InvalidTask, match="border constant"):
+        sextant.filter(row, 1, border="constant")
 
 
 class Exchanged:
