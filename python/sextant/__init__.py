@@ -12,7 +12,12 @@ import importlib
 from typing import Any, List
 
 from . import errors
-from ._core import version as _version
+try:
+    from ._core import version as _version
+except ModuleNotFoundError as _error:
+    if _error.name != f"{__name__}._core":
+        raise
+    raise ImportError(errors.why_not_built(__path__[0])) from None
 from ._results import Plan
 from .compositing import Composite, composite
 from .errors import (CommunicationFailed, Error, InvalidFile, InvalidKeyword, InvalidTask,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels and filters dask arrays; the results are dask arrays, too.
 
-The image is never in memory as a whole: a call reads it a few chunks at a time, and writes the
-result to an unnamed temporary file on disk, from which the returned array reads.
+The functions compute at the call, not when ``compute()`` is called on the result. The image is never
+in memory as a whole: a call reads it a few chunks at a time, and writes the result to an unnamed
+temporary file on disk, from which the returned array reads.
 """
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def _on_disk(shape: Tuple[int, ...], dtype: str) -> np.ndarray:
 
 @documented(LabelOptions)
 def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
-    """Label the connected components of a dask array.
+    """Label the connected components of a dask array, at the call: the result is not lazy.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
 
 @documented(FilterOptions)
 def filter(image: Any, sigma: images.Scale = 1, **options: Unpack[FilterOptions]) -> Any:
-    """Filter a dask array.
+    """Filter a dask array, at the call: the result is not lazy.
 
     Parameters
     ----------

@@ -3,6 +3,8 @@
 
 import errno
 import os
+import re
+import sys
 
 __all__ = [
     "CommunicationFailed", "Error", "InvalidFile", "InvalidKeyword", "InvalidTask", "NoSuchFile",
@@ -64,3 +66,14 @@ class PeerFailed(Error, RuntimeError):
 
 class CommunicationFailed(Error, RuntimeError):
     """Messages between ranks could not be delivered."""
+
+
+def why_not_built(package: str) -> str:
+    """Why the folder of the package has no extension for this interpreter."""
+    own = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
+    built = [f"{match[1]}.{match[2]}" for name in sorted(os.listdir(package))
+             if (match := re.match(r"_core\.(?:cpython-|cp)(\d)(\d+)", name))]
+    if not built:
+        return f"{package} has no extension _core: Sextant is not built, or not installed completely"
+    return (f"{package} was built for cpython {' and '.join(built)}, but {sys.executable} is {own}: "
+            f"start python{built[-1]}, or build Sextant with SEXTANT_PYTHON_EXECUTABLE={sys.executable}")

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows, arrays without samples, and objects with DLPack are taken as SciPy and NumPy take them."""
+import shutil
+import subprocess
+import sys
+import pathlib
 
 import numpy as np
 import pytest
@@ -122,6 +126,23 @@ def test_results_are_exchanged_by_dlpack():
         np.testing.assert_array_equal(np.from_dlpack(result), np.asarray(result))
 
 
+def test_another_interpreter_is_told_for_which_the_module_was_built(tmp_path):
+    package = tmp_path / "sextant"
+    package.mkdir()
+    for file in pathlib.Path(sextant.__file__).parent.glob("*.py"):
+        shutil.copy(file, package)
+    done = subprocess.run([sys.executable, "-c", "import sextant"], cwd=tmp_path, text=True,
+                          capture_output=True, env={})
+    assert f"ImportError: {package} has no extension _core: Sextant is not built" in done.stderr
+    (package / "_core.cpython-39-x86_64-linux-gnu.so").touch()
+    done = subprocess.run([sys.executable, "-c", "import sextant"], cwd=tmp_path, text=True,
+                          capture_output=True, env={})
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert (f"ImportError: {package} was built for cpython 3.9, but {sys.executable} is cpython "
+            f"{version}: start python3.9, or build Sextant with "
+            f"SEXTANT_PYTHON_EXECUTABLE={sys.executable}\n") in done.stderr
+
+
 RESULTS = {
     "label": lambda movie: sextant.label(movie[0] > 0),
     "label of a volume": lambda movie: sextant.label(movie > 0),
@@ -144,3 +165,8 @@ def test_a_notebook_shows_a_line_and_a_small_picture_and_the_page_on_request(nam
     page = result.page()
     assert isinstance(page, str) and page.startswith("<!DOCTYPE html>")
     assert page._repr_html_().startswith("<iframe srcdoc=")
+
+
+def test_functions_for_dask_say_that_they_compute_at_the_call():
+    for text in (sextant.dask.__doc__, sextant.dask.label.__doc__, sextant.dask.filter.__doc__):
+        assert "at the call" in text
