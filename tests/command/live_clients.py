@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import sys
+import threading
 import time
 
 url, gate = sys.argv[1:]
@@ -137,6 +138,29 @@ assert ask(f"/{token}/")[0] == 200, "the page itself is still there"
 clients.pop().close()
 for client in [*clients, stream_when_free()]:
     client.close()
+
+# Clients that send their requests byte by byte do not block the page, however many they are.
+done = threading.Event()
+
+
+def send_slowly():
+    with connect() as client:
+        try:
+            for byte in f"GET /{token}/ HTTP/1.1\r\nX-Filler: ".encode() + b"x" * 10000:
+                client.send(bytes([byte]))
+                if done.wait(0.1):
+                    break
+        except OSError:
+            pass  # disconnected
+
+
+crowd = [threading.Thread(target=send_slowly) for _ in range(64)]
+for each in crowd:
+    each.start()
+assert ask(f"/{token}/")[0] == 200, "slow requests block the page"
+done.set()
+for each in crowd:
+    each.join()
 
 # A slow client is disconnected, and does not hold up another one.
 slow = stream_when_free(buffer=4096)

@@ -4,11 +4,13 @@
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -18,6 +20,9 @@
 
 #include <fmt/format.h>
 #include <httplib.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace sextant::serve {
 
@@ -37,6 +42,85 @@ struct Event {
 struct Received {
     std::int64_t version = 0;
     std::map<std::string, std::size_t, std::less<>> items; ///< of lists
+};
+
+/// A connection whose request must arrive within a time limit as a whole: clients that send it byte
+/// by byte would otherwise occupy all threads. Has the functions of a stream of any version of the
+/// library, which differ.
+class Connection final : public httplib::Stream {
+  public:
+    explicit Connection(socket_t socket) : socket_(socket) {}
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    ~Connection() override {
+        ::shutdown(socket_, SHUT_RDWR);
+        ::close(socket_);
+    }
+
+    bool is_readable() const { return at_ < end_ || is_ready(POLLIN, patience_left()); }
+    bool wait_readable() const { return is_readable(); }
+    bool is_writable() const { return is_ready(POLLOUT, write_limit); }
+    bool wait_writable() const { return is_writable(); }
+    socket_t socket() const { return socket_; }
+    time_t duration() const { return 0; }
+    void get_remote_ip_and_port(std::string&, int&) const {}
+    void get_local_ip_and_port(std::string&, int&) const {}
+
+    ssize_t read(char* to, std::size_t size) {
+        if (at_ == end_) {
+            if (!is_readable())
+                return -1;
+            const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
+            if (got <= 0)
+                return got;
+            at_ = 0;
+            end_ = static_cast<std::size_t>(got);
+        }
+        const std::size_t taken = std::min(size, end_ - at_);
+        std::memcpy(to, buffer_.data() + at_, taken);
+        at_ += taken;
+        return static_cast<ssize_t>(taken);
+    }
+    ssize_t write(const char* from, std::size_t size) {
+        return is_writable() ? ::send(socket_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
+    }
+
+  private:
+    using Milliseconds = std::chrono::milliseconds;
+    static constexpr Milliseconds request_limit{5000}, write_limit{2000};
+
+    Milliseconds patience_left() const {
+        const auto passed = std::chrono::duration_cast<Milliseconds>(steady_clock::now() - begin_);
+        return std::max(Milliseconds(0), request_limit - passed);
+    }
+    bool is_ready(short event, Milliseconds limit) const {
+        pollfd state{socket_, event, 0};
+        const int count = ::poll(&state, 1, static_cast<int>(limit.count()));
+        return count > 0 && (state.revents & event) != 0;
+    }
+
+    const socket_t socket_;
+    const steady_clock::time_point begin_ = steady_clock::now();
+    std::array<char, 4096> buffer_{};
+    std::size_t at_ = 0, end_ = 0; // of the bytes in the buffer that are not read yet
+};
+
+/// A server that answers one request per connection.
+class Server final : public httplib::Server {
+    bool process_and_close_socket(socket_t socket) override {
+        Connection connection(socket);
+        bool closed = false;
+        return answered(*this, connection, closed);
+    }
+
+    /// The library's function has other arguments in later versions.
+    template <class Any>
+    static bool answered(Any& server, Connection& connection, bool& closed) {
+        if constexpr (requires { server.process_request(connection, true, closed, nullptr); })
+            return server.process_request(connection, true, closed, nullptr);
+        else
+            return server.process_request(connection, "", 0, "", 0, true, closed, nullptr);
+    }
 };
 
 int bind(httplib::Server& server, const Address& address) {
@@ -64,7 +148,7 @@ struct LiveServer::State {
     IgnoredPipeSignal ignored;
     Address address;
     std::string token = random_token(), page;
-    httplib::Server server;
+    Server server;
     std::thread thread;
 
     mutable std::mutex guards;
@@ -225,10 +309,6 @@ LiveServer::LiveServer(const Address& address, std::string page)
         constexpr int others = 8; // threads that answer while all clients are connected
         return new httplib::ThreadPool(most_clients + others);
     };
-    server.set_keep_alive_max_count(1);
-    server.set_keep_alive_timeout(2);
-    server.set_read_timeout(2);
-    server.set_write_timeout(2);
     server.set_payload_max_length(1);
     server.set_pre_routing_handler(
         [&state](const auto& request, auto& response) { return state.check(request, response); });
