@@ -76,6 +76,12 @@ sed 's/ranks by threads; /&elsewhere/' "$folder/whole" >"$file"
 cmp -s "$file" "$folder/whole" && fail "no host to change"
 cp "$file" "$folder/spoilt"
 again "another host"
+# A symbolic link is replaced, not written through.
+echo precious >"$folder/precious"
+ln -sf "$folder/precious" "$file"
+blend_probed
+[ "$(cat "$folder/precious")" = precious ] || fail "a probe is written through a link"
+[ ! -L "$file" ] || fail "a link to a probe remains"
 rm "$file"
 mkdir "$file"
 blend

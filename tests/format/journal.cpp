@@ -50,6 +50,15 @@ TEST_F(JournalOnDisk, returns_its_header_text_and_records_in_order) {
     EXPECT_THAT(records(path), ElementsAre("one", "", "three", "four"));
 }
 
+TEST_F(JournalOnDisk, is_not_written_through_a_symbolic_link) {
+    const std::string other = folder.path("precious");
+    fill_file(other, "precious");
+    std::filesystem::create_symlink(other, path);
+    EXPECT_THAT([&] { write({"one"}); },
+                ThrowsMessage<InvalidFile>(HasSubstr("is a symbolic link, which is not followed")));
+    EXPECT_EQ(content(other), "precious");
+}
+
 TEST_F(JournalOnDisk, truncated_anywhere_keeps_earlier_records_and_can_be_continued) {
     write({"one", "two"});
     const std::string whole = content(path);

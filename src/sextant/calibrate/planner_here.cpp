@@ -132,7 +132,7 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile) {
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
         Json json = json_of(profile);
         json.set("probe", {{"version", probe_version}, {"of", key}});
-        write_file(path, json.text(1) + "\n");
+        write_file(path, json.text(1) + "\n", AtomicFile::Links::replaced);
     } catch (const std::exception&) {
         return; // other processes then measure the machine again
     }

@@ -82,7 +82,8 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
     in_ = ::open(stream_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (in_ < 0)
         fail_spool(stream_, "read", errno);
-    out_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (continues ? 0 : O_EXCL), 0666);
+    out_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (continues ? O_NOFOLLOW : O_EXCL),
+                  0666);
     if (out_ < 0) {
         const int error = errno;
         ::close(in_);

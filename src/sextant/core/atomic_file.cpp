@@ -65,16 +65,18 @@ std::string folder_of(const std::string& path) {
     return folder.empty() ? "." : folder;
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_) {
+AtomicFile::AtomicFile(std::string path, Links links) : path_(std::move(path)), target_(path_) {
     buffer_.reserve(buffer_size);
     std::error_code unresolved; // a dangling link: the link itself is replaced
-    if (std::filesystem::is_symlink(path_, unresolved)) {
+    const bool is_link = std::filesystem::is_symlink(path_, unresolved);
+    if (is_link && links == Links::followed) {
         const auto resolved = std::filesystem::canonical(path_, unresolved);
         if (!unresolved)
             target_ = resolved.string();
     }
     struct stat there {};
-    const bool exists = stat(target_.c_str(), &there) == 0;
+    const bool replaces_link = is_link && links == Links::replaced;
+    const bool exists = !replaces_link && stat(target_.c_str(), &there) == 0;
     if (exists && S_ISDIR(there.st_mode))
         fail("the path is a folder");
     if (exists && access(target_.c_str(), W_OK) != 0)
@@ -266,8 +268,8 @@ void require_writable(const std::string& path) {
         throw InvalidFile(path, "cannot be written: " + std::generic_category().message(errno));
 }
 
-void write_file(const std::string& path, std::string_view bytes) {
-    AtomicFile file(path);
+void write_file(const std::string& path, std::string_view bytes, AtomicFile::Links links) {
+    AtomicFile file(path, links);
     file.write(bytes);
     file.commit();
 }

@@ -18,7 +18,8 @@ namespace sextant {
 /// without unnamed files (NFS), the file has a temporary name from the start (temporary_names.hpp),
 /// and a signal that ends the process leaves it behind.
 ///
-/// A symbolic link at `path` remains a link: the file it points to is replaced. A device or pipe
+/// A symbolic link at `path` remains a link, and the file it points to is replaced, unless links
+/// are replaced: files that the user does not name, such as caches, replace them. A device or pipe
 /// (/dev/stdout, /dev/null) is written directly; a pipe must have a reader within two seconds.
 ///
 /// Requires  an existing, writable folder; a file already at `path` must be writable too.
@@ -27,7 +28,8 @@ namespace sextant {
 ///           because a library in between may have swallowed the exception.
 class AtomicFile {
   public:
-    explicit AtomicFile(std::string path);
+    enum class Links { followed, replaced };
+    explicit AtomicFile(std::string path, Links links = Links::followed);
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
     ~AtomicFile();
@@ -72,7 +74,8 @@ std::string folder_of(const std::string& path);
 void require_writable(const std::string& path);
 
 /// Writes a whole file through an AtomicFile. Throws InvalidFile.
-void write_file(const std::string& path, std::string_view bytes);
+void write_file(const std::string& path, std::string_view bytes,
+                AtomicFile::Links links = AtomicFile::Links::followed);
 
 /// Lets several outputs appear together. While an object exists, commit() of each AtomicFile and
 /// AtomicFolder of the same thread only completes the output on disk, under its temporary name;

@@ -70,6 +70,8 @@ std::uint64_t checksum_of(std::span<const std::byte> bytes) {
 
 Journal::Journal(std::string path, int descriptor, bool writes)
     : path_(std::move(path)), descriptor_(descriptor), writes_(writes), synced_(now()) {
+    if (descriptor_ < 0 && errno == ELOOP)
+        throw InvalidFile(path_, "is a symbolic link, which is not followed");
     if (descriptor_ < 0)
         fail(writes ? "written" : "read", errno);
     struct stat opened {};
@@ -98,14 +100,16 @@ Journal::~Journal() {
 }
 
 Journal Journal::open(const std::string& path) {
-    Journal journal(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), false);
+    Journal journal(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW),
+                    false);
     journal.read_start();
     return journal;
 }
 
 Journal Journal::append_to(const std::string& path, const std::string& text, const Visit& visit) {
-    Journal journal(path, ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666),
-                    true);
+    Journal journal(
+        path, ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666),
+        true);
     if (flock(journal.descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw InvalidFile(path, "is in use by another run");
     journal.read_start();
