@@ -111,7 +111,7 @@ class Session {
 };
 
 void tell(const std::string& line) {
-    std::fputs(fmt::format("sextant: {}\n", printable(line)).c_str(), stderr);
+    std::fputs(fmt::format("sextant: {}\n", printable(bounded_message(line))).c_str(), stderr);
 }
 
 void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& body) {

@@ -190,7 +190,7 @@ void print_note(std::string_view note) {
         collecting->notes.emplace_back(note);
         return;
     }
-    std::fputs(fmt::format("sextant: {}\n", printable(note)).c_str(), stderr);
+    std::fputs(fmt::format("sextant: {}\n", printable(bounded_message(note))).c_str(), stderr);
 }
 
 void print_text(std::string_view text) {

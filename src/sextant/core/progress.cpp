@@ -35,7 +35,7 @@ void Progress::say(std::string_view what) {
         std::fputs(fmt::format("\r\033[K{} ...", printable(what)).c_str(), to_);
         shown_ = true;
     } else if (const Seconds time = clock_(); time - logged_ >= between_lines) {
-        std::fputs(fmt::format("sextant: {}\n", printable(what)).c_str(), to_);
+        std::fputs(fmt::format("sextant: {}\n", printable(bounded_message(what))).c_str(), to_);
         logged_ = time;
     }
     std::fflush(to_);

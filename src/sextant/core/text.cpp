@@ -90,6 +90,13 @@ std::string shortened(std::string_view text, std::size_t most) {
     return std::string(text.substr(0, most)) + (text.size() > most ? "..." : "");
 }
 
+std::string bounded_message(std::string_view text) {
+    constexpr std::size_t side = 1000; // bytes of the beginning, and of the end
+    if (text.size() <= 2 * side)
+        return std::string(text);
+    return fmt::format("{} ... {}", text.substr(0, side), text.substr(text.size() - side));
+}
+
 namespace {
 
 /// A file descriptor that is closed at the end of its scope.

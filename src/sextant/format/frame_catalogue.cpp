@@ -340,15 +340,22 @@ FrameFiles by_number(const std::string& name, const Numbered& parts) {
 
 FrameFiles from_list(const std::string& name) {
     constexpr Bytes longest_list = Bytes{1} << 28;
+    constexpr std::size_t longest_path = 4096;
     const std::string text = read_text(name, longest_list);
     FrameFiles files;
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    std::int64_t number = 0;
     for (std::size_t start = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
          start < text.size();) {
         const std::size_t end = std::min(text.find('\n', start), text.size());
         std::string line = text.substr(start, end - start);
         while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())))
             line.pop_back();
+        ++number;
+        if (line.size() > longest_path)
+            throw InvalidFile(
+                name, fmt::format("line {} has {} characters, expected a path of at most {}: {}",
+                                  number, line.size(), longest_path, printable(shortened(line))));
         if (!line.empty() && !line.starts_with('#'))
             files.paths.push_back((fs::path(name).parent_path() / line).string());
         start = end + 1;
