@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/run_control.hpp"
+#include "sextant/core/text.hpp"
 
 #include <exception>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace {
 
 void raise(const char* type, const std::exception& error) {
     const py::object found = py::module_::import("sextant.errors").attr(type);
-    PyErr_SetObject(found.ptr(), shown_text(error.what()).ptr());
+    PyErr_SetObject(found.ptr(), shown_text(bounded_message(error.what())).ptr());
 }
 
 void translate(std::exception_ptr thrown) {
@@ -36,12 +37,13 @@ void translate(std::exception_ptr thrown) {
         const std::string_view text = error.what(); // the path, ": " and the reason
         const py::object found =
             py::module_::import("sextant.errors")
-                .attr("invalid_file")(name_text(error.path()),
-                                      shown_text(text.substr(error.path().size() + 2)));
+                .attr("invalid_file")(
+                    name_text(error.path()),
+                    shown_text(bounded_message(text.substr(error.path().size() + 2))));
         PyErr_SetObject(py::type::of(found).ptr(), found.ptr());
     } catch (const AgreedFailure& error) {
         using Fault = AgreedFailure::Fault;
-        raise(error.fault() == Fault::task   ? "InvalidTask"
+        raise(error.invalid_task()           ? "InvalidTask"
               : error.fault() == Fault::file ? "InvalidFile"
                                              : "RunFailed",
               error);

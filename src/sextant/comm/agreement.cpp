@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
 
@@ -20,7 +21,15 @@ namespace sextant {
 
 namespace {
 
-enum class Outcome : int { fine, peer_failed, cancelled, failed, invalid_task, invalid_file };
+enum class Outcome : int {
+    fine,
+    peer_failed,
+    cancelled,
+    failed,
+    invalid_task,
+    invalid_file,
+    invalid_data
+};
 
 struct Report {
     Outcome outcome = Outcome::fine;
@@ -33,6 +42,8 @@ Outcome outcome_of(AgreedFailure::Fault fault) {
         return Outcome::invalid_task;
     case AgreedFailure::Fault::file:
         return Outcome::invalid_file;
+    case AgreedFailure::Fault::data:
+        return Outcome::invalid_data;
     case AgreedFailure::Fault::other:
         break;
     }
@@ -42,6 +53,7 @@ Outcome outcome_of(AgreedFailure::Fault fault) {
 AgreedFailure::Fault fault_of(Outcome outcome) {
     return outcome == Outcome::invalid_task   ? AgreedFailure::Fault::task
            : outcome == Outcome::invalid_file ? AgreedFailure::Fault::file
+           : outcome == Outcome::invalid_data ? AgreedFailure::Fault::data
                                               : AgreedFailure::Fault::other;
 }
 
@@ -58,6 +70,8 @@ Report attempt(const std::function<void()>& part) {
         report = {outcome_of(error.fault()), error.what()};
     } catch (const Cancelled& error) {
         report = {Outcome::cancelled, error.what()};
+    } catch (const InvalidData& error) {
+        report = {Outcome::invalid_data, error.what()};
     } catch (const InvalidTask& error) {
         report = {Outcome::invalid_task, error.what()};
     } catch (const InvalidFile& error) {

@@ -21,13 +21,14 @@ class Record;
 /// and the communicator stays usable.
 class AgreedFailure : public Error {
   public:
-    /// The type of the error on the rank that failed: InvalidTask, InvalidFile or another.
-    enum class Fault { other, task, file };
+    /// The type of the error on the rank that failed: InvalidTask, InvalidFile, InvalidData or
+    /// another.
+    enum class Fault { other, task, file, data };
 
     AgreedFailure(const std::string& what, Fault fault) : Error(what), fault_(fault) {}
     Fault fault() const { return fault_; }
-    /// True if the request itself was invalid (InvalidTask).
-    bool invalid_task() const { return fault_ == Fault::task; }
+    /// True if the request was invalid (InvalidTask, and thus also InvalidData).
+    bool invalid_task() const { return fault_ == Fault::task || fault_ == Fault::data; }
 
     /// True if the error has already been printed for the user (launch.hpp).
     bool reported() const { return reported_; }

@@ -6,6 +6,7 @@
 #include "sextant/contour/tile_lists.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/numbering.hpp"
 #include "sextant/distributed/tiled_image.hpp"
@@ -162,7 +163,7 @@ void relabel(Labelled& made, const std::vector<kernel::Component>& components,
 void require_labels(Elements components) {
     constexpr Elements most = std::numeric_limits<kernel::Label>::max();
     if (components > most)
-        throw InvalidTask(
+        throw InvalidData(
             fmt::format("{} components, expected at most {}, the largest label", components, most));
 }
 

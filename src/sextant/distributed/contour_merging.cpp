@@ -5,6 +5,7 @@
 #include "sextant/contour/merging.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/numbering.hpp"
 
@@ -40,7 +41,7 @@ const Crossing& continuation(std::span<const Crossing> crossings, const Chain& c
 std::int32_t checked(Elements links, Elements head) {
     constexpr Elements most = std::numeric_limits<std::int32_t>::max() - 1;
     if (links > most)
-        throw InvalidTask(fmt::format("the contour that ends at pixel {} has {} links, expected at "
+        throw InvalidData(fmt::format("the contour that ends at pixel {} has {} links, expected at "
                                       "most {}",
                                       head, links, most));
     return static_cast<std::int32_t>(links);

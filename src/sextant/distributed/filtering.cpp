@@ -5,6 +5,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
 
 #include <algorithm>
@@ -195,12 +196,12 @@ void FilterRun::describe(const Filters& filters) {
     described = communicator_.all_gather(described)[0];
     agree(communicator_, [&] {
         if (is_root() && described.element == std::ssize(filtered_elements))
-            throw InvalidTask(fmt::format("{}: samples of {}, expected f32, u8 or u16",
+            throw InvalidData(fmt::format("{}: samples of {}, expected f32, u8 or u16",
                                           source_->path(), source_->element().name));
         if (dimensions_ == kernel::Dimensions::two && described.planes != 1)
             throw InvalidTask("a volume is filtered with the options of an image");
         if (described.planes > most_voxels / std::max<Elements>(1, described.image.elements()))
-            throw InvalidTask(fmt::format(
+            throw InvalidData(fmt::format(
                 "{}: {} voxels, expected at most {}", is_root() ? source_->path() : "the volume",
                 shape_text(described.image, described.planes), most_voxels));
         task_.filters =

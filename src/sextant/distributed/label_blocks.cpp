@@ -2,6 +2,7 @@
 #include "sextant/distributed/label_blocks.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -67,7 +68,7 @@ void LabelBlocks::open_all(std::vector<LabelBlock> given, std::span<const Elemen
     for (LabelBlock& each : given) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             if (each.position[axis] < 0 || each.position[axis] > most_coordinate)
-                throw InvalidTask(fmt::format("{}: {} is {}, expected 0 to {}", each.name,
+                throw InvalidData(fmt::format("{}: {} is {}, expected 0 to {}", each.name,
                                               "zyx"[axis], each.position[axis], most_coordinate));
         }
         source_ = each.open();
@@ -122,7 +123,7 @@ void LabelBlocks::number_blocks() {
     std::vector<VolumeBox> boxes;
     for (const Part& part : parts) {
         if (!boxes.empty() && boxes.back().low == part.box.low)
-            throw InvalidTask(fmt::format("{} and {} have the same position: z {}, y {}, x {}",
+            throw InvalidData(fmt::format("{} and {} have the same position: z {}, y {}, x {}",
                                           volumes_[volume_of_.back()].given.name,
                                           volumes_[part.volume].given.name, part.box.low[0],
                                           part.box.low[1], part.box.low[2]));
@@ -151,7 +152,7 @@ void LabelBlocks::measure(std::span<const Elements> size, bool allow_gaps) {
     const double voxels = static_cast<double>(sides[0]) * static_cast<double>(sides[1]) *
                           static_cast<double>(sides[2]);
     if (voxels > most_voxels)
-        throw InvalidTask(fmt::format("the blocks extend over {}x{}x{} voxels, expected 10^18 or "
+        throw InvalidData(fmt::format("the blocks extend over {}x{}x{} voxels, expected 10^18 or "
                                       "fewer",
                                       sides[0], sides[1], sides[2]));
     if (allow_gaps)
@@ -161,7 +162,7 @@ void LabelBlocks::measure(std::span<const Elements> size, bool allow_gaps) {
         return;
     const auto next = std::ranges::upper_bound(cover_.blocks(), gap->low, {}, &VolumeBox::low);
     const auto before = std::max<std::ptrdiff_t>(0, next - cover_.blocks().begin() - 1);
-    throw InvalidTask(fmt::format("no block has the voxels {} of {}x{}x{}; the block before them "
+    throw InvalidData(fmt::format("no block has the voxels {} of {}x{}x{}; the block before them "
                                   "is {}",
                                   kernel::text_of(*gap), sides[0], sides[1], sides[2],
                                   name(static_cast<int>(before))));

@@ -5,6 +5,7 @@
 #include "sextant/contour/tile_lists.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/distributed/components.hpp"
 #include "sextant/kernel/label/strip_seams.hpp"
 
@@ -89,7 +90,7 @@ Elements rows_of_strips(const RowSource& source, const LabelOptions& options) {
 void check_image(const RowSource& source, const LabelOptions& options) {
     const FrameHeader& header = source.header();
     if (header.shape.elements() == 0)
-        throw InvalidTask(fmt::format("{}: {}x{} pixels, expected positive numbers", source.path(),
+        throw InvalidData(fmt::format("{}: {}x{} pixels, expected positive numbers", source.path(),
                                       header.shape.width, header.shape.height));
     if (options.by_value && header.channels >= 3 && size_of(header.sample) > 2)
         throw InvalidTask(fmt::format(

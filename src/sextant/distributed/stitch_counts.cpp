@@ -3,6 +3,7 @@
 
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -71,7 +72,7 @@ std::uint32_t StitchCounts::id_of(int block, std::uint64_t label) {
     const auto [found, is_new] = id_of_.try_emplace({block, label});
     if (is_new) {
         if (std::ssize(seen_) == kernel::JoinedParts::most_labels)
-            throw InvalidTask(fmt::format("the blocks have more than {} labels",
+            throw InvalidData(fmt::format("the blocks have more than {} labels",
                                           kernel::JoinedParts::most_labels));
         seen_.push_back({block, label, -1, 0, 0});
         found->second = static_cast<std::uint32_t>(seen_.size());

@@ -7,6 +7,7 @@
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -20,7 +21,7 @@ namespace {
 
 void check(const Communicator& communicator, const Grid& grid) {
     if (grid.width < 0 || grid.height < 0 || is_too_large({grid.width, grid.height}))
-        throw InvalidTask(fmt::format("an image of {}x{} pixels, expected at most {}", grid.width,
+        throw InvalidData(fmt::format("an image of {}x{} pixels, expected at most {}", grid.width,
                                       grid.height, most_pixels));
     if (grid.columns < 1 || grid.rows < 1 || grid.ranks() != communicator.size()) {
         throw InvalidTask(

@@ -5,6 +5,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/distributed/volume_regions.hpp"
 #include "sextant/distributed/volume_run.hpp"
 
@@ -200,7 +201,7 @@ void open(FrameSource& volume, FrameSource* intensity, std::optional<VolumePlane
     intensities.emplace(*intensity, VolumePlanes::Use::computation);
     const kernel::VolumeShape &own = planes->shape(), &other = intensities->shape();
     if (!(own == other))
-        throw InvalidTask(fmt::format("{} has {} voxels, expected {}, as {}", intensity->path(),
+        throw InvalidData(fmt::format("{} has {} voxels, expected {}, as {}", intensity->path(),
                                       shape_of(other), shape_of(own), volume.path()));
 }
 
@@ -271,7 +272,7 @@ VolumeRegions VolumeLabelling::measure(FrameSource& labels, FrameSource* intensi
         kernel::check_measurable(planes->shape());
         const Sample sample = labels.header().sample;
         if (sample == Sample::f16 || sample == Sample::f32 || sample == Sample::f64)
-            throw InvalidTask(fmt::format("{} holds {}, expected labels, which are integers",
+            throw InvalidData(fmt::format("{} holds {}, expected labels, which are integers",
                                           labels.path(), name(sample)));
         const PlaneRange range = distributed::planes_of(communicator_.rank(), communicator_.size(),
                                                         planes->shape().depth);

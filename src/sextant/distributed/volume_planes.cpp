@@ -3,6 +3,7 @@
 
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -66,10 +67,10 @@ VolumePlanes::VolumePlanes(FrameSource& source, Use use)
       stored_(source.header().sample),
       kept_(kept_as(stored_, use)) {
     if (shape_.depth <= 0 || shape_.height <= 0 || shape_.width <= 0)
-        throw InvalidTask(fmt::format("{}: a volume of {}x{}x{} voxels, expected positive numbers",
+        throw InvalidData(fmt::format("{}: a volume of {}x{}x{} voxels, expected positive numbers",
                                       source.path(), shape_.depth, shape_.height, shape_.width));
     if (source.header().channels != 1)
-        throw InvalidTask(fmt::format("{}: {} samples per voxel, expected one", source.path(),
+        throw InvalidData(fmt::format("{}: {} samples per voxel, expected one", source.path(),
                                       source.header().channels));
 }
 

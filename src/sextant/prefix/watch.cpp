@@ -2,6 +2,7 @@
 #include "sextant/prefix/watch.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/run_control.hpp"
 
 #include <algorithm>
@@ -22,6 +23,8 @@ void rethrow_with_place(const std::string& place) {
         throw;
     } catch (const Cancelled&) {
         throw;
+    } catch (const InvalidData& error) {
+        throw InvalidData(place + ": " + error.what());
     } catch (const InvalidTask& error) {
         throw InvalidTask(place + ": " + error.what());
     } catch (...) {

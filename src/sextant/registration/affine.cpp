@@ -2,6 +2,7 @@
 #include "sextant/registration/affine.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <cmath>
 
@@ -37,7 +38,7 @@ AffineMotion inverse(const AffineMotion& motion) {
     const double determinant = motion.a * motion.d - motion.b * motion.c;
     constexpr double least = 1e-9; // those of real motions are near 1
     if (!(std::abs(determinant) > least))
-        throw InvalidTask(fmt::format("an affine motion has the matrix ({:g}, {:g}; {:g}, {:g}), "
+        throw InvalidData(fmt::format("an affine motion has the matrix ({:g}, {:g}; {:g}, {:g}), "
                                       "which has no inverse",
                                       motion.a, motion.b, motion.c, motion.d));
     const double a = motion.d / determinant, b = -motion.b / determinant,

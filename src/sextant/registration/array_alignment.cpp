@@ -2,6 +2,7 @@
 #include "sextant/registration/array_alignment.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/registration/frame_splat.hpp"
 #include "sextant/registration/row_interpolation.hpp"
@@ -204,7 +205,7 @@ class ArrayAligner {
 
     void check() {
         if (std::min(shape_.width, shape_.height) < 2)
-            throw InvalidTask(fmt::format("{}: the frames have {}x{} pixels, expected at least 2x2",
+            throw InvalidData(fmt::format("{}: the frames have {}x{} pixels, expected at least 2x2",
                                           source_.path(), shape_.width, shape_.height));
         if (sink_.header().lengths !=
             aligned_lengths(header(), axes_, std::ssize(frames_), options_))

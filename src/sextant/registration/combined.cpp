@@ -5,6 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/large_buffer.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
@@ -131,7 +132,7 @@ Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
 Resampler::Resampler(FrameSource& source, Team* team) : source_(source), team_(team) {
     const ImageShape shape = source.header().shape;
     if (std::min(shape.width, shape.height) < 2)
-        throw InvalidTask(fmt::format("{}: the frames have {}x{} pixels, expected at least 2x2",
+        throw InvalidData(fmt::format("{}: the frames have {}x{} pixels, expected at least 2x2",
                                       source.path(), shape.width, shape.height));
 }
 

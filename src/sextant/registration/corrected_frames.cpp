@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/large_buffer.hpp"
 #include "sextant/core/statistics.hpp"
 
@@ -127,10 +128,10 @@ std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string
     const FrameHeader& image = source->header();
     const ImageShape shape = header().shape;
     if (image.frames != 1)
-        throw InvalidTask(fmt::format("{} has {} frames, expected one image of {}x{} pixels",
+        throw InvalidData(fmt::format("{} has {} frames, expected one image of {}x{} pixels",
                                       source->path(), image.frames, shape.width, shape.height));
     if (image.shape != shape)
-        throw InvalidTask(fmt::format("{} has {}x{} pixels, expected {}x{}, as the frames of {}",
+        throw InvalidData(fmt::format("{} has {}x{} pixels, expected {}x{}, as the frames of {}",
                                       source->path(), image.shape.width, image.shape.height,
                                       shape.width, shape.height, path()));
     std::vector<double> values(static_cast<std::size_t>(shape.elements()));
@@ -182,7 +183,7 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
         ++usable;
     }
     if (usable == 0)
-        throw InvalidTask(fmt::format(
+        throw InvalidData(fmt::format(
             "{}: no pixel can be used, expected a finite dark image and a positive finite gain",
             names));
     const double mean = sum / static_cast<double>(usable);
@@ -213,7 +214,7 @@ void CorrectedFrames::mark_defects(const DetectorImages& detector) {
     }
     for (const auto& [x, y] : detector.defective) {
         if (x < 0 || y < 0 || x >= shape.width || y >= shape.height)
-            throw InvalidTask(fmt::format("defective pixel ({}, {}): expected a column from 0 to "
+            throw InvalidData(fmt::format("defective pixel ({}, {}): expected a column from 0 to "
                                           "{} and a row from 0 to {}, as "
                                           "the frames of {} have {}x{} pixels",
                                           x, y, shape.width - 1, shape.height - 1, path(),
@@ -222,7 +223,7 @@ void CorrectedFrames::mark_defects(const DetectorImages& detector) {
     }
     sort_without_duplicates(defects_);
     if (std::ssize(defects_) == shape.elements())
-        throw InvalidTask(fmt::format("{}: all {} pixels of the detector are listed as defective",
+        throw InvalidData(fmt::format("{}: all {} pixels of the detector are listed as defective",
                                       path(), defects_.size()));
     add_to_hash(hash_, std::as_bytes(std::span(defects_)));
 }

@@ -5,6 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/canvas.hpp"
 #include "sextant/registration/consensus.hpp"
@@ -907,7 +908,7 @@ SeriesInspection inspect_series(const SeriesContext& context) {
     std::vector<Inspected> own;
     agree(communicator, [&] {
         if (frames < 1)
-            throw InvalidTask(context.source.path() +
+            throw InvalidData(context.source.path() +
                               ": the series has no frames, expected at least one");
         own = inspect_block(context, block, inspection);
     });

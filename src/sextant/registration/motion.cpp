@@ -2,6 +2,7 @@
 #include "sextant/registration/motion.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -161,7 +162,7 @@ Point apply_inverse(const DisplacementField& field, Point y) {
         if (change < 1e-4)
             return {y.x + v.x, y.y + v.y};
     }
-    throw InvalidTask(fmt::format(
+    throw InvalidData(fmt::format(
         "the displacement field folds near ({:.0f}, {:.0f}) and has no inverse", y.x, y.y));
 }
 

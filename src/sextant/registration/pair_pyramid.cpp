@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair_pyramid.hpp"
 
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/kernel/filter/float_plane.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/registration/partition.hpp"
@@ -124,6 +125,8 @@ void fill_named(Pyramid& pyramid, const kernel::SampleView& frame, const char* n
         pyramid.fill(frame);
     } catch (const UnusableFrame& error) {
         throw UnusableFrame(std::string(name) + ": " + error.what());
+    } catch (const InvalidData& error) {
+        throw InvalidData(std::string(name) + ": " + error.what());
     } catch (const InvalidTask& error) {
         throw InvalidTask(std::string(name) + ": " + error.what());
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pyramid.hpp"
 
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/partition.hpp"
 
@@ -126,7 +127,7 @@ int default_levels(ImageShape shape) {
 Pyramid::Pyramid(ImageShape shape, int levels, double prefilter, Team* team)
     : prefilter_(prefilter), team_(team) {
     if (std::min(shape.width, shape.height) < smallest_side)
-        throw InvalidTask(fmt::format("the frames have {}x{} pixels, expected at least {}x{}",
+        throw InvalidData(fmt::format("the frames have {}x{} pixels, expected at least {}x{}",
                                       shape.width, shape.height, smallest_side, smallest_side));
     if (levels < 0)
         throw InvalidTask(fmt::format("{} levels, expected 1 or more", levels));

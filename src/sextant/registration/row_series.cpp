@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/registration/family_fit.hpp"
 #include "sextant/registration/stations.hpp"
 
@@ -272,7 +273,7 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
     constexpr std::size_t least_frames = 3;
     agree(context.communicator, [&] {
         if (registered.frames.size() < least_frames)
-            throw InvalidTask(fmt::format(
+            throw InvalidData(fmt::format(
                 "scan_rows: {} frames can be registered, expected at least {}, because each is "
                 "compared with the average of the others",
                 registered.frames.size(), least_frames));

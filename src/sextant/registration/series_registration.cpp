@@ -5,6 +5,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/large_buffer.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/canvas.hpp"
@@ -559,7 +560,7 @@ class SeriesRegistration::Run {
         plan_context_threads();
         const FrameHeader& header = source_->header();
         if (header.frames < 2)
-            throw InvalidTask(
+            throw InvalidData(
                 fmt::format("{} has {} frame{}{}, expected at least two to register",
                             source_->path(), header.frames, header.frames == 1 ? "" : "s",
                             header.hyperstack.channels > 1
@@ -610,7 +611,7 @@ class SeriesRegistration::Run {
         agree(communicator_, [&] {
             if (std::adjacent_find(hashes.begin(), hashes.end(), std::not_equal_to<>()) !=
                 hashes.end())
-                throw InvalidTask("the ranks read different dark, gain or defect images, expected "
+                throw InvalidData("the ranks read different dark, gain or defect images, expected "
                                   "the same on all ranks");
         });
     }
@@ -710,7 +711,7 @@ class SeriesRegistration::Run {
                 hooks_.failed(frames);
             const auto bad = std::ranges::find_if(
                 frames, [](const FrameRegistration& frame) { return !frame.left_out.empty(); });
-            throw InvalidTask(fmt::format(
+            throw InvalidData(fmt::format(
                 "{}: {} of {} frames could be registered; at least 2 are needed{}", source_->path(),
                 usable == 0 ? "none" : "only 1", source_->header().frames,
                 bad == frames.end() ? ""

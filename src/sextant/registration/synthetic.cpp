@@ -3,6 +3,7 @@
 
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/kernel/filter/gaussian.hpp"
 
 #include <algorithm>
@@ -235,7 +236,7 @@ const SpecimenKind& find_specimen(std::string_view name) {
 Specimen specimen_of(const kernel::FloatImage& image) {
     const auto [mean, deviation] = moments(image);
     if (!(mean > 0))
-        throw InvalidTask(
+        throw InvalidData(
             fmt::format("the mean brightness of the specimen is {:g}, expected more than 0", mean));
     kernel::FloatPlane copy(image.shape);
     for (Elements y = 0; y < image.shape.height; ++y)

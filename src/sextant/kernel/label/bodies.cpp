@@ -3,6 +3,7 @@
 
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -189,7 +190,7 @@ void check_measurable(const VolumeShape& shape) {
     if (static_cast<double>(shape.depth) * static_cast<double>(shape.height) *
             static_cast<double>(shape.width) * most * most >=
         0x1p63)
-        throw InvalidTask(fmt::format("a volume of {}x{}x{} voxels is too large for exact sums of "
+        throw InvalidData(fmt::format("a volume of {}x{}x{} voxels is too large for exact sums of "
                                       "squared coordinates in 64 bits",
                                       shape.depth, shape.height, shape.width));
 }

@@ -2,6 +2,7 @@
 #include "sextant/kernel/label/directions.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -117,7 +118,7 @@ void LinkedRows::refuse() const {
         for (Elements x = given.x; x < given.x + given.width; ++x) {
             const int code = at(x, y);
             if (code < edge_end || code > 7)
-                throw InvalidTask(fmt::format(
+                throw InvalidData(fmt::format(
                     "direction {} at ({}, {}) is invalid, expected -2 to 7", code, x, y));
             if (code < 0)
                 continue;
@@ -126,7 +127,7 @@ void LinkedRows::refuse() const {
                 to_x >= 0 && to_x < input_.image.width && to_y >= 0 && to_y < input_.image.height;
             if (in_image && (!holds(given, to_x, to_y) || at(to_x, to_y) != no_edge))
                 continue;
-            throw InvalidTask(fmt::format(
+            throw InvalidData(fmt::format(
                 "direction {} at ({}, {}) leads to ({}, {}), {}", code, x, y, to_x, to_y,
                 in_image ? "which is not an edge point" : "which is outside the image"));
         }

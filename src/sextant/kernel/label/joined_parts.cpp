@@ -2,6 +2,7 @@
 #include "sextant/kernel/label/joined_parts.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -14,7 +15,7 @@ Label JoinedParts::add(Elements components) {
     const std::size_t begin = parents_.size();
     const Elements all = static_cast<Elements>(begin) + components;
     if (all > most_)
-        throw InvalidTask(fmt::format(
+        throw InvalidData(fmt::format(
             "the {} have {} components before merging, expected at most {}, the largest label",
             parts_, all, most_));
     parents_.resize(static_cast<std::size_t>(all));
