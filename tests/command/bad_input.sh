@@ -99,6 +99,56 @@ refuses 2 "operator has no effect here: expected --machine" "$SEXTANT" simulate 
 refuses 2 "algorithm radix-k: the plan $folder/plan.json has direct-send; omit" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --algorithm radix-k
 refuses 2 "sparse on: the plan $folder/plan.json has direct-send; omit" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --sparse on
 
+"$SEXTANT" synthesize -o "$folder/one.npy" --frames 1 --width 64 --height 64 >/dev/null || failed=1
+"$SEXTANT" synthesize -o "$folder/noise.npy" --frames 4 --width 64 --height 64 --contrast 0 >/dev/null || failed=1
+head -c 4096 /dev/zero >"$folder/zeros.raw" # directions: each leads to the right
+refuses 2 "pattern has no effect here: $folder/noise.npy is a volume" "$SEXTANT" label "$folder/noise.npy" -o "$folder/out.npy" --pattern 2-lev-rc
+refuses 2 "no-probe has no effect here: --machine names a profile" "$SEXTANT" label "$folder/one.npy" -o "$folder/out.npy" --machine x --no-probe
+refuses 2 "budget has no effect here: --check" "$SEXTANT" calibrate --check das --budget 1s
+refuses 2 "title is empty: expected TEXT" "$SEXTANT" report "$folder/trace.json" -o "$out" --title ''
+refuses 2 "launcher is empty: expected COMMAND" "$SEXTANT" calibrate --transport mpi --launcher '' -o "$out"
+refuses 2 "unexpected argument '3'" "$SEXTANT" list formats --json=- 3
+[ -z "${MPIRUN:-}" ] || refuses 1 "launcher env: a launch measured transport threads, expected mpi" \
+    "$SEXTANT" calibrate --transport mpi --launcher env --launches 1 --budget 100ms -o "$folder/out.json"
+
+# Data that no option makes usable: exit code 1, and the file is named, after advice.
+unusable() {
+    text=$1
+    shift
+    said=$("$SEXTANT" "$@" 2>&1 >/dev/null)
+    got=$?
+    case "$got $said" in
+    "1 "*"$text"*) ;;
+    *) echo "FAILED: $*: exit code $got, $said"; failed=1 ;;
+    esac
+    rm -rf "$folder"/out*
+}
+zeros=$folder/zeros.raw
+unusable "$zeros: none of 4 frames could be registered" register "$zeros::32x32,u8" -o "$folder/out"
+unusable "of 4 frames could be registered; at least 2 are needed" register "$folder/noise.npy" -o "$folder/out"
+unusable "one.npy has 1 frame, expected at least two" register "$folder/one.npy" -o "$folder/out"
+unusable "$zeros: the frames have 8x8 pixels, expected at least 16x16" register "$zeros::8x8,u8" -o "$folder/out"
+unusable "$zeros has 32x128 pixels, expected 64x64" register "$folder/noise.npy" -o "$folder/out" --dark "$zeros::32x128,u8"
+unusable "$zeros::64x64,i8: direction 0 at (63, 0) leads to (64, 0)" contours "$zeros::64x64,i8" --directions -o "$folder/out.csv"
+unusable "noise.npy holds f32, expected labels" measure "$folder/noise.npy" -o "$folder/out.csv"
+unusable "$zeros has 4x32x32 voxels, expected 4x64x64" label "$folder/noise.npy" -o "$folder/out.npy" --table "$folder/out.csv" \
+    --intensity "$zeros::32x32,u8"
+printf 'file,z,y,x\nlabels.npy,0,0,0\nlabels.npy,0,0,0\n' >"$folder/twice.csv"
+"$SEXTANT" label "$folder/one.npy" -o "$folder/labels.npy" >/dev/null || failed=1
+unusable "have the same position" stitch "$folder/twice.csv" -o "$folder/out.npy"
+unusable "mean brightness of the specimen is 0" synthesize --image "$zeros::64x64,u8" -o "$folder/out.npy"
+
+# Messages quote only parts of long inputs.
+long=$folder/long.txt
+head -c 10000000 /dev/zero | tr '\0' x >"$long"
+for input in "$long" "$(head -c 100000 "$long")" "$folder/$(head -c 90000 "$long").txt"; do
+    for words in info "register -o $folder/out" "filter -o $folder/out.npy"; do
+        said=$("$SEXTANT" $words "$input" 2>&1) && { echo "FAILED: a long input is accepted: $words"; failed=1; }
+        [ ${#said} -lt 4000 ] || { echo "FAILED: $words prints ${#said} characters"; failed=1; }
+    done
+done
+rm "$long"
+
 # Files.
 sed 's/"window": 0/"window": 9999999999/' "$folder/plan.json" >"$folder/many.json"
 refuses 1 "many.json: window is 9999999999, expected a whole number from 0 to 1073741824" $composite "$SAMPLE" -o $out --plan "$folder/many.json"
@@ -124,7 +174,7 @@ refuses 1 "cut.exr" $composite "$folder/good.exr" "$folder/cut.exr" -o $out
 refuses 1 "good.exr: has no depth" $composite "$folder/good.exr" -o $out --operator nearest
 refuses 1 "^sextant: $folder/nowhere/out.exr" $composite "$SAMPLE" -o "$folder/nowhere/out.exr"
 refuses 1 "nowhere" $composite "$SAMPLE" -o $out --report "$folder/nowhere/page.html"
-refuses 1 "nowhere" $composite "$SAMPLE" -o $out --json "$folder/nowhere/run.json"
+refuses 1 "nowhere" $composite "$SAMPLE" -o $out --json="$folder/nowhere/run.json"
 refuses 1 "nowhere" "$SEXTANT" draw scan -o "$folder/nowhere/scan.svg"
 
 # A full disk leaves no partial file and keeps existing files.
@@ -205,7 +255,7 @@ newer() {
     done
 }
 cd "$folder" || exit 1
-"$SEXTANT" explain composite --ranks 8 --json plan.json >/dev/null
+"$SEXTANT" explain composite --ranks 8 --json=plan.json >/dev/null
 "$SEXTANT" synthesize -o movie.tif --frames 3 --width 64 --height 64 >/dev/null
 "$SEXTANT" filter movie.tif -o smooth.npy --sigma 3 --ranks 2 --plan filter-plan.json >/dev/null
 "$SEXTANT" register movie.tif -o aligned >/dev/null

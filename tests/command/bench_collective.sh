@@ -8,7 +8,7 @@ cat > "$folder/cases.json" <<'CASES'
 CASES
 
 table=$("$SEXTANT" bench collective --cases "$folder/cases.json" --ranks 3 --rounds 5 \
-    --json "$folder/r.json")
+    --json="$folder/r.json")
 printf '%s\n' "$table" | grep -Eq '^# Size +Median\(us\)' || fail "no table"
 for row in flat-scatter binomial-scatter 2-lev-rec-gather; do
     printf '%s\n' "$table" | grep -qx "# $row" || fail "no table of $row"
@@ -24,7 +24,7 @@ fi
 
 # Filters: the chosen configuration comes first, compared with one rank and with arithmetic alone.
 echo '{"cases": [{"width": 40, "height": 30, "sigma": 1, "derivatives": ["x"], "most": 4}]}' > "$folder/filters.json"
-table=$("$SEXTANT" bench filter --cases "$folder/filters.json" --ranks 2 --rounds 5 --json "$folder/f.json")
+table=$("$SEXTANT" bench filter --cases "$folder/filters.json" --ranks 2 --rounds 5 --json="$folder/f.json")
 printf '%s\n' "$table" | grep -q "by CPU time per rank .* of " || fail "no regret of filters: $table"
 printf '%s\n' "$table" | grep -q "arithmetic alone .*by CPU time" || fail "no control of filters: $table"
 grep -q '"stay_gain"' "$folder/f.json" || fail "no JSON of filters"
@@ -33,7 +33,7 @@ echo '{"cases": [{"sizes": [-1]}]}' > "$folder/wrong.json"
 "$SEXTANT" bench --size 64 --ranks 3 --rounds 5 --report - | grep -q "Time of each configuration" ||
     fail "no page of a benchmark"
 status=0
-told=$("$SEXTANT" bench collective --cases "$folder/wrong.json" --json "$folder/none" 2>&1) ||
+told=$("$SEXTANT" bench collective --cases "$folder/wrong.json" --json="$folder/none" 2>&1) ||
     status=$?
 [ "$status" = 1 ] || fail "exit code $status for a negative size"
 printf '%s\n' "$told" | grep -q "cases\[0\].sizes\[0\] is -1, expected a whole number from 0 to" || fail "message: $told"

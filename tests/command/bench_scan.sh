@@ -8,7 +8,7 @@ cat > "$folder/cases.json" <<'CASES'
 CASES
 
 "$SEXTANT" bench scan --cases "$folder/cases.json" --ranks 2 --rounds 5 \
-    --report "$folder/r.html" --json "$folder/r.json" | grep -q "boundaries moving" || fail "no row of stealing"
+    --report "$folder/r.html" --json="$folder/r.json" | grep -q "boundaries moving" || fail "no row of stealing"
 grep -q "<svg" "$folder/r.html" || fail "no picture"
 grep -q "Idle fraction of the cores" "$folder/r.html" || fail "no page"
 grep -q '"trace_of_fastest"' "$folder/r.json" || fail "no trace"
@@ -43,7 +43,7 @@ fi
 sed 's/"values": 9/"values": 9, "fails_at": 5/' "$folder/cases.json" > "$folder/failing.json"
 ends() { # COMMAND...
     status=0
-    timeout 250 "$@" bench scan --cases "$folder/failing.json" --rounds 5 --json "$folder/out.json" \
+    timeout 250 "$@" bench scan --cases "$folder/failing.json" --rounds 5 --json="$folder/out.json" \
         --report "$folder/out.html" > "$folder/told" 2> "$folder/said" || status=$?
     [ "$status" = 1 ] || fail "exit code $status of $* if the operator throws"
     [ "$(grep -c '^sextant: ' "$folder/said")" = 1 ] || fail "not one line: $(cat "$folder/said")"

@@ -83,7 +83,7 @@ code "$SEXTANT" calibrate --transport mpi --launcher false --budget 1s -o "$fold
 # configuration runs once, and the predicted fastest is chosen and listed first.
 echo '{"cases": [{"width": 600, "height": 400, "sigma": 1, "derivatives": ["x"]}]}' >"$folder/cases.json"
 SEXTANT_MACHINE="$mpi" $MPIRUN -n 2 "$SEXTANT" bench filter --cases "$folder/cases.json" --rounds 5 \
-    --json "$folder/filters.json" >"$folder/said"
+    --json="$folder/filters.json" >"$folder/said"
 name=$(sed -n 's/^  *"name": "\(.*\)",$/\1/p' "$mpi" | head -1)
 reason=$(sed -n 's/^ *"reason": "\(.*\)",$/\1/p' "$folder/filters.json")
 case $reason in "fastest of "*" on $name"*) ;; *) fail "$reason, expected the profile of $name" ;; esac

@@ -4,6 +4,7 @@
 #include "sextant/command/operation.hpp"
 #include "sextant/core/error.hpp"
 
+#include "tests/support/list_options.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,6 +29,10 @@ Record record_of(Trial& trial) {
     record.add_ranges("ranks", trial.ranks, "how many").between(1, 70);
     record.add("fast", trial.fast, "skip checks");
     return record;
+}
+
+Effects effects_of(Trial& trial) {
+    return {{{"fast"}, "only with KIND all", [&] { return trial.kind == "all"; }}};
 }
 
 /// A command that returns the number of its inputs.
@@ -77,11 +82,17 @@ TEST(Call, names_options_by_their_command_line_spelling_in_errors) {
     EXPECT_LT(refusal(with("ranks", {std::string(100'000, '9')})).size(), 300U);
 }
 
-TEST(Call, refuses_unused_options_and_unknown_fields) {
+TEST(Call, refuses_options_without_effect_and_unknown_fields) {
+    EXPECT_EQ(refusal(with("fast", {"true"})), "");
+    Given given = with("fast", {"true"});
+    given["kind"] = {"some"};
+    EXPECT_EQ(refusal(given), "--fast has no effect here: only with KIND all");
     const Operation operation = trial();
-    const Call call = call_of(operation, with("fast", {"true"}));
-    EXPECT_NO_THROW(call.refuse({"kind", "ranks"}, "not here"));
-    EXPECT_THROW(call.refuse({"kind", "fast"}, "not here"), InvalidTask);
+    Call call = call_of(operation, with("ranks", {"3"}));
+    call.effects = {{{"ranks"}, "expected a volume", nullptr, "a volume"}};
+    EXPECT_NO_THROW(call.check_effects());
+    EXPECT_NO_THROW(call.check_effects_on("a volume", "a.npy"));
+    EXPECT_THROW(call.check_effects_on("an image", "a.npy"), InvalidTask);
     EXPECT_THROW(run_command(trial(), with("outptu", {"c"})), std::logic_error);
 }
 
@@ -109,40 +120,12 @@ TEST(Call, every_numeric_option_of_every_command_declares_its_range) {
     EXPECT_GT(numbers, 60);
 }
 
-struct Listing {
-    std::string what = "all", file, json;
-};
-
-Record record_of(Listing& listing) {
-    Record record;
-    record.add("what", listing.what, "WHAT", "which").positional().one_of({"all", "some"});
-    record.add("file", listing.file, "FILE", "read").positional().required();
-    record.add("json", listing.json, "FILE", "results").file().or_without("-");
-    return record;
+TEST(Call, lists_take_commas_words_and_repetition_in_every_command) {
+    EXPECT_GT(check_lists(catalogue()), 20);
 }
 
-TEST(Call, names_the_option_that_consumed_a_required_argument) {
-    const Operation operation =
-        declare_command<Listing>("try", "", "", [](const Listing& listing, const Call&) {
-            return listing.json == "-" ? 1 : 0;
-        });
-    const auto refused = [&](const Given& given) -> std::string {
-        try {
-            run_command(operation, given);
-        } catch (const InvalidTask& error) {
-            return error.what();
-        }
-        return "";
-    };
-    EXPECT_EQ(
-        refused({{"json", {"a.npy"}}}),
-        "FILE is missing: read; a.npy was taken as the value of --json: give that option last");
-    EXPECT_EQ(
-        refused({{"file", {"a"}}, {"json", {"some"}}}),
-        "WHAT is missing: which; some was taken as the value of --json: give that option last");
-    EXPECT_EQ(refused({{"file", {"a"}}, {"json", {"some.json"}}}), "");
-    EXPECT_EQ(refused({{"json", {""}}}), "FILE is missing: read");
-    EXPECT_EQ(run_command(operation, {{"file", {"a"}}, {"json", {""}}}), 1);
+TEST(Call, an_optional_value_needs_an_equals_sign_in_every_command) {
+    EXPECT_GT(check_optional_values(catalogue()), 15);
 }
 
 TEST(Help, shows_required_options_and_defaults) {

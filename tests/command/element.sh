@@ -5,7 +5,7 @@
 composite="$SEXTANT composite"
 
 for element in f32 f16 u8; do
-    $composite "$SAMPLE" -o "$folder/$element.exr" --element $element --json "$folder/$element.json" >/dev/null
+    $composite "$SAMPLE" -o "$folder/$element.exr" --element $element --json="$folder/$element.json" >/dev/null
     grep -q "\"element\": \"rgba $element\"" "$folder/$element.json" || fail "the report does not show $element"
     $composite "$folder/$element.exr" -o "$folder/again.exr" --element $element >/dev/null
     cmp "$folder/$element.exr" "$folder/again.exr" || fail "$element does not survive reading and writing"

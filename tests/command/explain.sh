@@ -132,10 +132,10 @@ grep -q "in 1x2x2 tiles -> on rank 0" "$work/text" && grep -q "^  [0-9]* windows
 } >"$work/zeros.npy"
 for options in "--ranks 1" "--ranks 4" "--ranks 4 --memory 2" "--ranks 3 --memory 3 --distribute scatter"; do
     # shellcheck disable=SC2086 # options
-    planned --transport threads $options --json "$work/plan.json" >/dev/null
+    planned --transport threads $options --json="$work/plan.json" >/dev/null
     # shellcheck disable=SC2086 # options
     "$SEXTANT" filter "$work/zeros.npy" -o "$work/out.npy" --sigma 4,2,2 --derivatives x,zz $options \
-        --json "$work/run.json" >/dev/null
+        --json="$work/run.json" >/dev/null
     for field in '"columns"' '"rows"' '"layers"' '"window"' '"memory"'; do
         [ "$(grep -m 1 "$field" "$work/plan.json" | tr -d ' ,')" = "$(grep -m 1 "$field" "$work/run.json" | tr -d ' ,')" ] ||
             fail "$options: another plan than that of the filter: $field"

@@ -31,7 +31,7 @@ done
 
 # Less memory than the image and its derivatives need: the image streams, and the output says so.
 filter "$work/u8.npy" -o "$work/one.npy" --sigma 3 --ranks 1 >/dev/null
-filter "$work/u8.npy" -o "$work/strips.npy" --sigma 3 --ranks 2 --memory 1 --json "$work/json" >"$work/text"
+filter "$work/u8.npy" -o "$work/strips.npy" --sigma 3 --ranks 2 --memory 1 --json="$work/json" >"$work/text"
 cmp "$work/one.npy" "$work/strips.npy" || fail "streamed, it has other bits"
 grep -Eq '^[1-9][0-9]* windows of [0-9]+ rows, (0|1)\.[0-9] MiB' "$work/text" || fail "memory is not reported"
 grep -q '"operation": "filter"' "$work/json" || fail "no JSON"
@@ -55,7 +55,7 @@ if [ -n "${MPIRUN:-}" ]; then
     cmp "$work/one.npy" "$work/mpi.npy" || fail "over MPI it has other bits"
     for shared in on off auto; do
         $MPIRUN -n 3 "$SEXTANT" filter "$work/u8.npy" -o "$work/mpi.npy" --derivatives $features \
-            --border mirror --memory 2 --shared-memory $shared --json "$work/json" >"$work/text"
+            --border mirror --memory 2 --shared-memory $shared --json="$work/json" >"$work/text"
         cmp "$work/one.npy" "$work/mpi.npy" || fail "with shared memory $shared it has other bits"
         case $shared in on) used=true ;; off) used=false ;; auto) used='[a-z]*' ;; esac
         grep -q "\"used\": $used," "$work/json" || fail "shared memory $shared: $(cat "$work/json")"
@@ -80,7 +80,7 @@ filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/other.json" |
     grep -q "^2x1 tiles, binomial-scatter, flat-gather, packed (" || fail "the plan was not followed in all"
 cmp "$work/one.npy" "$work/many.npy" || fail "other bits with another plan"
 sed 's/"distribute": "binomial-scatter"/"distribute": null/' "$work/other.json" >"$work/plan.json"
-filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/plan.json" --distribute scatter |
+filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/plan.json" |
     grep -q "^2x1 tiles, each rank reads its own tile, " || fail "the plan does not choose the reading ranks"
 cmp "$work/one.npy" "$work/many.npy" || fail "by a plan that has ranks read it has other bits"
 for how in scatter broadcast 2-lev-rec-scatter; do
@@ -127,7 +127,7 @@ filter "$work/second.tif" -o "$work/many.npy" --sigma 1 --derivatives laplacian,
 cmp "$work/one.npy" "$work/many.npy" || fail "a chain is not its filters one after another"
 
 # Predicted and measured times.
-filter "$work/u8.npy" -o "$work/many.npy" --ranks 2 --json "$work/json" >"$work/text"
+filter "$work/u8.npy" -o "$work/many.npy" --ranks 2 --json="$work/json" >"$work/text"
 grep -q 'filter .* ms (predicted [0-9.]*)' "$work/text" || fail "no prediction with the measurement"
 grep -q '"predicted": {' "$work/json" || fail "no prediction in JSON"
 
@@ -173,7 +173,7 @@ refuses() {
 # --- Kernels by name, with the same bits on any grid.
 for kernel in 'p3pc' 'gaussian --truncate 4' 'gaussian --truncate 0'; do
     set -- $kernel
-    filter "$work/u8.npy" -o "$work/one.npy" --sigma 3 --ranks 1 --kernel "$@" --json "$work/json" >/dev/null
+    filter "$work/u8.npy" -o "$work/one.npy" --sigma 3 --ranks 1 --kernel "$@" --json="$work/json" >/dev/null
     filter "$work/u8.npy" -o "$work/many.npy" --sigma 3 --ranks 6 --grid 2x3 --kernel "$@" >"$work/text"
     cmp "$work/one.npy" "$work/many.npy" || fail "$kernel on 2x3 tiles has other bits"
     grep -q "at sigma 3, kernel $1" "$work/text" && grep -q "\"kernel\": \"$1" "$work/json" ||

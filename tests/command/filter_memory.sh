@@ -27,7 +27,7 @@ zeros "$work/bytes.npy" '|u1' 1024 1024 1048576
 for ranks in 1 2 3 4; do
     for image in floats:4 bytes:1; do
         all=$(((5 * 4 + ${image#*:}) * 1024))
-        more=$(takes $ranks "$work/${image%:*}.npy" --memory 64 --grid 1x$ranks --json "$work/json")
+        more=$(takes $ranks "$work/${image%:*}.npy" --memory 64 --grid 1x$ranks --json="$work/json")
         said=$(($(sed -n 's/^  "memory": \([0-9]*\),/\1/p' "$work/json") / 1024))
         [ $((said * 100)) -le $((all * 102)) ] ||
             fail "${image%:*} on $ranks ranks: $said KiB reported, expected $all"
@@ -49,7 +49,7 @@ printf '\223NUMPY\001\000\166\000%-117s\n' \
     "{'descr': '|u1', 'fortran_order': False, 'shape': (96, 512, 512), }" >"$work/volume.npy"
 truncate -s $((128 + 96 * 512 * 512)) "$work/volume.npy"
 for ranks in 1 2 3; do
-    more=$(takes $ranks "$work/volume.npy" --memory 24 --derivatives x,hessian-1 --sigma 1.5,1,1 --json "$work/json")
+    more=$(takes $ranks "$work/volume.npy" --memory 24 --derivatives x,hessian-1 --sigma 1.5,1,1 --json="$work/json")
     grep -q '"windows": 1,' "$work/json" && fail "a volume on $ranks ranks: one window"
     [ "$more" -le $((24 * 1024 * 105 / 100 + (ranks + 1) * 1024)) ] || fail "a volume on $ranks ranks: $more KiB of 24 MiB"
     [ "$more" -ge $((10 * 1024)) ] || fail "a volume on $ranks ranks: $more KiB are too few to be true"

@@ -55,7 +55,7 @@ same "a plan"
 filter "$work/volume.npy" -o "$work/other.npy" $what --grid 1x1x3 --plan "$work/boxes.json"
 grep -q '"layers": 3' "$work/boxes.json" || fail "a plan without layers"
 same "layers"
-filter "$work/volume.npy" -o "$work/other.npy" $what --ranks 3 --plan "$work/boxes.json" --json "$work/json"
+filter "$work/volume.npy" -o "$work/other.npy" $what --ranks 3 --plan "$work/boxes.json" --json="$work/json"
 same "a plan with layers"
 grep -q '"depth": 12' "$work/json" && grep -q '"outputs": \[' "$work/json" || fail "no depth: $(cat "$work/json")"
 if [ -n "${MPIRUN:-}" ]; then

@@ -9,7 +9,7 @@ raw="$folder/a.raw::100x60,u16"
 "$SEXTANT" info "$raw" | grep -q '^  size        100×60$' || fail "the size"
 "$SEXTANT" info "$raw" --json | grep -q '"samples": "u16"' || fail "samples in JSON"
 "$SEXTANT" info "$raw" --json | grep -q '"pixel_size": null' || fail "an unknown pixel size in JSON"
-"$SEXTANT" info "$raw" --json "$folder/info.json" | grep -q '^  frames      2$' || fail "text in addition to a JSON file"
+"$SEXTANT" info "$raw" --json="$folder/info.json" | grep -q '^  frames      2$' || fail "text in addition to a JSON file"
 "$SEXTANT" info "$raw" --json | cmp -s - "$folder/info.json" || fail "JSON in a file"
 "$SEXTANT" info "$raw,frames=3" --check | grep -q 'truncated: 2 of 3 frames are complete' || fail "unreadable frames"
 

@@ -62,7 +62,7 @@ if [ -n "${MPIRUN:-}" ]; then
     without_mpi=
     $MPIRUN -n 2 "$SEXTANT" tune --once --collectives bcast --sizes 64 --rounds 3 --algorithms default --json >said
     "$SEXTANT" tune --launcher "$MPIRUN -n 2" -o rules --collectives bcast --sizes 64,4096 --launches 2 --pairs 2 \
-        --rounds 3 --json tuned.json >said 2>&1 || fail "tune: $(cat said)"
+        --rounds 3 --json=tuned.json >said 2>&1 || fail "tune: $(cat said)"
     ran="$ran tune "
 fi
 

@@ -42,24 +42,23 @@ read="is an input: expected another name"
 keeps "front.png $read" front.png "$SEXTANT" composite ./*.png -o front.png
 keeps "link.png $read" front.png "$SEXTANT" composite front.png back.png -o link.png
 keeps "deeper/../back.png $read" back.png "$SEXTANT" composite front.png back.png -o deeper/../back.png
-keeps "scene/manifest.json $read" scene/manifest.json "$SEXTANT" composite scene/manifest.json -o x.png --json scene/manifest.json
+keeps "scene/manifest.json $read" scene/manifest.json "$SEXTANT" composite scene/manifest.json -o x.png --json=scene/manifest.json
 keeps "scene/partial_3.*zst $read" scene/partial_3.rgba32f.zst "$SEXTANT" composite scene/manifest.json -o scene/partial_3.rgba32f.zst
-keeps "plan.json $read" plan.json "$SEXTANT" composite scene/manifest.json -o x.png --plan plan.json --json plan.json
+keeps "plan.json $read" plan.json "$SEXTANT" composite scene/manifest.json -o x.png --plan plan.json --json=plan.json
 keeps "scan.npy $read" scan.npy "$SEXTANT" filter scan.npy -o scan.npy
 keeps "frames/a_2.npy $read" frames/a_2.npy "$SEXTANT" filter frames --frame 0 -o frames/a_2.npy
 keeps "scan.npy $read" scan.npy "$SEXTANT" label scan.npy -o x.npy --table scan.npy
 keeps "scan.npy $read" scan.npy "$SEXTANT" contours scan.npy -o scan.npy
 keeps "--json movie.tif: expected the name of a new file" movie.tif "$SEXTANT" register movie.tif -o other --json movie.tif
 keeps "series/average.tif $read" series/average.tif "$SEXTANT" register 'series/*.tif' -o series
-keeps "series/transforms.json is given for two outputs" series/transforms.json "$SEXTANT" register movie.tif -o series --json series/transforms.json
+keeps "series/transforms.json is given for two outputs" series/transforms.json "$SEXTANT" register movie.tif -o series --json=series/transforms.json
 keeps "movie.tif $read" movie.tif "$SEXTANT" apply series/transforms.json movie.tif -o movie.tif
 keeps "points.csv $read" points.csv "$SEXTANT" apply series/transforms.json points.csv -o points.csv
 keeps "out.tif: coordinates are written as .csv" points.csv "$SEXTANT" apply series/transforms.json points.csv -o out.tif
 keeps "scan.npy $read" scan.npy "$SEXTANT" synthesize --image scan.npy -o scan.npy
-keeps "das.json $read" das.json "$SEXTANT" machine show das.json --json das.json
+keeps "das.json $read" das.json "$SEXTANT" machine show das.json --json=das.json
 keeps "--json movie.tif: expected the name of a new file" movie.tif "$SEXTANT" info movie.tif --json movie.tif
-# The option takes the next word, which is then not an input.
-keeps "--json front.png: expected the name of a new file" front.png "$SEXTANT" composite --json front.png back.png -o x.png
+keeps "--json movie.tif: expected the name of a new file" movie.tif "$SEXTANT" info movie.tif --json=movie.tif
 keeps "das.json $read" das.json "$SEXTANT" predict --machine das.json --model p3pc --trace das.json
 keeps "trace.json $read" trace.json "$SEXTANT" report trace.json -o trace.json
 "$SEXTANT" synthesize -o stack.zarr --frames 2 --width 32 --height 32 >/dev/null || exit 1

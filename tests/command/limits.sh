@@ -64,7 +64,7 @@ done
 # Outputs: a pipe needs a reader; /dev/null is allowed.
 refuses 1 "pipe.json: cannot be written: the path is a pipe without a reader" draw scan --ranks 2 -o pipe.json
 ln -s /dev/null null.json
-"$SEXTANT" composite "$SAMPLE" -o out.png --json null.json >/dev/null || fails "--json to /dev/null"
+"$SEXTANT" composite "$SAMPLE" -o out.png --json=null.json >/dev/null || fails "--json to /dev/null"
 [ -c /dev/null ] && [ -s out.png ] || fails "/dev/null or the picture is gone"
 rm out.png
 exec 3<>pipe.json 4<pipe.json # both ends are open before draw checks for a reader

@@ -37,10 +37,10 @@ fi
 # Outputs that cannot be written are refused before the run.
 rm "$folder/p.exr"
 refused 1 "none does not exist" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$folder/none/run.otf2"
-refused 2 "is given for two outputs" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive" --json "$archive"
+refused 2 "is given for two outputs" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive" --json="$archive"
 echo mine >"$archive/diary"
 refused 1 "folder holds 'diary', which would be lost" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --trace "$archive"
 [ ! -e "$folder/p.exr" ] || fail "an image was written although its trace could not be"
 # Other outputs are not archives, whatever their names, and archives cannot be read.
-refused 1 "the path is a folder" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --json "$archive"
+refused 1 "the path is a folder" "$SEXTANT" composite "$SAMPLE" -o "$folder/p.exr" --json="$archive"
 refused 2 "OTF2 cannot be read; expected a trace in JSON" "$SEXTANT" report "$archive" -o "$folder/page.html"

@@ -100,7 +100,7 @@ if [ -w /dev/full ]; then
 fi
 
 # Displacement fields, and applying transforms.
-register movie.mrc -o fields --model nonrigid --format npy --json run.json
+register movie.mrc -o fields --model nonrigid --format npy --json=run.json
 near fields/transforms.json
 grep -q '"left_out": \[\]' run.json || fail "frames were left out"
 "$SEXTANT" apply fields/transforms.json movie.mrc -o shown.npy
@@ -117,12 +117,12 @@ for from in out fields; do
         fail "$from: coordinates did not move"
 done
 # A family of motions: the matrices are written and applied, and auto says what it chose.
-register movie.mrc -o affine --format npy --model affine --aligned --report affine.html --json affine.json
+register movie.mrc -o affine --format npy --model affine --aligned --report affine.html --json=affine.json
 near affine/transforms.json
 grep -q '"matrix": \[' affine/transforms.json || fail "no matrices"
 "$SEXTANT" apply affine/transforms.json movie.mrc -o affine.npy
 cmp affine.npy affine/aligned.npy || fail "affine transforms applied again differ"
-register movie.mrc -o auto --model auto --json auto.json
+register movie.mrc -o auto --model auto --json=auto.json
 grep -q '"model_reason": "[a-z]' auto.json || { cat auto.json; fail "auto does not say why"; }
 if grep -q '"model": "auto"' auto.json auto/transforms.json; then
     fail "auto is not resolved"

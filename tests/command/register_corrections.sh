@@ -31,13 +31,13 @@ for frame in 0 1 2 3 4 5; do
 done
 set_sample faulty.mrc 2 51 40 "$three_thousand"
 
-register clean.mrc -o clean --json clean.json --reproducible
+register clean.mrc -o clean --json=clean.json --reproducible
 grep -q '"defects": 0' clean.json || fail "defects of a clean series"
 grep -q 'ignored' errors && fail "samples of a clean series are ignored"
 register clean.mrc -o raw --despike off --reproducible
 cmp clean/average.tif raw/average.tif || fail "a clean series is changed"
 
-register faulty.mrc -o faulty --json faulty.json --reproducible --ranks 2
+register faulty.mrc -o faulty --json=faulty.json --reproducible --ranks 2
 grep -q 'ignored: 2 defective pixels of the detector, and 1 outlier in 1 frame' errors ||
     { cat errors; fail "ignored samples are not printed"; }
 grep -q '"defects": 2' faulty.json || fail "the number of defects is not in the results"

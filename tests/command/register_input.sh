@@ -12,7 +12,7 @@ registered() {
     series=$1
     shift
     rm -rf out
-    "$SEXTANT" register "$series" -o out --stages 1 --ranks 2 --json run.json >text 2>errors ||
+    "$SEXTANT" register "$series" -o out --stages 1 --ranks 2 --json=run.json >text 2>errors ||
         { cat errors; fail "$series is not registered"; }
     for words in "$@"; do says "$words" errors; done
 }
@@ -143,7 +143,7 @@ done
 
 # Unwritable pages and tables are reported before the run.
 refused 'nowhere/page.html' movie.mrc --report nowhere/page.html
-"$SEXTANT" register movie.mrc -o paged --stages 1 --report paged/page.html --json paged/run.json >text 2>errors ||
+"$SEXTANT" register movie.mrc -o paged --stages 1 --report paged/page.html --json=paged/run.json >text 2>errors ||
     { cat errors; fail "the page does not go into the folder that is made"; }
 grep -q 'figure class="compare"' paged/page.html || fail "the page has no images"
 "$SEXTANT" register movie.mrc -o out --stages 1 --report - >page.html 2>errors || { cat errors; fail "no page on standard output"; }

@@ -32,7 +32,7 @@ tr -d '\000' <out/aligned.tif | LC_ALL=C grep -q 'frame 6frame 7' || fail "the s
 
 # All images have the area that all frames cover, as a named file: no pixel is a gap, and the offset is printed. An old
 # name of the option is accepted.
-register movie.npy -o out --aligned stack.npy --crop --gap -1 --json run.json
+register movie.npy -o out --aligned stack.npy --crop --gap -1 --json=run.json
 says '^canvas: [0-9]*x[0-9]* pixels; the first pixel of all images is (' text
 says '^sextant: --crop is now called --canvas=common' errors
 size=$(sed -n 's/^canvas: \([0-9]*\)x\([0-9]*\) pixels.*/\1×\2/p' text)
@@ -70,7 +70,7 @@ register bytes.npy -o bytes
 says 'aligned: 4 frames of 64x64 u8, 0 without data' text
 "$SEXTANT" info bytes/aligned.tif | grep -q 'samples *u8$' || fail "the stack is not u8"
 refused 'gap 300: expected a whole number from 0 to 255' bytes.npy -o no --gap 300
-refused '--gap has no effect with --aligned off' bytes.npy -o no --aligned off --gap 1
+refused '--gap has no effect here: --aligned=off writes no frames' bytes.npy -o no --aligned off --gap 1
 refused 'expected auto, on, off or a file' bytes.npy -o no --aligned maybe
 refused 'is an input' movie.npy -o no --aligned movie.npy
 refused 'nowhere/a.tif' movie.npy -o no --aligned nowhere/a.tif
@@ -78,7 +78,7 @@ refused 'given for two outputs' movie.npy -o out --aligned out/average.tif
 [ ! -e no ] || fail "a refused run left a folder"
 
 # A run removes what an earlier one left in the folder, and nothing else.
-register movie.npy -o again --model nonrigid --report again/page.html --json again/run.json
+register movie.npy -o again --model nonrigid --report again/page.html --json=again/run.json
 [ -s again/fields.npy ] && [ -s again/page.html ] || fail "no fields or no page"
 echo mine >again/notes.html
 echo mine >again/average.mrc
@@ -119,7 +119,7 @@ register warped.npy -o warped --model nonrigid
 grep -q 'parts of frames' text && fail "a misfit of displacement fields"
 
 # Rows of scanned frames: their file, the facts, the page, and the same frames from apply.
-register movie.npy -o scanned --scan-rows --format npy --json rows.json --report rows.html
+register movie.npy -o scanned --scan-rows --format npy --json=rows.json --report rows.html
 says '^rows jitter by 0.*px and drift by (.*) px within a frame (RMS); standard deviation of a row 0' text
 says '"rows": {' rows.json
 says 'Motion within frames' rows.html

@@ -36,7 +36,7 @@ done
 if [ -n "${MPIRUN:-}" ]; then
     for shared in on off auto; do
         $MPIRUN -n 3 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm shift-based \
-            --shared-memory $shared --json "$folder/run.json" >/dev/null
+            --shared-memory $shared --json="$folder/run.json" >/dev/null
         same "$folder/mpi.exr" "shared memory $shared, 3 processes"
         case $shared in off) used=false ;; *) used=true ;; esac # no prediction for a named algorithm
         grep -q "\"used\": $used" "$folder/run.json" || { echo "FAILED: shared memory $shared"; exit 1; }

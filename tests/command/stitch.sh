@@ -29,7 +29,7 @@ refuse() {
 labels left.npy '2, 5' 'a.bbba.bb.'
 labels right.npy '2, 5' 'ddd.addd.a'
 printf 'file,y,x\nleft.npy,0,0\nright.npy,0,3\n' >image.csv
-"$SEXTANT" stitch image.csv -o image.npy --joins joins.csv --table table.csv --json image.json >text
+"$SEXTANT" stitch image.csv -o image.npy --joins joins.csv --table table.csv --json=image.json >text
 grep -q '3 objects of 1x2x8 voxels, from 4 labels in 2 blocks' text || { cat text; fail "the text"; }
 [ "$(values image.npy)" = '1 0 2 2 2 2 0 3 1 0 2 2 2 2 0 3' ] || { values image.npy; fail "labels of the image"; }
 printf '%s\n' z_a,y_a,x_a,label_a,z_b,y_b,x_b,label_b,voxels,union,iou,outcome \
@@ -85,10 +85,10 @@ cmp one.npy again.npy || fail "labels that are numbered already change"
 
 # --- Errors.
 grep -v 'block 7' blocks.csv >gap.csv
-refuse 2 'no block has the voxels z 20 to 27, y 50 to 99, x 0 to 63 of 48x100x100' gap.csv -o x.npy
+refuse 1 'no block has the voxels z 20 to 27, y 50 to 99, x 0 to 63 of 48x100x100' gap.csv -o x.npy
 "$SEXTANT" stitch gap.csv -o gap.npy --allow-gaps >/dev/null || fail "gaps are not allowed"
 (cat image.csv; echo right.npy,0,3) >list.csv
-refuse 2 'right.npy and right.npy have the same position: z 0, y 0, x 3' list.csv -o x.npy
+refuse 1 'right.npy and right.npy have the same position: z 0, y 0, x 3' list.csv -o x.npy
 (cat image.csv; echo right.npy,-1,3) >list.csv
 refuse 1 'list.csv: line 4: "right.npy,-1,3", expected y to be a whole number from 0' list.csv -o x.npy
 (cat image.csv; echo other.npy,0,3) >list.csv
@@ -104,7 +104,7 @@ refuse 1 'line 2: ""left.npy,0,0", expected a file, y and x' list.csv -o x.npy
 printf 'file,y,x\nleft.npy,0,99999999999999999999\n' >list.csv
 refuse 1 'expected x to be a whole number' list.csv -o x.npy
 printf 'file,y,x\nleft.npy,999999999999,999999999999\n' >list.csv
-refuse 2 'expected 10^18 or fewer' list.csv -o x.npy --allow-gaps
+refuse 1 'expected 10^18 or fewer' list.csv -o x.npy --allow-gaps
 printf '\000\000\200\077\000\000\200\077' | npy floats.npy '1, 2' '<f4'
 printf 'file,y,x\nfloats.npy,0,0\n' >list.csv
 refuse 1 'floats.npy: holds f32, expected labels, which are integers' list.csv -o x.npy

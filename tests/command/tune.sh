@@ -66,7 +66,7 @@ fi
 
 # Open MPI runs a selected algorithm although the operator does not commute.
 $MPIRUN -n 3 "$SEXTANT" tune --once --collectives reduce --sizes 64 --rounds 3 \
-    --algorithms default linear binomial --json order.json > order.txt
+    --algorithms default linear binomial --json=order.json > order.txt
 awk -F'"' '/"algorithm"/ { name = $4 } /"in_order"/ { print name $3 }' order.json > order.txt
 grep -qx 'linear: true,' order.txt || fail "linear reduce: $(cat order.txt)"
 grep -qx 'binomial: false,' order.txt || fail "binomial reduce: $(cat order.txt)"
@@ -83,7 +83,7 @@ printf '1\n7\n1\n2\n3\n0 0 0 0\n8192 3 0 8\n32768 0 0 0\n' > slow.conf
 refute() {
     status=0
     $MPIRUN -n 2 "$SEXTANT" tune --verify slow.conf --pairs 2 --rounds 3 --sizes 64,65536 \
-        --json slow.json > slow.txt 2> slow.err || status=$?
+        --json=slow.json > slow.txt 2> slow.err || status=$?
     [ "$status" = 1 ] && grep -q '^bcast  *8192 to 32767 .* not confirmed' slow.txt &&
         awk '/"verified"/ { inside = 1 } inside && /"median"/ { gsub(/[^0-9.e-]/, "", $2); slower = $2 + 0 > 2; exit }
              END { exit !slower }' slow.json

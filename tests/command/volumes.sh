@@ -34,10 +34,10 @@ yes 'ab.ba..ab.a.....b...' | tr -d '\n' | head -c 2000000 | LC_ALL=C tr 'ab.' '\
     npy "$work/large.npy" '100, 125, 160'
 for rule in '' '--neighbours 6 --fill-holes' '--by-value --neighbours 18' '--min-size 3 --keep-largest 7'; do
     "$SEXTANT" label "$work/large.npy" -o "$work/one.npy" --table "$work/one.csv" --intensity "$work/large.npy" \
-        --json "$work/whole.json" $rule >/dev/null
+        --json="$work/whole.json" $rule >/dev/null
     grep -q '"slabs": 1,' "$work/whole.json" || fail "$rule: in slabs"
     "$SEXTANT" label "$work/large.npy" -o "$work/many.npy" --table "$work/many.csv" --intensity "$work/large.npy" \
-        --memory 1 --json "$work/json" $rule >/dev/null
+        --memory 1 --json="$work/json" $rule >/dev/null
     grep -q '"slabs": 1,' "$work/json" && fail "$rule: not in slabs"
     cmp "$work/one.npy" "$work/many.npy" || fail "$rule: other labels in slabs"
     cmp "$work/one.csv" "$work/many.csv" || fail "$rule: another table in slabs"
@@ -130,18 +130,18 @@ labels=$(sed 1d "$work/signed.csv" | cut -d , -f 1 | tr '\n' ' ')
 # --- Errors.
 refuse "is a volume, expected 6, 18 or 26" label "$work/small.npy" -o "$work/x.npy" --neighbours 8
 refuse "is an image, expected 4 or 8" label "$work/plane.npy" -o "$work/x.npy" --neighbours 26
-refuse "are for volumes" label "$work/plane.npy" -o "$work/x.npy" --min-size 3
+refuse "--min-size has no effect here: $work/plane.npy is an image, expected a volume" label "$work/plane.npy" -o "$work/x.npy" --min-size 3
 refuse "has 100x125x160 voxels, expected 2x3x6" label "$work/small.npy" -o "$work/x.npy" --table "$work/x.csv" \
     --intensity "$work/large.npy"
 refuse "--fill-holes: .* connected --by-value" label "$work/small.npy" -o "$work/x.npy" --fill-holes --by-value
 refuse "x.zarr/table.csv is in the output .*x.zarr" label "$work/small.npy" -o "$work/x.zarr" --table "$work/x.zarr/table.csv"
-refuse "x.zarr/0/x.json is in the output" label "$work/small.npy" -o "$work/x.zarr" --json "$work/x.zarr/0/x.json"
+refuse "x.zarr/0/x.json is in the output" label "$work/small.npy" -o "$work/x.zarr" --json="$work/x.zarr/0/x.json"
 (ulimit -f 200; trap '' XFSZ; refuse "labels.0: cannot be written: .*; results so far are kept in .*full.npy.partial: the same" \
     label "$work/large.npy" -o "$work/full.npy" --memory 1M) || exit 1
 "$SEXTANT" label "$work/large.npy" -o "$work/full.npy" --memory 1M >"$work/out" 2>&1 || fail "not continued"
 grep -q 'continued an earlier run' "$work/out" || { cat "$work/out"; fail "from scratch"; }
 refuse "small.npy" label "$work/small.npy" -o "$work/small.npy"
-refuse "--grid is for images" label "$work/small.npy" -o "$work/x.npy" --grid 2x2
+refuse "--grid has no effect here: $work/small.npy is a volume, whose planes" label "$work/small.npy" -o "$work/x.npy" --grid 2x2
 refuse "expected --table" label "$work/small.npy" -o "$work/x.npy" --intensity "$work/small.npy"
 for rule in '--ranks 1' '--ranks 3 --fill-holes'; do
     # shellcheck disable=SC2086

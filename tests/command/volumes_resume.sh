@@ -33,7 +33,7 @@ for options in '' '--fill-holes --neighbours 6' '--min-size 3 --keep-largest 9 -
     mkdir "$work/expected"
     # shellcheck disable=SC2086 # several options
     COUNT_CALLS=$work/calls LD_PRELOAD=$KILL_AT_LIBRARY label "$work/expected/labels.zarr" "$work/expected/labels.csv" $options \
-        --json "$work/json" >/dev/null
+        --json="$work/json" >/dev/null
     grep -q '"slabs": 1,' "$work/json" && fail "'$options': in one slab"
     calls=$(cat "$work/calls")
     [ "$calls" -gt 40 ] || fail "only $calls calls that change files"

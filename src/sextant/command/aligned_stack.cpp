@@ -122,8 +122,8 @@ namespace {
 void omit_if_large(AlignedStack& stack, const AlignedChoice& choice) {
     if (choice.when != "auto" || stack.bytes <= largest_default_stack)
         return;
-    stack.omitted = fmt::format("the aligned stack of {} is not written: --aligned on, or "
-                                "--aligned FILE, writes it",
+    stack.omitted = fmt::format("the aligned stack of {} is not written: --aligned=on, or "
+                                "--aligned=FILE, writes it",
                                 report::bytes_to_text(static_cast<double>(stack.bytes)));
     stack.path.clear();
 }
@@ -133,11 +133,8 @@ void omit_if_large(AlignedStack& stack, const AlignedChoice& choice) {
 AlignedStack plan_aligned(const AlignedChoice& choice, const std::string& usual_path,
                           const FrameHeader& series) {
     AlignedStack stack;
-    if (choice.when == "off") {
-        if (choice.gap)
-            throw InvalidTask("--gap has no effect with --aligned off");
+    if (choice.when == "off")
         return stack;
-    }
     const std::string& path = choice.is_file() ? choice.when : usual_path;
     stack.sample = sample_in_file(path, series.sample);
     stack.gap = gap_of(choice.gap, stack.sample);

@@ -23,7 +23,7 @@ struct AlignedChoice {
     /// True if `when` is a file.
     bool is_file() const;
 };
-/// Declares `--aligned [WHEN]` and `--gap`.
+/// Declares `--aligned[=WHEN]` and `--gap`.
 Record record_of(AlignedChoice& choice);
 
 /// The type of samples in the format of a file: `sample`, or the smallest type of the format that

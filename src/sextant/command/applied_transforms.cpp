@@ -2,6 +2,7 @@
 #include "sextant/command/applied_transforms.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
@@ -42,7 +43,7 @@ Transform AppliedTransforms::of(std::int64_t frame) {
                                       all_.frames.size()));
     const FrameRegistration& place = all_.frames[at->second.place];
     if (!place.left_out.empty())
-        throw InvalidTask(
+        throw InvalidData(
             fmt::format("{}: frame {} was left out: {}", path_, frame, place.left_out));
     if (place.affine)
         return *place.affine;
@@ -133,7 +134,7 @@ std::vector<std::int64_t> AppliedTransforms::frames_of(const std::string& path,
     std::vector<std::int64_t> frames;
     for (const FrameRegistration& place : all_.frames) {
         if (place.frame >= count)
-            throw InvalidTask(fmt::format("{} has frames 0 to {}, but frame {} was registered",
+            throw InvalidData(fmt::format("{} has frames 0 to {}, but frame {} was registered",
                                           path, count - 1, place.frame));
         if (place.left_out.empty())
             frames.push_back(place.frame);

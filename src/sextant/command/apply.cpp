@@ -68,6 +68,27 @@ Record record_of(ApplyCommand& command) {
     return record;
 }
 
+bool is_table(const std::string& path) {
+    return std::filesystem::path(path).extension() == ".csv";
+}
+
+Effects effects_of(ApplyCommand& command) {
+    const std::string& data = command.source.image;
+    const auto is_image = [&] { return !is_table(data); };
+    return {
+        {{"from_reference"},
+         fmt::format("{} is not a table of coordinates (.csv)", data),
+         [&] { return is_table(data); }},
+        {{"frame"}, "a table of coordinates states the frame of each point", is_image},
+        {{"channel", "slice"}, "a file of coordinates has no channels or slices", is_image},
+        {{"by", "sum", "count", "sample", "memory", "pyramid", "axes", "time", "allow_external"},
+         "a table of coordinates is not an image",
+         is_image},
+        {{"count"}, "the number of frames per pixel is that of a --sum", [&] {
+             return command.image.sum;
+         }}};
+}
+
 using registration::Transform;
 
 /// The options with a letter for each axis, as frames are opened.
@@ -140,12 +161,7 @@ void apply_to_images(const ApplyCommand& command, AppliedTransforms& transforms)
                                        : array.run());
 }
 
-void apply_to_coordinates(const ApplyCommand& command, const Call& call,
-                          AppliedTransforms& applied) {
-    if (command.source.frame)
-        throw InvalidTask(
-            "--frame has no effect: a table of coordinates states the frame of each point");
-    call.refuse({"channel", "slice"}, "a file of coordinates has no channels or slices");
+void apply_to_coordinates(const ApplyCommand& command, AppliedTransforms& applied) {
     const std::string& path = command.source.image;
     std::vector<FramePoint> points = read_coordinates(path);
     std::optional<std::int64_t> frame;
@@ -174,22 +190,10 @@ void apply_to_coordinates(const ApplyCommand& command, const Call& call,
                     command.from_reference ? "pixels of their frames" : "pixels of the average"));
 }
 
-bool is_table(const std::string& path) {
-    return std::filesystem::path(path).extension() == ".csv";
-}
-
-int run_apply(const ApplyCommand& command, const Call& call) {
+int run_apply(const ApplyCommand& command, const Call&) {
     const std::string& path = command.source.image;
     const bool coordinates = is_table(path);
-    if (command.from_reference && !coordinates)
-        throw InvalidTask(
-            fmt::format("--from-reference: {} is not a table of coordinates (.csv)", path));
     const std::vector<std::string> outputs = files_named({command.output, command.image.count});
-    if (coordinates)
-        call.refuse({"by", "sum", "count", "sample", "memory", "pyramid", "axes", "time"},
-                    "a table of coordinates is not an image");
-    if (!command.image.count.empty() && !command.image.sum)
-        throw InvalidTask("--count: the number of frames per pixel is that of a --sum");
     if (!command.image.count.empty())
         check_frames_name(command.image.count, Sample::f32);
     if (coordinates && !is_table(outputs[0]))
@@ -201,7 +205,7 @@ int run_apply(const ApplyCommand& command, const Call& call) {
     AppliedTransforms applied(command.transforms);
     keep_inputs(applied.files(), outputs);
     if (coordinates)
-        apply_to_coordinates(command, call, applied);
+        apply_to_coordinates(command, applied);
     else
         apply_to_images(command, applied);
     return 0;

@@ -8,12 +8,13 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
+#include "sextant/core/private_folder.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/core/temporary_names.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile.hpp"
@@ -120,15 +121,28 @@ Record record_of(CalibrateCommand& command) {
     return record;
 }
 
+bool under_a_launcher() {
+    return detect_launcher().launcher != Launcher::none;
+}
+
+Effects effects_of(CalibrateCommand& command) {
+    return {{{"output", "budget", "ci", "launches", "append", "transport", "launcher"},
+             "--check only measures messages, for the profile that it names",
+             [&] { return command.check.empty(); }},
+            {{"launcher"},
+             "this option starts processes for --transport mpi, unless a launcher has started them",
+             [&] { return command.transport == "mpi" && !under_a_launcher(); }},
+            {{"launches"}, "a launcher has started this one", [&] {
+                 return command.launches == 1 || !under_a_launcher();
+             }}};
+}
+
 /// The command's options, with defaults for the transport and the profile's path filled in.
 struct Request : CalibrateCommand {
-    Request(const CalibrateCommand& command, const Call& call)
-        : CalibrateCommand(command), launched(detect_launcher().launcher != Launcher::none) {
+    explicit Request(const CalibrateCommand& command)
+        : CalibrateCommand(command), launched(under_a_launcher()) {
         if (transport == "auto")
             transport = launched ? "mpi" : "threads";
-        if (transport != "mpi" || launched)
-            call.refuse({"launcher"}, "this option starts processes for --transport mpi, unless a "
-                                      "launcher has started them");
         if (launched && transport == "threads") {
             throw InvalidTask("--transport threads: threads run in one process, but a launcher "
                               "started several; run without it");
@@ -309,17 +323,22 @@ void measure_in_launches(const Request& request, const std::string& program) {
     make_folder_of(request.output);
     check_outputs(files_named({request.output, request.json}));
     std::vector<Profile> launches = earlier_launches(request);
-    const TemporaryWorkFolder work(std::filesystem::absolute(request.output).string());
-    const std::string results = work.path() + "/launches.json";
+    const PrivateFolder work(folder_of(request.output));
+    const std::string file = work.file("launches.json");
     run_launches(
         {request.launches,
          request.budget,
          program,
          request.transport == "mpi" ? request.launcher : "",
-         results,
+         file,
          {"--ci", fmt::format("{:g}%", 100 * request.ci), "--seed", std::to_string(request.seed)}});
-    for (Profile& launch : machine::read_launches(results))
+    for (Profile& launch : machine::read_launches(file)) {
+        if (launch.transport != request.transport)
+            throw Error(fmt::format("--launcher {}: a launch measured transport {}, expected {}: "
+                                    "expected a command that starts processes of MPI",
+                                    request.launcher, launch.transport, request.transport));
         launches.push_back(std::move(launch));
+    }
     tell(write_profiles(request.output, launches), request);
 }
 
@@ -415,7 +434,7 @@ void check_predictions(const Request& request) {
 }
 
 int run_calibrate(const CalibrateCommand& command, const Call& call) {
-    const Request request(command, call);
+    const Request request(command);
     if (!request.check.empty())
         check_predictions(request);
     else if (request.here())

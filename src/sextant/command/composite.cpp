@@ -74,6 +74,17 @@ Record record_of(CompositeCommand& command) {
     return record;
 }
 
+Effects effects_of(CompositeCommand& command) {
+    Effects effects = effects_of_planning(command.composite.machine);
+    effects.push_back(
+        {{"machine", "no_probe"}, "the algorithm is stated, and there is no --report", [&] {
+             const CompositeOptions& options = command.composite;
+             return (options.algorithm == "auto" && !is_saved(options.plan)) ||
+                    !command.reports.report.empty();
+         }});
+    return effects;
+}
+
 Operation composite_operation() {
     return declare_command<CompositeCommand>(
         "composite", "blend the partial images of many ranks into one image",

@@ -26,6 +26,7 @@ struct CompositeCommand {
     std::string trace;
 };
 Record record_of(CompositeCommand& command);
+Effects effects_of(CompositeCommand& command);
 
 /// Compositor options for images of a format. Throws InvalidTask if options contradict each other
 /// or the format.

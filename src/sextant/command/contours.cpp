@@ -52,6 +52,20 @@ Record record_of(ContoursCommand& command) {
     return record.include(record_of(command.reports));
 }
 
+Effects effects_of(ContoursCommand& command) {
+    Effects effects = effects_of_planning(command.contours.merging.machine);
+    effects.push_back({{"machine", "no_probe"}, "--pattern states how tiles are merged", [&] {
+                           return command.contours.merging.pattern == "auto";
+                       }});
+    effects.push_back({{"sigma", "quantiles", "thresholds"},
+                       "a direction map has no gradients",
+                       [&] { return !command.contours.directions; }});
+    effects.push_back({{"quantiles"}, "--thresholds replaces the quantiles", [&] {
+                           return !command.contours.thresholds;
+                       }});
+    return effects;
+}
+
 /// The facts about a run that are printed or shown on its report page.
 struct Summary {
     const ContoursCommand& command;
@@ -183,10 +197,6 @@ void trace_contours(const ContoursCommand& command, const Call& call,
     std::unique_ptr<RowSource> image;
     std::optional<ContourTracing> tracing;
     agree(communicator, [&] {
-        if (command.contours.directions)
-            call.refuse({"sigma", "quantiles", "thresholds"}, "a direction map has no gradients");
-        if (command.contours.thresholds)
-            call.refuse({"quantiles"}, "--thresholds replaces the quantiles");
         format::line_format_of(command.output);
         image = open_image(command.source);
         summary.warnings = image->header().remarks;
@@ -202,7 +212,7 @@ void trace_contours(const ContoursCommand& command, const Call& call,
     if (shows)
         clocks.emplace(communicator);
     JointCommit together;
-    naming_options(record_of(options), [&] {
+    const auto trace = [&] {
         summary.result = tracing->run(*image, [&](LineReader& contours) {
             format::line_format_of(command.output).write(command.output, contours);
             if (!shows)
@@ -210,13 +220,16 @@ void trace_contours(const ContoursCommand& command, const Call& call,
             contours.rewind();
             summary.shown = outlined(contours);
         });
-    });
+    };
+    naming_options(record_of(options), [&] { naming_data(command.source.image, trace); });
     if (summary.result.merging)
         summary.merging = gather_merging(communicator, *clocks, *summary.result.merging);
-    if (summary.result.strips > 1 && options.merging.pattern != "auto")
-        summary.warnings.push_back(
-            fmt::format("--pattern {} has no effect: {} strips are merged one after another",
-                        options.merging.pattern, summary.result.strips));
+    for (const char* option : {"pattern", "machine", "no_probe"}) {
+        if (summary.result.strips > 1 && call.has(option))
+            summary.warnings.push_back(
+                fmt::format("{} has no effect: {} strips are merged one after another",
+                            call.options.find(option)->called(), summary.result.strips));
+    }
     agree(communicator, [&] {
         if (!writes)
             return;

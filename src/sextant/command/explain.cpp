@@ -104,6 +104,26 @@ Record record_of(ExplainCommand& command) {
     return record;
 }
 
+Effects effects_of(ExplainCommand& command) {
+    return {{of_composite, "only explain composite uses this option",
+             [&] { return command.what == "composite"; }},
+            {of_filter, "only explain filter uses this option",
+             [&] { return command.what == "filter"; }},
+            {{"memory"},
+             "expected --depth: only plans for volumes have windows",
+             [&] { return command.depth.has_value(); }},
+            {of_scan, "only explain scan uses this option", [&] { return command.what == "scan"; }},
+            {{"ranks", "size", "model", "transport", "ranks_per_node", "machine"},
+             "only explain composite and filter use this option",
+             [&] { return command.what != "scan"; }},
+            {{"ranks_per_node"},
+             "threads run on one node",
+             [&] { return command.placement.transport != "threads"; }},
+            {{"truncate"}, "the kernel p3pc has a fixed size", [&] {
+                 return command.filter.kernel == kernel::GaussianKernel::Weights::gaussian;
+             }}};
+}
+
 void write_plan(const ExplainCommand& command, const std::string& json, const std::string& text) {
     if (!command.json.empty())
         write_text(command.json, json + "\n");
@@ -391,17 +411,6 @@ void explain_filter(const ExplainCommand& command) {
 }
 
 int run_explain(const ExplainCommand& command, const Call& call) {
-    if (command.what != "composite")
-        call.refuse(of_composite, "only explain composite uses this option");
-    if (command.what != "filter")
-        call.refuse(of_filter, "only explain filter uses this option");
-    if (command.what == "filter" && !command.depth)
-        call.refuse({"memory"}, "expected --depth: only plans for volumes have windows");
-    if (command.what != "scan")
-        call.refuse(of_scan, "only explain scan uses this option");
-    else
-        call.refuse({"ranks", "size", "model", "transport", "ranks_per_node", "machine"},
-                    "only explain composite and filter use this option");
     if (command.what == "filter")
         naming_options(call.options, [&] { explain_filter(command); });
     else if (command.what == "scan")

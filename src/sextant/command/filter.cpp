@@ -60,6 +60,21 @@ Record record_of(FilterCommand& command) {
     return record.include(record_of(command.reports));
 }
 
+Effects effects_of(FilterCommand& command) {
+    Effects effects = effects_of_planning(command.filter.machine);
+    effects.push_back({{"border_value"}, "expected --border constant", [&] {
+                           return command.filter.border == kernel::Border::constant;
+                       }});
+    effects.push_back({{"truncate"}, "the kernel p3pc has a fixed size", [&] {
+                           return command.filter.kernel ==
+                                  kernel::GaussianKernel::Weights::gaussian;
+                       }});
+    effects.push_back({{"distribute", "memory"}, "the file of --plan states it", [&] {
+                           return !is_saved(command.plan);
+                       }});
+    return effects;
+}
+
 /// One rank's part of `sextant filter`: rank 0 writes the planes, the page and the texts. All ranks
 /// agree on the result of each phase, so that no output is left if any rank fails.
 class FilterRun {
@@ -77,8 +92,8 @@ class FilterRun {
         agree(communicator_, [&] {
             FilterOptions options = filter_;
             summary_.filters = filters_of(options, dimensions_);
-            saves_plan_ = !command_.plan.empty() && !std::filesystem::exists(command_.plan);
-            if (is_root() && !command_.plan.empty() && !saves_plan_)
+            saves_plan_ = !command_.plan.empty() && !is_saved(command_.plan);
+            if (is_root() && is_saved(command_.plan))
                 options.plan = read_plan(options);
             filtering.emplace(
                 communicator_, std::move(options),
@@ -343,10 +358,6 @@ class FilterRun {
 };
 
 int run_filter(const FilterCommand& command, const Call& call) {
-    if (command.filter.border != kernel::Border::constant)
-        call.refuse({"border_value"}, "expected --border constant");
-    if (command.filter.kernel != kernel::GaussianKernel::Weights::gaussian)
-        call.refuse({"truncate"}, "the kernel p3pc has a fixed size");
     launch_tiles(call, command.filter.grid, [&](Communicator communicator) {
         naming_options(call.options, [&] { FilterRun(command, communicator).run(); });
     });

@@ -20,7 +20,7 @@ std::string command_row(std::string_view name, std::string_view summary) {
 std::string with_value(const Field& field) {
     if (field.is_positional || field.kind == Field::Kind::flag)
         return field.called();
-    return fmt::format(fmt::runtime(field.without_value.empty() ? "{} {}" : "{} [{}]"),
+    return fmt::format(fmt::runtime(field.without_value.empty() ? "{} {}" : "{}[={}]"),
                        field.called(), field.value_name);
 }
 

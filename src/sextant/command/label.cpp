@@ -75,6 +75,29 @@ Record record_of(LabelCommand& command) {
     return record.include(record_of(command.reports));
 }
 
+constexpr std::string_view an_image = "an image", a_volume = "a volume";
+
+Effects effects_of(LabelCommand& command) {
+    Effects effects = effects_of(command.intensity);
+    for (Effect& effect : effects_of_planning(command.label.merging.machine))
+        effects.push_back(std::move(effect));
+    effects.push_back({{"machine", "no_probe"}, "--pattern states how tiles are merged", [&] {
+                           return command.label.merging.pattern == "auto";
+                       }});
+    effects.push_back({{"intensity"},
+                       "it adds columns to the table: expected --table or --report",
+                       [&] { return !command.table.empty() || !command.reports.report.empty(); }});
+    effects.push_back({{"fill_holes", "min_size", "keep_largest", "intensity", "intensity_channel"},
+                       "expected a volume",
+                       nullptr,
+                       a_volume});
+    effects.push_back({{"grid", "pattern", "machine", "no_probe"},
+                       "whose planes are divided among --ranks",
+                       nullptr,
+                       an_image});
+    return effects;
+}
+
 std::string kind_of_image(const FrameHeader& header) {
     return fmt::format("{} {}", header.channels < 3 ? "gray" : "colour", name(header.sample));
 }
@@ -278,14 +301,6 @@ void run_volume(const LabelCommand& command, const Call& call) {
     if (command.neighbours == "4" || command.neighbours == "8")
         throw InvalidTask(fmt::format("--neighbours {}: {} is a volume, expected 6, 18 or 26",
                                       command.neighbours, command.source.image));
-    if (command.label.grid)
-        throw InvalidTask(fmt::format("--grid is for images: {} is a volume, whose planes are "
-                                      "divided among --ranks",
-                                      command.source.image));
-    if (command.intensity && command.table.empty() && command.reports.report.empty())
-        throw InvalidTask("--intensity adds columns to the table: expected --table or --report");
-    if (!command.intensity && command.intensity.channel)
-        throw InvalidTask("--intensity-channel: expected --intensity");
     VolumeLabelCommand volume{command.source,  command.output, command.table, command.intensity, {},
                               command.reports, command.pyramid};
     volume.label.neighbours = neighbours_named(command.neighbours);
@@ -304,18 +319,15 @@ void run_volume(const LabelCommand& command, const Call& call) {
 }
 
 int run_label(const LabelCommand& given, const Call& call) {
-    if (is_volume(given.source)) {
+    const bool of_volume = is_volume(given.source);
+    call.check_effects_on(of_volume ? a_volume : an_image, given.source.image);
+    if (of_volume) {
         run_volume(given, call);
         return 0;
     }
     if (given.neighbours == "6" || given.neighbours == "18" || given.neighbours == "26")
         throw InvalidTask(fmt::format("--neighbours {}: {} is an image, expected 4 or 8",
                                       given.neighbours, given.source.image));
-    if (given.min_size > 0 || given.keep_largest > 0 || given.fill_holes || given.intensity)
-        throw InvalidTask(
-            fmt::format("--fill-holes, --min-size, --keep-largest and --intensity are "
-                        "for volumes: {} is an image",
-                        given.source.image));
     LabelCommand command = given;
     if (!given.neighbours.empty())
         command.label.neighbours = neighbours_named(given.neighbours);

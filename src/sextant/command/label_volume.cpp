@@ -260,6 +260,10 @@ Record record_of(IntensityChoice& intensity, std::string_view meaning) {
     return record;
 }
 
+Effects effects_of(const IntensityChoice& intensity) {
+    return {{{"intensity_channel"}, "expected --intensity", [&] { return bool(intensity); }}};
+}
+
 void label_volume(const VolumeLabelCommand& command, const Communicator& communicator) {
     LabelVolumeRun(command, communicator).run();
 }

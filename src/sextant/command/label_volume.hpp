@@ -31,6 +31,7 @@ struct IntensityChoice {
 };
 /// Declares `--intensity`, described by `meaning`, and `--intensity-channel`.
 Record record_of(IntensityChoice& intensity, std::string_view meaning);
+Effects effects_of(const IntensityChoice& intensity);
 
 /// The parts of `sextant label` that concern volumes.
 struct VolumeLabelCommand {

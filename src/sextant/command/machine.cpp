@@ -6,6 +6,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/machine/installation.hpp"
@@ -313,7 +314,7 @@ int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
     const std::vector<std::string>& paths = command.files;
     const std::vector<Twin> twins = twins_of(a, b);
     if (twins.empty()) {
-        throw InvalidTask(fmt::format("{} and {} have no value in common", paths[0], paths[1]));
+        throw InvalidData(fmt::format("{} and {} have no value in common", paths[0], paths[1]));
     }
     std::map<std::string, std::vector<Twin>> groups;
     for (const Twin& twin : twins)

@@ -7,6 +7,7 @@
 #include "sextant/command/help.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
 
@@ -18,6 +19,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -48,8 +50,8 @@ void declare(CLI::App& command, const Field& field, Given& given) {
         return;
     }
     CLI::Option* option = command.add_option(names, values);
-    if (field.kind != Field::Kind::texts) {
-        option->expected(field.without_value.empty() ? 1 : 0, 1)->allow_extra_args(false);
+    if (!field.is_positional || field.kind != Field::Kind::texts) {
+        option->expected(1)->allow_extra_args(false);
         option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
 }
@@ -85,6 +87,18 @@ std::vector<std::string> with_new_spellings(int argc, char** argv) {
             if (speaks())
                 print_note(fmt::format("{} is now called {}", option.before, option.now));
         }
+    }
+    return words;
+}
+
+/// The words of the command line, with those after the command assigned to options.
+std::vector<std::string> assigned(const Commands& commands, std::vector<std::string> words) {
+    for (const Operation* operation : commands.operations()) {
+        if (words.empty() || words[0] != operation->name)
+            continue;
+        std::vector<std::string> all = assigned_words(*operation, std::span(words).subspan(1));
+        all.insert(all.begin(), words[0]);
+        return all;
     }
     return words;
 }
@@ -128,7 +142,7 @@ std::string no_command(const Commands& commands, const std::vector<std::string>&
 /// synchronise without MPI.
 int say(const std::string& what, int code) {
     if (speaks())
-        std::fputs(fmt::format("sextant: {}\n", printable(what)).c_str(), stderr);
+        std::fputs(fmt::format("sextant: {}\n", printable(bounded_message(what))).c_str(), stderr);
     else
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return code;
@@ -138,8 +152,11 @@ int run(const Operation& operation, const Given& given, const std::string& progr
     try {
         return run_command(operation, given, program);
     } catch (const AgreedFailure& error) {
-        const int code = error.invalid_task() ? usage_error : failure;
+        const bool wrong_usage = error.fault() == AgreedFailure::Fault::task;
+        const int code = wrong_usage ? usage_error : failure;
         return error.reported() ? code : say(error.what(), code);
+    } catch (const InvalidData& error) {
+        return say(error.what(), failure);
     } catch (const InvalidTask& error) {
         return say(error.what(), usage_error);
     } catch (const std::bad_alloc&) {
@@ -223,7 +240,7 @@ int obey(const Commands& commands, int argc, char** argv) {
     for (const Operation* operation : commands.operations())
         add_command(app, *operation, given[operation]);
     try {
-        std::vector<std::string> words = with_new_spellings(argc, argv);
+        std::vector<std::string> words = assigned(commands, with_new_spellings(argc, argv));
         std::reverse(words.begin(), words.end()); // the order that CLI11 expects
         app.parse(std::move(words));
     } catch (const CLI::Success& shown) { // --help or --version was given

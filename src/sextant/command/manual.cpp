@@ -95,7 +95,7 @@ std::string manual_of(const Operation& operation) {
     if (!operation.notes.empty())
         text += verbatim("NOTES", operation.notes);
     return text + verbatim("EXAMPLES", operation.example) +
-           ".SH EXIT STATUS\n0 on success, 1 if a check or a run failed, 2 for invalid input.\n"
+           ".SH EXIT STATUS\n0 on success, 1 if a check or a run failed, 2 for incorrect usage.\n"
            ".SH SEE ALSO\n.BR sextant (1)\n";
 }
 
@@ -182,10 +182,11 @@ std::string zsh_completion(std::span<const Operation* const> operations) {
                     !field.choices.empty() ? fmt::format("({})", fmt::join(field.choices, " "))
                     : field.is_file        ? "_files"
                                            : " ");
+            const char* const equals = field.without_value.empty() ? "" : "=-";
             for (const std::string& spelling : spellings(field))
-                arguments += fmt::format(
-                    " \\\n            {}",
-                    in_quotes(fmt::format("{}[{}]{}", spelling, described(field.meaning), value)));
+                arguments += fmt::format(" \\\n            {}",
+                                         in_quotes(fmt::format("{}{}[{}]{}", spelling, equals,
+                                                               described(field.meaning), value)));
         }
         cases += fmt::format("    {})\n        _arguments{} \\\n            '*:file:_files' ;;\n",
                              operation->name, arguments);

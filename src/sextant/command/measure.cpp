@@ -49,6 +49,10 @@ Record record_of(MeasureCommand& command) {
     return record.include(std::move(reports));
 }
 
+Effects effects_of(MeasureCommand& command) {
+    return effects_of(command.intensity);
+}
+
 /// The label of a region, from the bits of its samples.
 std::string label_of(std::uint64_t bits, Sample sample) {
     switch (sample) {

@@ -2,19 +2,38 @@
 #include "sextant/command/operation.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::command {
 
-void Call::refuse(const std::vector<std::string_view>& names, std::string_view why) const {
-    for (const std::string_view name : names) {
+void Call::refuse(const Effect& effect, std::string_view why) const {
+    for (const std::string_view name : effect.options) {
+        const Field* const field = options.find(name);
+        if (!field)
+            throw std::logic_error(fmt::format("an effect names the unknown option {}", name));
         if (has(name))
-            throw InvalidTask(
-                fmt::format("{} has no effect here: {}", options.find(name)->called(), why));
+            throw InvalidTask(fmt::format("{} has no effect here: {}", field->called(), why));
+    }
+}
+
+void Call::check_effects() const {
+    for (const Effect& effect : effects) {
+        if (effect.condition && !effect.condition())
+            refuse(effect, effect.why);
+    }
+}
+
+void Call::check_effects_on(std::string_view kind, const std::string& input) const {
+    for (const Effect& effect : effects) {
+        if (!effect.input.empty() && effect.input != kind)
+            refuse(effect, fmt::format("{} is {}{}{}", input, kind, effect.why.empty() ? "" : ", ",
+                                       effect.why));
     }
 }
 
@@ -33,24 +52,42 @@ Record on_command_line(Record record) {
     return record;
 }
 
+bool is_list(const Field& field) {
+    constexpr std::string_view scales = "SCALE"; // one number, or one for each axis
+    return field.kind == Field::Kind::integers || field.kind == Field::Kind::texts ||
+           field.value_name.find(',') != std::string::npos || field.value_name.ends_with("LIST") ||
+           field.value_name == scales;
+}
+
 namespace {
 
-/// A remark if an option with an optional value took a word that was probably meant as the
-/// positional argument.
-std::string word_taken(const Record& options, const Field& positional,
-                       const std::map<std::string, std::vector<std::string>>& given) {
-    for (const Field& field : options.fields) {
-        const auto found = given.find(field.name);
-        if (field.without_value.empty() || found == given.end() || found->second.empty())
-            continue;
-        const std::string& word = found->second.front();
-        const auto& choices = positional.choices;
-        if (!word.empty() &&
-            (choices.empty() || std::find(choices.begin(), choices.end(), word) != choices.end()))
-            return fmt::format("; {} was taken as the value of {}: give that option last", word,
-                               field.called());
+/// The values of an option that is not a file, whose names may contain commas.
+std::vector<std::string> split_at_commas(const std::vector<std::string>& words) {
+    std::vector<std::string> values;
+    for (const std::string& word : words) {
+        std::size_t begin = 0;
+        for (std::size_t end = 0; end != word.npos; begin = end + 1) {
+            end = word.find(',', begin);
+            values.push_back(word.substr(begin, end - begin));
+        }
     }
-    return "";
+    return values;
+}
+
+void set_list(const Field& field, const std::vector<std::string>& words) {
+    if (field.kind != Field::Kind::texts)
+        return field.set(fmt::format("{}", fmt::join(words, ",")));
+    field.set_all(field.is_positional || field.is_file ? words : split_at_commas(words));
+}
+
+void set_one(const Field& field, const std::vector<std::string>& words) {
+    if (words.size() > 1)
+        throw InvalidTask(fmt::format("{} is given {} times", field.called(), words.size()));
+    const std::string& word = words.front();
+    if (word.empty() && !field.is_file && field.kind == Field::Kind::text)
+        throw InvalidTask(
+            fmt::format("{} is empty: expected {}", field.called(), field.value_name));
+    field.set(word);
 }
 
 } // namespace
@@ -65,25 +102,112 @@ Call call_of(const Operation& operation,
     for (const Field& field : call.options.fields) {
         const auto found = given.find(field.name);
         if (found == given.end() || found->second.empty()) {
-            const std::string taken =
-                field.is_positional ? word_taken(call.options, field, given) : "";
-            if (field.is_required || (!taken.empty() && !field.choices.empty()))
-                throw InvalidTask(fmt::format("{} is missing{}{}{}", field.called(),
-                                              field.meaning.empty() ? "" : ": ", field.meaning,
-                                              taken));
+            if (field.is_required)
+                throw InvalidTask(fmt::format("{} is missing{}{}", field.called(),
+                                              field.meaning.empty() ? "" : ": ", field.meaning));
             continue;
         }
-        if (found->second.size() > 1 && field.kind != Field::Kind::texts)
-            throw InvalidTask(
-                fmt::format("{} is given {} times", field.called(), found->second.size()));
-        const std::string& first = found->second.front();
-        if (field.kind == Field::Kind::texts)
-            field.set_all(found->second);
+        if (is_list(field))
+            set_list(field, found->second);
         else
-            field.set(first.empty() && !field.without_value.empty() ? field.without_value : first);
+            set_one(field, found->second);
         call.given.insert(field.name);
     }
     return call;
+}
+
+namespace {
+
+bool is_number_list(std::string_view word) {
+    for (std::size_t end = 0; end != word.npos;) {
+        end = word.find(',');
+        if (!parsed_number<double>(word.substr(0, end)))
+            return false;
+        word.remove_prefix(std::min(end, word.size() - 1) + 1);
+    }
+    return true;
+}
+
+class WordAssignment {
+  public:
+    explicit WordAssignment(const Operation& operation) : operation_(operation) {
+        for (const Field& field : operation.options.fields) {
+            if (field.is_positional)
+                arguments_ += field.kind == Field::Kind::texts ? any_number : 1;
+        }
+    }
+
+    std::vector<std::string> assigned(std::span<const std::string> words) {
+        std::vector<std::string> all;
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const std::string& word = words[i];
+            if (word.size() < 2 || word[0] != '-' || is_number_list(word)) {
+                add_word(word, all);
+                continue;
+            }
+            if (word == "--") { // no options follow
+                all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+                break;
+            }
+            const std::size_t equals = word.find('=');
+            const Field* const option = option_of(word.substr(0, equals));
+            all.push_back(word);
+            last_ = option && is_list(*option) ? option : nullptr;
+            open_ = nullptr;
+            if (!option || equals != word.npos || option->kind == Field::Kind::flag)
+                continue;
+            if (option->without_value.empty()) {
+                if (i + 1 < words.size())
+                    all.push_back(words[++i]);
+                continue;
+            }
+            open_ = option;
+            all.back() += "=" + option->without_value;
+        }
+        return all;
+    }
+
+  private:
+    static constexpr std::int64_t any_number = std::int64_t{1} << 40;
+
+    const Field* option_of(const std::string& name) const {
+        for (const Field& field : operation_.options.fields) {
+            const bool named =
+                name == field.called() ||
+                (field.option_letter && name == std::string{'-', field.option_letter});
+            if (named && !field.is_positional)
+                return &field;
+        }
+        return nullptr;
+    }
+
+    void add_word(const std::string& word, std::vector<std::string>& all) {
+        const bool is_number = last_ && last_->kind != Field::Kind::texts && is_number_list(word);
+        const bool is_input = arguments_ > 0 && !is_number && !(open_ && word == "-");
+        if (!is_input && last_) {
+            all.push_back(last_->called() + "=" + word);
+            return;
+        }
+        if (!is_input && open_) {
+            all.back() = open_->called() + "=" + word;
+        } else {
+            all.push_back(word);
+            arguments_ -= is_input;
+        }
+        last_ = open_ = nullptr;
+    }
+
+    const Operation& operation_;
+    std::int64_t arguments_ = 0;  // that no word has been assigned to yet
+    const Field* last_ = nullptr; // the list that takes further words
+    const Field* open_ = nullptr; // the option that takes the next word as its optional value
+};
+
+} // namespace
+
+std::vector<std::string> assigned_words(const Operation& operation,
+                                        std::span<const std::string> words) {
+    return WordAssignment(operation).assigned(words);
 }
 
 int run_command(const Operation& operation,

@@ -15,18 +15,40 @@
 
 namespace sextant::command {
 
+/// States when some options of a command have an effect. The function `Effects
+/// effects_of(Options&)` of a command, next to the record that declares the options, lists the
+/// options that do not always have one. If the user gives such an option in vain, it is refused:
+/// options are never ignored.
+struct Effect {
+    std::vector<std::string_view> options;
+    std::string why; ///< why they have none, or what they need: "expected --follow"
+    /// True if they have an effect, given the values of all options; null if this depends only on
+    /// the input.
+    std::function<bool()> condition = nullptr;
+    /// The only kind of input on which they have an effect, such as "a volume"; "": any.
+    std::string_view input = "";
+};
+using Effects = std::vector<Effect>;
+
 /// A call of a command: its options with their values, and which of them the user gave.
 struct Call {
     Record options;
     std::set<std::string, std::less<>> given;
     std::string program = {}; ///< the shell command that starts this program; empty: its path
+    Effects effects = {};     ///< as the command declares them
 
     std::string own_command() const { return program.empty() ? sextant::own_command() : program; }
 
     bool has(std::string_view option) const { return given.contains(option); }
-    /// Throws InvalidTask if the user gave any of these options, naming the first and why it has no
-    /// effect here: options are never ignored silently.
-    void refuse(const std::vector<std::string_view>& names, std::string_view why) const;
+    /// Throws InvalidTask if the user gave an option that has no effect with the values of the
+    /// others, naming the option and why.
+    void check_effects() const;
+    /// Throws InvalidTask if the user gave an option that has no effect on the input, which is
+    /// `kind`: "a volume".
+    void check_effects_on(std::string_view kind, const std::string& input) const;
+
+  private:
+    void refuse(const Effect& effect, std::string_view why) const;
 };
 
 /// A command: one source file and one row of the catalogue.
@@ -42,13 +64,18 @@ struct Operation {
     std::string_view notes = {}; ///< lines that --help shows between options and examples
 };
 
+/// True for an option that takes several values: separated by commas, in several words, or by
+/// repeating the option.
+bool is_list(const Field& field);
+
 /// Declares the fields of a record as options of a command line.
 Record on_command_line(Record record);
 
 /// Which of the processes started by a launcher, such as mpirun, run a command.
 enum class RunOn { every_rank, one_rank };
 
-/// Declares a command whose options are a struct. Requires a function `Record record_of(Options&)`.
+/// Declares a command whose options are a struct. Requires a function `Record record_of(Options&)`;
+/// calls `Effects effects_of(Options&)` if there is one.
 template <class Options>
 Operation declare_command(std::string_view name, std::string_view summary, std::string_view example,
                           int (*run)(const Options& options, const Call& call),
@@ -58,9 +85,23 @@ Operation declare_command(std::string_view name, std::string_view summary, std::
             summary,
             example,
             on_command_line(record_of(*options)),
-            [options, run](const Call& call) { return run(*options, call); },
+            [options, run](const Call& call) {
+                Call own = call;
+                if constexpr (requires { effects_of(*options); })
+                    own.effects = effects_of(*options);
+                own.check_effects();
+                return run(*options, own);
+            },
             ranks == RunOn::one_rank};
 }
+
+/// Assigns the words after a command to options that take a varying number of them, so that no
+/// option takes a word that is meant as an input. A number that follows a list of numbers is a
+/// further number. Other words go to the arguments without a name, such as inputs, as long as there
+/// are any left, and then to the option that they follow, if it is a list or its value is optional.
+/// Returns the words, with such values as "--option=value".
+std::vector<std::string> assigned_words(const Operation& operation,
+                                        std::span<const std::string> words);
 
 /// Sets the options to the given values, by field name, and checks that all required ones are
 /// present. Throws InvalidTask.

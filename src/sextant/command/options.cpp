@@ -8,6 +8,7 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -62,11 +63,24 @@ void naming_options(const Record& options, const std::function<void()>& part) {
         if (text.empty())
             throw;
         throw AgreedFailure(text, failure.fault());
+    } catch (const InvalidData&) {
+        throw; // names the data, not an option
     } catch (const InvalidTask& refused) {
         const std::string text = with_options(options, refused.what());
         if (text.empty())
             throw;
         throw InvalidTask(text);
+    }
+}
+
+void naming_data(const std::string& file, const std::function<void()>& part) {
+    try {
+        part();
+    } catch (const AgreedFailure& failure) {
+        const std::string text = failure.what();
+        if (failure.fault() != AgreedFailure::Fault::data || text.find(file) != std::string::npos)
+            throw;
+        throw AgreedFailure(fmt::format("{}: {}", file, text), failure.fault());
     }
 }
 
@@ -85,12 +99,10 @@ bool holds_other_data(const std::string& path) {
 } // namespace
 
 Field& declare_json(Record& record, std::string& json) {
-    // If the user omits the value, the option takes the next word, which may be meant as an input.
     Codec codec = {[&json] { return json; },
                    [&json](const Field&, std::string_view text) {
                        if (holds_other_data(std::string(text)))
-                           return "the name of a new file or of a JSON file; to omit the name, "
-                                  "give the option last";
+                           return "the name of a new file or of a JSON file";
                        json = text;
                        return "";
                    }};
@@ -218,6 +230,15 @@ void offer_no_probe(Record& record, planner::Probing& probing) {
         .add("no_probe", std::move(codec), "",
              "if there is no profile, use a built-in one; do not measure this machine")
         .kind = Field::Kind::flag;
+}
+
+bool is_saved(const std::string& plan) {
+    std::error_code unknown;
+    return !plan.empty() && std::filesystem::exists(plan, unknown);
+}
+
+Effects effects_of_planning(const std::string& machine) {
+    return {{{"no_probe"}, "--machine names a profile", [&] { return machine.empty(); }}};
 }
 
 Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual) {

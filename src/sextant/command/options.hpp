@@ -25,9 +25,9 @@ namespace sextant::command {
 struct Reports {
     std::string json, report;
 };
-/// Declares `--json [FILE]`.
+/// Declares `--json[=FILE]`.
 Field& declare_json(Record& record, std::string& json);
-/// Declares `--json [FILE]` and `--report FILE`.
+/// Declares `--json[=FILE]` and `--report FILE`.
 Record record_of(Reports& reports);
 /// Prints warnings; writes the JSON and the page if requested, and prints the text unless one of
 /// these goes to standard output. Throws InvalidFile.
@@ -73,6 +73,12 @@ void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
 /// Replaces the field "probe" by the flag `--no-probe`.
 void offer_no_probe(Record& record, planner::Probing& probing);
 
+/// True if the option `--plan` names a file that exists, whose plan is used.
+bool is_saved(const std::string& plan);
+
+/// The effects of `--no-probe` of a command that takes `--machine`.
+Effects effects_of_planning(const std::string& machine);
+
 /// Declares `--ranks`, the number of threads of this process; `usual` describes the default.
 Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual);
 
@@ -94,6 +100,10 @@ void launch_ranks_or_cores(const Call& call, const std::function<void(Communicat
 /// the name of one of these fields, or with the number of a rank and then this name, the name is
 /// replaced by that of the command-line option: "by_value" by "--by-value".
 void naming_options(const Record& options, const std::function<void()>& part);
+
+/// Runs a part of a command. If it throws AgreedFailure because of data (InvalidData), with a text
+/// that does not name this file, the name is added.
+void naming_data(const std::string& file, const std::function<void()>& part);
 
 /// The maximum number of ranks that are threads of one process.
 inline constexpr int most_threads = 1024;

@@ -80,6 +80,10 @@ Placement placement_of(const PlacementOptions& options, int ranks) {
                          (options.transport.empty() && placement.machine().transport == "threads");
     if (threads)
         placement.within_node = machine::Link::same_process;
+    if (threads && options.ranks_per_node)
+        throw InvalidTask(
+            fmt::format("--ranks-per-node {}: {} was measured with threads, which run on one node",
+                        *options.ranks_per_node, placement.machine().name));
     if (!threads && !options.ranks_per_node)
         return placement;
     const int each = threads ? ranks : static_cast<int>(*options.ranks_per_node);

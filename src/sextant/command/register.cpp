@@ -225,10 +225,11 @@ class RegisterRun {
             };
         }
         try {
-            naming_options(record_of(options_), [&] {
+            const auto run = [&] {
                 summary_.result = SeriesRegistration(communicator_, options_, control())
                                       .run(std::move(source), hooks);
-            });
+            };
+            naming_options(record_of(options_), [&] { naming_data(path_, run); });
         } catch (const AgreedFailure& failure) {
             std::string text = failure.what();
             if (text.ends_with("or restart"))
@@ -475,7 +476,6 @@ RegisterCommand followed(const RegisterCommand& command) {
 
 int run_register(const RegisterCommand& given, const Call& call) {
     if (!given.following.follow) {
-        call.refuse({"idle", "spool", "serve"}, "only with --follow");
         if (is_stream(given.source.image))
             throw InvalidFile(given.source.image,
                               "is a stream, whose frames can be read only once; add --follow");
@@ -513,6 +513,17 @@ Record record_of(RegisterCommand& command) {
     record.include(record_of(command.following));
     record.include(record_of(command.reports));
     return record;
+}
+
+Effects effects_of(RegisterCommand& command) {
+    return {
+        {{"idle", "spool", "serve"},
+         "only with --follow",
+         [&] { return command.following.follow; }},
+        {{"spool"},
+         fmt::format("{} is not a stream, whose frames must be kept", command.source.image),
+         [&] { return is_stream(command.source.image); }},
+        {{"gap"}, "--aligned=off writes no frames", [&] { return command.aligned.when != "off"; }}};
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/source_file.hpp"
@@ -50,6 +51,12 @@ Record record_of(ReportCommand& command) {
     return record;
 }
 
+Effects effects_of(ReportCommand& command) {
+    return {{{"title"}, "a chart (SVG) has its own title", [&] {
+                 return !command.output.ends_with(".svg");
+             }}};
+}
+
 constexpr std::size_t most_traces = 16; // with more traces, lanes could not be distinguished
 
 bool is_page(const std::string& path) {
@@ -79,7 +86,7 @@ int show_growth(const ReportCommand& command) {
     }
     page.figures = growth_charts(points);
     if (page.figures.empty())
-        throw InvalidTask(fmt::format(
+        throw InvalidData(fmt::format(
             "{}: expected positive CPU times for two or more different numbers of ranks or pixels",
             paths.front()));
     page.title = command.title_or("Sextant: scaling of compositing");

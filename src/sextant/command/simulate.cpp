@@ -79,6 +79,13 @@ Record record_of(SimulateCommand& command) {
     return record;
 }
 
+Effects effects_of(SimulateCommand& command) {
+    return {{{"operator"},
+             "expected --machine with a profile that has the operator's cost",
+             [&] { return !command.machine.empty(); }},
+            {{"operator"}, "--blend-rate states its cost", [&] { return !command.blend_rate; }}};
+}
+
 /// The operator's time per element, from passes over two operands of the size that each rank blends
 /// if the image is divided evenly.
 double seconds_per_application(const machine::Work& work, const ScheduleRequest& request) {
@@ -201,9 +208,7 @@ simulate::Simulation simulated(const SimulateCommand& command, const simulate::Q
     return simulate::simulate_on_clock(question);
 }
 
-int run_simulate(const SimulateCommand& command, const Call& call) {
-    if (command.machine.empty())
-        call.refuse({"operator"}, "expected --machine with a profile that has the operator's cost");
+int run_simulate(const SimulateCommand& command, const Call&) {
     const Reports& reports = command.reports;
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});

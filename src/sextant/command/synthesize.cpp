@@ -98,6 +98,16 @@ Record record_of(SynthesizeCommand& command) {
     return record;
 }
 
+Effects effects_of(SynthesizeCommand& command) {
+    return {{{"specimen", "contrast", "period", "amorphous", "detail"},
+             "the image is used unchanged",
+             [&] { return command.image.empty(); }},
+            {{"period", "amorphous"},
+             "only the lattice uses this option",
+             [&] { return command.specimen == "lattice"; }},
+            {{"warp_length"}, "expected --warp", [&] { return command.plan.warp != 0; }}};
+}
+
 std::vector<registration::Jump> jumps_from(const std::vector<int>& given) {
     if (given.size() % 3 != 0)
         throw InvalidTask(fmt::format("--jumps has {} numbers, expected three per jump: a frame, "
@@ -138,15 +148,6 @@ void check_field(ImageShape field) {
             fmt::format("these frames drift over {}x{} pixels, which need {} MiB, "
                         "expected up to {}; reduce --drift-x, --drift-y or --random-step",
                         field.width, field.height, field.elements() >> 18, most >> 18));
-}
-
-/// Refuses options that the specimen does not use.
-void check_specimen(const SynthesizeCommand& command, const Call& call) {
-    if (!command.image.empty())
-        call.refuse({"specimen", "contrast", "period", "amorphous", "detail"},
-                    "the image is used unchanged");
-    else if (command.specimen != "lattice")
-        call.refuse({"period", "amorphous"}, "only the lattice uses this option");
 }
 
 registration::Specimen specimen_from(const SynthesizeCommand& command, const SeriesPlan& plan) {
@@ -214,14 +215,13 @@ void write_frames(const SyntheticSeries& series, FrameSink& sink) {
     }
 }
 
-int run_synthesize(const SynthesizeCommand& command, const Call& call) {
+int run_synthesize(const SynthesizeCommand& command, const Call&) {
     const std::string& path = command.output;
     const std::string truth_path = command.truth.empty() ? path + ".json" : command.truth;
     const std::array outputs{path, truth_path};
     check_frames_name(path, Sample::f32);
     keep_inputs(files_named({command.image}), outputs);
     check_outputs(outputs);
-    check_specimen(command, call);
     const SeriesPlan plan = plan_from(command);
     const SyntheticSeries series(plan, specimen_from(command, plan));
     FrameHeader header;

@@ -6,7 +6,8 @@
 namespace sextant {
 
 /// A new folder for files of this process, which other users cannot read or replace. The destructor
-/// removes it with its files.
+/// removes it with its files; if the process is killed, the next one that makes such a folder there
+/// does.
 class PrivateFolder {
   public:
     /// Creates a folder in the folder `parent`; "": in the folder for temporary files. Throws

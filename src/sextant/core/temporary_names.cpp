@@ -216,22 +216,4 @@ bool is_in_temporary(const std::string& path) {
     return false;
 }
 
-TemporaryWorkFolder::TemporaryWorkFolder(const std::string& path) {
-    const std::string around = folder_of(path);
-    remove_abandoned(around);
-    for (Hold hold = Hold::removed; hold == Hold::removed;) {
-        path_ = new_temporary_name(around);
-        hold = mkdir(path_.c_str(), 0777) == 0 ? hold_temporary(path_) : Hold::failed;
-        if (hold == Hold::failed)
-            throw InvalidFile(path_,
-                              "cannot be created: " + std::generic_category().message(errno));
-    }
-}
-
-TemporaryWorkFolder::~TemporaryWorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-    release_temporary(path_);
-}
-
 } // namespace sextant

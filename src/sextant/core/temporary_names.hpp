@@ -31,20 +31,4 @@ void remove_abandoned(const std::string& folder);
 /// True for a path in a temporary folder.
 bool is_in_temporary(const std::string& path);
 
-/// A folder for the work of one process next to `path`, removed by the destructor.
-///
-/// Throws    InvalidFile if it cannot be created.
-class TemporaryWorkFolder {
-  public:
-    explicit TemporaryWorkFolder(const std::string& path);
-    TemporaryWorkFolder(const TemporaryWorkFolder&) = delete;
-    TemporaryWorkFolder& operator=(const TemporaryWorkFolder&) = delete;
-    ~TemporaryWorkFolder();
-
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
 } // namespace sextant

@@ -75,6 +75,14 @@ Record record_of(BenchCommand& command) {
     return record;
 }
 
+command::Effects effects_of(BenchCommand& command) {
+    return {
+        {{"simulated"}, "it is an option of bench scan", [&] { return command.what == "scan"; }},
+        {{"size"}, "only the built-in case of bench composite uses this option", [&] {
+             return command.what == "composite" && command.cases.empty();
+         }}};
+}
+
 /// The results of a benchmark in all its cases.
 struct Findings {
     nlohmann::ordered_json cases = nlohmann::ordered_json::array();
@@ -274,16 +282,7 @@ void rehearse_cases(const BenchCommand& command) {
     write_findings(command.reports, {"bench scan", ranks, simulated_clock, draws}, findings);
 }
 
-/// Refuses options that do not apply to this kind of benchmark.
-void check_request(const BenchCommand& command, const command::Call& call) {
-    if (command.what != "scan" && command.simulated)
-        throw InvalidTask("--simulated is an option of sextant bench scan");
-    if (command.what != "composite" || !command.cases.empty())
-        call.refuse({"size"}, "only the built-in case of bench composite uses this option");
-}
-
 int run_bench(const BenchCommand& command, const command::Call& call) {
-    check_request(command, call);
     if (command.simulated) {
         rehearse_cases(command);
         return 0;
@@ -292,8 +291,9 @@ int run_bench(const BenchCommand& command, const command::Call& call) {
         throw InvalidTask(fmt::format("--ranks {}: expected {} or fewer threads, or --simulated",
                                       command.ranks, command::most_threads));
     }
-    launch(command.ranks,
-           [&](Communicator communicator) { BenchRun(command, communicator).run(); });
+    command::launch_ranks(call, command.ranks, [&](const Communicator& communicator) {
+        BenchRun(command, communicator).run();
+    });
     return 0;
 }
 

@@ -96,6 +96,32 @@ bool under_a_launcher() {
     return detect_launcher().launcher != Launcher::none;
 }
 
+command::Effects effects_of(EvaluateCommand& command) {
+    const auto judges = [&] { return !command.judge.empty(); };
+    const auto simulates = [&] { return !command.platform.empty(); };
+    return {
+        {{"platform", "ranks", "machine"},
+         "--judge uses the values stored in its files",
+         [=] { return !judges(); }},
+        {{"cases", "seed", "launches", "rounds", "transport", "launcher"},
+         "nothing is measured",
+         [=] { return !judges() && !simulates(); }},
+        {{"machine"},
+         "with --platform, plans are made for the platform",
+         [=] { return !simulates(); }},
+        {{"ways", "clock"}, "expected --platform", simulates},
+        {{"ranks"},
+         "--launcher states the number of processes",
+         [&] { return command.task.transport != "mpi"; }},
+        {{"launcher"}, "expected --transport mpi", [&] { return command.task.transport == "mpi"; }},
+        {{"launches"},
+         "a launcher has started this one",
+         [&] { return command.task.launches == 1 || !under_a_launcher(); }},
+        {{"transport", "launcher"}, "a launcher has started the ranks", [] {
+             return !under_a_launcher();
+         }}};
+}
+
 std::string row(const Regrets& regrets) {
     return fmt::format("  {:<44} {:>7.1f} % {:>7.1f} % {:>7.1f} %\n", regrets.policy,
                        100 * regrets.mean(), 100 * regrets.p95(), 100 * regrets.worst());
@@ -177,8 +203,8 @@ void simulate_here(const EvaluateCommand& command) {
                                       command.task.ranks, command.configurations, command.clock}));
 }
 
-void measure_here(const EvaluateCommand& command) {
-    launch(command.task.ranks, [&](Communicator communicator) {
+void measure_here(const EvaluateCommand& command, const command::Call& call) {
+    command::launch_ranks(call, command.task.ranks, [&](const Communicator& communicator) {
         const bool first = communicator.rank() == 0;
         agree(communicator, [&] {
             if (first)
@@ -211,31 +237,14 @@ void judge_files(const EvaluateCommand& command) {
     tell(command, all);
 }
 
-/// Refuses options that do not apply to the requested mode: measuring, simulating or judging.
-void check_request(const EvaluateCommand& command, const command::Call& call) {
-    const bool judges = !command.judge.empty(), simulates = !command.platform.empty();
-    if (judges)
-        call.refuse({"platform", "ranks", "machine"},
-                    "--judge uses the values stored in its files");
-    if (judges || simulates)
-        call.refuse({"cases", "seed", "launches", "rounds", "transport", "launcher"},
-                    "nothing is measured");
-    if (simulates)
-        call.refuse({"machine"}, "with --platform, plans are made for the platform");
-    else
-        call.refuse({"ways", "clock"}, "expected --platform");
-    if (command.task.transport != "mpi")
-        call.refuse({"launcher"}, "expected --transport mpi");
-}
-
 int run_evaluate(const EvaluateCommand& command, const command::Call& call) {
-    check_request(command, call);
     if (!command.judge.empty())
         judge_files(command);
     else if (!command.platform.empty())
         simulate_here(command);
-    else if (under_a_launcher() || command.task.launches == 1)
-        measure_here(command);
+    else if (under_a_launcher() ||
+             (command.task.launches == 1 && command.task.transport == "threads"))
+        measure_here(command, call);
     else
         measure_in_launches(command);
     return 0;

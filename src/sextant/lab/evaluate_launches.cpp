@@ -12,6 +12,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/private_folder.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/lab/bench_composite.hpp"
@@ -22,7 +23,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace sextant::lab {
 
@@ -127,8 +127,9 @@ std::string command(const EvaluateTask& task, const std::string& file) {
     std::string command = own_command() + " evaluate --launches 1 -o " + shell_quoted(file);
     if (task.transport == "mpi")
         command = task.launcher + " " + command;
-    command += fmt::format(" --cases {} --seed {} --rounds {} --ranks {}", task.cases, task.seed,
-                           task.rounds, task.ranks);
+    command += fmt::format(" --cases {} --seed {} --rounds {}", task.cases, task.seed, task.rounds);
+    if (task.transport == "threads") // otherwise, the launcher states the number
+        command += fmt::format(" --ranks {}", task.ranks);
     if (!task.machine.empty())
         command += " --machine " + shell_quoted(task.machine);
     return command;
@@ -140,10 +141,7 @@ std::string command(const EvaluateTask& task, const std::string& file) {
 class SeparateLaunches {
   public:
     explicit SeparateLaunches(const EvaluateTask& task)
-        : task_(task),
-          file_((std::filesystem::temp_directory_path() /
-                 fmt::format("sextant-evaluate-{}.json", getpid()))
-                    .string()) {}
+        : task_(task), file_(folder_.file("launch.json")) {}
 
     Evaluation run() {
         std::optional<Evaluation> all;
@@ -177,10 +175,15 @@ class SeparateLaunches {
         run_process(command(task_, file_), patience);
         const Evaluation one = read_evaluation(file_);
         std::filesystem::remove(file_);
+        if ((one.transport == "threads") != (task_.transport == "threads"))
+            throw Error(
+                fmt::format("--launcher {}: a launch measured {}, expected processes of MPI",
+                            task_.launcher, one.transport));
         return one;
     }
 
     const EvaluateTask& task_;
+    const PrivateFolder folder_;
     const std::string file_;
     Progress progress_{true};
 };

@@ -155,18 +155,17 @@ Record record_of(ReproduceCommand& command) {
     return record;
 }
 
+command::Effects effects_of(ReproduceCommand& command) {
+    const auto has_sizes = [&] { return command.width > 0 || !command.values.empty(); };
+    return {
+        {{"size", "values"}, "it applies to paper p3pc", [&] { return command.paper == "p3pc"; }},
+        {{"ranks"}, "it is used with --size", [&] { return command.width > 0; }},
+        {{"whole"}, "all sizes given are estimated", [=] { return !has_sizes(); }}};
+}
+
 /// True if the user gives sizes to estimate instead of the paper's.
 bool has_sizes(const command::Call& call) {
     return call.has("size") || call.has("values");
-}
-
-void check_sizes(const ReproduceCommand& command, const command::Call& call) {
-    if (command.paper != "p3pc")
-        call.refuse({"size", "values"}, "it applies to paper p3pc");
-    if (!call.has("size"))
-        call.refuse({"ranks"}, "it is used with --size");
-    if (has_sizes(call))
-        call.refuse({"whole"}, "all sizes given are estimated");
 }
 
 std::vector<DasEstimates> estimates_for(const ReproduceCommand& command,
@@ -201,11 +200,6 @@ std::string summary_of(const Experiment& experiment, const Result& result) {
 int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
     if (command.paper != "all" && !is_paper(command.paper))
         throw InvalidTask(unknown_name("paper", command.paper, papers()));
-    if (!call.has("paper") && is_paper(command.json))
-        throw InvalidTask(fmt::format(
-            "PAPER is missing: {} was taken as the value of --json, which must come last",
-            command.json));
-    check_sizes(command, call);
     command::check_outputs(command::files_named({command.json}));
     const auto extent = command.whole ? Extent::whole : Extent::quick;
     auto all = nlohmann::ordered_json::array();

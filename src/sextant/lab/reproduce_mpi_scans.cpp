@@ -4,6 +4,7 @@
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_field.hpp"
+#include "sextant/core/private_folder.hpp"
 #include "sextant/lab/reproduce_experiments.hpp"
 #include "sextant/lab/reproduce_registration.hpp"
 
@@ -12,7 +13,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace sextant::lab {
 
@@ -63,25 +63,6 @@ Result libraries(Extent) {
 constexpr int processes = 8;
 constexpr Seconds application = .02;
 
-/// Deletes a file at the end of a scope.
-class ScratchPath {
-  public:
-    explicit ScratchPath(const char* kind)
-        : path_((std::filesystem::temp_directory_path() /
-                 fmt::format("sextant-mpi-scans-{}.{}", getpid(), kind))
-                    .string()) {}
-    ScratchPath(const ScratchPath&) = delete;
-    ScratchPath& operator=(const ScratchPath&) = delete;
-    ~ScratchPath() {
-        std::error_code ignored;
-        std::filesystem::remove(path_, ignored);
-    }
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
 bool is_mpich() {
     return mpi_of_build().starts_with("MPICH");
 }
@@ -89,23 +70,22 @@ bool is_mpich() {
 /// Times scans of one value per process, by `sextant-lab bench scan` under MPI's launcher, and adds
 /// a row for each. `selected`: selects recursive doubling for Open MPI's blocking scans.
 void time_scans(Result& result, bool selected) {
-    const ScratchPath cases("cases.json"), found("json");
+    const PrivateFolder folder;
+    const std::string cases = folder.file("cases.json"), found = folder.file("found.json");
     command::write_text(
-        cases.path(),
-        fmt::format(R"({{"cases": [{{"values": {}, "strategies": ["scan-then-propagate"],)"
-                    R"( "algorithms": ["serial", "kogge-stone"],)"
-                    R"( "times": {{"kind": "constant", "mean": {}}}}}]}})",
-                    processes, application));
+        cases, fmt::format(R"({{"cases": [{{"values": {}, "strategies": ["scan-then-propagate"],)"
+                           R"( "algorithms": ["serial", "kogge-stone"],)"
+                           R"( "times": {{"kind": "constant", "mean": {}}}}}]}})",
+                           processes, application));
     const std::string variables =
         selected ? "OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_scan_algorithm=2 "
                    "OMPI_MCA_coll_tuned_exscan_algorithm=2 "
                  : "";
-    run_process(fmt::format("env {}{} -n {} {} bench scan --cases {} --rounds 5 --json {}",
+    run_process(fmt::format("env {}{} -n {} {} bench scan --cases {} --rounds 5 --json={}",
                             variables, is_mpich() ? "mpiexec.hydra" : "mpirun --oversubscribe",
-                            processes, own_command(), shell_quoted(cases.path()),
-                            shell_quoted(found.path())),
+                            processes, own_command(), shell_quoted(cases), shell_quoted(found)),
                 120);
-    const JsonField file = JsonField::read(found.path());
+    const JsonField file = JsonField::read(found);
     for (const JsonField& row : file.at("cases")[0].at("results").items()) {
         const std::string name = row.at("name").text();
         const double seconds = row.at("seconds").at("median").number(0, JsonField::most);

@@ -6,6 +6,7 @@
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_field.hpp"
+#include "sextant/core/private_folder.hpp"
 #include "sextant/lab/reproduce_experiments.hpp"
 #include "sextant/machine/installation.hpp"
 
@@ -20,25 +21,6 @@ namespace sextant::lab {
 namespace {
 
 namespace filesystem = std::filesystem;
-
-/// A folder that is removed at the end.
-class PassingFolder {
-  public:
-    PassingFolder()
-        : path_(filesystem::temp_directory_path() / fmt::format("sextant-reproduce-{}", getpid())) {
-        filesystem::create_directories(path_);
-    }
-    PassingFolder(const PassingFolder&) = delete;
-    PassingFolder& operator=(const PassingFolder&) = delete;
-    ~PassingFolder() {
-        std::error_code ignored;
-        filesystem::remove_all(path_, ignored);
-    }
-    std::string file(const char* name) const { return path_ / name; }
-
-  private:
-    const filesystem::path path_;
-};
 
 /// The path of sextant-lab; empty if it is not installed.
 std::string laboratory() {
@@ -60,7 +42,7 @@ constexpr const char* scatter_cases = R"({"cases": [
      "sizes": [4096, 65536, 1048576]}]})";
 
 /// Runs the launch; returns the file with its results.
-std::string timed_scatters(const PassingFolder& folder, Extent extent) {
+std::string timed_scatters(const PrivateFolder& folder, Extent extent) {
     const std::string program = laboratory(), mpi = mpi_of_build();
     if (mpi.empty())
         throw Error("Sextant was built without MPI");
@@ -70,7 +52,7 @@ std::string timed_scatters(const PassingFolder& folder, Extent extent) {
         throw Error("a launch cannot start another launch");
     write_file(folder.file("cases.json"), scatter_cases);
     constexpr Seconds patience = 120;
-    run_process(fmt::format("{} -n {} {} bench collective --cases {} --rounds {} --json {} 2>&1",
+    run_process(fmt::format("{} -n {} {} bench collective --cases {} --rounds {} --json={} 2>&1",
                             mpi.starts_with("MPICH") ? "mpiexec.hydra" : "mpirun", scattering_ranks,
                             shell_quoted(program), shell_quoted(folder.file("cases.json")),
                             extent == Extent::quick ? 11 : 101,
@@ -108,7 +90,7 @@ Result figure_4_here(Extent extent) {
                   {},
                   {}};
     try {
-        const PassingFolder folder;
+        const PrivateFolder folder;
         add_rows(result, timed_scatters(folder, extent));
     } catch (const Error& error) {
         result.claims = {unknown(statement, error.what())};

@@ -6,10 +6,11 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/private_folder.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/core/temporary_names.hpp"
 #include "sextant/lab/mpi_algorithms.hpp"
 #include "sextant/lab/tune_choice.hpp"
 #include "sextant/lab/tune_launch.hpp"
@@ -75,6 +76,16 @@ Record record_of(TuneCommand& command) {
     return record;
 }
 
+command::Effects effects_of(TuneCommand& command) {
+    return {{{"launcher", "launches", "pairs", "commutative"},
+             "--once is a single launch",
+             [&] { return !command.once; }},
+            {{"algorithms"}, "expected --once", [&] { return command.once; }},
+            {{"collectives", "launches", "commutative"},
+             "--verify compares the rules of the file",
+             [&] { return command.verify.empty(); }}};
+}
+
 void write_results(const TuneCommand& command, const TuneResults& results, const std::string& json,
                    const std::string& text) {
     if (!command.csv.empty())
@@ -106,19 +117,6 @@ void tune_once(const TuneCommand& command) {
         });
     });
 }
-
-/// A file that is removed at the end.
-class PassingFile {
-  public:
-    explicit PassingFile(std::string name) : path(std::move(name)) {}
-    PassingFile(const PassingFile&) = delete;
-    PassingFile& operator=(const PassingFile&) = delete;
-    ~PassingFile() {
-        std::error_code ignored;
-        std::filesystem::remove(path, ignored);
-    }
-    const std::string path;
-};
 
 bool begins_with_any(std::string_view text, std::span<const std::string_view> prefixes) {
     return std::any_of(prefixes.begin(), prefixes.end(),
@@ -180,9 +178,7 @@ class TuneCampaign {
         : command_(command),
           program_(std::move(program)),
           launcher_(command.launcher),
-          folder_(
-              std::filesystem::absolute(command.verify.empty() ? command.output : command.verify)
-                  .string()) {
+          folder_(folder_of(command.verify.empty() ? command.output : command.verify)) {
         if (launcher_.empty())
             launcher_ = fmt::format(
                 "{} -n {}", mpi_of_build().starts_with("MPICH") ? "mpiexec.hydra" : "mpirun",
@@ -196,13 +192,13 @@ class TuneCampaign {
             results.measured.push_back(launch(command_.task, {{dynamic, "1"}}));
         }
         results.rules = choose_rules(results.measured, command_.commutative);
-        const PassingFile candidate(scratch("rules"));
+        const std::string candidate = folder_.file("rules");
         if (!results.rules.empty()) {
             TuningRules rules = heading(results.any());
             for (const TunedRule& each : results.rules)
                 rules.rules.push_back(each.rule);
-            command::write_text(candidate.path, to_text(rules));
-            compare(results, rules, candidate.path);
+            command::write_text(candidate, to_text(rules));
+            compare(results, rules, candidate);
         }
         results.written = heading(results.any());
         for (const TunedRule& each : results.rules) {
@@ -255,10 +251,6 @@ class TuneCampaign {
                 {}};
     }
 
-    std::string scratch(std::string_view what) const {
-        return fmt::format("{}/{}", folder_.path(), what);
-    }
-
     /// Runs pairs of launches with and without the rules, and sets their evidence. The order within
     /// pairs alternates.
     void compare(TuneResults& results, const TuningRules& rules, const std::string& path) {
@@ -287,12 +279,12 @@ class TuneCampaign {
 
     TuneLaunch launch(const TuneTask& task, const std::vector<Variable>& variables) const {
         constexpr Seconds patience = 3600;
-        const PassingFile file(scratch("json"));
+        const std::string file = folder_.file("launch.json");
         std::string line = "env";
         for (const Variable& each : variables)
             line += fmt::format(" {}={}", each.name, shell_quoted(each.value));
-        line += fmt::format(" {} {} tune --once --json {} --rounds {}", launcher_, program_,
-                            shell_quoted(file.path), task.rounds);
+        line += fmt::format(" {} {} tune --once --json={} --rounds {}", launcher_, program_,
+                            shell_quoted(file), task.rounds);
         std::string sizes;
         for (const std::int64_t size : task.sizes)
             sizes += fmt::format("{}{}", sizes.empty() ? "" : ",", size);
@@ -303,28 +295,21 @@ class TuneCampaign {
         } catch (const Error& error) {
             throw Error(fmt::format("a launch by '{}' failed: {}", launcher_, error.what()));
         }
-        return read_launch(file.path);
+        return read_launch(file);
     }
 
     const TuneCommand& command_;
     const std::string program_;
     std::string launcher_;
-    const TemporaryWorkFolder folder_; ///< on a cluster, all nodes can read it
+    const PrivateFolder folder_; ///< on a cluster, all nodes can read it
     Progress progress_{true};
 };
 
-/// Refuses options that do not apply to the requested mode.
-void check_modes(const TuneCommand& command, const command::Call& call) {
+/// Checks the mode and the values.
+void check_modes(const TuneCommand& command) {
     const int modes = command.once + !command.verify.empty() + !command.output.empty();
     if (modes != 1)
         throw InvalidTask("expected one of --output FILE, --verify FILE and --once");
-    if (command.once)
-        call.refuse({"launcher", "launches", "pairs", "commutative"}, "--once is a single launch");
-    else
-        call.refuse({"algorithms"}, "expected --once");
-    if (!command.verify.empty())
-        call.refuse({"collectives", "launches", "commutative"},
-                    "--verify compares the rules of the file");
     check_task(command.task);
     if (!command.output.empty() && command.task.sizes.size() < 2)
         throw InvalidTask("--sizes: expected two sizes or more, the ends of classes of sizes");
@@ -343,13 +328,13 @@ std::string usage_of(const TuneResults& results, const std::string& output) {
 int run_tune(const TuneCommand& command, const command::Call& call) {
     const LaunchedBy by = detect_launcher();
     if (command.once) {
-        check_modes(command, call);
+        check_modes(command);
         tune_once(command);
         return 0;
     }
     if (by.rank > 0)
         return 0; // rank 0 starts the launches
-    check_modes(command, call);
+    check_modes(command);
     const std::string mismatch = launcher_mismatch(by);
     if (!mismatch.empty())
         throw InvalidTask(mismatch);
