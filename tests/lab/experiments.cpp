@@ -48,6 +48,27 @@ TEST(Reproduce, a_result_agrees_if_it_is_within_a_quarter_of_the_published_value
     EXPECT_EQ(verdict({"", std::nullopt, {134}}), "");
 }
 
+TEST(Reproduce, counts_agree_if_they_are_equal_and_bounds_if_they_are_kept) {
+    EXPECT_EQ(verdict({.label = "", .theirs = 4, .ours = {5}, .match = Match::at_most}), "differs");
+    EXPECT_EQ(verdict({.label = "", .theirs = 4, .ours = {1}, .match = Match::at_most}), "agrees");
+    EXPECT_EQ(verdict({.label = "", .theirs = 7, .ours = {6}, .match = Match::count}), "differs");
+    EXPECT_EQ(verdict({.label = "", .theirs = 7, .ours = {7}, .match = Match::count}), "agrees");
+    const Result table = result_of(experiment("shift-based", "Table 1"), Extent::quick);
+    for (const Row& each : table.rows)
+        EXPECT_TRUE(each.match == Match::count || each.match == Match::at_most) << each.label;
+}
+
+TEST(Reproduce, a_quick_run_judges_no_statement_about_cases_that_it_does_not_compute) {
+    const auto judged = [](const char* paper, const char* item) {
+        const Result found = result_of(experiment(paper, item), Extent::quick);
+        EXPECT_FALSE(found.claims.empty()) << item;
+        return std::ranges::count_if(found.claims, &Claim::can_be_known);
+    };
+    EXPECT_EQ(judged("c3", "section 4.2"), 0);
+    EXPECT_EQ(judged("radix-k", "Figure 7"), 0);
+    EXPECT_EQ(judged("scan", "definition 3.1.3"), 1); // a quick run computes all cases
+}
+
 TEST(Reproduce, prefix_circuits_have_their_published_span_and_work) {
     expect_all_claims(experiment("scan", "circuits").run(Extent::quick));
 }

@@ -11,6 +11,7 @@
 #include "sextant/lab/reproduce_p3pc.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -41,12 +42,13 @@ std::string line(const Row& row, bool has_numbers) {
 }
 
 /// The result as a Markdown table.
-std::string table(const Result& result) {
+std::string table(const Experiment& experiment, const Result& result) {
     const bool has_numbers = std::any_of(result.rows.begin(), result.rows.end(),
                                          [](const Row& row) { return row.theirs.has_value(); });
     std::string text =
         fmt::format("| {} |{} {} |{}\n", result.unit, has_numbers ? " paper |" : "",
-                    fmt::join(result.columns, " | "), has_numbers ? " ours / paper | |" : "");
+                    fmt::join(result.columns, " | "),
+                    has_numbers ? fmt::format(" ours / paper | {} |", name(experiment.basis)) : "");
     const std::size_t columns = 1 + result.columns.size() + (has_numbers ? 3 : 0);
     text += "|";
     for (std::size_t i = 0; i < columns; ++i)
@@ -61,7 +63,7 @@ std::string table(const Result& result) {
 
 std::string_view verdict(const Claim& claim) {
     if (!claim.can_be_known)
-        return "cannot be known";
+        return "not judged";
     return claim.holds ? "holds" : "**does not hold**";
 }
 
@@ -76,7 +78,7 @@ std::string text_of(const Experiment& experiment, const Result& result) {
     std::string text = fmt::format("## {}, {}: {}\n\n{}.\n\n", experiment.paper, experiment.item,
                                    experiment.title, experiment.setting);
     if (!result.rows.empty())
-        text += table(result);
+        text += table(experiment, result);
     for (const Claim& claim : result.claims)
         text += fmt::format("\n- \"{}\": {} ({}).", claim.text, verdict(claim), claim.found);
     if (!result.claims.empty())
@@ -92,6 +94,7 @@ nlohmann::ordered_json json_of(const Experiment& experiment, const Result& resul
                                 {"title", experiment.title},
                                 {"setting", experiment.setting},
                                 {"reasons", experiment.reasons},
+                                {"basis", name(experiment.basis)},
                                 {"unit", result.unit},
                                 {"columns", result.columns},
                                 {"rows", nlohmann::ordered_json::array()},
@@ -178,24 +181,68 @@ std::vector<DasEstimates> estimates_for(const ReproduceCommand& command,
     return estimates;
 }
 
-/// Counts of the verdicts of a table or figure, as a row of the table of all of them.
-std::string summary_of(const Experiment& experiment, const Result& result) {
-    const auto rows_that = [&](std::string_view wanted) {
-        return std::ranges::count_if(result.rows, [&](const Row& row) {
-            return !row.only_in_json && verdict(row) == wanted;
-        });
-    };
-    const auto claims_that = [&](bool holds) {
-        return std::ranges::count_if(result.claims, [&](const Claim& claim) {
-            return claim.can_be_known && claim.holds == holds;
-        });
-    };
-    const auto unknown = std::ranges::count_if(
-        result.claims, [](const Claim& claim) { return !claim.can_be_known; });
-    return fmt::format("| {}, {} | {} | {} | {} | {} | {} | {} |\n", experiment.paper,
-                       experiment.item, rows_that("agrees"), rows_that("differs"), rows_that(""),
-                       claims_that(true), claims_that(false), unknown);
-}
+constexpr Basis all_bases[] = {Basis::printed, Basis::fitted, Basis::own};
+
+/// Counts of verdicts of rows and statements.
+struct Tally {
+    std::array<std::array<std::int64_t, 2>, std::size(all_bases)> rows{}; ///< agree, differ
+    std::int64_t without_number = 0, hold = 0, fail = 0, not_judged = 0;
+
+    void add(const Experiment& experiment, const Result& result) {
+        auto& own = rows[static_cast<std::size_t>(experiment.basis)];
+        for (const Row& row : result.rows) {
+            if (row.only_in_json)
+                continue;
+            const std::string_view found = verdict(row);
+            own[0] += found == "agrees";
+            own[1] += found == "differs";
+            without_number += found.empty();
+        }
+        for (const Claim& claim : result.claims) {
+            hold += claim.can_be_known && claim.holds;
+            fail += claim.can_be_known && !claim.holds;
+            not_judged += !claim.can_be_known;
+        }
+    }
+
+    std::string row(const std::string& title) const {
+        std::string text = fmt::format("| {} |", title);
+        for (const auto& [agree, differ] : rows)
+            text += agree + differ == 0 ? " |" : fmt::format(" {}, {} |", agree, differ);
+        return text + fmt::format(" {} | {} | {} | {} |\n", without_number, hold, fail, not_judged);
+    }
+};
+
+/// The table of all tables and figures.
+class Summary {
+  public:
+    void add(const Experiment& experiment, const Result& result) {
+        Tally tally;
+        tally.add(experiment, result);
+        rows_ += tally.row(fmt::format("{}, {}", experiment.paper, experiment.item));
+        all_.add(experiment, result);
+    }
+    std::string text() const {
+        std::string columns, line;
+        for (const Basis basis : all_bases) {
+            columns += fmt::format(" {} |", name(basis));
+            line += "---:|";
+        }
+        return "## All tables and figures\n\n"
+               "Rows that agree, and rows that differ: with numbers or formulas that the paper "
+               "prints; with numbers of a measurement to which values were fitted; and where both "
+               "columns are evaluated from the same formulas or tables, so that they can hardly "
+               "differ. Then rows without a published number; statements that hold, that do not, "
+               "and that are not judged.\n\n"
+               "| |" +
+               columns + " no number | hold | do not hold | not judged |\n|---|" + line +
+               "---:|---:|---:|---:|\n" + rows_ + all_.row("all");
+    }
+
+  private:
+    std::string rows_;
+    Tally all_;
+};
 
 int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
     if (command.paper != "all" && !is_paper(command.paper))
@@ -203,9 +250,9 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
     command::check_outputs(command::files_named({command.json}));
     const auto extent = command.whole ? Extent::whole : Extent::quick;
     auto all = nlohmann::ordered_json::array();
-    std::string summary;
+    Summary summary;
     const auto show = [&](const Experiment& experiment, const Result& result) {
-        summary += summary_of(experiment, result);
+        summary.add(experiment, result);
         if (!command.json.empty())
             all.push_back(json_of(experiment, result));
         else
@@ -217,7 +264,7 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
     for (const Experiment& experiment : all_experiments()) {
         const bool chosen = command.paper == "all" || command.paper == experiment.paper;
         if (chosen && !has_sizes(call))
-            show(experiment, experiment.run(extent));
+            show(experiment, result_of(experiment, extent));
     }
     if (!command.json.empty())
         command::write_text(command.json,
@@ -229,13 +276,7 @@ int run_reproduce(const ReproduceCommand& command, const command::Call& call) {
                                              1) +
                                 "\n");
     else
-        command::print_text(
-            "## All tables and figures\n\n"
-            "Rows that agree, that differ, and without a published number; statements that hold, "
-            "that do not, and that cannot be judged.\n\n"
-            "| | agree | differ | no number | hold | do not hold | cannot be known |\n"
-            "|---|---:|---:|---:|---:|---:|---:|\n" +
-            summary);
+        command::print_text(summary.text());
     return 0;
 }
 

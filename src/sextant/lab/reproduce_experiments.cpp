@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
@@ -163,8 +164,32 @@ std::string_view verdict(const Row& row) {
     const std::optional<double> found = ratio(row);
     if (!found)
         return "";
-    constexpr double most = 1.25;
-    return *found <= most && *found * most >= 1 ? "agrees" : "differs";
+    constexpr double most = 1.25, rounding = 5e-3;
+    bool agrees = *found <= most && *found * most >= 1;
+    if (row.match == Match::count)
+        agrees = std::abs(*found - 1) <= rounding;
+    else if (row.match == Match::at_most)
+        agrees = *found <= 1 + rounding;
+    return agrees ? "agrees" : "differs";
+}
+
+std::string_view name(Basis basis) {
+    return basis == Basis::printed  ? "printed numbers"
+           : basis == Basis::fitted ? "fitted"
+                                    : "own evaluation";
+}
+
+Result result_of(const Experiment& experiment, Extent::Kind extent) {
+    bool selects = false;
+    Result result = experiment.run({extent, &selects});
+    for (Row& row : result.rows)
+        row.match = row.match.value_or(experiment.match);
+    for (Claim& claim : result.claims) {
+        if (selects)
+            claim =
+                unknown(claim.text, "only some of the cases were computed; --whole computes all");
+    }
+    return result;
 }
 
 } // namespace sextant::lab

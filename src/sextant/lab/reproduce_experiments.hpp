@@ -17,12 +17,28 @@ namespace sextant::lab {
 /// The entry of a column that a row does not have.
 inline constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
+/// What agreement with a paper's number means.
+enum class Basis {
+    printed, ///< the paper prints the number or the formula, and ours does not use it
+    fitted,  ///< ours uses values fitted to numbers of the same measurement
+    own,     ///< both are evaluated from the same formulas or tables, so they can hardly differ
+};
+std::string_view name(Basis basis);
+
+/// When numbers agree.
+enum class Match {
+    factor,  ///< within a factor of 1.25
+    count,   ///< equal; for counts
+    at_most, ///< ours is at most the paper's, which is a bound
+};
+
 /// One case: the paper's number, if printed, and our numbers, one per column.
 struct Row {
     std::string label;
     std::optional<double> theirs;
     std::vector<double> ours;
     bool only_in_json = false; ///< true for details that would make a table on a page too long
+    std::optional<Match> match = {}; ///< if it is not that of the experiment
 };
 
 /// A statement of the paper, and whether our results support it.
@@ -47,8 +63,22 @@ struct Result {
     std::vector<Claim> claims;
 };
 
-/// The extent of an experiment: some cases, which take seconds, or all.
-enum class Extent { quick, whole };
+/// The extent of an experiment: some cases, which take seconds, or all. It notices whether a quick
+/// experiment depends on it, and thus computes only some of the cases.
+class Extent {
+  public:
+    enum Kind { quick, whole };
+    Extent(Kind kind, bool* selects = nullptr) : kind_(kind), selects_(selects) {}
+    friend bool operator==(const Extent& extent, Kind kind) {
+        if (extent.kind_ == quick && extent.selects_)
+            *extent.selects_ = true;
+        return extent.kind_ == kind;
+    }
+
+  private:
+    Kind kind_;
+    bool* selects_;
+};
 
 /// One table or figure of a paper, and the function that reproduces it.
 struct Experiment {
@@ -58,7 +88,13 @@ struct Experiment {
     std::string_view setting; ///< assumptions and fitted values
     std::string_view reasons; ///< reasons why our numbers differ, if they do
     Result (*run)(Extent extent);
+    Basis basis = Basis::printed;
+    Match match = Match::factor;
 };
+
+/// Runs an experiment. Statements are judged only if all cases were computed. Rows have the match
+/// of the experiment, unless they have their own.
+Result result_of(const Experiment& experiment, Extent::Kind extent);
 
 /// Every experiment, by paper.
 std::vector<Experiment> all_experiments();
@@ -66,8 +102,8 @@ std::vector<Experiment> all_experiments();
 /// Our number (the compared column) divided by the paper's. Empty if the paper has no number.
 std::optional<double> ratio(const Row& row);
 
-/// "agrees" if the numbers differ by a factor of at most 1.25, else "differs"; "" if the paper has
-/// no number.
+/// "agrees" or "differs", by the match of the row, or else by a factor; "" if the paper has no
+/// number.
 std::string_view verdict(const Row& row);
 
 /// Cavin and Demengeon, EGPGV 2012: Table 1.

@@ -397,9 +397,9 @@ namespace {
 
 constexpr Experiment experiments[] = {
     {paper_of_estimates, "Figure 9", "scatter, gather and border exchange, two models", setting,
-     reasons, figure_9},
-    {paper_of_estimates, "Figure 10", "all decompositions on 16 nodes", setting, reasons,
-     figure_10},
+     reasons, figure_9, Basis::own},
+    {paper_of_estimates, "Figure 10", "all decompositions on 16 nodes", setting, reasons, figure_10,
+     Basis::own},
     {paper_of_estimates, "Figure 11", "a Beowulf cluster",
      "the values measured on this machine were not published, so no number can be compared: a "
      "bound with 100 Mbit/s, 100 us for an empty message (assumed), and the additional times of "

@@ -276,13 +276,14 @@ constexpr Experiment message_experiments[] = {
     {paper_of_messages, "Table 1", "costs of messages on DAS",
      "the profile machines/das.json, from which all predictions for DAS are made, at the sizes of "
      "the paper's table; the page shows the largest size, --json all sizes",
-     "", table_1_of_p3pc},
+     "", table_1_of_p3pc, Basis::own},
     {paper_of_messages, "Figure 2", "one message by path, layout and size", setting_of_messages,
-     reasons_of_messages, figure_2_of_p3pc},
+     reasons_of_messages, figure_2_of_p3pc, Basis::own},
     {paper_of_messages, "sections 4, 5", "sizes of kernels and messages",
      "the kernels named p3pc, and the schedules of Figures 9 and 10 with the borders that each "
      "derivative needs",
-     "the smallest message of the figures has 192 values, not 192 bytes", kernels_and_messages}};
+     "the smallest message of the figures has 192 values, not 192 bytes", kernels_and_messages,
+     Basis::printed, Match::count}};
 
 } // namespace
 

@@ -318,7 +318,7 @@ constexpr Experiment experiments[] = {
      "one of the two. Only reduce-scatter reaches all, by binary swap. The steps of Direct-Send "
      "are one round of p - 1 messages, which are sent in p - 1 rounds here so that a window can "
      "limit them",
-     table_1},
+     table_1, Basis::printed, Match::count},
     {"radix-k", "Figure 1", "Binary-Swap compared with MPI's reductions",
      "Blue Gene/P as for Figure 3. The paper names no algorithms, so those of MPICH for a "
      "user-defined operator and long vectors are used. Pairwise exchange requires a commutative "
@@ -330,7 +330,7 @@ constexpr Experiment experiments[] = {
      "Reduce-scatter in order is more than 3 times as slow",
      figure_1},
     {"radix-k", "Figure 2", "rounds and groups of 12 ranks", "counted on the schedule", "",
-     figure_2},
+     figure_2, Basis::printed, Match::count},
     {"radix-k", "Figure 3", "Binary-Swap and [8, 8] on 64 nodes",
      "Blue Gene/P, 374 MB/s per link; 1.5 us per message and 25 Mpx/s are assumed, because the "
      "paper states neither. The paper draws time lines without numbers: durations cannot be known. "

@@ -99,15 +99,17 @@ Result figure_6(Extent extent) {
         result.claims.push_back({fmt::format("mapping to blocks of {} is faster", blocks),
                                  ratio > 1.02, fmt::format("{:.2f} times on average", ratio)});
     };
-    result.claims = {{"unmapped, the best vectors have fairly large radices such as 16 or 32",
-                      high(unmapped.radices), name_of(unmapped.radices)},
-                     {"mapped to blocks of 2x2x2, the best vectors include the radix 8",
-                      std::ranges::count(mapped.radices, 8) > 0, name_of(mapped.radices)},
-                     {"wrap-around links matter, most for large radices",
-                      high_loss > 1.3 && high_loss > low_loss,
-                      fmt::format("{:.2f} times with a radix of 16 or more, {:.2f} times with "
-                                  "radices of 2 and 4",
-                                  high_loss, low_loss)}};
+    result.claims = {
+        {"unmapped, the best vectors have fairly large radices such as 16 or 32",
+         std::ranges::count(unmapped.radices, 16) + std::ranges::count(unmapped.radices, 32) > 0,
+         name_of(unmapped.radices)},
+        {"mapped to blocks of 2x2x2, the best vectors include the radix 8",
+         std::ranges::count(mapped.radices, 8) > 0, name_of(mapped.radices)},
+        {"wrap-around links matter, most for large radices",
+         high_loss > 1.3 && high_loss > low_loss,
+         fmt::format("{:.2f} times with a radix of 16 or more, {:.2f} times with "
+                     "radices of 2 and 4",
+                     high_loss, low_loss)}};
     gain("2x2x2", in_eights);
     gain("4x4x4 in XYZ order", in_xyz);
     gain("4x4x4 that consist of blocks of 2x2x2", nested);
@@ -234,6 +236,8 @@ Result figure_7(Extent extent) {
         Row row{labels[i].first, labels[i].second, {}};
         for (const std::vector<double>& column : found)
             row.ours.push_back(column[i]);
+        if (i + 1 == labels.size())
+            row.match = Match::at_most;
         result.rows.push_back(row);
     }
     const Groups groups = myrinet_points(extent, usual);
@@ -248,9 +252,7 @@ Result figure_7(Extent extent) {
              means["multiples of 3"] < means["multiples of 5"] &&
              means["multiples of 5"] < means["the rest"],
          fmt::format("{:.0f}, {:.0f}, {:.0f}, {:.0f} ms on average", means["multiples of 4"],
-                     means["multiples of 3"], means["multiples of 5"], means["the rest"])},
-        {"multiples of 3, 4 and 5 are within about 33 % of each other", found.back().back() < 40,
-         fmt::format("{:.0f} %", found.back().back())}};
+                     means["multiples of 3"], means["multiples of 5"], means["the rest"])}};
     return result;
 }
 
@@ -286,7 +288,7 @@ constexpr Experiment vectors_experiments[] = {
      "the loss on shared links is that of another network. Five times this loss gives the printed "
      "slope, and ten times the printed distance between the lines; a larger overhead per message "
      "or slower blending changes the slopes, but not the distance. The text prints no other line",
-     figure_7},
+     figure_7, Basis::fitted},
     {"radix-k", "Figure 7: points", "every number of nodes",
      "as for Figure 7. The paper draws the points without numbers: their values cannot be known",
      "", figure_7_points}};

@@ -310,22 +310,22 @@ constexpr Experiment experiments[] = {
      "numbers and the factor of two are fitted to this table, and used for Figures 5.1 to 5.9; the "
      "other columns show the effect of each assumption. Why neighbours took twice as long cannot "
      "be known: the steps counted in Figures 4.3 and 4.4 are about as many as for an application",
-     "", stated_times},
+     "", stated_times, Basis::fitted},
     {"registration", "Figures 5.1, 5.2", "speedup of a series' registration, strong scaling",
      setting,
      "the thesis assumes that Sklansky's circuit is slow because many cores wait for the same one. "
      "The simulation has this dependence, and yet it is the faster one. Messages take no time "
      "here: 256 of them, each of a few microseconds, are nothing next to applications of seconds. "
      "What delayed it in the thesis cannot be known",
-     strong_scaling},
+     strong_scaling, Basis::fitted},
     {"registration", "equation 4.18", "the bound on the speedup of Blelloch's circuit",
      "with constant times; this circuit has neither the identity nor the total, which the equation "
      "counts, and is therefore up to two applications shorter",
-     "", blelloch_bound},
+     "", blelloch_bound, Basis::printed, Match::at_most},
     {"registration", "Figures 5.3, 5.4", "weak scaling", setting,
      "whether Blelloch's circuit stays below its limit depends on the times: it does if they are "
      "constant and neighbours are included, but not if they vary as fitted",
-     weak_scaling},
+     weak_scaling, Basis::fitted},
     {"registration", "Figures 5.7, 5.8", "scan-then-propagate and reduce-then-scan", setting, "",
      strategies},
     {"registration", "Figure 5.9", "threads within the operator",

@@ -337,21 +337,22 @@ constexpr Experiment experiments[] = {
      "1982, Han and Carlson 1987, Ladner and Fischer 1980 and Blelloch 1989, extended to any "
      "number of ranks; an exclusive scan of n values is an inclusive one of the first n - 1 "
      "values, whose results are sent to the next rank",
-     "", spans_and_work},
+     "", spans_and_work, Basis::printed, Match::count},
     {"scan", "Table 3.1", "the table of Copik's thesis",
      "powers of two; in the first column, the thesis' listings are counted level by level, with a "
      "barrier after each level; in the second, this library's schedules",
      "Blelloch's circuit here never combines the identity, nor computes the total, which an "
      "exclusive scan does not need; counted with them, as in the first column, it has the span and "
      "work of the thesis",
-     table_3_1},
+     table_3_1, Basis::printed, Match::count},
     {"scan", "theorem 3.4.1", "Snir's lower bound, and the deficiency of circuits",
-     "counted on the schedules; the paper's column is the sum of the formulas", "", snir_bound},
+     "counted on the schedules; the paper's column is the sum of the formulas", "", snir_bound,
+     Basis::printed, Match::count},
     {"scan", "definition 3.1.3", "segmented scans",
      "run on 16 threads with one value each, results compared with the definition; a segmented "
      "scan is a scan of pairs (starts, value), so its applications are those of the circuit; those "
      "that meet the start of a segment only copy a value",
-     "", segmented}};
+     "", segmented, Basis::printed, Match::count}};
 
 } // namespace
 
