@@ -151,7 +151,7 @@ class PlaneSink {
     void pass_on_kept();
 
     std::unique_ptr<FrameSink> sink_;
-    std::vector<double> offsets_; // of all planes, then the scales of all planes; or empty
+    std::vector<double> offsets_;      // of all planes, then the scales of all planes; or empty
     std::optional<AtomicFile> kept_;   // rows that arrived out of order; never committed
     std::int64_t plane_ = 0, row_ = 0; // the next row in order
     std::int64_t rows_given_ = 0;
