@@ -16,7 +16,8 @@ struct Cancellation {
     /// A failure at this point is reported to all ranks (agree()). Elsewhere nothing is thrown,
     /// because other ranks would wait for this one.
     bool may_throw = false;
-    std::mutex* one_at_a_time = nullptr; ///< held while `control` is asked; null: by one thread only
+    std::mutex* one_at_a_time =
+        nullptr;       ///< held while `control` is asked; null: by one thread only
     Elements work = 0; ///< of the thread, since `control` was last asked
 };
 
@@ -27,7 +28,8 @@ Cancellation& cancellation_here();
 class CancellationScope {
   public:
     explicit CancellationScope(const Cancellation& cancellation);
-    /// That of an operation on this number of ranks; one rank may throw anywhere. Keeps a reference.
+    /// That of an operation on this number of ranks; one rank may throw anywhere. Keeps a
+    /// reference.
     CancellationScope(const RunControl& control, int ranks)
         : CancellationScope(Cancellation{&control, ranks == 1}) {}
     ~CancellationScope();

@@ -162,7 +162,7 @@ void Labeller::find_runs(const Sample* samples, Elements y) {
     const RunRow found = row(y);
     bits_not_zero(samples, tile_.width, found.inside);
     if constexpr (std::is_floating_point_v<Sample>)
-        nan_ += count_nan(samples, tile_.width);
+        nan_ += static_cast<std::uint32_t>(count_nan(samples, tile_.width));
     const bool by_value = connection_.sameness == Sameness::value;
     if (by_value)
         bits_equal(samples, samples + 1, tile_.width - 1, equal_.data());

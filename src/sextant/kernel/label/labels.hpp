@@ -184,8 +184,8 @@ class Labeller {
     Elements planes_ = 1;
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
-    Elements nan_ = 0;
-    Memory bits_; // per row: bits of pixels inside, then bits of starts of runs
+    std::uint32_t nan_ = 0; ///< which fits: a tile has fewer than 2³² pixels
+    Memory bits_;           // per row: bits of pixels inside, then bits of starts of runs
     Memory runs_; // [run], from 1: an earlier run of the component, or itself; at the end the label
     std::vector<Label> runs_before_; // [row]: runs in the rows above; last entry: total
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // see EqualsAbove
