@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -220,6 +221,29 @@ Context::Context(IceTCommunicator table) : communicator_(communicator_of(table))
         set_flag(off, false);
 }
 
+void Context::begin_drawing(const void* frame, const volatile std::uint64_t& mark) {
+    set_flag(ICET_IS_DRAWING_FRAME, true);
+    drawn_in_ = frame;
+    mark_ = &mark;
+    marked_ = mark;
+    drawer_ = std::this_thread::get_id();
+}
+
+void Context::end_drawing() {
+    set_flag(ICET_IS_DRAWING_FRAME, false);
+    drawn_in_ = nullptr;
+}
+
+/// The stack grows downwards, so a callback is below the function that draws.
+bool Context::draws(const void* frame) {
+    if (!drawn_in_)
+        return false;
+    const bool within = std::less<>()(frame, drawn_in_) && *mark_ == marked_;
+    if (drawer_ == std::this_thread::get_id() && !within)
+        end_drawing();
+    return drawn_in_ != nullptr;
+}
+
 Context::~Context() {
     // The layer that renders, such as that of OpenGL, frees what it keeps.
     const auto destructor = values_[ICET_RENDER_LAYER_DESTRUCTOR].as<void (*)()>();
@@ -314,11 +338,12 @@ IceTContext icetCreateContext(IceTCommunicator comm) {
 
 /// Differs: a context that was destroyed is an error; in IceT, this is undefined.
 void icetDestroyContext(IceTContext context) {
+    const void* const frame = __builtin_frame_address(0);
     guarded(__func__, [&] {
         if (!context)
             return;
         Context& ended = existing(context);
-        if (ended.enabled(ICET_IS_DRAWING_FRAME))
+        if (ended.draws(frame))
             throw Raised(ICET_INVALID_OPERATION, "the context is drawing a frame");
         delete &ended;
     });

@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "history.hpp"
@@ -154,6 +155,15 @@ class Context {
     }
     bool enabled(IceTEnum name) const { return number(name) != 0; }
 
+    /// Marks that a frame is being drawn. `frame`: the address of the stack frame of the function
+    /// of the interface; `mark`: a number on that stack frame, or one within, while it exists.
+    void begin_drawing(const void* frame, const volatile std::uint64_t& mark);
+    void end_drawing();
+    /// True if a frame is being drawn when a function of the interface with this stack frame is
+    /// called: in a callback of the frame, or in another thread. False once longjmp() has left the
+    /// callback: then this stack frame is not within that of the drawing, or has replaced its mark.
+    bool draws(const void* frame);
+
     /// Copies all variables but those that concern ranks.
     void copy_state(const Context& from);
 
@@ -172,6 +182,11 @@ class Context {
   private:
     std::array<Value, ICET_STATE_SIZE> values_;
     std::optional<Communicator> communicator_;
+    /// Of the frame that is being drawn.
+    const void* drawn_in_ = nullptr;
+    const volatile std::uint64_t* mark_ = nullptr;
+    std::uint64_t marked_ = 0; ///< value of the mark
+    std::thread::id drawer_;
 };
 
 std::vector<Viewport> tiles_of(const Context& context);

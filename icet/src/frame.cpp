@@ -3,6 +3,8 @@
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -563,21 +565,29 @@ void Frame::report_times(double composite) {
 /// Sets the variables that state that a frame is being drawn, for its duration.
 class Drawing {
   public:
-    explicit Drawing(Context& context) : context_(context) {
-        if (context.enabled(ICET_IS_DRAWING_FRAME))
+    Drawing(Context& context, const void* frame) : context_(context), mark_(next_mark()) {
+        if (context.draws(frame))
             throw Raised(ICET_INVALID_OPERATION, "a frame is being drawn: recursive call");
-        context.set_flag(ICET_IS_DRAWING_FRAME, true);
+        context.begin_drawing(frame, mark_);
         context.set_number(ICET_FRAME_COUNT, context.number(ICET_FRAME_COUNT) + 1);
         context.set_number(ICET_VALID_PIXELS_TILE, -1);
         context.set_number(ICET_VALID_PIXELS_OFFSET, 0);
         context.set_number(ICET_VALID_PIXELS_NUM, 0);
     }
-    ~Drawing() { context_.set_flag(ICET_IS_DRAWING_FRAME, false); }
+    ~Drawing() { context_.end_drawing(); }
     Drawing(const Drawing&) = delete;
     Drawing& operator=(const Drawing&) = delete;
 
   private:
+    /// A number that other data on the stack does not have.
+    static std::uint64_t next_mark() {
+        static std::atomic<std::uint64_t> marks{0};
+        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+        return ++marks * odd;
+    }
+
     Context& context_;
+    const volatile std::uint64_t mark_;
 };
 
 } // namespace
@@ -593,9 +603,10 @@ extern "C" {
 /// collected even if ICET_COLLECT_IMAGES is off.
 IceTImage icetDrawFrame(const IceTDouble* projection_matrix, const IceTDouble* modelview_matrix,
                         const IceTFloat* background_color) {
+    const void* const frame = __builtin_frame_address(0);
     return guarded(__func__, icetImageNull(), [&] {
         Context& context = current();
-        const Drawing drawing(context);
+        const Drawing drawing(context, frame);
         return Frame(context, projection_matrix, modelview_matrix, background_color, nullptr).run();
     });
 }
@@ -606,6 +617,7 @@ IceTImage icetCompositeImage(const IceTVoid* color_buffer, const IceTVoid* depth
                              const IceTDouble* projection_matrix,
                              const IceTDouble* modelview_matrix,
                              const IceTFloat* background_color) {
+    const void* const frame = __builtin_frame_address(0);
     return guarded(__func__, icetImageNull(), [&] {
         Context& context = current();
         const Viewport whole = context.viewport(ICET_GLOBAL_VIEWPORT);
@@ -621,7 +633,7 @@ IceTImage icetCompositeImage(const IceTVoid* color_buffer, const IceTVoid* depth
                        ICET_DIAG_WARNINGS);
             rendered.valid = common(valid, rendered.valid);
         }
-        const Drawing drawing(context);
+        const Drawing drawing(context, frame);
         return Frame(context, projection_matrix, modelview_matrix, background_color, &rendered)
             .run();
     });

@@ -174,8 +174,8 @@ std::vector<IceTInt> members_of(const Context& context, IceTInt color) {
 }
 
 /// Images of a frame have one format.
-void require_no_frame(const char* what) {
-    if (current().enabled(ICET_IS_DRAWING_FRAME))
+void require_no_frame(const void* frame, const char* what) {
+    if (current().draws(frame))
         throw Raised(ICET_INVALID_OPERATION, fmt::format("the {} changes while drawing", what));
 }
 
@@ -350,16 +350,18 @@ void icetPhysicalRenderSize(IceTInt width, IceTInt height) {
 }
 
 void icetSetColorFormat(IceTEnum color_format) {
+    const void* const frame = __builtin_frame_address(0);
     guarded(__func__, [&] {
-        require_no_frame("color format");
+        require_no_frame(frame, "color format");
         choose(ICET_COLOR_FORMAT, "color format", color_format,
                {ICET_IMAGE_COLOR_RGBA_UBYTE, ICET_IMAGE_COLOR_RGBA_FLOAT,
                 ICET_IMAGE_COLOR_RGB_FLOAT, ICET_IMAGE_COLOR_NONE});
     });
 }
 void icetSetDepthFormat(IceTEnum depth_format) {
+    const void* const frame = __builtin_frame_address(0);
     guarded(__func__, [&] {
-        require_no_frame("depth format");
+        require_no_frame(frame, "depth format");
         choose(ICET_DEPTH_FORMAT, "depth format", depth_format,
                {ICET_IMAGE_DEPTH_FLOAT, ICET_IMAGE_DEPTH_NONE});
     });

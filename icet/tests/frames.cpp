@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csetjmp>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -288,6 +290,54 @@ TEST(IcetFrames, FaintBackgroundsOfFloatsAreBlended) {
             }
         }
     });
+}
+
+std::jmp_buf after_frame;
+void leave_by_jump(const IceTDouble*, const IceTDouble*, const IceTFloat*, const IceTInt*,
+                   IceTImage) {
+    std::longjmp(after_frame, 1);
+}
+
+/// Calls a function deeper in the stack than the test, whose own data overwrite the stack there.
+template <std::size_t size>
+__attribute__((noinline)) void call_deeper(const std::function<void()>& function) {
+    std::array<volatile char, size> deep;
+    std::fill(deep.begin(), deep.end(), char{1});
+    function();
+    EXPECT_EQ(deep.back(), 1);
+}
+
+TEST(IcetFrames, AContextWhoseFrameWasLeftByLongjmpDrawsAgainAndIsDestroyed) {
+    for (const bool draws_deeper : {false, true}) {
+        for (const bool draws_again : {false, true}) {
+            for (const bool destroys_deeper : {false, true}) {
+                on_threads(1, [&](IceTCommunicator communicator) {
+                    IceTContext context = icetCreateContext(communicator);
+                    icetDiagnostics(ICET_DIAG_OFF);
+                    icetAddTile(0, 0, 10, 8, 0);
+                    icetStrategy(ICET_STRATEGY_SEQUENTIAL);
+                    icetDrawCallback(leave_by_jump);
+                    if (setjmp(after_frame) == 0) {
+                        const auto draw_frame = [] { icetDrawFrame(identity, identity, none); };
+                        draws_deeper ? call_deeper<20'000>(draw_frame) : draw_frame();
+                        ADD_FAILURE() << "the callback returned";
+                    }
+                    if (draws_again) {
+                        icetCompositeMode(ICET_COMPOSITE_MODE_BLEND);
+                        icetSetColorFormat(ICET_IMAGE_COLOR_RGBA_FLOAT);
+                        icetSetDepthFormat(ICET_IMAGE_DEPTH_NONE);
+                        icetDrawCallback(draw_nothing);
+                        icetDrawFrame(identity, identity, none);
+                        EXPECT_EQ(icetGetError(), ICET_NO_ERROR);
+                    }
+                    const auto destroy = [context] { icetDestroyContext(context); };
+                    destroys_deeper ? call_deeper<40'000>(destroy) : destroy();
+                    EXPECT_EQ(icetGetError(), ICET_NO_ERROR);
+                    EXPECT_EQ(icetGetContext(), nullptr);
+                });
+            }
+        }
+    }
 }
 
 TEST(IcetFrames, ADestroyedContextIsNotUsed) {
