@@ -179,6 +179,15 @@ TEST(Failure, ARankThatReturnedIsReportedByItsNumberInTheGroup) {
     EXPECT_EQ(named, 1);
 }
 
+TEST(Failure, MoreThreadsThanTheLimitAreRefused) {
+    try {
+        run_threads(1'000'000, [](const Communicator&) { FAIL() << "a thread was started"; });
+        FAIL() << "a million threads";
+    } catch (const InvalidTask& error) {
+        EXPECT_STREQ(error.what(), "1000000 threads as ranks, expected 1 to 4096");
+    }
+}
+
 TEST(Failure, RanksMayReturnWhileOthersContinue) {
     for (int repeat = 0; repeat < 50; ++repeat) {
         run_threads(4, [](const Communicator& communicator) {

@@ -225,8 +225,10 @@ class Errors {
 } // namespace
 
 void run_threads(int ranks, const std::function<void(Communicator)>& body) {
-    if (ranks < 1)
-        throw InvalidTask(fmt::format("{} ranks: expected 1 or more", ranks));
+    if (ranks < 1 || ranks > most_thread_ranks) {
+        throw InvalidTask(
+            fmt::format("{} threads as ranks, expected 1 to {}", ranks, most_thread_ranks));
+    }
     const auto group = std::make_shared<ThreadGroup>(ranks);
     Errors errors(ranks);
     const auto run = [&](int rank) {
