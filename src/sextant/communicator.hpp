@@ -9,6 +9,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
 

@@ -2,6 +2,7 @@
 #include "sextant/comm/agreement.hpp"
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
@@ -230,7 +231,10 @@ Comparison::Comparison(Communicator communicator, std::size_t most_requested,
     open();
 }
 
+/// If an exception ends this rank's runs, other ranks may wait for its request.
 Comparison::~Comparison() {
+    if (std::uncaught_exceptions() > 0)
+        sextant::fail(communicator_, "an exception destroyed its Compositor");
     exchange_->end();
 }
 
@@ -371,7 +375,11 @@ int Comparison::earliest_requested() {
 void Comparison::check() {
     if (said_)
         return advance();
-    poll();
+    try {
+        poll();
+    } catch (const PeerFailed&) { // in a later run than this one, which may end normally
+        return;
+    }
     if (earliest_requested() <= run_)
         say(true);
 }
@@ -380,7 +388,7 @@ void Comparison::settle() {
     for (int idle = 0; said_; ++idle) {
         advance();
         if (said_)
-            rest(idle);
+            rest(idle); // throws if a rank has failed
     }
 }
 

@@ -5,11 +5,15 @@
 
 #include "sextant/comm/mpi_exchange.hpp"
 #include "sextant/comm/node_transport.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
@@ -25,19 +29,29 @@ namespace sextant {
 
 namespace {
 
-void barrier(MPI_Comm comm) {
+void barrier(MPI_Comm comm, MpiCalls* calls = nullptr) {
     MPI_Request request = MPI_REQUEST_NULL;
     mpi_check(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
-    mpi_finish(request, "MPI_Ibarrier");
+    mpi_finish(request, "MPI_Ibarrier", calls);
 }
 
-void all_gather(MPI_Comm comm, std::span<const std::byte> local, std::span<std::byte> all) {
+/// If a rank has failed, MPI goes on reading and writing the buffers, which are then kept.
+void all_gather(MPI_Comm comm, std::span<const std::byte> local, std::span<std::byte> all,
+                MpiCalls* calls = nullptr) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int bytes = static_cast<int>(local.size());
+    auto buffers = std::make_unique<std::byte[]>(local.size() + all.size());
+    std::byte* const received = std::ranges::copy(local, buffers.get()).out;
     mpi_check(
-        MPI_Iallgather(local.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm, &request),
+        MPI_Iallgather(buffers.get(), bytes, MPI_BYTE, received, bytes, MPI_BYTE, comm, &request),
         "MPI_Iallgather");
-    mpi_finish(request, "MPI_Iallgather");
+    try {
+        mpi_finish(request, "MPI_Iallgather", calls);
+    } catch (...) {
+        static_cast<void>(buffers.release());
+        throw;
+    }
+    std::copy_n(received, all.size(), all.begin());
 }
 
 /// True if the ranks of this node outnumber its cores. Collective.
@@ -57,13 +71,13 @@ bool is_crowded(MPI_Comm comm) {
 class Duplicate {
   public:
     explicit Duplicate(MPI_Comm original) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        mpi_check(MPI_Comm_idup(original, &comm_, &request), "MPI_Comm_idup");
-        mpi_finish(request, "MPI_Comm_idup");
-        MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+        duplicate(original);
         crowded_ = is_crowded(comm_);
     }
-    Duplicate(const Duplicate&) = delete;
+    /// Another duplicate, for the same ranks.
+    explicit Duplicate(const Duplicate& other) : crowded_(other.crowded_) {
+        duplicate(other.comm_);
+    }
     Duplicate& operator=(const Duplicate&) = delete;
     ~Duplicate() {
         if (!has_strays && !mpi_finalized())
@@ -75,20 +89,85 @@ class Duplicate {
     bool crowded() const { return crowded_; }
 
   private:
+    void duplicate(MPI_Comm original) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        mpi_check(MPI_Comm_idup(original, &comm_, &request), "MPI_Comm_idup");
+        mpi_finish(request, "MPI_Comm_idup");
+        MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    }
+
     MPI_Comm comm_ = MPI_COMM_NULL;
     bool crowded_ = false;
 };
 
-class MpiTransport : public Transport {
+/// Duplicates of a communicator for its objects. That of an object that has ended on all ranks is
+/// used again, so that objects may be made often.
+class DuplicatePool {
+  public:
+    using Mask = std::uint64_t;
+    static constexpr int most = 64;
+
+    /// The duplicates that no object of this rank uses.
+    Mask free() const { return free_.load(); }
+    /// Takes the first of those that are free on all ranks; else makes another one. Returns its
+    /// index; -1 if it is not kept. Collective.
+    int take(Mask free_everywhere, const Duplicate& original, std::shared_ptr<Duplicate>& taken) {
+        if (free_everywhere != 0) {
+            const int index = std::countr_zero(free_everywhere);
+            free_ &= ~(Mask{1} << index);
+            taken = all_[static_cast<std::size_t>(index)];
+            return index;
+        }
+        taken = std::make_shared<Duplicate>(original);
+        if (static_cast<int>(all_.size()) == most)
+            return -1;
+        all_.push_back(taken);
+        return static_cast<int>(all_.size()) - 1;
+    }
+    void give_back(int index) { free_ |= Mask{1} << index; }
+
+  private:
+    std::vector<std::shared_ptr<Duplicate>> all_; // the same on all ranks
+    std::atomic<Mask> free_{0};
+};
+
+class MpiTransport : public Transport, public Scoping {
   public:
     explicit MpiTransport(std::shared_ptr<Duplicate> duplicate) : duplicate_(std::move(duplicate)) {
-        mpi_check(MPI_Comm_rank(comm(), &rank_), "MPI_Comm_rank");
-        mpi_check(MPI_Comm_size(comm(), &size_), "MPI_Comm_size");
-        int found = 0;
-        int* bound = nullptr;
-        MPI_Comm_get_attr(comm(), MPI_TAG_UB, &bound, &found);
-        if (found)
-            most_tag_ = *bound;
+        read_sizes();
+        calls_ = std::make_shared<MpiCalls>(comm(), most_tag_, duplicate_, duplicate_->has_strays);
+    }
+    /// The transport of a part of the ranks of another one; see MpiCalls for `which`.
+    MpiTransport(MpiTransport& whole, std::shared_ptr<Duplicate> duplicate, std::uint64_t which)
+        : duplicate_(std::move(duplicate)), name_("part of a communicator"), outer_(whole.calls_) {
+        read_sizes();
+        calls_ = std::make_shared<MpiCalls>(*whole.calls_, comm(), which);
+        whole.calls_->add_dependant(calls_);
+    }
+    /// The transport of an object that uses a communicator.
+    MpiTransport(MpiTransport& base, DuplicatePool::Mask free_everywhere, const std::string& name)
+        : pool_(base.pool_), name_(name) {
+        index_ = pool_->take(free_everywhere, *base.duplicate_, duplicate_);
+        read_sizes();
+        calls_ = std::make_shared<MpiCalls>(base.own_calls(), name);
+        is_scope_ = true;
+    }
+    MpiTransport(const MpiTransport&) = delete;
+    MpiTransport& operator=(const MpiTransport&) = delete;
+    /// An exception that ends this rank's use ends that of all ranks.
+    ~MpiTransport() override {
+        if (!name_.empty() && std::uncaught_exceptions() > exceptions_ && !mpi_finalized()) {
+            try {
+                calls_->fail(fmt::format("an exception destroyed its {}", name_));
+            } catch (...) { // MPI no longer works, so nobody can be told
+            }
+        }
+        // Other ranks may have sent messages that this rank does not receive any more.
+        if (calls_->failed() || (outer_ && outer_->failed()))
+            duplicate_->has_strays = true;
+        if (index_ >= 0 && !calls_->failed() && !(within_ && within_->failed()) &&
+            !duplicate_->has_strays)
+            pool_->give_back(index_);
     }
 
     MPI_Comm comm() const { return duplicate_->get(); }
@@ -102,32 +181,107 @@ class MpiTransport : public Transport {
         return segments_by_window(comm(), size);
     }
 
-    void barrier() override { sextant::barrier(comm()); }
+    void barrier() override {
+        call(MpiCalls::Kind::barrier, 0, [&] { sextant::barrier(comm(), calls_.get()); });
+    }
     void all_gather(std::span<const std::byte> local, std::span<std::byte> all) override {
         if (local.size() * static_cast<std::size_t>(size_) != all.size())
             throw std::logic_error("all_gather: sizes differ");
-        sextant::all_gather(comm(), local, all);
+        call(MpiCalls::Kind::all_gather, static_cast<Bytes>(local.size()),
+             [&] { sextant::all_gather(comm(), local, all, calls_.get()); });
     }
+
+    std::shared_ptr<Transport> make_scope(const std::string& what) override;
+    void fail(const std::string& text) override { calls_->fail(text); }
+    void look() override { calls_->look(); }
 
     std::shared_ptr<Transport> split(int color, int key) override {
         barrier(); // MPI has no non-blocking split: the barrier makes all ranks enter it together
         MPI_Comm part = MPI_COMM_NULL;
         mpi_check(MPI_Comm_split(comm(), color < 0 ? MPI_UNDEFINED : color, key, &part),
                   "MPI_Comm_split");
-        if (part == MPI_COMM_NULL)
+        if (part == MPI_COMM_NULL) {
+            ++splits_;
             return nullptr;
-        auto transport = std::make_shared<MpiTransport>(std::make_shared<Duplicate>(part));
+        }
+        const std::uint64_t which = std::uint64_t{++splits_} << 32 | static_cast<unsigned>(color);
+        auto transport =
+            std::make_shared<MpiTransport>(*this, std::make_shared<Duplicate>(part), which);
         MPI_Comm_free(&part);
         return transport;
     }
 
   private:
+    /// The last tag is that of notices.
+    void read_sizes() {
+        mpi_check(MPI_Comm_rank(comm(), &rank_), "MPI_Comm_rank");
+        mpi_check(MPI_Comm_size(comm(), &size_), "MPI_Comm_size");
+        int found = 0;
+        int* bound = nullptr;
+        MPI_Comm_get_attr(comm(), MPI_TAG_UB, &bound, &found);
+        if (found)
+            most_tag_ = *bound;
+    }
+
+    /// Runs a collective call of MPI, which stays pending if a rank has failed.
+    template <class Run>
+    void call(MpiCalls::Kind kind, Bytes bytes, const Run& run) {
+        calls_->begin(kind, bytes);
+        try {
+            run();
+        } catch (...) {
+            duplicate_->has_strays = true;
+            throw;
+        }
+        calls_->end();
+    }
+
+    /// The calls on this communicator itself that are the base of those of its objects.
+    const std::shared_ptr<MpiCalls>& own_calls() {
+        if (!is_scope_)
+            return calls_;
+        if (!within_) {
+            within_ = std::make_shared<MpiCalls>(*calls_, comm(), 0);
+            calls_->add_dependant(within_);
+        }
+        return within_;
+    }
+
+    std::shared_ptr<DuplicatePool> pool_ = std::make_shared<DuplicatePool>();
     std::shared_ptr<Duplicate> duplicate_;
+    int index_ = -1; // in the pool
+    std::uint32_t splits_ = 0;
+    const std::string name_; // for errors; empty for a communicator of the program
+    const int exceptions_ = std::uncaught_exceptions();
+    std::shared_ptr<MpiCalls> outer_; // of the communicator of which this one is a part
+    bool is_scope_ = false;
+    std::shared_ptr<MpiCalls> calls_;
+    std::shared_ptr<MpiCalls> within_; // base of the calls of objects within an object
     int rank_ = 0, size_ = 0, most_tag_ = 32767;
 };
 
+/// Objects within an object share the pool of its communicator.
+std::shared_ptr<Transport> MpiTransport::make_scope(const std::string& what) {
+    struct Declared {
+        std::uint64_t name;
+        DuplicatePool::Mask free;
+    };
+    const Declared own{std::hash<std::string>()(what), pool_->free()};
+    std::vector<Declared> all(static_cast<std::size_t>(size_));
+    all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
+    DuplicatePool::Mask free = ~DuplicatePool::Mask{0};
+    for (const Declared& each : all)
+        free &= each.free;
+    const auto other =
+        std::ranges::find_if(all, [&](const Declared& each) { return each.name != all[0].name; });
+    if (other == all.end())
+        return std::make_shared<MpiTransport>(*this, free, what);
+    throw_different_names(*this, what, static_cast<int>(other - all.begin()));
+}
+
 std::unique_ptr<Exchange> MpiTransport::open(std::vector<Message> messages) {
-    return open_over_mpi(comm(), {duplicate_->crowded(), most_tag_, &duplicate_->has_strays},
+    return open_over_mpi(comm(),
+                         {duplicate_->crowded(), most_tag_ - 1, &duplicate_->has_strays, calls_},
                          std::move(messages));
 }
 
@@ -181,7 +335,8 @@ Communicator from_mpi(MPI_Comm communicator) {
     return Communicator(owned_by<OwnedTransport>(communicator).transport);
 }
 
-MPI_Comm to_mpi(const Communicator& communicator) {
+MPI_Comm to_mpi(const Communicator& any) {
+    const Communicator& communicator = made_scope(any);
     if (const auto* node = dynamic_cast<const NodeTransport*>(&communicator.transport()))
         return to_mpi(node->messages());
     const auto* transport = dynamic_cast<const MpiTransport*>(&communicator.transport());
@@ -190,11 +345,10 @@ MPI_Comm to_mpi(const Communicator& communicator) {
 
 struct StopNotices::State {
     explicit State(MPI_Comm original) : duplicate(original) {
-        mpi_check(MPI_Comm_rank(duplicate.get(), &rank), "MPI_Comm_rank");
         mpi_check(MPI_Comm_size(duplicate.get(), &size), "MPI_Comm_size");
     }
     Duplicate duplicate;
-    int rank = 0, size = 0;
+    int size = 0;
     int operation = 0; ///< number of the current operation, which is the tag of its notices
     bool stops = false, stops_next = false;
 };
@@ -212,34 +366,21 @@ StopNotices::StopNotices(MPI_Comm communicator) : state_(owned_by<State>(communi
 
 void StopNotices::send() {
     state_.stops = true;
-    for (int peer = 0; peer < state_.size; ++peer) {
-        if (peer == state_.rank)
-            continue;
-        MPI_Request request = MPI_REQUEST_NULL;
-        mpi_check(MPI_Isend(nullptr, 0, MPI_BYTE, peer, state_.operation, state_.duplicate.get(),
-                            &request),
-                  "MPI_Isend");
-        mpi_check(MPI_Request_free(&request), "MPI_Request_free"); // it has no buffer to wait for
-    }
+    std::vector<int> all(static_cast<std::size_t>(state_.size));
+    std::iota(all.begin(), all.end(), 0);
+    send_notice(state_.duplicate.get(), state_.operation, all, {});
 }
 
 bool StopNotices::received() {
-    for (int came = 0;;) {
-        MPI_Status status;
-        const MPI_Comm comm = state_.duplicate.get();
-        mpi_check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &came, &status), "MPI_Iprobe");
-        if (!came)
-            return state_.stops;
-        mpi_check(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
-                           MPI_STATUS_IGNORE),
-                  "MPI_Recv");
+    while (const auto notice = receive_notice(state_.duplicate.get(), MPI_ANY_TAG)) {
         // A rank that has ended this operation may already stop the next one. All other notices
         // are of operations that ended before they came.
-        if (status.MPI_TAG == state_.operation)
+        if (notice->tag == state_.operation)
             state_.stops = true;
-        else if (status.MPI_TAG == (state_.operation + 1) % numbers_of_operations)
+        else if (notice->tag == (state_.operation + 1) % numbers_of_operations)
             state_.stops_next = true;
     }
+    return state_.stops;
 }
 
 namespace {

@@ -25,8 +25,8 @@ void mpi_check(int code, const char* call) {
     throw CommunicationFailed(fmt::format("{}: {}", call, std::string_view(text, length)));
 }
 
-void mpi_finish(MPI_Request& request, const char* call) {
-    constexpr int patience = 8;
+void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls) {
+    constexpr int patience = 8, between_looks = 64;
     for (int idle = 0, done = 0;; ++idle) {
         mpi_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
         if (done)
@@ -35,6 +35,8 @@ void mpi_finish(MPI_Request& request, const char* call) {
             WhileWaiting::call();
             sched_yield();
         }
+        if (calls && idle % between_looks == between_looks - 1)
+            calls->look();
     }
 }
 
@@ -104,10 +106,12 @@ class MpiExchange : public Exchange {
           patience_(conditions.crowded ? 8 : 10000),
           most_tag_(conditions.most_tag),
           has_strays_(conditions.has_strays),
+          calls_(conditions.calls),
           messages_(messages.size()) {
         std::size_t most_requests = 0;
         for (std::size_t m = 0; m < messages.size(); ++m) {
             check_tag(messages[m].tag, messages[m].peer);
+            receives_ = receives_ || !messages[m].sends;
             messages_[m].message = std::move(messages[m]);
             prepare(messages_[m]);
             most_requests += static_cast<std::size_t>(messages_[m].chunks);
@@ -145,8 +149,13 @@ class MpiExchange : public Exchange {
         message.tag = tag;
     }
 
-    void begin() override {}
-    void end() override {}
+    /// A rank that only sends may never wait, so it looks here.
+    void begin() override {
+        calls_->begin(MpiCalls::Kind::run);
+        if (!receives_ && !messages_.empty())
+            calls_->look();
+    }
+    void end() override { calls_->end(); }
 
     void abandon() override {
         if (has_strays_)
@@ -162,6 +171,8 @@ class MpiExchange : public Exchange {
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (messages_[static_cast<std::size_t>(message_of_[i])].message.sends) {
                 MPI_Request_free(&requests_[i]);
+                if (has_strays_)
+                    *has_strays_ = true;
             } else {
                 MPI_Cancel(&requests_[i]);
                 MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
@@ -217,10 +228,8 @@ class MpiExchange : public Exchange {
         int done = 0;
         const int code =
             MPI_Testsome(room, requests_.data(), &done, indices_.data(), statuses_.data());
-        if (code == MPI_ERR_IN_STATUS) {
-            for (int i = 0; i < done; ++i)
-                mpi_check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "MPI_Testsome");
-        }
+        if (code == MPI_ERR_IN_STATUS)
+            throw_error(done);
         mpi_check(code, "MPI_Testsome");
         if (done <= 0) {
             if (static_cast<std::size_t>(room) < requests_.size())
@@ -247,10 +256,13 @@ class MpiExchange : public Exchange {
     void copy_loan(int) override {}
 
     void rest(int idle) override {
+        constexpr int before_looks = 256, between_looks = 32;
         if (idle > patience_) {
             WhileWaiting::call();
             sched_yield();
         }
+        if (idle >= before_looks && idle % between_looks == 0)
+            calls_->look();
     }
 
   private:
@@ -262,6 +274,22 @@ class MpiExchange : public Exchange {
         int open = 0;  ///< chunks in transit
         Bytes came = 0;
     };
+
+    /// A message that is longer than its buffer belongs to another call than this rank's.
+    void throw_error(int done) const {
+        for (int i = 0; i < done; ++i) {
+            const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];
+            int error = MPI_SUCCESS;
+            if (status.MPI_ERROR != MPI_SUCCESS)
+                MPI_Error_class(status.MPI_ERROR, &error);
+            if (error == MPI_ERR_TRUNCATE)
+                throw CommunicationFailed(fmt::format(
+                    "a message from rank {} is longer than expected: ranks run different "
+                    "programs, or in different orders",
+                    status.MPI_SOURCE));
+            mpi_check(status.MPI_ERROR, "MPI_Testsome");
+        }
+    }
 
     void check_tag(int tag, int peer) const {
         if (tag > most_tag_) {
@@ -329,6 +357,8 @@ class MpiExchange : public Exchange {
     const int patience_; // empty polls before yielding
     const int most_tag_;
     bool* const has_strays_;
+    const std::shared_ptr<MpiCalls> calls_;
+    bool receives_ = false;
     std::vector<Prepared> messages_;
     std::vector<MPI_Request> requests_;
     std::vector<int> message_of_; // the message of each request

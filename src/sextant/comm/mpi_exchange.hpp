@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/mpi_calls.hpp"
 #include "sextant/comm/shared_memory.hpp"
 #include "sextant/comm/transport.hpp"
 
@@ -17,8 +18,8 @@ namespace sextant {
 void mpi_check(int code, const char* call);
 
 /// Waits for a request by polling and yields the processor meanwhile, because a blocking MPI call
-/// may spin.
-void mpi_finish(MPI_Request& request, const char* call);
+/// may spin. Looks for failures if `calls` is given.
+void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls = nullptr);
 
 /// True if MPI has been finalized: MPI objects must not be freed then.
 bool mpi_finalized();
@@ -63,6 +64,7 @@ struct MpiConditions {
     /// Set if a run ends with messages in transit, which MPI could deliver to a later communicator
     /// with the same context.
     bool* has_strays = nullptr;
+    std::shared_ptr<MpiCalls> calls = {}; ///< the runs count as calls
 };
 
 /// Opens messages over MPI; uses only non-blocking calls.

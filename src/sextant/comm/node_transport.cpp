@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/node_transport.hpp"
 
+#include "sextant/core/error.hpp"
+
 #include <algorithm>
 
 #include <sched.h>
@@ -21,6 +23,7 @@ std::vector<Message> copied(std::vector<Message> messages) {
 NodeExchange::NodeExchange(NodeNeighbourhood& neighbours, const Communicator& messages,
                            std::vector<Message> all)
     : neighbours_(neighbours),
+      messages_(messages),
       near_(neighbours, all),
       far_(messages.open(copied(std::move(all)))),
       routes_(static_cast<std::size_t>(near_.size())) {
@@ -63,11 +66,28 @@ void NodeExchange::address(int m, int peer, int tag) {
     choose_delivery(m);
 }
 
+/// Runs a step that throws PeerFailed if neighbours have left the run. The rank that failed first
+/// has told why by a message, which may arrive a little later.
+template <class Step>
+auto NodeExchange::with_reason(Step step) {
+    try {
+        return step();
+    } catch (const PeerFailed&) {
+        constexpr int looks = 1000;
+        Scoping* const scoping = scoping_of(messages_);
+        for (int i = 0; scoping && i < looks; ++i) {
+            scoping->look();
+            sched_yield();
+        }
+        throw;
+    }
+}
+
 void NodeExchange::begin() {
     sent_ = 0;
     far_->begin();
     try {
-        near_.begin();
+        with_reason([&] { near_.begin(); });
     } catch (...) {
         far_->end();
         throw;
@@ -122,7 +142,7 @@ void NodeExchange::start_empty(int m) {
 }
 
 int NodeExchange::poll(std::span<Completion> completions) {
-    const int near = poll_near(completions);
+    const int near = with_reason([&] { return poll_near(completions); });
     return near + poll_far(completions.subspan(static_cast<std::size_t>(near)));
 }
 
@@ -151,7 +171,10 @@ int NodeExchange::poll_far(std::span<Completion> completions) {
 /// A rank with messages in progress over the transport between nodes must keep polling, so it does
 /// not sleep.
 void NodeExchange::rest(int idle) {
-    constexpr int between_looks = 4096;
+    constexpr int between_looks = 4096, before_failures = 256, between_failures = 8;
+    Scoping* const scoping = scoping_of(messages_);
+    if (scoping && idle >= before_failures && idle % between_failures == 0)
+        scoping->look();
     if (sent_ == 0)
         return neighbours_.rest(idle);
     sched_yield();

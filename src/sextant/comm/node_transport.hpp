@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/node_neighbourhood.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/comm/shared_memory_exchange.hpp"
 
 #include <memory>
@@ -37,6 +38,9 @@ class NodeExchange : public Exchange {
     void rest(int idle) override;
 
   private:
+    template <class Step>
+    auto with_reason(Step step);
+
     enum class Delivery {
         far,    ///< to or from another node
         near,   ///< in shared memory
@@ -60,6 +64,7 @@ class NodeExchange : public Exchange {
     }
 
     NodeNeighbourhood& neighbours_;
+    const Communicator messages_;
     LoanExchange near_;
     const std::unique_ptr<Exchange> far_;
     std::vector<Route> routes_; // indexed by message
@@ -68,10 +73,10 @@ class NodeExchange : public Exchange {
 
 /// A transport for ranks that read each other's memory within nodes, and send messages between
 /// nodes.
-class NodeTransport : public Transport {
+class NodeTransport : public Transport, public Scoping {
   public:
     NodeTransport(Communicator messages, NodeSharing sharing,
-                  std::unique_ptr<NodeNeighbourhood> neighbours)
+                  std::shared_ptr<NodeNeighbourhood> neighbours)
         : messages_(std::move(messages)), sharing_(sharing), neighbours_(std::move(neighbours)) {}
 
     /// The communicator for messages between nodes and collective calls.
@@ -94,10 +99,20 @@ class NodeTransport : public Transport {
         return messages_.split(color, key).handle();
     }
 
+    /// Objects share the neighbourhood: after a failure in a run, none of them can be used.
+    std::shared_ptr<Transport> make_scope(const std::string& what) override {
+        return std::make_shared<NodeTransport>(scope_of(messages_, what), sharing_, neighbours_);
+    }
+    void fail(const std::string& text) override { sextant::fail(messages_, text); }
+    void look() override {
+        if (Scoping* const scoping = scoping_of(messages_))
+            scoping->look();
+    }
+
   private:
     const Communicator messages_;
     const NodeSharing sharing_;
-    const std::unique_ptr<NodeNeighbourhood> neighbours_;
+    const std::shared_ptr<NodeNeighbourhood> neighbours_;
 };
 
 } // namespace sextant

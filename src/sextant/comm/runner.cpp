@@ -3,6 +3,7 @@
 
 #include "sextant/comm/runner.hpp"
 
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -215,7 +216,9 @@ void Execution::Runner::open_or_wait(std::exception_ptr failure) {
 void Execution::Runner::wait_for_opening() {
     comparison_->advance();
     if (comparison_->closed()) {
-        ++idle_;
+        constexpr int between_failures = 64;
+        if (++idle_ % between_failures == 0)
+            look();
         return;
     }
     begin();
@@ -234,7 +237,7 @@ void Execution::Runner::go_through() {
 }
 
 bool Execution::Runner::advance() {
-    constexpr int between_looks = 16, before_looks = 256;
+    constexpr int between_looks = 16, before_looks = 256, between_failures = 64;
     if (over_)
         return false;
     try {
@@ -249,6 +252,8 @@ bool Execution::Runner::advance() {
         else if (comparison_ && idle_ >= before_looks &&
                  (comparison_->closed() || idle_ % between_looks == 0))
             comparison_->check();
+        if (idle_ >= before_looks && idle_ % between_failures == 0 && !over_)
+            look();
     } catch (...) {
         fail(std::current_exception());
     }
@@ -270,10 +275,30 @@ void Execution::Runner::fail(std::exception_ptr failure) {
         outcome_ = std::current_exception();
     }
     tracer_.end();
-    if (comparison_ && comparison_->spoiled()) // every rank leaves the run by itself
+    if (comparison_ && comparison_->spoiled()) { // every rank leaves the run by itself
         exchange_->leave();
-    else
+    } else {
+        tell_failed(outcome_);
         exchange_->abandon();
+    }
+}
+
+/// Looks whether another rank has failed.
+void Execution::Runner::look() {
+    if (Scoping* const scoping = scoping_of(communicator_))
+        scoping->look();
+}
+
+/// Tells the other ranks, unless they know the failure because another rank told it.
+void Execution::Runner::tell_failed(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const PeerFailed&) {
+    } catch (const std::exception& error) {
+        sextant::fail(communicator_, error.what());
+    } catch (...) {
+        sextant::fail(communicator_, "failed in a run");
+    }
 }
 
 void Execution::Runner::rest() {
@@ -298,6 +323,7 @@ void Execution::Runner::abandon() {
     if (over_)
         return;
     over_ = true;
+    sextant::fail(communicator_, "abandoned a run");
     if (!std::exchange(opening_, false))
         exchange_->abandon();
 }

@@ -51,6 +51,8 @@ class Execution::Runner {
     void begin();
     void wait_for_opening();
     void fail(std::exception_ptr failure);
+    void look();
+    void tell_failed(const std::exception_ptr& failure);
     void go_through();
     bool take_turn();
     bool lends(int step) const { return exchange_->lends(table_.message_of(step)); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/threads.hpp"
 
+#include "sextant/comm/scope.hpp"
 #include "sextant/comm/shared_memory_exchange.hpp"
 #include "sextant/comm/transport.hpp"
 #include "sextant/comm/waiting.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +17,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,13 +74,25 @@ class alignas(apart) Inbox {
     std::atomic<bool> asleep_{false};
 };
 
+/// A collective call, to tell those that differ.
+enum class Call : std::uint8_t { barrier, all_gather };
+
+/// The collective calls that a rank has begun in a group.
+struct alignas(apart) CallCount {
+    std::atomic<std::int64_t> begun{0};
+    /// In the base of scopes: the rank's last call, as scope number and 32 bits of its number.
+    std::atomic<std::uint64_t> last{0};
+    bool under_way = false; // used by the rank only
+};
+
 /// The state shared by the ranks of a group.
 class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
   public:
     explicit ThreadGroup(int size)
         : size_(size),
           inboxes_(static_cast<std::size_t>(size)),
-          returned_(static_cast<std::size_t>(size)) {}
+          returned_(static_cast<std::size_t>(size)),
+          calls_(static_cast<std::size_t>(size)) {}
     /// A group of some ranks of `parent`.
     ThreadGroup(std::shared_ptr<ThreadGroup> parent, std::vector<int> ranks)
         : ThreadGroup(static_cast<int>(ranks.size())) {
@@ -89,11 +105,27 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     /// True if there are fewer cores than ranks.
     bool crowded() const { return size_ > 1 && Cores::available().count() < size_; }
 
-    /// Throws PeerFailed once the group is cancelled.
-    void check() const;
+    /// Throws once the group is cancelled, unless the failed rank has completed the call of `rank`
+    /// and `gives_up` is not set.
+    void check(int rank, bool gives_up = false) const {
+        if (cancelled_)
+            throw_cancelled(rank, gives_up);
+    }
 
-    /// Makes every waiting rank throw PeerFailed, in this group and all its subgroups.
-    void cancel(int failed_rank);
+    /// Makes every rank that waits in a call after the first `completed` ones throw PeerFailed; if
+    /// -1, in any call of this group and all its subgroups.
+    void cancel(int failed_rank, const std::string& text, std::int64_t completed = -1,
+                bool order = false);
+    /// The same for calls of this group and its subgroups that a rank has not completed.
+    void fail(int rank, const std::string& text);
+
+    void begin_call(int rank);
+    void end_call(int rank) { calls_of(rank).under_way = false; }
+
+    /// Makes the group of all ranks of this one a scope of it.
+    void become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what);
+    /// Throws InvalidTask if a rank waits in another scope for this one, and this one for it.
+    void check_order(int rank);
 
     /// Marks a rank as done with this group and its subgroups: ranks that wait for it throw
     /// PeerFailed.
@@ -104,11 +136,14 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     /// overwritten before every rank has read it.
     void all_gather(int rank, std::span<const std::byte> own, std::span<std::byte> all);
 
-    void barrier();
+    void barrier(int rank);
 
     /// Counts the ranks that are in a run, because these may read each other's memory.
-    void enter_run();
-    void leave_run() { running_.fetch_sub(1); }
+    void enter_run(int rank);
+    void leave_run(int rank) {
+        end_call(rank);
+        running_.fetch_sub(1);
+    }
     void wait_until_none_runs() const;
 
     /// Returns the subgroup of all ranks that call this with the same `sequence` and `color`; the
@@ -121,22 +156,45 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     void wake_with_children();
     int first_returned() const; ///< -1 if no rank has returned
 
-    /// Each rank runs its part under the lock, then waits until all ranks have done so.
+    void throw_cancelled(int rank, bool gives_up) const;
+    bool is_cancelled_for(int rank) const { // with the lock
+        return cancelled_ && calls_of(rank).begun.load() > completed_;
+    }
+    CallCount& calls_of(int rank) { return calls_[static_cast<std::size_t>(rank)]; }
+    const CallCount& calls_of(int rank) const { return calls_[static_cast<std::size_t>(rank)]; }
+    ThreadGroup& base() { return base_ ? *base_ : *this; }
+    std::shared_ptr<ThreadGroup> scope(int number);
+    std::string text_of(int rank) const;
+
+    /// Each rank runs its part under the lock, then waits until all ranks have done so. They must
+    /// make the same call, with `bytes` from each rank.
     template <class Part>
-    void meet(Part&& part);
+    void meet(int rank, Call call, std::size_t bytes, Part&& part);
 
     const int size_;
     std::vector<Inbox> inboxes_;
     std::atomic<bool> cancelled_{false};
-    std::atomic<int> failed_rank_{-1};
+    // protected by mutex_, as why the group was cancelled
+    int failed_rank_ = -1;
+    std::string failure_;
+    std::int64_t completed_ = -1;
+    bool wrong_order_ = false;
     alignas(apart) std::atomic<int> running_{0};             // written by all ranks in every run
     alignas(apart) std::vector<std::atomic<bool>> returned_; // only in the root group
     std::shared_ptr<ThreadGroup> parent_;                    // null in the root group
     std::vector<int> ranks_of_parent_;
+    std::vector<CallCount> calls_;      // by rank
+    std::shared_ptr<ThreadGroup> base_; // of a scope; else null
+    std::string what_ = "communicator";
+    std::uint32_t number_ = 0, scopes_made_ = 0;
+    std::map<std::uint32_t, std::weak_ptr<ThreadGroup>> scopes_;
 
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::condition_variable arrived_changed_;
     int arrived_ = 0;
+    Call call_ = Call::barrier; // of the ranks that have arrived
+    std::size_t bytes_ = 0;
+    int first_arrived_ = 0;
     std::uint64_t meetings_ = 0;
     std::vector<std::byte> gathered_;
     std::vector<std::weak_ptr<ThreadGroup>> children_;
@@ -145,20 +203,32 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
 };
 
 /// The transport of one rank in a group of threads. All threads are neighbours and share memory.
-class ThreadTransport : public Transport, private Neighbourhood {
+class ThreadTransport : public Transport, public Scoping, private Neighbourhood {
   public:
-    ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank);
+    /// `name`: for errors, empty for the root group.
+    ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank, std::string name = "");
+    ThreadTransport(const ThreadTransport&) = delete;
+    ThreadTransport& operator=(const ThreadTransport&) = delete;
+    /// An exception that ends this rank's use ends that of all ranks.
+    ~ThreadTransport() override {
+        if (!name_.empty() && std::uncaught_exceptions() > exceptions_)
+            group_->fail(rank_, fmt::format("an exception destroyed its {}", name_));
+    }
 
     int rank() const override { return rank_; }
     int size() const override { return group_->size(); }
     bool shares_memory() const override { return true; }
     std::unique_ptr<Exchange> open(std::vector<Message> messages) override;
     Memory memory(Bytes size) override { return Memory(size); }
-    void barrier() override { group_->barrier(); }
+    void barrier() override { group_->barrier(rank_); }
     void all_gather(std::span<const std::byte> own, std::span<std::byte> all) override {
         group_->all_gather(rank_, own, all);
     }
     std::shared_ptr<Transport> split(int color, int key) override;
+
+    std::shared_ptr<Transport> make_scope(const std::string& what) override;
+    void fail(const std::string& text) override { group_->fail(rank_, text); }
+    void look() override { group_->check(rank_); }
 
   private:
     int own_rank() const override { return rank_; }
@@ -170,13 +240,15 @@ class ThreadTransport : public Transport, private Neighbourhood {
     const std::vector<Note>& take() override;
     void rest(int idle) override;
     bool is_gone(int rank) const override { return group_->has_returned(rank); }
-    void enter_run() override { group_->enter_run(); }
-    void leave_run() override { group_->leave_run(); }
+    void enter_run() override { group_->enter_run(rank_); }
+    void leave_run() override { group_->leave_run(rank_); }
     void abandon_run() override;
     void leave_with_all() override;
 
     std::shared_ptr<ThreadGroup> group_;
     const int rank_;
+    const std::string name_;
+    const int exceptions_ = std::uncaught_exceptions();
     const bool crowded_;
     Yielding yielding_;
     int splits_ = 0;
@@ -237,7 +309,7 @@ void run_threads(int ranks, const std::function<void(Communicator)>& body) {
             group->rank_returns(rank);
         } catch (...) {
             errors.add(rank);
-            group->cancel(rank);
+            group->cancel(rank, "");
         }
     };
     std::vector<std::jthread> threads;
@@ -245,7 +317,7 @@ void run_threads(int ranks, const std::function<void(Communicator)>& body) {
         for (int rank = 1; rank < ranks; ++rank)
             threads.emplace_back(run, rank);
     } catch (const std::exception& error) {
-        group->cancel(static_cast<int>(threads.size()) + 1);
+        group->cancel(static_cast<int>(threads.size()) + 1, "");
         throw CommunicationFailed(
             fmt::format("only {} of {} threads for ranks could be started: {}", threads.size() + 1,
                         ranks, error.what()));
@@ -255,8 +327,8 @@ void run_threads(int ranks, const std::function<void(Communicator)>& body) {
     errors.rethrow();
 }
 
-ThreadTransport::ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank)
-    : group_(std::move(group)), rank_(rank), crowded_(group_->crowded()) {
+ThreadTransport::ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank, std::string name)
+    : group_(std::move(group)), rank_(rank), name_(std::move(name)), crowded_(group_->crowded()) {
     runs.resize(static_cast<std::size_t>(size()));
 }
 
@@ -273,28 +345,32 @@ void ThreadTransport::make_room(std::size_t notes) {
 }
 
 const std::vector<Note>& ThreadTransport::take() {
-    group_->check();
+    group_->check(rank_);
     taken_.clear();
     group_->inbox(rank_).take(taken_);
     return taken_;
 }
 
 void ThreadTransport::rest(int idle) {
-    constexpr int yields = 400;
+    constexpr int yields = 400, between_looks = 32, before_giving_up = 640; // each up to 10 ms
     if (!crowded_ && idle < looks_before_sleep)
         return pause_briefly();
     if (crowded_ && idle < yields && yielding_.yield())
         return;
     group_->inbox(rank_).sleep();
+    if (idle % between_looks == 0) {
+        group_->check(rank_, idle > looks_before_sleep + before_giving_up);
+        group_->check_order(rank_);
+    }
 }
 
 void ThreadTransport::abandon_run() {
-    group_->cancel(rank_);
+    group_->fail(rank_, "failed");
     leave_with_all();
 }
 
 void ThreadTransport::leave_with_all() {
-    group_->leave_run();
+    group_->leave_run(rank_);
     group_->wait_until_none_runs();
 }
 
@@ -316,7 +392,23 @@ std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
     for (const Wish& wish : wishes)
         ranks.push_back(wish.rank);
     return std::make_shared<ThreadTransport>(group_->child(splits_, color, std::move(ranks)),
-                                             static_cast<int>(place));
+                                             static_cast<int>(place), "part of a communicator");
+}
+
+std::shared_ptr<Transport> ThreadTransport::make_scope(const std::string& what) {
+    const std::uint64_t own = std::hash<std::string>()(what);
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(size()));
+    all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
+    const auto other =
+        std::ranges::find_if(all, [&](std::uint64_t each) { return each != all[0]; });
+    if (other != all.end())
+        throw_different_names(*this, what, static_cast<int>(other - all.begin()));
+    ++splits_;
+    std::vector<int> ranks(all.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    const std::shared_ptr<ThreadGroup> group = group_->child(splits_, 0, std::move(ranks));
+    group->become_scope(group_, what);
+    return std::make_shared<ThreadTransport>(group, rank_, what);
 }
 
 void Inbox::post(const Note& note) {
@@ -352,23 +444,110 @@ void Inbox::sleep() {
     asleep_.store(false, std::memory_order_relaxed);
 }
 
-void ThreadGroup::check() const {
-    if (cancelled_)
-        throw PeerFailed(failed_rank_, fmt::format("rank {} failed", failed_rank_));
+void ThreadGroup::throw_cancelled(int rank, bool gives_up) const {
+    const std::lock_guard lock(mutex_);
+    if (!gives_up && !is_cancelled_for(rank))
+        return;
+    if (wrong_order_)
+        throw InvalidTask(failure_);
+    throw PeerFailed(failed_rank_, failure_.empty()
+                                       ? fmt::format("rank {} failed", failed_rank_)
+                                       : fmt::format("rank {}: {}", failed_rank_, failure_));
 }
 
-void ThreadGroup::cancel(int failed_rank) {
+void ThreadGroup::cancel(int failed_rank, const std::string& text, std::int64_t completed,
+                         bool order) {
     {
         const std::lock_guard lock(mutex_);
-        if (!cancelled_)
+        if (!cancelled_) {
             failed_rank_ = failed_rank;
+            failure_ = text;
+            wrong_order_ = order;
+        }
+        completed_ = cancelled_ ? std::min(completed_, completed) : completed;
         cancelled_ = true;
     }
-    for (const auto& child : children()) {
-        if (const auto group = child.lock())
-            group->cancel(failed_rank);
+    if (completed < 0) {
+        for (const auto& child : children()) {
+            if (const auto group = child.lock())
+                group->cancel(failed_rank, text);
+        }
     }
     wake_all();
+}
+
+void ThreadGroup::fail(int rank, const std::string& text) {
+    for (const auto& child : children()) {
+        const auto group = child.lock();
+        if (!group)
+            continue;
+        const auto& ranks = group->ranks_of_parent_;
+        if (const auto own = std::ranges::find(ranks, rank); own != ranks.end())
+            group->fail(static_cast<int>(own - ranks.begin()), text);
+    }
+    const CallCount& own = calls_of(rank);
+    cancel(rank, text, own.begun.load() - (own.under_way ? 1 : 0));
+}
+
+void ThreadGroup::begin_call(int rank) {
+    CallCount& own = calls_of(rank);
+    const std::int64_t call = own.begun.load(std::memory_order_relaxed) + 1;
+    own.under_way = true;
+    own.begun.store(call, std::memory_order_release);
+    base().calls_of(rank).last.store(std::uint64_t{number_} << 32 | (call & 0xffffffff),
+                                     std::memory_order_release);
+}
+
+void ThreadGroup::become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what) {
+    const std::lock_guard lock(base->mutex_);
+    if (base_)
+        return; // another rank was first
+    std::erase_if(base->scopes_, [](const auto& scope) { return scope.second.expired(); });
+    what_ = what;
+    number_ = ++base->scopes_made_;
+    base->scopes_[number_] = shared_from_this();
+    base_ = base;
+}
+
+std::shared_ptr<ThreadGroup> ThreadGroup::scope(int number) {
+    const std::lock_guard lock(mutex_);
+    if (number == 0)
+        return shared_from_this();
+    const auto found = scopes_.find(static_cast<std::uint32_t>(number));
+    return found == scopes_.end() ? nullptr : found->second.lock();
+}
+
+std::string ThreadGroup::text_of(int rank) const {
+    const std::string name = number_ == 0 ? what_ : fmt::format("{} (object {})", what_, number_);
+    return fmt::format("rank {} waits in the {}", rank, name);
+}
+
+/// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
+/// all ranks made their calls in one order, the rank whose call is later would have begun the
+/// other's. A rank that has failed may leave out calls. The rank that waits last finds this,
+/// because ranks publish their calls before.
+void ThreadGroup::check_order(int rank) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::int64_t own = calls_of(rank).begun.load();
+    for (int other = 0; other < size_; ++other) {
+        const std::uint64_t last = base().calls_of(other).last.load(std::memory_order_acquire);
+        const auto number = static_cast<int>(last >> 32);
+        const std::shared_ptr<ThreadGroup> group =
+            number == static_cast<int>(number_) ? nullptr : base().scope(number);
+        if (!group || group->cancelled_ || cancelled_)
+            continue;
+        const std::int64_t its = group->calls_of(other).begun.load(),
+                           here = group->calls_of(rank).begun.load();
+        if (here >= its || calls_of(other).begun.load() >= own)
+            continue;
+        const std::string mine = text_of(rank), theirs = group->text_of(other);
+        const std::string text =
+            fmt::format("ranks make collective calls in different orders: {}; {}",
+                        rank < other ? mine : theirs, rank < other ? theirs : mine);
+        group->cancel(rank, text, its - 1, true);
+        cancel(rank, text, own - 1, true);
+        check(rank);
+    }
 }
 
 std::vector<std::weak_ptr<ThreadGroup>> ThreadGroup::children() {
@@ -409,26 +588,61 @@ int ThreadGroup::first_returned() const {
 }
 
 template <class Part>
-void ThreadGroup::meet(Part&& part) {
+void ThreadGroup::meet(int rank, Call call, std::size_t bytes, Part&& part) {
+    constexpr std::chrono::milliseconds between_looks{200};
+    constexpr int before_giving_up = 25;
     std::unique_lock lock(mutex_);
-    check();
+    if (is_cancelled_for(rank)) {
+        lock.unlock();
+        check(rank);
+    }
+    if (arrived_ == 0) {
+        call_ = call;
+        bytes_ = bytes;
+        first_arrived_ = rank;
+    } else if (call_ != call || bytes_ != bytes) {
+        const auto name = [](Call each, std::size_t size) {
+            return each == Call::barrier ? "a barrier"
+                                         : fmt::format("an all-gather of {} bytes", size);
+        };
+        const std::string text = fmt::format(
+            "ranks make collective calls in different orders: rank {} waits in {}, rank {} in {}",
+            first_arrived_, name(call_, bytes_), rank, name(call, bytes));
+        lock.unlock();
+        cancel(rank, text, calls_of(rank).begun.load() - 1, true);
+        check(rank);
+    }
     part();
     const std::uint64_t meeting = meetings_;
     if (++arrived_ == size_) {
         arrived_ = 0;
         ++meetings_;
         arrived_changed_.notify_all();
+        return;
     }
+    lock.unlock();
+    check_order(rank);
+    lock.lock();
     int returned = -1;
-    arrived_changed_.wait(lock, [&] {
-        if (meetings_ != meeting || cancelled_)
+    const auto over = [&] {
+        if (meetings_ != meeting || is_cancelled_for(rank))
             return true;
         returned = first_returned();
         return returned >= 0;
-    });
+    };
+    arrived_changed_.wait(lock, [&] { return over() || cancelled_; });
+    // The failed rank has completed this call.
+    for (int looks = 0; !arrived_changed_.wait_for(lock, between_looks, over); ++looks) {
+        lock.unlock();
+        check(rank, looks > before_giving_up);
+        lock.lock();
+    }
     if (meetings_ != meeting)
         return;
-    check();
+    const bool cancelled = is_cancelled_for(rank);
+    lock.unlock();
+    if (cancelled)
+        check(rank);
     throw PeerFailed(returned, fmt::format("rank {} has returned, but other ranks wait for it in a "
                                            "collective call",
                                            returned));
@@ -438,23 +652,33 @@ void ThreadGroup::all_gather(int rank, std::span<const std::byte> own, std::span
     if (own.size() * static_cast<std::size_t>(size_) != all.size()) {
         throw std::logic_error("all_gather: sizes differ");
     }
-    meet([&] {
+    begin_call(rank);
+    meet(rank, Call::all_gather, own.size(), [&] {
         gathered_.resize(all.size());
         std::copy(own.begin(), own.end(),
                   gathered_.begin() + static_cast<std::ptrdiff_t>(own.size()) * rank);
     });
-    meet([&] { std::copy(gathered_.begin(), gathered_.end(), all.begin()); });
+    meet(rank, Call::all_gather, own.size(),
+         [&] { std::copy(gathered_.begin(), gathered_.end(), all.begin()); });
+    end_call(rank);
 }
 
-void ThreadGroup::barrier() {
-    meet([] {});
+void ThreadGroup::barrier(int rank) {
+    begin_call(rank);
+    meet(rank, Call::barrier, 0, [] {});
+    end_call(rank);
 }
 
-void ThreadGroup::enter_run() {
+void ThreadGroup::enter_run(int rank) {
+    begin_call(rank);
     running_.fetch_add(1);
-    if (cancelled_) {
-        leave_run();
-        check();
+    if (!cancelled_)
+        return;
+    try {
+        check(rank);
+    } catch (...) {
+        running_.fetch_sub(1);
+        throw;
     }
 }
 

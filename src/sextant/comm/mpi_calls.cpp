@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#ifdef SEXTANT_WITH_MPI
+#include "sextant/comm/mpi_calls.hpp"
+
+#include "sextant/comm/mpi_exchange.hpp"
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+void send_notice(MPI_Comm comm, int tag, std::span<const int> ranks,
+                 std::span<const std::byte> bytes) {
+    int own = 0;
+    MPI_Comm_rank(comm, &own);
+    auto copy = std::make_unique<std::byte[]>(bytes.size() + 1);
+    std::ranges::copy(bytes, copy.get());
+    bool read = true;
+    for (const int rank : ranks) {
+        if (rank == own)
+            continue;
+        MPI_Request request = MPI_REQUEST_NULL;
+        int done = 0;
+        mpi_check(MPI_Isend(copy.get(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, comm,
+                            &request),
+                  "MPI_Isend");
+        mpi_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (!done)
+            mpi_check(MPI_Request_free(&request), "MPI_Request_free");
+        read = read && (done || bytes.empty());
+    }
+    if (!read)
+        static_cast<void>(copy.release()); // MPI may read it later: a few bytes, once a failure
+}
+
+std::optional<MpiNotice> receive_notice(MPI_Comm comm, int tag) {
+    int came = 0;
+    MPI_Status status;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    mpi_check(MPI_Improbe(MPI_ANY_SOURCE, tag, comm, &came, &message, &status), "MPI_Improbe");
+    if (!came)
+        return std::nullopt;
+    int size = 0;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    MpiNotice notice{status.MPI_SOURCE, status.MPI_TAG, {}};
+    notice.bytes.resize(static_cast<std::size_t>(size));
+    mpi_check(MPI_Mrecv(notice.bytes.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+              "MPI_Mrecv");
+    return notice;
+}
+
+namespace {
+
+/// The calls that a user has begun, as in notices.
+struct Count {
+    std::int64_t number, begun;
+};
+
+std::vector<std::byte> notice_of(const auto& head, std::span<const std::byte> rest) {
+    std::vector<std::byte> bytes(sizeof head + rest.size());
+    std::memcpy(bytes.data(), &head, sizeof head);
+    std::ranges::copy(rest, bytes.begin() + sizeof head);
+    return bytes;
+}
+
+constexpr std::chrono::milliseconds first_patience{200};
+constexpr std::chrono::seconds most_patience{64};
+/// Calls that a failed rank completed end within this time. Only if ranks have counted different
+/// calls, as after an earlier error, a call of a lower number waits for the failed rank.
+constexpr std::chrono::seconds to_complete{5};
+constexpr std::size_t ended_kept = 64, early_kept = 1000;
+
+/// Mixes two numbers into one that differs from all others with near certainty.
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+    std::uint64_t sum = (a ^ (b + odd + (a << 6) + (a >> 2))) * odd;
+    return sum ^ (sum >> 29);
+}
+
+} // namespace
+
+/// The beginning of a notice. A failure is followed by its text, a wait by the counts of all users.
+struct MpiCalls::Head {
+    enum What : int { failure, order, wait };
+    int what;
+    std::uint64_t family;
+    int number;         ///< of the user of the communicator
+    std::int64_t calls; ///< of a failure: calls completed; of a wait: the number of the call
+    int rank;           ///< that failed
+    Kind kind;
+    Bytes bytes;
+};
+
+/// A rank that waits in a call, as it has told.
+struct MpiCalls::Waiting {
+    int rank = 0;
+    Head head{};
+    std::vector<Count> counts;
+};
+
+/// The communicator of the program, which carries all notices.
+struct MpiCalls::Root {
+    MPI_Comm comm = MPI_COMM_NULL;
+    int tag = 0;
+    std::shared_ptr<void> owner;
+    bool* has_strays = nullptr;
+    std::recursive_mutex mutex; // several threads may use objects of one communicator
+    std::map<std::uint64_t, Family*> families;
+    /// Failures of users that this rank has not made yet.
+    std::map<std::pair<std::uint64_t, int>, Failure> early;
+};
+
+/// The users of a communicator, and what other ranks have told of their calls.
+struct MpiCalls::Family {
+    Family(std::shared_ptr<Root> its_root, std::uint64_t its_key, MPI_Comm comm)
+        : root(std::move(its_root)), key(its_key) {
+        mpi_check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+        int size = 0;
+        mpi_check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+        ranks.resize(static_cast<std::size_t>(size));
+        std::vector<int> own(ranks.size());
+        std::iota(own.begin(), own.end(), 0);
+        MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+        MPI_Comm_group(comm, &here);
+        MPI_Comm_group(root->comm, &all);
+        MPI_Group_translate_ranks(here, size, own.data(), all, ranks.data());
+        MPI_Group_free(&here);
+        MPI_Group_free(&all);
+        const std::lock_guard lock(root->mutex);
+        root->families[key] = this;
+    }
+    Family(const Family&) = delete;
+    Family& operator=(const Family&) = delete;
+    ~Family() {
+        const std::lock_guard lock(root->mutex);
+        root->families.erase(key);
+    }
+
+    const std::shared_ptr<Root> root;
+    const std::uint64_t key;
+    int rank = 0;
+    std::vector<int> ranks; // in the root's communicator
+    std::map<int, MpiCalls*> users;
+    std::deque<Count> ended;
+    std::map<int, std::string> ended_names;
+    int made = 0;
+    std::set<int> failed;           // users
+    std::map<int, Waiting> waiting; // by rank
+    Clock::duration patience = first_patience;
+
+    std::vector<Count> counts() const {
+        std::vector<Count> all(ended.begin(), ended.end());
+        for (const auto& [number, calls] : users)
+            all.push_back({number, calls->begun()});
+        return all;
+    }
+    void send(const Head& head, std::span<const std::byte> rest) const {
+        send_notice(root->comm, root->tag, ranks, notice_of(head, rest));
+    }
+};
+
+MpiCalls::MpiCalls(MPI_Comm comm, int tag, std::shared_ptr<void> owner, bool& has_strays)
+    : what_("communicator") {
+    const auto root = std::make_shared<Root>();
+    root->comm = comm;
+    root->tag = tag;
+    root->owner = std::move(owner);
+    root->has_strays = &has_strays;
+    family_ = std::make_shared<Family>(root, 0, comm);
+    family_->users[0] = this;
+}
+
+MpiCalls::MpiCalls(MpiCalls& outer, MPI_Comm comm, std::uint64_t which)
+    : family_(std::make_shared<Family>(outer.family_->root, mixed(outer.key(), which), comm)),
+      what_("communicator") {
+    const std::lock_guard lock(family_->root->mutex);
+    family_->users[0] = this;
+    take_early();
+}
+
+MpiCalls::MpiCalls(std::shared_ptr<MpiCalls> base, std::string what)
+    : family_(base->family_), base_(std::move(base)), what_(std::move(what)) {
+    const std::lock_guard lock(family_->root->mutex);
+    number_ = ++family_->made;
+    family_->users[number_] = this;
+    take_early();
+}
+
+void MpiCalls::take_early() {
+    auto& all = family_->root->early;
+    if (const auto early = all.find({family_->key, number_}); early != all.end()) {
+        set_failure(early->second);
+        all.erase(early);
+    }
+}
+
+std::uint64_t MpiCalls::key() const {
+    return mixed(family_->key, static_cast<std::uint64_t>(number_));
+}
+
+MpiCalls::~MpiCalls() {
+    const std::lock_guard lock(family_->root->mutex);
+    family_->users.erase(number_);
+    family_->ended.push_back({number_, begun()});
+    family_->ended_names[number_] = what_;
+    if (family_->ended.size() > ended_kept) {
+        family_->ended_names.erase(static_cast<int>(family_->ended.front().number));
+        family_->ended.pop_front();
+    }
+}
+
+void MpiCalls::add_dependant(const std::shared_ptr<MpiCalls>& calls) {
+    const std::lock_guard lock(family_->root->mutex);
+    std::erase_if(dependants_, [](const auto& dependant) { return dependant.expired(); });
+    dependants_.push_back(calls);
+}
+
+void MpiCalls::look() {
+    const std::lock_guard lock(family_->root->mutex);
+    const Clock::time_point now = Clock::now();
+    receive();
+    if (failed_)
+        check_failure();
+    if (!std::exchange(waits_, true)) {
+        waits_since_ = now;
+        told_ = false;
+    }
+    if (!under_way_ || now - waits_since_ < family_->patience)
+        return;
+    if (!std::exchange(told_, true))
+        tell_waiting();
+    check_order();
+}
+
+void MpiCalls::receive() {
+    const Root& root = *family_->root;
+    while (const std::optional<MpiNotice> notice = receive_notice(root.comm, root.tag))
+        take(*notice);
+}
+
+void MpiCalls::take(const MpiNotice& notice) {
+    Head head;
+    std::memcpy(&head, notice.bytes.data(), sizeof head);
+    const std::span<const std::byte> rest = std::span(notice.bytes).subspan(sizeof head);
+    Root& root = *family_->root;
+    const auto family = root.families.find(head.family);
+    if (head.what == Head::What::wait) {
+        if (family == root.families.end())
+            return;
+        Waiting& waiting = family->second->waiting[head.rank];
+        waiting = {head.rank, head, std::vector<Count>(rest.size() / sizeof(Count))};
+        std::memcpy(waiting.counts.data(), rest.data(), rest.size());
+        return;
+    }
+    const Failure failure{head.rank, head.what == Head::What::order, head.calls,
+                          std::string(reinterpret_cast<const char*>(rest.data()), rest.size())};
+    if (family == root.families.end() || head.number > family->second->made) {
+        if (root.early.size() < early_kept)
+            root.early.emplace(std::pair{head.family, head.number}, failure);
+        return;
+    }
+    const auto user = family->second->users.find(head.number);
+    if (user != family->second->users.end())
+        user->second->set_failure(failure);
+}
+
+void MpiCalls::set_failure(const Failure& failure) {
+    if (failed_)
+        return;
+    *family_->root->has_strays = true;
+    family_->failed.insert(number_);
+    failure_ = failure;
+    failed_since_ = Clock::now();
+    failed_ = true;
+}
+
+void MpiCalls::check_failure() {
+    if (begun() <= failure_.calls && Clock::now() - failed_since_ < to_complete)
+        return;
+    if (failure_.order)
+        throw InvalidTask(failure_.text);
+    throw PeerFailed(failure_.rank, fmt::format("rank {}: {}", failure_.rank, failure_.text));
+}
+
+void MpiCalls::fail(const std::string& text) {
+    const std::lock_guard lock(family_->root->mutex);
+    for (const auto& dependant : dependants_) {
+        if (const auto calls = dependant.lock())
+            calls->fail(text);
+    }
+    if (number_ == 0) {
+        for (const auto& [number, user] : family_->users) {
+            if (number > 0)
+                user->fail(text);
+        }
+    }
+    if (failed_)
+        return;
+    const Failure failure{family_->rank, false, begun() - (under_way_ ? 1 : 0), text};
+    set_failure(failure);
+    family_->send(head(Head::What::failure, number_, failure.calls),
+                  std::as_bytes(std::span(text)));
+}
+
+/// Waits get longer, so that the notices that a busy rank never receives stay few.
+void MpiCalls::tell_waiting() {
+    family_->patience = std::min<Clock::duration>(2 * family_->patience, most_patience);
+    const std::vector<Count> counts = family_->counts();
+    family_->send(head(Head::What::wait, number_, begun()), std::as_bytes(std::span(counts)));
+}
+
+/// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
+/// all ranks made their calls in one order, the rank whose call is later would have begun the
+/// other's. A rank that has failed may leave out calls.
+void MpiCalls::check_order() {
+    const auto begun_in = [](const std::vector<Count>& counts, int number) {
+        const auto found = std::ranges::find(counts, number, &Count::number);
+        return found == counts.end() ? std::int64_t{-1} : found->begun;
+    };
+    const std::vector<Count> own = family_->counts();
+    for (const auto& [rank, other] : family_->waiting) {
+        const Head& head = other.head;
+        if (failed_ || family_->failed.contains(head.number))
+            continue;
+        if (head.number == number_) {
+            const bool differs = head.kind != kind_ || head.bytes != bytes_;
+            if (head.calls == begun() && differs)
+                fail_order(other);
+            continue;
+        }
+        const std::int64_t here = begun_in(own, head.number),
+                           there = begun_in(other.counts, number_);
+        if (here >= 0 && there >= 0 && here < head.calls && there < begun())
+            fail_order(other);
+    }
+}
+
+MpiCalls::Head MpiCalls::head(int what, int number, std::int64_t calls) const {
+    return {what, family_->key, number, calls, family_->rank, kind_, bytes_};
+}
+
+std::string MpiCalls::text_of(int rank, int number, Kind kind, Bytes bytes) const {
+    const auto user = family_->users.find(number);
+    const std::string name =
+        user != family_->users.end() ? user->second->what_ : family_->ended_names[number];
+    if (number > 0)
+        return fmt::format("rank {} waits in the {} (object {})", rank, name, number);
+    return fmt::format("rank {} waits in {} of the communicator", rank,
+                       kind == Kind::run       ? "a run"
+                       : kind == Kind::barrier ? "a barrier"
+                                               : fmt::format("an all-gather of {} bytes", bytes));
+}
+
+void MpiCalls::fail_order(const Waiting& other) {
+    const std::string own = text_of(family_->rank, number_, kind_, bytes_),
+                      its =
+                          text_of(other.rank, other.head.number, other.head.kind, other.head.bytes);
+    const bool first = family_->rank < other.rank;
+    const std::string text = fmt::format("ranks make collective calls in different orders: {}; {}",
+                                         first ? own : its, first ? its : own);
+    for (const int number : {number_, other.head.number}) {
+        const auto user = family_->users.find(number);
+        const std::int64_t calls = number == number_ ? begun() : other.head.calls;
+        if (user != family_->users.end())
+            user->second->set_failure({family_->rank, true, calls - 1, text});
+        family_->send(head(Head::What::order, number, calls - 1), std::as_bytes(std::span(text)));
+    }
+    check_failure();
+}
+
+} // namespace sextant
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+namespace sextant {
+
+/// A short message that its receivers need not receive.
+struct MpiNotice {
+    int source = 0, tag = 0;
+    std::vector<std::byte> bytes;
+};
+/// Sends a notice to every other one of the given ranks. Does not wait.
+void send_notice(MPI_Comm comm, int tag, std::span<const int> ranks,
+                 std::span<const std::byte> bytes);
+/// Receives the next notice with this tag, or MPI_ANY_TAG, if one has arrived.
+std::optional<MpiNotice> receive_notice(MPI_Comm comm, int tag);
+
+/// The collective calls of one user of an MPI communicator: of the program itself, or of an object
+/// (scope.hpp). Counts the calls, which costs nothing noticeable. Only a rank that waits looks
+/// whether another rank has failed, or waits in another call.
+class MpiCalls {
+  public:
+    enum class Kind : int { run, barrier, all_gather };
+
+    /// The calls on a communicator of the program. `comm` is used, with the given tag, for all
+    /// notices: also for those about communicators that are made from it, since messages must not
+    /// arrive on a communicator that has been freed. `owner` keeps it.
+    /// `has_strays` is set once a rank has failed, whose notices may be in transit.
+    MpiCalls(MPI_Comm comm, int tag, std::shared_ptr<void> owner, bool& has_strays);
+    /// The calls on a communicator that was made from that of `outer`; `which` is the same on all
+    /// its ranks, and differs from that of others.
+    MpiCalls(MpiCalls& outer, MPI_Comm comm, std::uint64_t which);
+    /// The calls of an object that uses the communicator of `base`. Objects must be made in the
+    /// same order on all ranks.
+    MpiCalls(std::shared_ptr<MpiCalls> base, std::string what);
+    MpiCalls(const MpiCalls&) = delete;
+    MpiCalls& operator=(const MpiCalls&) = delete;
+    ~MpiCalls();
+
+    /// Begins a call. Throws as `look`, but only if a failure is known already.
+    void begin(Kind kind, Bytes bytes = 0) {
+        begun_.store(begun_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        kind_ = kind;
+        bytes_ = bytes;
+        under_way_ = true;
+        waits_ = false;
+        if (failed_.load(std::memory_order_relaxed))
+            look();
+    }
+    void end() { under_way_ = false; }
+
+    /// Throws PeerFailed or InvalidTask; see Scoping::look.
+    void look();
+    /// See Scoping::fail. Also fails the calls of `dependants`.
+    void fail(const std::string& text);
+    /// True if a rank has failed, so that messages may be in transit.
+    bool failed() const { return failed_; }
+    /// Adds calls on a communicator that was made from this one.
+    void add_dependant(const std::shared_ptr<MpiCalls>& calls);
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    struct Root;
+    struct Family;
+    struct Failure {
+        int rank = 0;
+        bool order = false;     ///< ranks wait for each other in different calls
+        std::int64_t calls = 0; ///< calls that the rank has completed
+        std::string text;
+    };
+    struct Head;
+    struct Waiting;
+
+    std::int64_t begun() const { return begun_.load(std::memory_order_relaxed); }
+    void take_early();
+    void receive();
+    void take(const MpiNotice& notice);
+    void set_failure(const Failure& failure);
+    void check_failure();
+    void tell_waiting();
+    void check_order();
+    Head head(int what, int number, std::int64_t calls) const;
+    std::string text_of(int rank, int number, Kind kind, Bytes bytes) const;
+    void fail_order(const Waiting& other);
+
+    std::uint64_t key() const;
+
+    std::shared_ptr<Family> family_;       ///< of the communicator that this user and others use
+    const std::shared_ptr<MpiCalls> base_; ///< of an object; fails with its communicator
+    const std::string what_;
+    int number_ = 0; ///< of the object; 0: the communicator itself
+    std::atomic<std::int64_t> begun_{0};
+    Kind kind_ = Kind::run;
+    Bytes bytes_ = 0;
+    bool under_way_ = false, waits_ = false, told_ = false;
+    Clock::time_point waits_since_, failed_since_;
+    std::atomic<bool> failed_{false};
+    Failure failure_;
+    std::vector<std::weak_ptr<MpiCalls>> dependants_;
+};
+
+} // namespace sextant

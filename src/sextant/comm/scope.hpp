@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+
+#include <memory>
+#include <string>
+
+namespace sextant {
+
+/// Tells all other ranks that this rank makes no more collective calls on a communicator, so that
+/// no rank waits for it for ever. Returns at once, and throws nothing.
+///
+/// Input     the reason, at most 2000 bytes of which are sent.
+/// Output    a rank that waits in a call of this communicator that this rank has not completed, or
+///           begins a later one, throws PeerFailed with this rank and the text. Calls that this
+///           rank completed still complete elsewhere. Later calls of this rank throw PeerFailed
+///           too. The first failure counts. The same holds for communicators that were split from
+///           this one.
+/// Not collective: one rank is enough.
+void fail(const Communicator& communicator, const std::string& text);
+
+/// Returns a communicator of the same ranks for the calls of one object, as for MPI's duplicate of
+/// a communicator: messages and failures of others do not affect it, nor the reverse. If an
+/// exception destroys its last copy on a rank, the rank has failed (`fail`). Ranks that call
+/// objects of a communicator in different orders throw InvalidTask, which names two of them and
+/// what they call.
+///
+/// Input     the name of the object in errors, the same on all ranks; else all throw AgreedFailure.
+/// Collective.
+/// Cost      an all-gather of two integers; over MPI also a duplicate of the communicator, unless
+///           that of an object that has ended on all ranks is free.
+Communicator scope_of(const Communicator& communicator, const std::string& what);
+
+/// The same, not collective: the first collective call of the new communicator is preceded by
+/// scope_of(). Until then, `fail` ends the calls of the whole communicator.
+Communicator scope_later(const Communicator& communicator, const std::string& what);
+/// The communicator that scope_of() has made for one of scope_later(); itself for others.
+const Communicator& made_scope(const Communicator& communicator);
+
+/// Implemented by transports that have scopes. The functions are those of communicators.
+class Scoping {
+  public:
+    virtual ~Scoping() = default;
+    virtual std::shared_ptr<Transport> make_scope(const std::string& what) = 0;
+    virtual void fail(const std::string& text) = 0;
+    /// Called while this rank waits. Throws PeerFailed if a rank has failed, and InvalidTask if
+    /// ranks wait for each other in different calls.
+    virtual void look() = 0;
+};
+
+/// Throws AgreedFailure with the same text on every rank: rank 0 makes one object, `other` another
+/// one. Collective.
+[[noreturn]] void throw_different_names(Transport& transport, const std::string& own, int other);
+
+/// The transport's scopes; null if it has none.
+Scoping* scoping_of(const Communicator& communicator);
+
+} // namespace sextant
