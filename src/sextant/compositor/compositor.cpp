@@ -33,7 +33,7 @@ Operator operator_of(const CompositeOptions& options) {
 
 CompositorRun::CompositorRun(Communicator communicator, ImageShape shape, int layers,
                              CompositeOptions options)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_of(communicator, "Compositor")),
       options_(std::move(options)),
       shape_(shape),
       rank_(communicator_.rank()),
@@ -453,6 +453,9 @@ Frame Compositor::wait(Flight& flight) {
 }
 void Compositor::abandon(Flight& flight) {
     run_->abandon(flight);
+}
+void Compositor::fail(const std::string& text) {
+    run_->fail(text);
 }
 const planner::CompositingPlan& Compositor::plan() const {
     return run_->plan();

@@ -221,6 +221,15 @@ class Compositor {
     ///           allocated in the next two frames.
     void set_drawn(std::span<const Rectangle> drawn);
 
+    /// Ends the use of this object on all ranks, because this rank cannot go on: other ranks that
+    /// wait for it, in this call or a later one, throw PeerFailed with this rank and `text`, and so
+    /// do its own later calls. Returns at once, and throws nothing. An exception that destroys the
+    /// object has the same effect; any other destruction has none, so a rank that stops earlier
+    /// than others calls this first. A new object may then be made on the communicator, unless
+    /// processes share memory (share_nodes.hpp).
+    /// Not collective.
+    void fail(const std::string& text);
+
     /// The plan of the last frame and the reason for it. Only the plan on rank 0 lists the
     /// alternatives.
     const planner::CompositingPlan& plan() const;

@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/compositing/composite_task.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/memory.hpp"
@@ -32,6 +33,7 @@ class CompositorRun {
     bool ready(Flight& flight) { return flight.ready(execution()); }
     Frame wait(Flight& flight);
     void abandon(Flight& flight) { flight.abandon(execution()); }
+    void fail(const std::string& text) { sextant::fail(communicator_, text); }
 
     /// `plan`: a plan for the new shape, the same on all ranks; null: it is chosen.
     void resize(ImageShape shape, const planner::CompositingPlan* plan = nullptr);

@@ -2,6 +2,7 @@
 #include "sextant/compositor/deep_compositor.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/compositor/declaration.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"
@@ -41,12 +42,12 @@ void check_images(int rank, ImageShape shape, std::span<const DeepImage> images)
 
 DeepCompositor::DeepCompositor(Communicator communicator, ImageShape shape, int layers,
                                int fragments, CompositeOptions options)
-    : communicator_(communicator),
+    : communicator_(scope_of(communicator, "DeepCompositor")),
       shape_(shape),
       layers_(layers),
       fragments_(fragments),
       background_(options.background),
-      compositor_(std::move(communicator), shape, layers, merging(options, fragments)),
+      compositor_(communicator_, shape, layers, merging(options, fragments)),
       packed_(communicator_.memory(layers * shape.elements() * compositor_.blend().element.size)) {
     agree(communicator_, [&] { check_background(background_); });
 }
@@ -87,6 +88,10 @@ Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOp
     if (background)
         kernel::put_behind(rgba_f32, bytes, *background, bytes);
     return {merged.first, merged.count, bytes};
+}
+
+void DeepCompositor::fail(const std::string& text) {
+    sextant::fail(communicator_, text);
 }
 
 void DeepCompositor::pack(std::span<const DeepImage> images) {

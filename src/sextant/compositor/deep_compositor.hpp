@@ -6,6 +6,7 @@
 #include "sextant/core/memory.hpp"
 
 #include <span>
+#include <string>
 
 namespace sextant {
 
@@ -41,6 +42,9 @@ class DeepCompositor {
     /// As Compositor::resize. The greatest number of fragments per pixel stays the same.
     /// Collective.
     void resize(ImageShape shape);
+
+    /// Ends the use of this object on all ranks; see Compositor::fail. Not collective.
+    void fail(const std::string& text);
 
     /// The compositor that merges the fragments.
     const Compositor& compositor() const { return compositor_; }

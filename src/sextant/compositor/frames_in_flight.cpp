@@ -2,6 +2,7 @@
 #include "sextant/compositor/frames_in_flight.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/compositor/compositor_run.hpp"
 #include "sextant/core/error.hpp"
 
@@ -27,20 +28,6 @@ struct PendingFrame::Slot {
     Compositor compositor;
     bool under_way = false;
 };
-
-namespace {
-
-/// If ranks are threads, ends all waits for this rank, including those outside the frame.
-void end_all(const Communicator& communicator) {
-    try {
-        const std::unique_ptr<Exchange> nothing = communicator.open({});
-        nothing->begin();
-        nothing->abandon();
-    } catch (const PeerFailed&) { // the other ranks have ended already
-    }
-}
-
-} // namespace
 
 PendingFrame::PendingFrame(std::shared_ptr<Slot> slot)
     : slot_(std::move(slot)), exceptions_(std::uncaught_exceptions()) {}
@@ -83,7 +70,7 @@ void PendingFrame::drop() noexcept {
     slot->under_way = false;
     try {
         if (std::uncaught_exceptions() > exceptions_) {
-            end_all(slot->communicator);
+            fail(slot->communicator, "an exception destroyed its PendingFrame");
             slot->compositor.abandon(*slot->flight);
         } else {
             slot->compositor.wait(*slot->flight);
@@ -92,8 +79,9 @@ void PendingFrame::drop() noexcept {
     }
 }
 
-FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shape, int layers,
+FramesInFlight::FramesInFlight(const Communicator& of_program, ImageShape shape, int layers,
                                int most, CompositeOptions options, std::shared_ptr<Flight> flight) {
+    const Communicator communicator = scope_of(of_program, "FramesInFlight");
     const std::vector<int> all = communicator.all_gather(most);
     agree(communicator, [&] {
         for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -205,6 +193,10 @@ void FramesInFlight::resize(ImageShape shape) {
         resize_all(before);
         throw;
     }
+}
+
+void FramesInFlight::fail(const std::string& text) {
+    sextant::fail(slots_.front()->communicator, text);
 }
 
 const Compositor& FramesInFlight::compositor() const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sextant {
@@ -15,8 +16,8 @@ namespace sextant {
 ///
 /// If `wait` was not called, the destructor waits and discards the frame and its errors; the images
 /// may be freed afterwards. If the object is destroyed by an exception on this rank, the destructor
-/// does not wait but ends the frame on all ranks, because other ranks may never start the frame. If
-/// ranks are threads, the others throw PeerFailed; over MPI the program must end.
+/// does not wait but ends the frames on all ranks, because other ranks may never start the frame:
+/// those that wait throw PeerFailed (FramesInFlight::fail).
 class PendingFrame {
   public:
     PendingFrame(PendingFrame&& other) noexcept;
@@ -97,6 +98,9 @@ class FramesInFlight {
     /// As Compositor::set_drawn, for all later frames. No frame may be in flight.
     /// Collective.
     void set_drawn(std::span<const Rectangle> drawn);
+
+    /// Ends the use of this object on all ranks; see Compositor::fail. Not collective.
+    void fail(const std::string& text);
 
     /// The compositor of the first frame in flight. Those of the other frames have the same plan.
     const Compositor& compositor() const;

@@ -2,6 +2,7 @@
 #include "sextant/compositor/tile_wall.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/compositor/declaration.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"
@@ -82,7 +83,7 @@ bool overlap(const Rectangle& a, const Rectangle& b) {
 
 TileWall::TileWall(Communicator communicator, std::vector<WallTile> tiles, Rectangle bounds,
                    CompositeOptions options)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_of(communicator, "TileWall")),
       tiles_(std::move(tiles)),
       bounds_(bounds),
       compositors_(tiles_.size()),
@@ -198,6 +199,10 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
     if (failure)
         std::rethrow_exception(failure);
     return frames_;
+}
+
+void TileWall::fail(const std::string& text) {
+    sextant::fail(communicator_, text);
 }
 
 void TileWall::check(std::span<const std::span<const std::byte>> images) const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sextant {
@@ -49,6 +50,9 @@ class TileWall {
     /// Cost      the tiles, a small all-gather, and a check of all pixels outside the bounds.
     std::span<const Frame> composite(std::span<const std::span<const std::byte>> images,
                                      const FrameOptions& frame = {});
+
+    /// Ends the use of this object on all ranks; see Compositor::fail. Not collective.
+    void fail(const std::string& text);
 
     /// True if this rank's bounds touch a tile.
     bool draws(int tile) const;

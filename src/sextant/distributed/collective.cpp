@@ -6,6 +6,7 @@
 #include "sextant/collective/tiles.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/node_sharing.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/grid.hpp"
@@ -445,6 +446,7 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
     task.element_size = operator_.element.size;
     const Record record = record_of(task, op, options);
     require_same(communicator_, record);
+    communicator_ = scope_of(communicator_, fmt::format("Collective, {}", name(task.kind)));
     agree(communicator_, [&] {
         record.check();
         check(task, options, ranks);
@@ -552,6 +554,10 @@ void Collective::run(std::span<const std::byte> send, std::span<std::byte> recei
         execution_->run_failed(std::current_exception()); // throws, and notifies waiting ranks
     }
     execution_->run();
+}
+
+void Collective::fail(const std::string& text) {
+    sextant::fail(communicator_, text);
 }
 
 std::span<std::byte> Collective::own_buffer() {

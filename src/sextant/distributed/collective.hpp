@@ -121,6 +121,15 @@ class Collective {
         return {reinterpret_cast<const Element*>(receive.data()), receive.size() / sizeof(Element)};
     }
 
+    /// Ends the use of this object on all ranks, because this rank cannot go on: other ranks that
+    /// wait for it, in this call or a later one, throw PeerFailed with this rank and `text`, and so
+    /// do its own later calls. Returns at once, and throws nothing. An exception that destroys the
+    /// object has the same effect; any other destruction has none, so a rank that stops earlier
+    /// than others calls this first. A new object may then be made on the communicator, unless
+    /// processes share memory (share_nodes.hpp).
+    /// Not collective.
+    void fail(const std::string& text);
+
     /// The numbers of elements that this rank sends and receives. Each is 0 on ranks other than the
     /// root if only the root has such a buffer. The root of a broadcast and rank 0 in an exclusive
     /// scan receive 0 elements.

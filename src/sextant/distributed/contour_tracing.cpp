@@ -2,6 +2,7 @@
 #include "sextant/distributed/contour_tracing.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
@@ -244,7 +245,7 @@ ContourLines simplified(const ContourLines& lines, double tolerance) {
 
 ContourTracing::ContourTracing(Communicator communicator, ContoursOptions options,
                                RunControl control)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_later(communicator, "ContourTracing")),
       options_(std::move(options)),
       control_(std::move(control)) {
     record_of(options_).check();
@@ -252,6 +253,10 @@ ContourTracing::ContourTracing(Communicator communicator, ContoursOptions option
         kernel::require_thresholds(*options_.thresholds);
     require_edge_quantiles(options_.quantiles.low, options_.quantiles.high);
     options_.merging.check();
+}
+
+void ContourTracing::fail(const std::string& text) const {
+    sextant::fail(communicator_, text);
 }
 
 /// Divides the image into strips that fit in memory, or one strip if the whole image fits, and

@@ -99,6 +99,11 @@ class ContourTracing {
     explicit ContourTracing(Communicator communicator, ContoursOptions options = {},
                             RunControl control = {});
 
+    /// Ends the use of this object on all ranks: ranks that wait for this one in run(), or call it
+    /// later, throw PeerFailed with this rank and `text`. An exception that destroys the object
+    /// after its first run has the same effect. Not collective.
+    void fail(const std::string& text) const;
+
     /// Input     the image, of which every rank reads its tile from its own source; `sink`: called
     ///           once, on rank 0; ignored on other ranks.
     ContoursResult run(RowSource& image, const LineSink& sink);

@@ -3,6 +3,7 @@
 
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
@@ -436,7 +437,7 @@ Record record_of(const FilterResult& result) {
 
 Filtering::Filtering(Communicator communicator, FilterOptions options, RunControl control,
                      kernel::Dimensions dimensions)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_later(communicator, "Filtering")),
       options_(std::move(options)),
       dimensions_(dimensions),
       filters_(filters_of(options_, dimensions)),
@@ -451,6 +452,10 @@ Filtering::Filtering(Communicator communicator, FilterOptions options, RunContro
         distributed::distributions_of({.distribute = options_.distribute});
     if (options_.memory < 1)
         throw InvalidTask(fmt::format("memory {}: expected at least 1", options_.memory));
+}
+
+void Filtering::fail(const std::string& text) const {
+    sextant::fail(communicator_, text);
 }
 
 FilterResult Filtering::run(RowSource* image, const FilterSink& write) {

@@ -77,6 +77,11 @@ class Filtering {
     /// that concern the plan have no effect.
     FilterResult run(const distributed::Image& image) const;
 
+    /// Ends the use of this object on all ranks: ranks that wait for this one in run(), or call it
+    /// later, throw PeerFailed with this rank and `text`. An exception that destroys the object
+    /// after its first run has the same effect. Not collective.
+    void fail(const std::string& text) const;
+
     /// Returns the offset to add to the values of each derivative if the image is read with an
     /// offset subtracted (RowSource::offset): this offset for smoothed images, otherwise 0.
     std::vector<double> offsets(double offset) const;

@@ -2,6 +2,7 @@
 #include "sextant/distributed/labelling.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/contour/tile_lists.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
@@ -304,10 +305,14 @@ void LabelRun::write(const Strip& strip, const LabelSink& to) {
 } // namespace
 
 Labelling::Labelling(Communicator communicator, LabelOptions options, RunControl control)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_later(communicator, "Labelling")),
       options_(std::move(options)),
       control_(std::move(control)) {
     options_.merging.check();
+}
+
+void Labelling::fail(const std::string& text) const {
+    sextant::fail(communicator_, text);
 }
 
 LabelResult Labelling::run(RowSource& image, const LabelSink& write) const {

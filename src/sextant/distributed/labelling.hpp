@@ -16,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sextant {
@@ -77,6 +78,11 @@ class Labelling {
     /// The constructor is not collective.
     explicit Labelling(Communicator communicator, LabelOptions options = {},
                        RunControl control = {});
+
+    /// Ends the use of this object on all ranks: ranks that wait for this one in run(), or call it
+    /// later, throw PeerFailed with this rank and `text`. An exception that destroys the object
+    /// after its first run has the same effect. Not collective.
+    void fail(const std::string& text) const;
 
     LabelResult run(RowSource& image, const LabelSink& write) const;
     /// Labels an image in tiles on this communicator; `memory` and `grid` have no effect.

@@ -2,6 +2,7 @@
 #include "sextant/distributed/stitching.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/stitch_run.hpp"
 
@@ -52,9 +53,13 @@ Record record_of(const StitchResult& result) {
 }
 
 Stitching::Stitching(Communicator communicator, StitchOptions options, RunControl control)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_later(communicator, "Stitching")),
       options_(std::move(options)),
       control_(std::move(control)) {}
+
+void Stitching::fail(const std::string& text) const {
+    sextant::fail(communicator_, text);
+}
 
 distributed::LabelBlocks Stitching::open(std::vector<LabelBlock> blocks) const {
     return {std::move(blocks), options_.block, options_.size, options_.allow_gaps};

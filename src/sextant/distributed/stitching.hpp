@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sextant {
@@ -90,6 +91,11 @@ class Stitching {
     /// The constructor is not collective.
     explicit Stitching(Communicator communicator, StitchOptions options = {},
                        RunControl control = {});
+
+    /// Ends the use of this object on all ranks: ranks that wait for this one in stitch(), or call
+    /// it later, throw PeerFailed with this rank and `text`. An exception that destroys the object
+    /// after its first run has the same effect. Not collective.
+    void fail(const std::string& text) const;
 
     /// Opens the blocks that stitch() takes. Not collective. Throws as LabelBlocks does.
     distributed::LabelBlocks open(std::vector<LabelBlock> blocks) const;

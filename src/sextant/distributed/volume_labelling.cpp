@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
@@ -209,9 +210,13 @@ void open(FrameSource& volume, FrameSource* intensity, std::optional<VolumePlane
 
 VolumeLabelling::VolumeLabelling(Communicator communicator, VolumeLabelOptions options,
                                  RunControl control)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_later(communicator, "VolumeLabelling")),
       options_(std::move(options)),
       control_(std::move(control)) {}
+
+void VolumeLabelling::fail(const std::string& text) const {
+    sextant::fail(communicator_, text);
+}
 
 VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensity,
                                        VolumeLabelSink& sink) const {

@@ -135,6 +135,11 @@ class VolumeLabelling {
 
     VolumeLabelResult run(FrameSource& volume, FrameSource* intensity, VolumeLabelSink& sink) const;
 
+    /// Ends the use of this object on all ranks: ranks that wait for this one in run(), or call it
+    /// later, throw PeerFailed with this rank and `text`. An exception that destroys the object
+    /// after its first run has the same effect. Not collective.
+    void fail(const std::string& text) const;
+
     /// Measures the voxels of each value, connected or not: the regions of a labelled volume.
     /// Options other than memory and threads have no effect.
     ///

@@ -2,6 +2,7 @@
 #include "sextant/prefix/scan.hpp"
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -153,7 +154,7 @@ void check_commutes(const Operator& op, std::span<const std::byte> values, Eleme
 } // namespace
 
 Scan::Scan(Communicator communicator, Elements values, Operator op, const ScanOptions& options)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_of(communicator, "Scan")),
       values_(values),
       operator_(std::move(op)),
       commutative_samples_(operator_.commutative ? options.commutative_samples : 0) {
@@ -187,6 +188,10 @@ void Scan::prepare(const scan::Series& series, const scan::Configuration& config
 std::span<const std::byte> Scan::run(std::span<const std::byte> values) {
     agree(communicator_, [&] { check_and_run(values); });
     return result_;
+}
+
+void Scan::fail(const std::string& text) {
+    sextant::fail(communicator_, text);
 }
 
 std::vector<scan::Bar> Scan::applications() const {

@@ -185,6 +185,9 @@ class Scan {
     /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 
+    /// Ends the use of this object on all ranks; see Collective::fail. Not collective.
+    void fail(const std::string& text);
+
     /// The position of this rank's first value in the series.
     Elements first() const { return first_; }
     /// This rank's part of the last run, if traced: the events of its schedule (with threads, of

@@ -2,6 +2,7 @@
 #include "sextant/prefix/shift.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/scan/shift.hpp"
@@ -31,7 +32,7 @@ Operator only_moved(Bytes size) {
 } // namespace
 
 Shift::Shift(Communicator communicator, Elements values, Bytes size)
-    : communicator_(std::move(communicator)), values_(values), size_(size) {
+    : communicator_(scope_of(communicator, "Shift")), values_(values), size_(size) {
     const std::vector<Declaration> all = communicator_.all_gather(Declaration{values, size});
     agree(communicator_, [&] {
         scan::Series series;

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
@@ -1265,10 +1266,14 @@ class SeriesRegistration::Run {
 
 SeriesRegistration::SeriesRegistration(Communicator communicator, RegistrationOptions options,
                                        RunControl control)
-    : communicator_(std::move(communicator)),
+    : communicator_(scope_later(communicator, "SeriesRegistration")),
       options_(std::move(options)),
       control_(std::move(control)) {
     record_of(options_).check();
+}
+
+void SeriesRegistration::fail(const std::string& text) const {
+    sextant::fail(communicator_, text);
 }
 
 RegistrationResult SeriesRegistration::run(std::unique_ptr<FrameSource> source,

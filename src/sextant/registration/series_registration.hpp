@@ -312,6 +312,11 @@ class SeriesRegistration {
     explicit SeriesRegistration(Communicator communicator, RegistrationOptions options = {},
                                 RunControl control = {});
 
+    /// Ends the use of this object on all ranks: ranks that wait for this one in run(), or call it
+    /// later, throw PeerFailed with this rank and `text`. An exception that destroys the object
+    /// after its first run has the same effect. Not collective.
+    void fail(const std::string& text) const;
+
     RegistrationResult run(std::unique_ptr<FrameSource> source,
                            const RegistrationHooks& hooks = {}) const;
 

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
+#include "sextant/compositor/compositor.hpp"
+#include "sextant/compositor/deep_compositor.hpp"
+#include "sextant/compositor/frames_in_flight.hpp"
+#include "sextant/compositor/tile_wall.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/memory_frames.hpp"
+#include "sextant/core/row_source.hpp"
+#include "sextant/distributed/collective.hpp"
+#include "sextant/distributed/contour_tracing.hpp"
+#include "sextant/distributed/filtering.hpp"
+#include "sextant/distributed/labelling.hpp"
+#include "sextant/distributed/stitching.hpp"
+#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/prefix/scan.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// A rank that fails between two calls of an object stops the others: for every class whose calls
+// are collective, on any communicator. Each function is collective.
+namespace sextant::test {
+
+/// An object whose calls are collective. The other functions of its class are not needed.
+class CollectiveObject {
+  public:
+    virtual ~CollectiveObject() = default;
+    virtual void call() = 0;
+    virtual void fail(const std::string& text) = 0;
+};
+
+template <class Object>
+class CalledBy : public CollectiveObject {
+  public:
+    using Call = std::function<void(Object&)>;
+    CalledBy(std::unique_ptr<Object> object, Call call)
+        : object_(std::move(object)), call_(std::move(call)) {}
+    void call() override { call_(*object_); }
+    void fail(const std::string& text) override { object_->fail(text); }
+
+  private:
+    std::unique_ptr<Object> object_;
+    Call call_;
+};
+
+template <class Object>
+std::unique_ptr<CollectiveObject> called(std::unique_ptr<Object> object,
+                                         std::function<void(Object&)> call) {
+    return std::make_unique<CalledBy<Object>>(std::move(object), std::move(call));
+}
+
+struct ObjectKind {
+    const char* name;
+    std::function<std::unique_ptr<CollectiveObject>(const Communicator&)> make;
+};
+
+class DroppedPlanes : public VolumeLabelSink {
+  public:
+    Elements begin(const VolumeLabelResult&, Elements, Elements) override { return 0; }
+    void planes(Elements, const VolumeLabels&) override {}
+};
+
+inline constexpr ImageShape small_shape{24, 21};
+
+inline std::unique_ptr<FrameSource> small_series(std::int64_t frames) {
+    static const std::vector<std::byte> samples = [] {
+        std::vector<std::byte> all(static_cast<std::size_t>(small_shape.elements() * 9));
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i] = static_cast<std::byte>(i * i / 7 % 3);
+        return all;
+    }();
+    return std::make_unique<MemoryFrames>(
+        FrameHeader{.frames = frames, .shape = small_shape, .sample = Sample::u8},
+        std::span(samples).first(static_cast<std::size_t>(small_shape.elements() * frames)));
+}
+
+inline std::unique_ptr<CollectiveObject> a_collective(const Communicator& communicator,
+                                                      CollectiveKind kind) {
+    CollectiveTask task{kind, {3}, sizeof(double)};
+    if (kind == CollectiveKind::reduce || kind == CollectiveKind::all_reduce)
+        task.op = element_operator<double>("sum", std::plus());
+    return called<Collective>(
+        std::make_unique<Collective>(communicator, task), [](Collective& collective) {
+            const std::vector<double> own(static_cast<std::size_t>(collective.send_count()));
+            collective.run<double>(own);
+        });
+}
+
+inline const std::vector<ObjectKind>& object_kinds() {
+    static const std::vector<RgbaF32> image(static_cast<std::size_t>(small_shape.elements()));
+    static const std::vector<ObjectKind> kinds = {
+        {"Compositor",
+         [](const Communicator& communicator) {
+             return called<Compositor>(
+                 std::make_unique<Compositor>(communicator, small_shape, 1),
+                 [](Compositor& compositor) { compositor.composite<RgbaF32>(image); });
+         }},
+        {"Compositor whose leaves only send",
+         [](const Communicator& communicator) {
+             CompositeOptions options;
+             options.algorithm = "binary-tree";
+             return called<Compositor>(
+                 std::make_unique<Compositor>(communicator, small_shape, 1, options),
+                 [](Compositor& compositor) { compositor.composite<RgbaF32>(image); });
+         }},
+        {"Compositor with another order in every frame",
+         [](const Communicator& communicator) {
+             std::vector<int> order;
+             for (int rank = 0; rank < communicator.size(); ++rank)
+                 order.push_back(rank);
+             return called<Compositor>(std::make_unique<Compositor>(communicator, small_shape, 1),
+                                       [order](Compositor& compositor) mutable {
+                                           std::ranges::rotate(order, order.begin() + 1);
+                                           compositor.composite<RgbaF32>(image, {.order = order});
+                                       });
+         }},
+        {"DeepCompositor",
+         [](const Communicator& communicator) {
+             auto deep = std::make_shared<DeepImage>(empty_deep_image(small_shape));
+             return called<DeepCompositor>(
+                 std::make_unique<DeepCompositor>(communicator, small_shape, 1, 2),
+                 [deep](DeepCompositor& compositor) {
+                     compositor.composite({deep.get(), 1});
+                 });
+         }},
+        {"FramesInFlight",
+         [](const Communicator& communicator) {
+             return called<FramesInFlight>(
+                 std::make_unique<FramesInFlight>(communicator, small_shape, 1, 2),
+                 [](FramesInFlight& frames) {
+                     PendingFrame first = frames.start<RgbaF32>(image);
+                     PendingFrame second = frames.start<RgbaF32>(image);
+                     second.wait();
+                     first.wait();
+                 });
+         }},
+        {"TileWall",
+         [](const Communicator& communicator) {
+             const Rectangle all{0, 0, small_shape.width, small_shape.height};
+             const int last = communicator.size() - 1;
+             return called<TileWall>(
+                 std::make_unique<TileWall>(communicator,
+                                            std::vector<WallTile>{{all, 0}, {all, last}}, all),
+                 [](TileWall& wall) {
+                     const auto bytes = std::as_bytes(std::span(image));
+                     wall.composite(std::vector<std::span<const std::byte>>{bytes, bytes});
+                 });
+         }},
+        {"Collective, all-gather",
+         [](const Communicator& communicator) {
+             return a_collective(communicator, CollectiveKind::all_gather);
+         }},
+        {"Collective, all-reduce",
+         [](const Communicator& communicator) {
+             return a_collective(communicator, CollectiveKind::all_reduce);
+         }},
+        {"Scan",
+         [](const Communicator& communicator) {
+             const auto add =
+                 prefix::operator_on(prefix::plain_slots<double>(), std::plus<double>());
+             return called<prefix::Scan>(std::make_unique<prefix::Scan>(communicator, 3, add),
+                                         [](prefix::Scan& scan) {
+                                             const std::vector<double> values(3, 1);
+                                             scan.run(std::as_bytes(std::span(values)));
+                                         });
+         }},
+        {"Filtering",
+         [](const Communicator& communicator) {
+             return called<Filtering>(std::make_unique<Filtering>(communicator),
+                                      [](Filtering& filtering) {
+                                          RowSource rows(small_series(1), 0);
+                                          filtering.run(&rows, [](auto&&...) {});
+                                      });
+         }},
+        {"Labelling",
+         [](const Communicator& communicator) {
+             return called<Labelling>(std::make_unique<Labelling>(communicator),
+                                      [](Labelling& labelling) {
+                                          RowSource rows(small_series(1), 0);
+                                          labelling.run(rows, [](auto&&...) {});
+                                      });
+         }},
+        {"VolumeLabelling",
+         [](const Communicator& communicator) {
+             return called<VolumeLabelling>(std::make_unique<VolumeLabelling>(communicator),
+                                            [](VolumeLabelling& labelling) {
+                                                const auto volume = small_series(9);
+                                                DroppedPlanes sink;
+                                                labelling.run(*volume, nullptr, sink);
+                                            });
+         }},
+        {"Stitching",
+         [](const Communicator& communicator) {
+             return called<Stitching>(
+                 std::make_unique<Stitching>(communicator), [](Stitching& stitching) {
+                     auto blocks = stitching.open({{"block", {}, [] { return small_series(9); }}});
+                     stitching.stitch(blocks, [](auto&&...) {});
+                 });
+         }},
+        {"ContourTracing",
+         [](const Communicator& communicator) {
+             return called<ContourTracing>(std::make_unique<ContourTracing>(communicator),
+                                           [](ContourTracing& tracing) {
+                                               RowSource rows(small_series(1), 0);
+                                               tracing.run(rows, [](auto&&...) {});
+                                           });
+         }},
+    };
+    return kinds;
+}
+
+/// Calls an object until it throws PeerFailed; returns the text.
+inline std::string told_by_calls(CollectiveObject& object, int failed_rank) {
+    while (true) {
+        try {
+            object.call();
+        } catch (const PeerFailed& error) {
+            EXPECT_EQ(error.rank(), failed_rank);
+            return error.what();
+        }
+    }
+}
+
+/// Expects the communicator to work, with another object of this kind.
+inline void expect_usable(const Communicator& communicator, const ObjectKind& kind) {
+    communicator.barrier();
+    const auto other = kind.make(communicator);
+    other->call();
+    EXPECT_EQ(communicator.all_gather(7),
+              std::vector<int>(static_cast<std::size_t>(communicator.size()), 7));
+}
+
+/// An exception destroys the object of one rank between two calls, and is caught there.
+inline void
+a_rank_whose_object_an_exception_destroys_stops_the_others(const Communicator& communicator) {
+    if (communicator.size() == 1)
+        return;
+    int number = 0;
+    for (const ObjectKind& kind : object_kinds()) {
+        const int failed = number++ % communicator.size();
+        SCOPED_TRACE(testing::Message() << kind.name << ", rank " << communicator.rank() << " of "
+                                        << communicator.size());
+        if (communicator.rank() == failed) {
+            try {
+                const auto object = kind.make(communicator);
+                object->call();
+                object->call();
+                throw std::runtime_error("no memory for textures");
+            } catch (const std::runtime_error& error) {
+                EXPECT_STREQ(error.what(), "no memory for textures");
+            }
+        } else {
+            const auto object = kind.make(communicator);
+            const std::string told = told_by_calls(*object, failed);
+            EXPECT_THAT(told, testing::StartsWith("rank " + std::to_string(failed) +
+                                                  ": an exception destroyed its "));
+        }
+        expect_usable(communicator, kind);
+    }
+}
+
+/// A rank says why it fails; every rank gets the text.
+inline void a_rank_that_fails_on_purpose_tells_all_ranks_why(const Communicator& communicator) {
+    if (communicator.size() == 1)
+        return;
+    int number = 1;
+    for (const ObjectKind& kind : object_kinds()) {
+        const int failed = number++ % communicator.size();
+        SCOPED_TRACE(testing::Message() << kind.name << ", rank " << communicator.rank() << " of "
+                                        << communicator.size());
+        const auto object = kind.make(communicator);
+        object->call();
+        if (communicator.rank() == failed)
+            object->fail("no memory for textures");
+        EXPECT_EQ(told_by_calls(*object, failed),
+                  "rank " + std::to_string(failed) + ": no memory for textures");
+        expect_usable(communicator, kind);
+    }
+}
+
+/// Calls that the failed rank has completed complete on the other ranks.
+inline void a_failure_does_not_affect_completed_calls(const Communicator& communicator) {
+    for (int repeat = 0; repeat < 20; ++repeat) {
+        const int failed = repeat % communicator.size();
+        Compositor compositor(communicator, small_shape, 1);
+        const std::vector<RgbaF32> image(static_cast<std::size_t>(small_shape.elements()));
+        for (int frame = 0; frame < 3; ++frame)
+            EXPECT_NO_THROW(compositor.composite<RgbaF32>(image));
+        if (communicator.rank() == failed)
+            compositor.fail("ends after three frames");
+        try {
+            communicator.barrier();
+        } catch (const std::exception& error) {
+            ADD_FAILURE() << error.what();
+        }
+    }
+}
+
+inline void calls_in_swapped_order_are_named_on_every_rank(const Communicator& communicator) {
+    if (communicator.size() == 1)
+        return;
+    const bool swaps = communicator.rank() == communicator.size() - 1;
+    const auto first = a_collective(communicator, CollectiveKind::all_gather),
+               second = a_collective(communicator, CollectiveKind::all_to_all);
+    first->call();
+    second->call();
+    std::string told;
+    try {
+        (swaps ? second : first)->call();
+        (swaps ? first : second)->call();
+        ADD_FAILURE() << "ranks called in different orders";
+    } catch (const InvalidTask& error) {
+        told = error.what();
+    }
+    EXPECT_THAT(told, testing::HasSubstr("ranks make collective calls in different orders: rank "));
+    EXPECT_THAT(told, testing::HasSubstr(" waits in the Collective, all-gather"));
+    EXPECT_THAT(told, testing::HasSubstr(" waits in the Collective, all-to-all"));
+    communicator.barrier();
+}
+
+inline void
+objects_made_in_swapped_order_are_named_on_every_rank(const Communicator& communicator) {
+    if (communicator.size() == 1)
+        return;
+    const int last = communicator.size() - 1;
+    const auto make = [&](const char* name) {
+        std::ranges::find(object_kinds(), std::string(name), &ObjectKind::name)->make(communicator);
+    };
+    try {
+        make(communicator.rank() == last ? "Scan" : "Compositor");
+        ADD_FAILURE() << "ranks made different objects";
+    } catch (const AgreedFailure& error) {
+        EXPECT_EQ(error.what(), "ranks make collective calls in different orders: rank 0 makes a "
+                                "Compositor, rank " +
+                                    std::to_string(last) + " a Scan");
+    }
+    communicator.barrier();
+}
+
+} // namespace sextant::test
