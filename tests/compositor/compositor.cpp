@@ -81,8 +81,9 @@ TEST(CompositorOnThreads, ThePlanOfOtherOptionsChangesNoImage) {
             const auto image = layers(communicator.rank(), 1, shape.elements());
             const auto composited = [&](const CompositeOptions& options) {
                 Compositor compositor(communicator, shape, 1, options);
-                if (!options.plan.empty())
+                if (!options.plan.empty()) {
                     EXPECT_EQ(compositor.plan().configuration.algorithm->name, "radix-k");
+                }
                 const auto pixels =
                     compositor.composite(std::span<const RgbaF32>(image)).pixels<RgbaF32>();
                 return std::vector<RgbaF32>(pixels.begin(), pixels.end());

@@ -68,8 +68,8 @@ Field& Field::between(double from, double to) {
     return *this;
 }
 
-Field& Field::one_of(std::vector<std::string_view> texts) {
-    choices = std::move(texts);
+Field& Field::one_of(std::vector<std::string_view> values) {
+    choices = std::move(values);
     return *this;
 }
 
