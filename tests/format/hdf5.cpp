@@ -198,6 +198,193 @@ TEST_F(Hdf5Frames, AreNotTheMetadataOfDataThatCannotBeRead) {
     H5Tclose(complex);
 }
 
+/// Links are resolved inside the group of a convention, and the larger /flat is not the main data.
+TEST_F(Hdf5Frames, AreFoundWhereTheGroupOfAConventionLinks) {
+    struct Convention {
+        std::string data;
+        std::function<void(Hdf5File&)> describe;
+    };
+    const std::vector<Convention> conventions{
+        {"/Data/Image/0a/Data", [](Hdf5File& file) { file.group("/Data/Image/0a"); }},
+        {"/data/sig/data",
+         [](Hdf5File& file) {
+             file.group("/data/sig");
+             file.number("/data/sig", "emd_group_type", 1);
+         }},
+        {"/Experiments/sig/data", [](Hdf5File& file) { file.group("/Experiments/sig"); }},
+        {"/entry/plot/data",
+         [](Hdf5File& file) {
+             file.group("/entry/plot");
+             file.text("/entry/plot", "NX_class", "NXdata");
+             file.text("/entry/plot", "signal", "data");
+             file.texts("/entry/plot", "axes", {"z", "y", "x"});
+             for (const char* const axis : {"z", "y", "x"}) {
+                 const std::string name = std::string("/entry/plot/") + axis;
+                 file.dataset(name, {2}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, std::vector{0., 2.});
+                 file.text(name, "units", "nm");
+             }
+         }},
+    };
+    for (const auto& [data, describe] : conventions) {
+        for (const bool soft : {true, false}) {
+            {
+                Hdf5File file(path);
+                const std::vector<float> ones(8100, 1);
+                file.dataset("/Detector/frames", sides, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
+                file.dataset("/flat", {90, 90}, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, ones);
+                describe(file);
+                if (soft)
+                    file.soft_link(data, "/Detector/frames");
+                else
+                    file.hard_link(data, "/Detector/frames");
+            }
+            const auto source = format::open_frames(path);
+            const bool velox = data.starts_with("/Data"); // its frames are along the last axis
+            EXPECT_EQ(source->header().shape, velox ? (ImageShape{7, 3}) : (ImageShape{13, 7}))
+                << data << soft;
+            EXPECT_TRUE(velox || holds_pattern(*source)) << data << soft;
+            if (data.starts_with("/entry")) {
+                EXPECT_EQ(source->header().pixel, (PixelSize{2, 2, "nm"}));
+                EXPECT_EQ(source->header().slice_distance, 2);
+            }
+        }
+    }
+}
+
+TEST_F(Hdf5Frames, AreNeverOfAnotherDatasetThanTheMainData) {
+    const hid_t complex = H5Tcreate(H5T_COMPOUND, 8);
+    H5Tinsert(complex, "r", 0, H5T_IEEE_F32LE);
+    H5Tinsert(complex, "i", 4, H5T_IEEE_F32LE);
+    const auto put = [&](Hdf5File& file, const std::string& name, const std::vector<hsize_t>& shape,
+                         bool is_complex = false) {
+        const std::vector<float> numbers(1 << 13);
+        file.dataset(name, shape, is_complex ? complex : H5T_IEEE_F32LE,
+                     is_complex ? complex : H5T_NATIVE_FLOAT, numbers);
+    };
+    const auto nexus = [](Hdf5File& file, const std::string& group, const std::string& signal) {
+        file.group(group);
+        file.text(group, "NX_class", "NXdata");
+        if (!signal.empty())
+            file.text(group, "signal", signal);
+    };
+    struct Case {
+        std::string refused; ///< part of the error; or "" if the dataset is read
+        std::function<void(Hdf5File&)> write;
+    };
+    const std::string deeper = "/Experiments/s/metadata/Signal/variance/data";
+    const std::vector<Case> cases{
+        {"/Experiments/s/data has 3 axes of complex numbers",
+         [&](Hdf5File& file) {
+             put(file, "/Experiments/s/data", {3, 7, 13}, true);
+             put(file, deeper, {3, 7, 13});
+         }},
+        {"/Experiments/s/data has 1 axes of f32",
+         [&](Hdf5File& file) {
+             put(file, "/Experiments/s/data", {100});
+             put(file, deeper, {9, 9});
+         }},
+        {"",
+         [&](Hdf5File& file) {
+             put(file, "/Experiments/s/data", {3, 7, 13});
+             put(file, deeper, {30, 30});
+         }},
+        {"/a/data has 2 axes of complex numbers",
+         [&](Hdf5File& file) {
+             put(file, "/a/data", {7, 13}, true);
+             put(file, "/a/mask", {7, 13});
+             file.number("/a", "emd_group_type", 1);
+         }},
+        {"/a/data has 1 axes of f32",
+         [&](Hdf5File& file) {
+             put(file, "/a/data", {91});
+             put(file, "/a/other", {7, 13});
+             file.number("/a", "emd_group_type", 1);
+         }},
+        {"",
+         [&](Hdf5File& file) {
+             put(file, "/a/data", {3, 7, 13});
+             put(file, "/a/other", {30, 30});
+             file.number("/a", "emd_group_type", 1);
+         }},
+        {"/Data/Image/b/Data, is of complex numbers",
+         [&](Hdf5File& file) {
+             put(file, "/Data/Image/a/Data", {7, 13, 1});
+             put(file, "/Data/Image/b/Data", {7, 13, 1}, true);
+         }},
+        {"has no images: /Data/Spectrum/1/Data is a spectrum",
+         [&](Hdf5File& file) {
+             put(file, "/Data/Spectrum/1/Data", {4096, 1});
+         }},
+        {"has no dataset counts, which /entry/data names as its signal",
+         [&](Hdf5File& file) {
+             nexus(file, "/entry/data", "counts");
+             put(file, "/entry/flat", {30, 30});
+         }},
+        {"/entry/data/counts has 1 axes of f32",
+         [&](Hdf5File& file) {
+             nexus(file, "/entry/data", "counts");
+             put(file, "/entry/data/counts", {91});
+             put(file, "/entry/flat", {30, 30});
+         }},
+        {"/data has no samples",
+         [&](Hdf5File& file) {
+             put(file, "/data", {0, 6, 8});
+             put(file, "/flat", {30, 30});
+         }},
+        {"/data, is of complex numbers",
+         [&](Hdf5File& file) {
+             put(file, "/data", {7, 13}, true);
+             put(file, "/mask", {30, 30});
+         }},
+        {"",
+         [&](Hdf5File& file) { // a group without a signal, as of detectors
+             nexus(file, "/entry/data", "");
+             put(file, "/entry/data/data_000001", {3, 7, 13});
+             put(file, "/entry/instrument/flatfield", {30, 30});
+         }},
+        {"",
+         [&](Hdf5File& file) { // old files mark the signal itself
+             nexus(file, "/entry/data", "");
+             put(file, "/entry/data/counts", {3, 7, 13});
+             file.number("/entry/data/counts", "signal", 1);
+             put(file, "/entry/data/flat", {30, 30});
+         }},
+        {"",
+         [&](Hdf5File& file) {
+             nexus(file, "/entry/data", "counts");
+             put(file, "/entry/data/counts", {3, 7, 13});
+             nexus(file, "/entry/flat", "flat");
+             put(file, "/entry/flat/flat", {30, 30});
+             file.text("/", "default", "entry");
+             file.text("/entry", "default", "data");
+         }},
+    };
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        {
+            Hdf5File file(path);
+            cases[i].write(file);
+        }
+        if (cases[i].refused.empty())
+            EXPECT_EQ(format::open_frames(path)->header().frames, 3) << "case " << i;
+        else
+            EXPECT_THAT(failure([&] { format::open_frames(path); }), HasSubstr(cases[i].refused))
+                << "case " << i;
+    }
+    H5Tclose(complex);
+}
+
+TEST_F(Hdf5Frames, OfOnePartOfASeriesHaveARemarkThatOthersAreMissing) {
+    {
+        Hdf5File file(path);
+        for (const char* const name : {"/entry/data/data_000001", "/entry/data/data_000002"})
+            file.dataset(name, sides, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
+        file.text("/entry/data", "NX_class", "NXdata");
+    }
+    EXPECT_THAT(remarks(*format::open_frames(path)),
+                HasSubstr("the frames of another part of the series /entry/data/data_* are "
+                          "missing"));
+}
+
 TEST_F(Hdf5Frames, OfASpectrumImageHaveNoPixelSizeOfAnEnergy) {
     path = folder.path("a.hspy");
     {
@@ -230,7 +417,15 @@ TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
             file.number(name, "scale", axis == 2 ? .5 : .25);
             file.text(name, "units", axis == 0 ? "s" : "nm", true);
         }
+        for (int axis = 0; axis < 2; ++axis) { // another signal, which states no units
+            const std::string name = fmt::format("/Experiments/small/axis-{}", axis);
+            file.group(name);
+            file.number(name, "scale", 2);
+            file.text(name, "units", "_None_");
+        }
+        file.dataset("/Experiments/small/data", {2, 2}, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
     }
+    EXPECT_EQ(format::open_frames(path + "::/Experiments/small/data")->header().pixel.unit, "");
     const auto source = format::open_frames(path);
     EXPECT_EQ(source->header().sample, Sample::f32);
     EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));

@@ -71,6 +71,9 @@ class Hdf5File {
     void soft_link(const std::string& name, const std::string& target) {
         H5Lcreate_soft(target.c_str(), file_, name.c_str(), links_, H5P_DEFAULT);
     }
+    void hard_link(const std::string& name, const std::string& target) {
+        H5Lcreate_hard(file_, target.c_str(), file_, name.c_str(), links_, H5P_DEFAULT);
+    }
     /// A virtual stack of u8 frames; each source file contributes `frames` frames of its dataset
     /// "d".
     void stack(const std::string& name, const std::vector<std::string>& sources, hsize_t frames,

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -51,6 +52,10 @@ struct Hdf5Series {
 
 std::string parent_of(const std::string& name) {
     return name.substr(0, name.rfind('/'));
+}
+
+std::string leaf_of(const std::string& name) {
+    return name.substr(name.rfind('/') + 1);
 }
 
 bool is_image(const Hdf5Dataset& dataset) {
@@ -104,7 +109,8 @@ StatedPixelSize velox_pixel(const Hdf5Input& file, const std::string& dataset) {
 }
 
 bool is_velox(const Hdf5Input&, const Hdf5Dataset& dataset) {
-    return dataset.name.starts_with("/Data/Image/") && dataset.name.ends_with("/Data");
+    return dataset.name.starts_with("/Data/Image/") && dataset.name.ends_with("/Data") &&
+           std::ranges::count(dataset.name, '/') == 4;
 }
 
 Hdf5Series velox(const Hdf5Input& file, const Hdf5Dataset& dataset) {
@@ -113,15 +119,32 @@ Hdf5Series velox(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     return {dataset, 0, 1, velox_pixel(file, dataset.name)};
 }
 
+/// The spectra of Velox are matrices of one column. They are the main data of files without images.
+bool is_velox_spectrum(const Hdf5Input&, const Hdf5Dataset& dataset) {
+    return dataset.name.starts_with("/Data/Spectrum/") && dataset.name.ends_with("/Data") &&
+           std::ranges::count(dataset.name, '/') == 4;
+}
+
+Hdf5Series velox_spectrum(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    throw InvalidFile(file.path(), fmt::format("has no images: {} is a spectrum", dataset.name));
+}
+
 /// The name of the dataset of positions along an axis of a Berkeley EMD group.
 std::string berkeley_axis(const std::string& group, std::size_t axis) {
     return fmt::format("{}/dim{}", group, axis + 1);
 }
 
+bool has_link(const Hdf5Input& file, const std::string& name) {
+    return H5Lexists(file.id(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+/// A group has one dataset named "data"; that of Prismatic has other names.
 bool is_berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
-    return !group.empty() && !dataset.name.starts_with(group + "/dim") &&
-           hdf5_number(file, group, "emd_group_type");
+    if (group.empty() || !hdf5_number(file, group, "emd_group_type"))
+        return false;
+    return has_link(file, group + "/data") ? dataset.name == group + "/data"
+                                           : !dataset.name.starts_with(group + "/dim");
 }
 
 /// Berkeley EMD groups have a vector of positions for each axis; axes are numbered from 1. Axes
@@ -169,29 +192,60 @@ Hdf5Series with_axes(const Hdf5Dataset& dataset, std::span<const DescribedAxis> 
 }
 
 bool is_hyperspy(const Hdf5Input&, const Hdf5Dataset& dataset) {
-    return dataset.name.starts_with("/Experiments/") && dataset.name.ends_with("/data");
+    return dataset.name.starts_with("/Experiments/") && dataset.name.ends_with("/data") &&
+           std::ranges::count(dataset.name, '/') == 3; // deeper ones are metadata
 }
 
 /// HyperSpy groups describe each axis by attributes; axes are numbered from 0.
 Hdf5Series hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    const auto text = [&](const std::string& object, const char* attribute) {
+        const std::string stated = hdf5_text(file, object, attribute);
+        return stated == "_None_" ? "" : stated;
+    };
     const std::string group = parent_of(dataset.name);
     std::vector<DescribedAxis> axes(dataset.sides.size());
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
         const std::string name = fmt::format("{}/axis-{}", group, axis);
-        if (H5Lexists(file.id(), name.c_str(), H5P_DEFAULT) > 0)
-            axes[axis] = {hdf5_text(file, name, "name"),
-                          hdf5_number(file, name, "scale").value_or(0),
-                          hdf5_text(file, name, "units")};
+        if (has_link(file, name))
+            axes[axis] = {text(name, "name"), hdf5_number(file, name, "scale").value_or(0),
+                          text(name, "units")};
     }
     return with_axes(dataset, axes);
 }
 
-/// A signal of fewer than two axes is a curve, such as a sum per frame.
+bool is_nexus_data(const Hdf5Input& file, const std::string& group) {
+    return !group.empty() && hdf5_text(file, group, "NX_class") == "NXdata";
+}
+
+/// The signal of a group NXdata is named by the group or, in old files, marked by its own
+/// attribute.
 bool is_nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
-    return dataset.sides.size() >= 2 && !group.empty() &&
-           hdf5_text(file, group, "NX_class") == "NXdata" &&
-           hdf5_text(file, group, "signal") == dataset.name.substr(group.size() + 1);
+    if (!is_nexus_data(file, group))
+        return false;
+    const std::string signal = hdf5_text(file, group, "signal");
+    return signal.empty() ? hdf5_number(file, dataset.name, "signal") == 1 ||
+                                hdf5_text(file, dataset.name, "signal") == "1"
+                          : signal == leaf_of(dataset.name);
+}
+
+/// Detectors write groups NXdata that do not name their signal.
+bool is_nexus_without_signal(const Hdf5Input& file, const Hdf5Dataset& dataset) {
+    const std::string group = parent_of(dataset.name);
+    return dataset.sides.size() >= 2 && is_nexus_data(file, group) &&
+           hdf5_text(file, group, "signal").empty();
+}
+
+/// Returns the group NXdata that the file names as its default, or "".
+std::string nexus_default(const Hdf5Input& file) {
+    std::string group;
+    for (int depth = 0; depth < 8 && !is_nexus_data(file, group); ++depth) {
+        const std::string next = hdf5_text(file, group.empty() ? "/" : group, "default");
+        if (next.empty() || !has_link(file, group + "/" + next))
+            return "";
+        group += "/" + next;
+    }
+    return is_nexus_data(file, group) ? group : "";
 }
 
 /// A group NXdata of NeXus names its signal and, per axis, a dataset of positions.
@@ -237,10 +291,11 @@ struct Hdf5Convention {
     Hdf5Series (*describe)(const Hdf5Input& file, const Hdf5Dataset& dataset);
 };
 
-/// The conventions in order of priority. All datasets follow the last one.
+/// The conventions in order of priority.
 constexpr std::array conventions{
-    Hdf5Convention{is_velox, velox}, Hdf5Convention{is_berkeley, berkeley},
-    Hdf5Convention{is_hyperspy, hyperspy}, Hdf5Convention{is_nexus, nexus}};
+    Hdf5Convention{is_velox, velox},       Hdf5Convention{is_velox_spectrum, velox_spectrum},
+    Hdf5Convention{is_berkeley, berkeley}, Hdf5Convention{is_hyperspy, hyperspy},
+    Hdf5Convention{is_nexus, nexus},       Hdf5Convention{is_nexus_without_signal, nexus}};
 
 Hdf5Series describe_series(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     for (const Hdf5Convention& convention : conventions) {
@@ -292,6 +347,45 @@ const Hdf5Dataset& largest_of(const std::vector<Hdf5Dataset>& datasets) {
     });
 }
 
+/// True for names such as "data" and "Data_000001".
+bool is_named_data(const std::string& name) {
+    std::string start = leaf_of(name).substr(0, 4);
+    std::ranges::transform(start, start.begin(), [](unsigned char c) { return std::tolower(c); });
+    return start == "data";
+}
+
+/// Throws InvalidFile if a dataset that cannot be read is rather the main data than `chosen`.
+void require_chosen(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found,
+                    const Hdf5Dataset& chosen) {
+    const auto refuse = [&](const std::string& why) {
+        throw InvalidFile(file.path(), fmt::format("{}; append the name of another dataset, such "
+                                                   "as {}::{}",
+                                                   why, file.path(), chosen.name));
+    };
+    for (const Hdf5Dataset& other : found) {
+        const bool is_more = other.elements() >= chosen.elements();
+        const bool has_name = is_named_data(other.name) && !is_named_data(chosen.name);
+        if (other.name == chosen.name || other.sides.size() < 2)
+            continue;
+        if (!other.trouble.empty()) // its size is not known without its sources
+            throw InvalidFile(file.path(), fmt::format("{}; to read another dataset, append its "
+                                                       "name, such as {}::{}",
+                                                       other.trouble, file.path(), chosen.name));
+        if (has_name && other.sample && other.elements() == 0)
+            refuse(fmt::format("{} has no samples", other.name));
+        const bool numbers =
+            other.elements_are == "complex numbers" || other.elements_are.starts_with("floats");
+        if (numbers && (is_more || has_name))
+            refuse(fmt::format("{}, {}, is of {}, expected integers or floats of 8 to 64 bits",
+                               is_more ? "its largest dataset" : "its main dataset", other.name,
+                               other.elements_are));
+    }
+}
+
+std::string without_number(const std::string& name) {
+    return name.substr(0, name.find_last_not_of("0123456789") + 1);
+}
+
 /// Returns the largest of datasets that may each be the main data. Throws InvalidFile if it cannot
 /// be read.
 Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found,
@@ -302,35 +396,26 @@ Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& 
     if (images.empty())
         refuse_dataset(file, largest_of(others));
     const Hdf5Dataset& largest = largest_of(images);
-    for (const Hdf5Dataset& image : images) { // whose size is not known without its sources
-        if (!image.trouble.empty() && image.name != largest.name)
-            throw InvalidFile(file.path(), fmt::format("{}; to read another dataset, append its "
-                                                       "name, such as {}::{}",
-                                                       image.trouble, file.path(), largest.name));
-    }
-    for (const Hdf5Dataset& other : others) {
-        const bool numbers =
-            other.elements_are == "complex numbers" || other.elements_are.starts_with("floats");
-        if (numbers && other.sides.size() >= 2 && other.elements() > largest.elements()) {
-            throw InvalidFile(
-                file.path(),
-                fmt::format("its largest dataset, {}, is of {}, expected integers or floats of 8 "
-                            "to 64 bits; append the name of another dataset, such as {}::{}",
-                            other.name, other.elements_are, file.path(), largest.name));
-        }
-    }
+    require_chosen(file, found, largest);
     if (found.size() > 1)
         remarks.push_back(fmt::format("{} is read; the file also contains {}", largest.name,
                                       names_of(found, largest)));
+    const std::string start = without_number(largest.name);
+    const auto parts = std::ranges::count_if(images, [&](const Hdf5Dataset& image) {
+        return image.sides.size() == largest.sides.size() && without_number(image.name) == start;
+    });
+    if (parts > 1 && start != largest.name && is_named_data(largest.name))
+        remarks.push_back(fmt::format(
+            "the frames of {} of the series {}* are missing: append the "
+            "name of a part to read it",
+            parts == 2 ? "another part" : fmt::format("{} other parts", parts - 1), start));
     return largest;
 }
 
 /// True for a link that was not followed and may lead to the main data: to another file, or by its
 /// name or the class of its group.
 bool may_be_main(const Hdf5Input& file, const Hdf5Link& link) {
-    std::string name = link.name.substr(parent_of(link.name).size() + 1, 4);
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-    return link.reason.starts_with("refers to") || name == "data" ||
+    return link.reason.starts_with("refers to") || is_named_data(link.name) ||
            hdf5_text(file, parent_of(link.name), "NX_class") == "NXdata";
 }
 
@@ -348,6 +433,41 @@ void require_followed(const Hdf5Input& file, const std::vector<Hdf5Link>& links,
                                   link->name, link->reason, file.path(), largest_of(images).name));
 }
 
+/// Throws InvalidFile if a group names a signal that is missing. What remains is not the main data.
+void require_signals(const Hdf5Input& file, const std::vector<std::string>& groups) {
+    for (const std::string& group : groups) {
+        const std::string signal = hdf5_text(file, group, "signal");
+        if (!signal.empty() && is_nexus_data(file, group))
+            throw InvalidFile(file.path(), fmt::format("has no dataset {}, which {} names as its "
+                                                       "signal",
+                                                       signal, group));
+    }
+}
+
+/// Returns the datasets that are the main data by a convention; only those of the default group of
+/// NeXus if there are any. Throws InvalidFile if there are none, but a link that was not followed.
+std::vector<Hdf5Dataset> data_of(const Hdf5Convention& convention, const Hdf5Input& file,
+                                 const Hdf5Contents& contents) {
+    std::vector<Hdf5Dataset> found;
+    for (const auto* const datasets : {&contents.datasets, &contents.aliases})
+        std::ranges::copy_if(*datasets, std::back_inserter(found), [&](const Hdf5Dataset& dataset) {
+            return convention.is_data(file, dataset);
+        });
+    const std::string group = convention.describe == nexus ? nexus_default(file) : "";
+    const auto is_default = [&](const auto& each) { return parent_of(each.name) == group; };
+    const bool has_default = std::ranges::any_of(found, is_default);
+    for (const Hdf5Link& link : contents.links) {
+        if (convention.is_data(file, {link.name, {0, 0}, {}}) &&
+            (found.empty() || (!has_default && is_default(link))))
+            throw InvalidFile(file.path(), fmt::format("{} {}", link.name, link.reason));
+    }
+    if (found.empty() && convention.is_data == is_nexus)
+        require_signals(file, contents.groups);
+    if (has_default)
+        std::erase_if(found, std::not_fn(is_default));
+    return found;
+}
+
 /// Returns the dataset that holds the frames: the named one, or the largest among those of the
 /// first convention that the file follows. Throws InvalidFile if there is none, or if it cannot be
 /// read.
@@ -357,17 +477,8 @@ Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
         return by_name(file, wanted);
     const Hdf5Contents contents = list_hdf5(file);
     for (const Hdf5Convention& convention : conventions) {
-        std::vector<Hdf5Dataset> found;
-        for (const Hdf5Dataset& dataset : contents.datasets) {
-            if (convention.is_data(file, dataset))
-                found.push_back(dataset);
-        }
-        if (!found.empty())
+        if (auto found = data_of(convention, file, contents); !found.empty())
             return convention.describe(file, main_dataset(file, found, remarks));
-        for (const Hdf5Link& link : contents.links) {
-            if (convention.is_data(file, {link.name, {0, 0}, {}}))
-                throw InvalidFile(file.path(), fmt::format("{} {}", link.name, link.reason));
-        }
     }
     std::vector<Hdf5Dataset> found = contents.datasets, images;
     std::ranges::copy_if(found, std::back_inserter(images), is_image);

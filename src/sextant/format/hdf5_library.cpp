@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -95,7 +97,7 @@ herr_t take_innermost(unsigned number, const H5E_error2_t* error, void* user) {
 }
 
 struct Names {
-    std::vector<std::string> datasets, external_links, soft_links;
+    std::vector<std::string> datasets, groups, external_links, soft_links, hard_links;
     std::size_t objects = 0;
 };
 
@@ -108,6 +110,8 @@ herr_t note_dataset(hid_t, const char* name, const H5O_info_t* info, void* user)
     try {
         if (info->type == H5O_TYPE_DATASET)
             names.datasets.emplace_back(name);
+        if (info->type == H5O_TYPE_GROUP && std::string_view(name) != ".")
+            names.groups.push_back(std::string("/") + name);
     } catch (...) {
         return -1; // an exception must not pass through C
     }
@@ -123,6 +127,8 @@ herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* user) {
             names.external_links.push_back(std::string("/") + name);
         if (info->type == H5L_TYPE_SOFT)
             names.soft_links.push_back(std::string("/") + name);
+        if (info->type == H5L_TYPE_HARD)
+            names.hard_links.push_back(std::string("/") + name);
     } catch (...) {
         return -1;
     }
@@ -236,9 +242,24 @@ Hdf5Contents list_hdf5(const Hdf5Input& file) {
                                   : reason});
     }
     for (const std::string& name : names.soft_links) {
+        if (auto dataset = describe_hdf5(file, name)) {
+            contents.aliases.push_back(std::move(*dataset));
+            continue;
+        }
+        const std::string reason = complaint_of_link(); // of an external link on the way
         if (H5Oexists_by_name(file.id(), name.c_str(), H5P_DEFAULT) <= 0)
-            contents.links.push_back({name, "is a link to an object that is missing"});
+            contents.links.push_back(
+                {name, reason.empty() ? "is a link to an object that is missing" : reason});
     }
+    std::set<std::string> visited(names.groups.begin(), names.groups.end());
+    for (const std::string& name : names.datasets)
+        visited.insert("/" + name);
+    for (const std::string& name : names.hard_links) {
+        auto dataset = visited.contains(name) ? std::nullopt : describe_hdf5(file, name);
+        if (dataset)
+            contents.aliases.push_back(std::move(*dataset));
+    }
+    contents.groups = std::move(names.groups);
     return contents;
 }
 

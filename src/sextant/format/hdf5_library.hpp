@@ -82,7 +82,10 @@ struct Hdf5Link {
 /// The contents of a file.
 struct Hdf5Contents {
     std::vector<Hdf5Dataset> datasets; ///< in file order
-    std::vector<Hdf5Link> links;       ///< to objects that are missing, or may not be read
+    /// Datasets by their other names: those of soft links and of further hard links.
+    std::vector<Hdf5Dataset> aliases;
+    std::vector<Hdf5Link> links;     ///< to objects that are missing, or may not be read
+    std::vector<std::string> groups; ///< names of all groups except the root
 };
 
 /// Lists every dataset of the file; targets of external links only if those are allowed. Throws
