@@ -151,6 +151,32 @@ TEST_F(TiffHyperstack, OfOmeIsReadInItsAxisOrder) {
     EXPECT_EQ(planes_read(1), (Planes{3, 4, 5}));
 }
 
+TEST_F(TiffHyperstack, OfOmeIsReadInEverySpellingOfXml) {
+    const std::string sizes = " SizeC=\"2\" SizeZ=\"1\" SizeT=\"3\" PhysicalSizeX=\"2\" "
+                              "PhysicalSizeY=\"2\" PhysicalSizeXUnit=\"nm\" "
+                              "PhysicalSizeYUnit=\"nm\" DimensionOrder=\"XYCZT\"/>";
+    const auto replaced = [&](const std::string& from, const std::string& to) {
+        std::string text = "<OME><Image><Pixels" + sizes + "</Image></OME>";
+        for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+            text.replace(at, from.size(), to);
+        return text;
+    };
+    for (const std::string& text :
+         {replaced("\"", "'"), replaced("<OME", "<OME:OME"), replaced("<Pixels", "<ome:Pixels"),
+          replaced("<Pixels ", "<Pixels\n"), replaced("\" ", "\"\t"), replaced("=", " = "),
+          replaced("\"nm\"", "\"&#x6e;&#109;\""),
+          replaced("<Image>", "<Image><!-- <Pixels SizeC=\"1\" SizeT=\"6\"/> -->"),
+          replaced("<Pixels", "<Pixels Name=\"a > b\""),
+          replaced("<OME>", "<?xml version=\"1.0\"?><!-- <a> --><OME>")}) {
+        write(text, 6);
+        EXPECT_EQ(planes_read(1), (Planes{1, 3, 5})) << text;
+        EXPECT_EQ(source->header().pixel, (PixelSize{2, 2, "nm"})) << text;
+    }
+    write(replaced("\"nm\"", "\"&#181;m\""), 6);
+    EXPECT_EQ(planes_read(1), (Planes{1, 3, 5}));
+    EXPECT_EQ(source->header().pixel.unit, "µm");
+}
+
 TEST_F(TiffHyperstack, OfOmeIsReadByTheStatedPositionOfEachPage) {
     std::string data;
     for (const auto& [page, channel, frame] :

@@ -5,6 +5,7 @@
 #include "sextant/core/json_field.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/tiff_instruments.hpp"
+#include "sextant/format/xml.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -107,15 +108,7 @@ std::string unescaped(std::string_view text) {
             std::from_chars(text.data() + i + 2, text.data() + i + 6, code, 16).ptr ==
                 text.data() + i + 6) {
             i += 5;
-            if (code < 0x80) {
-                all += static_cast<char>(code);
-            } else {
-                if (code >= 0x800)
-                    all += static_cast<char>(0xE0 | code >> 12);
-                all +=
-                    static_cast<char>(code >= 0x800 ? 0x80 | (code >> 6 & 0x3F) : 0xC0 | code >> 6);
-                all += static_cast<char>(0x80 | (code & 0x3F));
-            }
+            all += utf8_of(code);
         } else {
             all += text[i];
         }
@@ -208,12 +201,22 @@ TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& pat
 
 namespace {
 
+/// True if the root element is that of OME-XML.
+bool is_ome(std::string_view text) {
+    bool is = false;
+    for_each_xml_tag(text, [&](const XmlTag& tag) {
+        is = tag.name == "OME";
+        return false;
+    });
+    return is;
+}
+
 /// Reads the metadata in the description of the page.
 TiffNotes described_notes(TIFF* file, std::string_view text, const std::string& path,
                           std::int64_t pages, int samples) {
     if (text.starts_with("ImageJ=") || text.starts_with("SCIFIO="))
         return imagej_notes(file, text, pages);
-    if (text.find("<OME") != std::string_view::npos)
+    if (is_ome(text))
         return ome_notes(text, path, pages, samples);
     if (text.starts_with('{'))
         return shaped_notes(file, text, path, pages, samples);
@@ -238,63 +241,55 @@ TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, in
 
 namespace {
 
-/// Returns the value of an XML attribute.
-std::string_view attribute_of(std::string_view element, std::string_view name) {
-    const std::string start = fmt::format(" {}=\"", name);
-    const std::size_t at = element.find(start);
-    if (at == std::string_view::npos)
-        return {};
-    const std::size_t value = at + start.size();
-    return element.substr(value, element.find('"', value) - value);
-}
-
-/// Splits XML at the start tags of an element, into at most `most` parts.
-std::vector<std::string_view> elements_of(std::string_view text, std::string_view name,
-                                          std::size_t most) {
-    std::vector<std::string_view> elements;
-    const std::string start = fmt::format("<{} ", name);
-    for (std::size_t at = text.find(start);
-         at != std::string_view::npos && elements.size() < most;) {
-        const std::size_t next = text.find(start, at + 1);
-        elements.push_back(text.substr(at, next - at));
-        at = next;
-    }
-    return elements;
-}
-
 /// The file that a TiffData element names.
 struct PlaneFile {
-    std::string_view name, uuid;
+    std::string name, uuid;
 };
 
-PlaneFile file_of(std::string_view element) {
-    const std::size_t at = element.find("<UUID");
-    if (at == std::string_view::npos)
-        return {};
-    const std::size_t start = std::min(element.find('>', at), element.size() - 1) + 1;
-    return {attribute_of(element.substr(at), "FileName"),
-            element.substr(start, element.find('<', start) - start)};
-}
+/// An element that assigns pages to planes.
+struct TiffData {
+    XmlTag tag;
+    PlaneFile file = {};
+};
 
-/// Returns the opening tag of OME's root element.
-std::string_view root_of(std::string_view text) {
-    const std::string_view rest = text.substr(std::min(text.find("<OME"), text.size()));
-    return rest.substr(0, rest.find('>'));
+/// The elements of OME-XML that describe its first image.
+struct OmeImage {
+    std::string uuid; ///< of the file
+    std::optional<XmlTag> pixels;
+    std::vector<TiffData> data;
+};
+
+/// Reads at most `most` TiffData elements.
+OmeImage ome_image(std::string_view text, std::size_t most) {
+    OmeImage image;
+    for_each_xml_tag(text, [&](const XmlTag& tag) {
+        if (tag.name == "OME")
+            image.uuid = tag.attribute("UUID");
+        else if (tag.name == "Pixels" && image.pixels)
+            return false;
+        else if (tag.name == "Pixels")
+            image.pixels = tag;
+        else if (tag.name == "TiffData" && image.pixels && image.data.size() == most)
+            return false;
+        else if (tag.name == "TiffData" && image.pixels)
+            image.data.push_back({tag});
+        else if (tag.name == "UUID" && !image.data.empty())
+            image.data.back().file = {tag.attribute("FileName"), tag.text};
+        return true;
+    });
+    return image;
 }
 
 /// Decides whether the planes of a TiffData element are in this file, by the UUID or else the name
 /// of their file. If all elements name the same file, it is this one, possibly renamed.
 class OwnPlanes {
   public:
-    OwnPlanes(std::string_view text, const std::string& name,
-              const std::vector<std::string_view>& data)
-        : own_{name, attribute_of(root_of(text), "UUID")} {
-        alone_ = std::all_of(data.begin(), data.end(), [&](std::string_view element) {
-            return file_of(element).name == file_of(data.front()).name;
+    OwnPlanes(const OmeImage& image, const std::string& name) : own_{name, image.uuid} {
+        alone_ = std::ranges::all_of(image.data, [&](const TiffData& data) {
+            return data.file.name == image.data.front().file.name;
         });
     }
-    bool has(std::string_view element) const {
-        const PlaneFile file = file_of(element);
+    bool has(const PlaneFile& file) const {
         if (!own_.uuid.empty() && !file.uuid.empty())
             return own_.uuid == file.uuid;
         return alone_ || file.name.empty() || file.name == own_.name;
@@ -306,21 +301,22 @@ class OwnPlanes {
 };
 
 /// Assigns pages to planes as the TiffData elements state.
-void read_positions(const std::vector<std::string_view>& data, const OwnPlanes& own,
-                    std::int64_t pages, TiffNotes& notes) {
+void read_positions(const std::vector<TiffData>& data, const OwnPlanes& own, std::int64_t pages,
+                    TiffNotes& notes) {
     const PageAxes& axes = *notes.axes;
     notes.positions.resize(static_cast<std::size_t>(pages));
-    for (const std::string_view element : data) {
-        const std::string_view tag = element.substr(0, element.find('>'));
-        if (!own.has(element))
+    for (const auto& [tag, file] : data) {
+        if (!own.has(file))
             continue;
-        const auto first = [&](const char* name) {
-            return std::min(whole_number_in(attribute_of(tag, name), 0), longest_axis);
+        const auto number = [&, &tag = tag](const char* name, std::int64_t otherwise) {
+            return whole_number_in(tag.attribute(name), otherwise);
         };
-        const std::int64_t page = whole_number_in(attribute_of(tag, "IFD"), 0);
-        const bool one = !attribute_of(tag, "IFD").empty();
-        const std::int64_t count =
-            whole_number_in(attribute_of(tag, "PlaneCount"), one ? 1 : longest_axis);
+        const auto first = [&](const char* name) {
+            return std::min(number(name, 0), longest_axis);
+        };
+        const std::int64_t page = number("IFD", 0);
+        const bool one = !tag.attribute("IFD").empty();
+        const std::int64_t count = number("PlaneCount", one ? 1 : longest_axis);
         const std::int64_t plane =
             axes.page_of({first("FirstC"), first("FirstZ"), first("FirstT")});
         const std::int64_t stated = std::min(count, axes.planes() - plane);
@@ -335,19 +331,17 @@ void read_positions(const std::vector<std::string_view>& data, const OwnPlanes& 
 TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t pages,
                     int samples) {
     TiffNotes notes;
-    const auto images = elements_of(text, "Pixels", 2);
-    if (images.empty())
+    const OmeImage image = ome_image(text, static_cast<std::size_t>(pages) + 1);
+    if (!image.pixels)
         return notes;
-    const std::string_view image = images.front();
-    const std::string_view pixels = image.substr(0, image.find('>'));
+    const auto stated = [&](const char* name) { return image.pixels->attribute(name); };
     const auto unit = [&](const char* name, const char* otherwise) {
-        const std::string_view stated = attribute_of(pixels, name);
-        return std::string(stated.empty() ? otherwise : stated);
+        return stated(name).empty() ? otherwise : stated(name);
     };
-    const auto size = [&](const char* name) { return decimal_in(attribute_of(pixels, name)); };
+    const auto size = [&](const char* name) { return decimal_in(stated(name)); };
     // Units that are not stated are µm. If only some are stated, others were probably forgotten.
-    const bool default_units = attribute_of(pixels, "PhysicalSizeXUnit").empty() &&
-                               attribute_of(pixels, "PhysicalSizeYUnit").empty();
+    const bool default_units =
+        stated("PhysicalSizeXUnit").empty() && stated("PhysicalSizeYUnit").empty();
     const char* const otherwise = default_units ? "µm" : "";
     const std::string x_unit = unit("PhysicalSizeXUnit", otherwise);
     notes.pixel = {size("PhysicalSizeX"), size("PhysicalSizeY"), x_unit,
@@ -355,24 +349,21 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
     notes.slice_distance =
         size("PhysicalSizeZ") *
         unit_factor(tidy_unit(unit("PhysicalSizeZUnit", otherwise)), tidy_unit(x_unit));
-    notes.frame_interval = believable_interval(decimal_in(attribute_of(pixels, "TimeIncrement")),
-                                               unit("TimeIncrementUnit", "s"));
-    if (attribute_of(pixels, "SizeC").empty() && attribute_of(pixels, "SizeZ").empty() &&
-        attribute_of(pixels, "SizeT").empty())
+    notes.frame_interval =
+        believable_interval(decimal_in(stated("TimeIncrement")), unit("TimeIncrementUnit", "s"));
+    if (stated("SizeC").empty() && stated("SizeZ").empty() && stated("SizeT").empty())
         return notes;
     PageAxes axes;
-    axes.channels.count = length_of_axis(attribute_of(pixels, "SizeC"));
-    axes.slices.count = length_of_axis(attribute_of(pixels, "SizeZ"));
-    axes.frames.count = length_of_axis(attribute_of(pixels, "SizeT"));
+    axes.channels.count = length_of_axis(stated("SizeC"));
+    axes.slices.count = length_of_axis(stated("SizeZ"));
+    axes.frames.count = length_of_axis(stated("SizeT"));
     axes.channels.count = without_samples(axes.channels.count, samples);
-    const std::string_view stated = attribute_of(pixels, "DimensionOrder");
-    const bool known = stated.size() == 5 && stated.starts_with("XY");
-    notes.axes = in_order(axes, known ? stated.substr(2) : "ZCT");
-    const auto data = elements_of(image, "TiffData", static_cast<std::size_t>(pages) + 1);
-    if (!data.empty()) {
-        const OwnPlanes own(text, std::filesystem::path(path).filename().string(), data);
-        read_positions(data, own, pages, notes);
-    }
+    const std::string order = stated("DimensionOrder");
+    const bool known = order.size() == 5 && order.starts_with("XY");
+    notes.axes = in_order(axes, known ? order.substr(2) : "ZCT");
+    if (!image.data.empty())
+        read_positions(image.data, {image, std::filesystem::path(path).filename().string()}, pages,
+                       notes);
     return notes;
 }
 
