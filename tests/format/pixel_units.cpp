@@ -231,7 +231,9 @@ TEST(UnitsOfPixels, AreShownInOneSpelling) {
                                         {"\xb0", "deg"},
                                         {"°", "deg"},
                                         {"[]", ""},
-                                        {"none", ""}})
+                                        {"none", ""},
+                                        {"nm⁻¹", "1/nm"},
+                                        {"No unit", ""}})
         EXPECT_EQ(format::tidy_unit(stated), shown);
 }
 

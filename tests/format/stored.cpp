@@ -412,6 +412,23 @@ TEST_F(StoredFrames, InDigitalMicrographHaveTheIntervalOfATimeAxis) {
     EXPECT_EQ(scans->header().frame_interval, 0);
 }
 
+TEST_F(StoredFrames, InDigitalMicrographHaveUnitsInAnyLetters) {
+    // Units of placeholders, which are replaced by as many 16-bit letters.
+    const auto unit = [&](const std::string& placeholders, const std::string& letters) {
+        DmBytes file(3, std::endian::little);
+        file.units.fill(placeholders);
+        std::string bytes = file.stack(1, shape), wide;
+        for (const char letter : placeholders)
+            wide.append({letter, '\0'});
+        for (std::size_t at = 0; (at = bytes.find(wide, at)) != std::string::npos;)
+            bytes.replace(at, wide.size(), letters);
+        return open("a.dm3", bytes)->header().pixel.unit;
+    };
+    EXPECT_EQ(unit("PM", std::string("\xBC\x03m\0", 4)), "µm");              // Greek mu
+    EXPECT_EQ(unit("PM", std::string("+!\0\0", 4)), "Å");                    // the sign of the unit
+    EXPECT_EQ(unit("PM__", std::string("n\0m\0\x7B\x20\xB9\0", 8)), "1/nm"); // a raised -1
+}
+
 TEST_F(StoredFrames, WithSeveralSeriesAxesAreFlattenedWithARemark) {
     const std::string said = "the frames are on several axes (3×2): all 6 planes are read as one "
                              "series";

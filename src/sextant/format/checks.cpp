@@ -112,6 +112,8 @@ constexpr std::array spellings{
     Spelling{"radian", "rad"},    Spelling{"radians", "rad"},
     Spelling{"m_rad", "mrad"},    Spelling{"milliradian", "mrad"},
     Spelling{"Degrees", "deg"},   Spelling{"\u212B", "Å"},
+    Spelling{"No unit", ""},      Spelling{"nm⁻¹", "1/nm"},
+    Spelling{"Å⁻¹", "1/Å"},       Spelling{"µm⁻¹", "1/µm"},
 };
 
 /// The range of plausible pixel sizes.

@@ -4,6 +4,7 @@
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
+#include "sextant/format/xml.hpp"
 
 #include <algorithm>
 #include <array>
@@ -212,7 +213,7 @@ double dm_number(SourceFile& file, const DmTag& tag) {
     }
 }
 
-/// Returns the text of a tag with an array of 16-bit characters; characters above 255 are dropped.
+/// Returns the text of a tag with an array of 16-bit characters, in UTF-8.
 std::string dm_text(SourceFile& file, const DmTag& tag) {
     constexpr Bytes longest = 64;
     std::vector<std::byte> letters(static_cast<std::size_t>(std::min(tag.size / 2 * 2, longest)));
@@ -220,8 +221,9 @@ std::string dm_text(SourceFile& file, const DmTag& tag) {
     std::string result;
     for (std::size_t at = 0; at < letters.size(); at += 2) {
         const auto letter = number_in<std::uint16_t>(letters, at, tag.swapped);
-        if (letter < 256)
-            result += static_cast<char>(letter);
+        constexpr std::uint16_t first_surrogate = 0xD800, last_surrogate = 0xDFFF;
+        if (letter < first_surrogate || letter > last_surrogate)
+            result += utf8_of(letter);
     }
     return result;
 }
