@@ -452,6 +452,8 @@ TEST_F(StoredFrames, InDigitalMicrographAreNeverThoseOfAThumbnail) {
                   (ImageShape{4, 4}));
         EXPECT_EQ(refusal("a.dm4", DmBytes(file).images(1, {16}, samples, 2)),
                   "has a spectrum of 16 channels, expected an image: two or more axes");
+        EXPECT_EQ(refusal("a.dm4", DmBytes(file).images(1, {16, 1}, samples, 2)),
+                  "has a spectrum of 16 channels, expected an image: two or more axes");
         for (const std::uint32_t type : {3U, 13U, 27U})
             EXPECT_EQ(refusal("a.dm4", DmBytes(file).images(type, {2, 2}, samples, 2)),
                       "has an image of complex numbers (DM type " + std::to_string(type) +

@@ -369,7 +369,10 @@ Sample checked_sample(const std::string& path, int type) {
 FrameHeader checked_header(const std::string& path, const DmImage& image) {
     FrameHeader header;
     header.sample = checked_sample(path, image.type);
-    if (image.axes() == 1 && image.sides[0] > 0)
+    const auto* const after = image.sides.begin() + image.axes();
+    const bool one_row =
+        std::all_of(image.sides.begin() + 1, after, [](std::int64_t side) { return side == 1; });
+    if (one_row && (image.sides[0] > 1 || (image.axes() == 1 && image.sides[0] > 0)))
         throw InvalidFile(path, fmt::format("has a spectrum of {} channels, expected an image: two "
                                             "or more axes",
                                             image.sides[0]));
