@@ -142,6 +142,26 @@ TEST_P(TiffOfInstruments, FromHamamatsuHaveTablesOfCoordinates) {
     for (const char* position : {"99999999999999", "18446744073709551615", "-1", "x"})
         EXPECT_FALSE(pixel(page("nm", "nm", position)).known()) << position;
     EXPECT_EQ(remarks(*open(page("", "", "0008"))), "");
+    const auto without_unit = open(page("No unit", "No unit", "0008"));
+    EXPECT_FALSE(without_unit->header().pixel.known());
+    EXPECT_EQ(remarks(*without_unit), "");
+}
+
+TEST_P(TiffOfInstruments, WithoutASizeHaveThatOfTheDescription) {
+    const auto described = [&](const std::vector<TiffBytes::Tag>& tags) {
+        return pixel({.description = "ImageJ=1.53t\nunit=nm\n",
+                      .pixels_per_unit = 2,
+                      .resolution_unit = 1,
+                      .tags = tags});
+    };
+    const PixelSize half{.5, .5, "nm"};
+    EXPECT_EQ(described({TiffBytes::text(34682, "[User]\r\nName=a\r\n")}), half) << "FEI";
+    EXPECT_EQ(described({TiffBytes::text(34118, "0\r\n0\r\n0\r\n0\r\n")}), half) << "Zeiss";
+    EXPECT_EQ(described({number(65009, 1), number(65010, 1)}), half) << "uncalibrated";
+    EXPECT_EQ(described({TiffBytes::text(65003, "pixels"), TiffBytes::text(65004, "pixels"),
+                         number(65009, 1), number(65010, 1)}),
+              half)
+        << "uncalibrated, in pixels";
 }
 
 INSTANTIATE_TEST_SUITE_P(InBothByteOrders, TiffOfInstruments,

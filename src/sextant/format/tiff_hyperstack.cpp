@@ -232,7 +232,7 @@ TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, in
     TIFFGetField(file, TIFFTAG_IMAGEDESCRIPTION, &stored);
     TiffNotes notes = described_notes(file, stored ? stored : "", path, pages, samples);
     if (const auto instrument = instrument_notes(file, stored ? stored : "")) {
-        notes.pixel = instrument->pixel;
+        notes.pixel = instrument->pixel.value_or(notes.pixel);
         if (instrument->frame_interval > 0)
             notes.frame_interval = instrument->frame_interval;
     }

@@ -67,9 +67,10 @@ std::optional<InstrumentNotes> digital_micrograph(TIFF* file, std::string_view) 
     const auto step = [&](std::uint32_t number) { return number_of(private_tag(file, number)); };
     if (step(x_step) == 0 || step(y_step) == 0)
         return std::nullopt;
-    InstrumentNotes notes{{step(x_step), step(y_step), unit(x_unit), unit(y_unit)}};
-    if (unit(x_unit).empty() && unit(y_unit).empty()) // an uncalibrated image has steps of 1
-        notes.pixel = {};
+    InstrumentNotes notes;
+    // An uncalibrated image has steps of 1, without a unit or in pixels.
+    if (!tidy_unit(unit(x_unit)).empty() || !tidy_unit(unit(y_unit)).empty())
+        notes.pixel = {step(x_step), step(y_step), unit(x_unit), unit(y_unit)};
     notes.frame_interval = believable_interval(step(z_step), unit(z_unit));
     return notes;
 }
@@ -105,6 +106,12 @@ double number_in_section(std::string_view text, std::string_view section, std::s
     return 0;
 }
 
+/// Returns a size; empty unless both sides are known.
+std::optional<InstrumentNotes> stated_size(const StatedPixelSize& pixel) {
+    return pixel.x == 0 || pixel.y == 0 ? std::nullopt
+                                        : std::optional(InstrumentNotes{.pixel = pixel});
+}
+
 std::optional<InstrumentNotes> fei(TIFF* file, std::string_view) {
     std::string text;
     for (const std::uint32_t tag : {34682U, 34680U}) {
@@ -116,14 +123,13 @@ std::optional<InstrumentNotes> fei(TIFF* file, std::string_view) {
     const auto number = [&](const char* section, const char* key) {
         return number_in_section(text, section, key);
     };
-    InstrumentNotes notes{
-        {number("[Scan]", "PixelWidth"), number("[Scan]", "PixelHeight"), "m", "m"}};
+    StatedPixelSize pixel{number("[Scan]", "PixelWidth"), number("[Scan]", "PixelHeight"), "m",
+                          "m"};
     const double columns = number("[Image]", "ResolutionX"),
                  rows = number("[Image]", "ResolutionY");
-    if (notes.pixel.x == 0 && columns > 0 && rows > 0)
-        notes.pixel = {number("[IRBeam]", "HFW") / columns, number("[IRBeam]", "VFW") / rows, "m",
-                       "m"};
-    return notes;
+    if (pixel.x == 0 && columns > 0 && rows > 0)
+        pixel = {number("[IRBeam]", "HFW") / columns, number("[IRBeam]", "VFW") / rows, "m", "m"};
+    return stated_size(pixel);
 }
 
 std::optional<InstrumentNotes> zeiss(TIFF* file, std::string_view) {
@@ -137,7 +143,7 @@ std::optional<InstrumentNotes> zeiss(TIFF* file, std::string_view) {
         take_line(rest);
     constexpr double displayed_columns = 1024;
     const double size = number_in_text(take_line(rest)) * displayed_columns / columns;
-    return InstrumentNotes{{size, size, "m", "m"}};
+    return stated_size({size, size, "m", "m"});
 }
 
 std::string text_tag(TIFF* file, std::uint32_t number) {
@@ -173,10 +179,11 @@ std::optional<InstrumentNotes> jeol(TIFF* file, std::string_view text) {
     const double value = number_in_text(setting("SelectorValue"));
     const double nanometres = per == RESUNIT_INCH ? 2.54e7 : per == RESUNIT_CENTIMETER ? 1e7 : 0;
     if (element_text(text, "<Eos>", "EosMode") != "eosTEM" || !(value > 0) || nanometres == 0)
-        return InstrumentNotes{};
+        return InstrumentNotes{.pixel = StatedPixelSize{}};
     const auto scaled = [&](double factor, const char* unit) {
         const StatedPixelSize camera = resolved_pixel(file, unit);
-        return InstrumentNotes{{camera.x * factor, camera.y * factor, unit, unit}};
+        return InstrumentNotes{
+            .pixel = StatedPixelSize{camera.x * factor, camera.y * factor, unit, unit}};
     };
     if (setting("ModeString") == "MAG")
         return scaled(nanometres / value, "nm");
@@ -184,7 +191,7 @@ std::optional<InstrumentNotes> jeol(TIFF* file, std::string_view text) {
     const std::string unit(setting("SelectorUnitString"));
     const double length = value * metres_of(unit) / metres_of("nm"); // of the camera
     if (setting("ModeString") != "DIFF" || !(energy > 0) || !(length > 0))
-        return InstrumentNotes{};
+        return InstrumentNotes{.pixel = StatedPixelSize{}};
     return scaled(nanometres / (length * electron_wavelength(energy)), "1/nm");
 }
 
@@ -231,9 +238,10 @@ std::optional<InstrumentNotes> hamamatsu(TIFF* file, std::string_view text) {
                    ? step_of_table(file, whole_number_in(table.substr(1), -1), count)
                    : number_in_text(setting_of(text, "Scaling" + axis + "Scale"));
     };
-    if (unit("X").empty() && unit("Y").empty())
-        return InstrumentNotes{};
-    return InstrumentNotes{{step("X", columns), step("Y", rows), unit("X"), unit("Y")}};
+    if (tidy_unit(unit("X")).empty() && tidy_unit(unit("Y")).empty())
+        return InstrumentNotes{.pixel = StatedPixelSize{}};
+    return InstrumentNotes{
+        .pixel = StatedPixelSize{step("X", columns), step("Y", rows), unit("X"), unit("Y")}};
 }
 
 } // namespace

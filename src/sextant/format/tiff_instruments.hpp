@@ -13,7 +13,8 @@ namespace sextant::format {
 
 /// What the software of an instrument states about the frames of a TIFF file.
 struct InstrumentNotes {
-    StatedPixelSize pixel;      ///< 0 by 0 if unknown
+    /// 0 by 0 if unknown, although the description may state one; empty if that one applies.
+    std::optional<StatedPixelSize> pixel = {};
     Seconds frame_interval = 0; ///< 0 if unknown
 };
 
