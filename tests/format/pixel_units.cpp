@@ -218,6 +218,13 @@ TEST_P(PixelUnits, OfBothAxesAreConvertedToThatOfX) {
     expect("mrad", "rad", 2000);
 }
 
+TEST_P(PixelUnits, ThatArePixelsAreNotThoseOfTheOtherAxis) {
+    for (const auto& [x_unit, y_unit] : {std::pair("nm", "pixel"), {"pixel", "nm"}}) {
+        EXPECT_FALSE(opened(x_unit, y_unit).pixel.known()) << x_unit;
+        EXPECT_THAT(said, HasSubstr("(no unit) along ")) << x_unit;
+    }
+}
+
 TEST(UnitsOfPixels, AreShownInOneSpelling) {
     for (const auto& [stated, shown] : {std::pair("\u212B", "Å"),
                                         {"\xc5", "Å"},

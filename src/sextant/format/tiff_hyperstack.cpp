@@ -128,13 +128,14 @@ TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     TiffNotes notes;
     // Units of y and z are stated if they are not that of x.
     const auto unit_or = [&](std::string_view key, const std::string& otherwise) {
-        const std::string stated = tidy_unit(unescaped(value_of(text, key)));
-        return stated.empty() ? otherwise : stated;
+        const std::string stated = unescaped(value_of(text, key));
+        return stated.empty() ? otherwise : tidy_unit(stated);
     };
     const std::string x_unit = unit_or("unit", "");
-    if (!x_unit.empty())
+    const std::string y_unit = unit_or("yunit", x_unit);
+    if (!x_unit.empty() || !y_unit.empty())
         notes.pixel = resolved_pixel(file, x_unit);
-    notes.pixel.y_unit = unit_or("yunit", x_unit);
+    notes.pixel.y_unit = y_unit;
     notes.slice_distance =
         decimal_in(value_of(text, "spacing")) * unit_factor(unit_or("zunit", x_unit), x_unit);
     const std::string_view unit = value_of(text, "tunit");
