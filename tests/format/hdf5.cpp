@@ -86,7 +86,13 @@ TEST_F(Hdf5Frames, FromBerkeleyEmdHaveACoordinateVectorPerAxis) {
         vector("dim1", 3, 1);
         vector("dim2", 7, .25);
         vector("dim3", 13, .5);
+        file.dataset("/data/small/data", {2, 1, 1}, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
+        file.number("/data/small", "emd_group_type", 1);
+        file.dataset("/data/small/dim1", {2}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                     std::vector{0., 2.});
+        file.text("/data/small/dim1", "units", "[s]");
     }
+    EXPECT_EQ(format::open_frames(path + "::/data/small/data")->header().frame_interval, 2);
     const auto source = format::open_frames(path);
     EXPECT_EQ(source->header().frames, 3);
     EXPECT_EQ(source->header().sample, Sample::i16);

@@ -371,7 +371,7 @@ double distance_in_pixel_unit(double distance, std::string_view stated_unit,
 }
 
 Seconds believable_interval(double stated, std::string_view unit) {
-    const Seconds interval = stated * seconds_of(unit);
+    const Seconds interval = stated * seconds_of(tidy_unit(unit));
     return std::isfinite(interval) && interval > 0 ? interval : 0;
 }
 
