@@ -314,6 +314,13 @@ TEST(Arrays, RefuseOtherNamesAndTruncatedFiles) {
                 HasSubstr("the file names them t,y,x,e"));
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
     EXPECT_THAT(refusal_of([&] { open_array(path, {}, 0); }), HasSubstr("is truncated"));
+    const std::string series = folder.path("series.npy");
+    write_numbers(*create_array(series, {{4, 3, 2}, {}, Sample::u16}), {4, 3, 2});
+    std::filesystem::resize_file(series, std::filesystem::file_size(series) - 1);
+    const auto shorter = open_array(series, {}, 0);
+    EXPECT_EQ(shorter->header().lengths, (std::vector<std::int64_t>{3, 3, 2}));
+    EXPECT_EQ(shorter->header().remarks,
+              (std::vector<std::string>{"truncated: 3 of 4 frames are complete"}));
     std::filesystem::resize_file(zarr + "/0/0/0/0/0", 9);
     const auto torn = open_array(zarr, {}, 0);
     EXPECT_THAT(refusal_of([&] {

@@ -2,6 +2,7 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/array_formats.hpp"
+#include "sextant/format/checks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,21 @@ class StoredArray final : public ArraySource {
     bool swapped_, boolean_;
 };
 
+/// Frames at the end that are not complete are left out, with a remark; only those of a series of
+/// images, as where frames are read.
+ArrayHeader whole_frames(ArrayHeader header, Bytes stored) {
+    if (header.lengths.size() != 3)
+        return header;
+    std::int64_t& frames = header.lengths.front();
+    const Bytes frame = size_of(header.sample) * header.lengths[1] * header.lengths[2];
+    const std::int64_t whole = frame > 0 ? stored / frame : 0;
+    if (whole > 0 && whole < frames) {
+        header.remarks.push_back(truncated(whole, frames));
+        frames = whole;
+    }
+    return header;
+}
+
 ArrayHeader stored_header(ArrayHeader header) {
     header.chunk.clear();
     header.fill.clear();
@@ -129,6 +145,7 @@ class StoredArraySink final : public ArraySink {
 
 std::unique_ptr<ArraySource> stored_array(SourceFile file, ArrayHeader header, Bytes start,
                                           bool swapped, bool boolean) {
+    header = whole_frames(std::move(header), file.size() - start);
     return std::make_unique<StoredArray>(std::move(file), std::move(header), start, swapped,
                                          boolean);
 }
