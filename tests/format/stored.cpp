@@ -412,6 +412,21 @@ TEST_F(StoredFrames, InDigitalMicrographHaveTheIntervalOfATimeAxis) {
     EXPECT_EQ(scans->header().frame_interval, 0);
 }
 
+TEST_F(StoredFrames, InADamagedBlockOfBzip2AreRefusedForThisReason) {
+    const auto order = std::endian::little;
+    const std::string bytes =
+        by_bzip2(mrc_bytes(1, 2, shape, order, stack_bytes<std::int16_t>(2, shape, order)));
+    for (std::size_t at = 4; at + 1 < bytes.size(); at += 7) {
+        std::string damaged = bytes;
+        damaged[at] ^= 1;
+        // Some bits are not used.
+        EXPECT_THAT(failure([&] { read_frame(*open("a.mrc.bz2", damaged), 1); }),
+                    testing::AnyOf(HasSubstr("cannot be decompressed: damaged"),
+                                   testing::Eq("nothing was thrown")))
+            << at;
+    }
+}
+
 TEST_F(StoredFrames, InDigitalMicrographHaveUnitsInAnyLetters) {
     // Units of placeholders, which are replaced by as many 16-bit letters.
     const auto unit = [&](const std::string& placeholders, const std::string& letters) {

@@ -33,7 +33,6 @@ class Bzip2Reader : public Decompressor {
     Bytes position_ = 0;
     std::vector<std::byte> stored_;
     std::unique_ptr<Stream> stream_;
-    bool ended_ = false;
 };
 
 } // namespace sextant::format

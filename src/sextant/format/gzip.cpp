@@ -57,6 +57,13 @@ std::unique_ptr<Decompressor> open_decompressor(const SourceFile& file) {
     return nullptr;
 }
 
+void check_compressed_start(const std::string& path) {
+    const SourceFile file(path);
+    std::vector<std::byte> start(std::size_t{1} << 20); // more than a block of bzip2
+    if (const auto decompressor = open_decompressor(file))
+        decompressor->read(start);
+}
+
 void check_decompressed(const SourceFile& file, Bytes size) {
     constexpr Bytes believable_bytes = Bytes{1} << 26;
     if (size > believable_bytes)
@@ -145,26 +152,39 @@ void Spool::spool(Bytes end) {
         scratch_.emplace(spool_scratch(path()));
     buffer_.resize(gzip_piece);
     while (spooled_ < end) {
-        const Bytes wanted = std::min(std::ssize(buffer_), size_ - spooled_);
-        const auto piece = std::span(buffer_).first(static_cast<std::size_t>(wanted));
-        const Bytes got = reader_->read(piece);
-        scratch_->write(spooled_, piece.first(static_cast<std::size_t>(got)));
-        if (spooled_ + got == size_)
-            check_end(); // throws each time, if data are damaged
-        spooled_ += got;
-        if (got < wanted && spooled_ < end) {
-            throw InvalidFile(path(), fmt::format("truncated: its compressed data end after {} of "
-                                                  "{} bytes",
-                                                  spooled_, size_));
+        if (damage_)
+            std::rethrow_exception(damage_); // the reader cannot go back
+        try {
+            spooled_ += spool_piece();
+        } catch (const InvalidFile&) {
+            damage_ = std::current_exception();
         }
     }
+}
+
+/// Decompresses the next piece, and returns its length.
+Bytes Spool::spool_piece() {
+    const Bytes wanted = std::min(std::ssize(buffer_), size_ - spooled_);
+    const auto piece = std::span(buffer_).first(static_cast<std::size_t>(wanted));
+    const Bytes got = reader_->read(piece);
+    scratch_->write(spooled_, piece.first(static_cast<std::size_t>(got)));
+    if (spooled_ + got == size_)
+        check_end();
+    if (got == 0)
+        throw InvalidFile(path(), fmt::format("truncated: its compressed data end after {} of {} "
+                                              "bytes",
+                                              spooled_, size_));
+    return got;
 }
 
 /// Reads the checksum, which may follow some further bytes: damaged data often have another length.
 void Spool::check_end() {
     constexpr Bytes most = Bytes{1} << 20;
-    for (Bytes beyond = 0, got = 1; got > 0 && beyond < most; beyond += got)
+    Bytes got = 1;
+    for (Bytes beyond = 0; got > 0 && beyond < most; beyond += got)
         got = reader_->read(buffer_);
+    if (got == 0 && !reader_->ended())
+        throw InvalidFile(path(), "truncated: the checksum at its end is missing");
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "sextant/format/source_file.hpp"
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,14 +32,21 @@ class Decompressor {
     /// Reads until `to` is full or the compressed data end, also if they end too early. Returns the
     /// number of bytes read. Throws InvalidFile if the data are damaged.
     virtual Bytes read(std::span<std::byte> to) = 0;
+    /// True if the end of the compressed data, with the last checksum, has been read.
+    bool ended() const { return ended_; }
 
   protected:
     Decompressor() = default;
+    bool ended_ = false;
 };
 
 /// Returns a decompressor for a file of gzip or bzip2, by its signature; null for other files. The
 /// file must outlive it.
 std::unique_ptr<Decompressor> open_decompressor(const SourceFile& file);
+
+/// Throws InvalidFile if a file of gzip or bzip2 is damaged at its start. To be called if its first
+/// decompressed bytes make no sense, because checksums are stored after them.
+void check_compressed_start(const std::string& path);
 
 /// Decompresses a file of gzip, of one or more members. Bytes after the last member are ignored.
 class GzipReader : public Decompressor {
@@ -58,7 +66,6 @@ class GzipReader : public Decompressor {
     Bytes position_ = 0;
     std::vector<std::byte> stored_;
     std::unique_ptr<z_stream_s, End> stream_;
-    bool ended_ = false;
 };
 
 /// Throws InvalidFile if `size` decompressed bytes cannot be expected in a compressed file: more
@@ -85,6 +92,7 @@ class Spool {
 
   private:
     void spool(Bytes end);
+    Bytes spool_piece();
     void check_end();
 
     std::unique_ptr<SourceFile> file_;
@@ -92,6 +100,8 @@ class Spool {
     std::unique_ptr<Decompressor> reader_;
     std::optional<ScratchFile> scratch_;
     bool is_own_ = true; ///< unless the scratch file is that of another spool
+    std::exception_ptr
+        damage_; ///< of the bytes after those that are spooled; null if none is found
     std::vector<std::byte> buffer_;
 };
 

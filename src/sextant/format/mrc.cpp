@@ -241,9 +241,10 @@ std::unique_ptr<FrameSource> open_sections(SourceFile file, FrameHeader header, 
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
-                                      const SourceOptions& options) {
-    refuse_detail(path, detail);
+namespace {
+
+std::unique_ptr<FrameSource> open_checked_mrc(const std::string& path,
+                                              const SourceOptions& options) {
     SourceFile file(path);
     Header header{};
     const std::unique_ptr<Decompressor> decompressor = open_decompressor(file);
@@ -289,6 +290,19 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
     FrameHeader unpacked = bytes->header();
     unpacked.shape = shape;
     return std::make_unique<HalfByteFrames>(std::move(unpacked), std::move(bytes));
+}
+
+} // namespace
+
+std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
+                                      const SourceOptions& options) {
+    refuse_detail(path, detail);
+    try {
+        return open_checked_mrc(path, options);
+    } catch (const InvalidFile&) {
+        check_compressed_start(path); // the true reason, if it throws
+        throw;
+    }
 }
 
 std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader& header,

@@ -322,9 +322,10 @@ std::unique_ptr<FrameSource> with_nifti_scale(std::unique_ptr<FrameSource> store
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::string& detail,
-                                        const SourceOptions& options) {
-    refuse_detail(path, detail);
+namespace {
+
+std::unique_ptr<FrameSource> open_checked_nifti(const std::string& path,
+                                                const SourceOptions& options) {
     SourceFile file(path);
     const bool compressed = is_gzip(file);
     NiftiHeader start;
@@ -366,6 +367,19 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
                                            Spool(std::move(file), end, options.copy),
                                            std::move(layout)),
                             nifti);
+}
+
+} // namespace
+
+std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::string& detail,
+                                        const SourceOptions& options) {
+    refuse_detail(path, detail);
+    try {
+        return open_checked_nifti(path, options);
+    } catch (const InvalidFile&) {
+        check_compressed_start(path); // the true reason, if it throws
+        throw;
+    }
 }
 
 namespace {
