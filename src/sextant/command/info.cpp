@@ -94,8 +94,13 @@ void take_axes(const ArraySource& array, bool planes, Findings& findings) {
                    ? 0
                    : header.lengths[static_cast<std::size_t>(at - header.names.begin())];
     };
-    if (length("y") == 0 || length("x") == 0)
-        return;
+    if (length("y") == 0 || length("x") == 0) {
+        if (planes)
+            return;
+        throw InvalidFile(array.path(), fmt::format("axes \"{}\" were stated, expected y and x "
+                                                    "among them, such as TCZYX",
+                                                    fmt::join(header.names, ",")));
+    }
     findings.array = header;
     const bool last = header.names.back() == "x" && header.names[header.names.size() - 2] == "y";
     if (planes && last)
@@ -124,7 +129,10 @@ Findings look_at(const std::string& path, const format::SourceOptions& options, 
         return findings;
     }
     format::SourceOptions planes = options;
-    const bool other_axes = !format::are_plane_axes(options.axes);
+    const auto commas = std::ranges::count(planes.axes, ',');
+    if (2 * commas + 1 == std::ssize(planes.axes)) // names of one letter are those of planes
+        std::erase(planes.axes, ',');
+    const bool other_axes = !format::are_plane_axes(planes.axes);
     if (other_axes)
         planes.axes.clear();
     const auto source = format::open_frames(path, planes);
