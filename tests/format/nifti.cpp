@@ -368,6 +368,15 @@ TEST_F(Nifti, IsWrittenWithTimesOrSlices) {
               (PixelSize{20, 20, "mm"}));
 }
 
+TEST_F(Nifti, IsWrittenWithoutAPixelSizeThatIsNoLength) {
+    for (const char* const unit : {"1/nm", "mrad", "inch"}) {
+        const auto slices =
+            written({3, {4, 5}, Sample::u8, 1, {2, 3, unit}}, {format::StackAxis::slices});
+        EXPECT_FALSE(slices->header().pixel.known()) << unit;
+        EXPECT_EQ(slices->header().slice_distance, 0) << unit;
+    }
+}
+
 TEST_F(Nifti, KeepsTheOrientationOfItsInput) {
     for (const int version : {1, 2}) {
         FrameHeader header = open(NiftiFile{.version = version}.bytes(i16_samples))->header();

@@ -386,15 +386,15 @@ namespace {
 
 /// The grid of a series that has none: the axes are those of the voxels, and the first voxel is the
 /// origin. nibabel and others would otherwise place the origin in the centre and flip an axis. An
-/// unknown size is written as 1 without a unit.
+/// unknown size is written as 1 without a unit, and so is one in a unit that is no length.
 VolumeGrid nifti_grid_of(const PixelSize& pixel, double slice_distance) {
     VolumeGrid grid;
     grid.spacing = {1, 1, 1};
-    if (!pixel.known())
+    const double metres = metres_of(pixel.unit);
+    if (!pixel.known() || (metres == 0 && !pixel.unit.empty()))
         return grid;
     grid.unit = pixel.unit;
     double scale = 1;
-    const double metres = metres_of(pixel.unit);
     const bool written = std::any_of(nifti_lengths.begin(), nifti_lengths.end(),
                                      [&](const auto& unit) { return unit.name == pixel.unit; });
     if (metres > 0 && !written) {
