@@ -503,8 +503,8 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         Add up the aligned frames in one pass, without storing them.
     dtype : dtype, optional
         Type of the result. Default with `axes`, `by` or `sum`: the type of the data; for splats
-        and sums, float32 (float64 for float64 data), or uint64 or int64 for sums of shifted
-        integers.
+        and sums, float32 (float64 for float64 data and integers of 32 or 64 bits), or uint64 or
+        int64 for sums of shifted integers.
     memory : str, optional
         Memory limit for blocks of the data, such as ``"512M"``. Default: 1 GiB.
     progress : callable or True, optional

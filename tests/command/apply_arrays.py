@@ -119,6 +119,15 @@ def splatted(plane, motion, area):
     return out, hits, lost
 
 
+def refuse(text, *arguments, out="gone.npy"):
+    printed = run("apply", *arguments, "-o", FOLDER / out, expect=1)
+    for part in text if isinstance(text, tuple) else (text,):
+        if part not in printed:
+            fail(f"expected {part} in: {printed}")
+    if (FOLDER / out).exists() or list(FOLDER.glob(".sextant-*")):
+        fail(f"{text}: something is left")
+
+
 def close(found, wanted, tolerance, what):
     if found.shape != wanted.shape:
         fail(f"{what}: the shape is {found.shape}, expected {wanted.shape}")
@@ -417,6 +426,32 @@ write(FOLDER / "frame.npy", stack[2])
 run("apply", transforms, FOLDER / "frame.npy", "-o", FOLDER / "one.npy", "--axes", "ZCYX", "--frame", 2)
 same(np.load(FOLDER / "one.npy"), np.load(FOLDER / "out.npy")[1], "one frame")
 
+# Formats without f64 and wide integers: what f32 cannot represent is refused, or a warning says what is lost.
+counts = rng.integers(0, 1000, (FRAMES, HEIGHT, WIDTH))
+for kind, at in (("f8", 10**9), ("u8", 2**63), ("i8", 2**40), ("u4", 2**31), ("i4", 2**30)):
+    far = counts.astype(kind) + np.dtype(kind).type(at)
+    write(FOLDER / "far.npy", far)
+    for target in ("far.tif", "far.mrc"):
+        for how in (("--by", "shift"), ("--by", "splat"), ("--sum",), ("--sum", "--by", "shift")):
+            held = target == "far.tif" and kind in ("u4", "i4") and how == ("--by", "shift")
+            if held:
+                run("apply", transforms, FOLDER / "far.npy", "-o", FOLDER / "held.tif", *how)
+                same(read(FOLDER / "held.tif")[0], far[0], f"{kind} near {at}")
+            else:
+                refuse(("far.npy: has samples near", "f32 cannot represent"), transforms, FOLDER / "far.npy", *how,
+                       out=target)
+    run("apply", transforms, FOLDER / "far.npy", "-o", FOLDER / "sum.npy", "--by", "splat", "--sum")
+    if np.load(FOLDER / "sum.npy").dtype != np.float64:
+        fail(f"sums of splats of {kind} are not f64")
+write(FOLDER / "wide.npy", rng.integers(0, 2**31, (FRAMES, HEIGHT, WIDTH)).astype(np.int32))
+text = run("apply", transforms, FOLDER / "wide.npy", "-o", FOLDER / "wide.mrc", "--by", "shift")
+if "samples are rounded from i32 to f32" not in text:
+    fail("no warning that shifts round samples: " + text)
+write(FOLDER / "near.npy", counts.astype(np.int32))
+if "warning: " + str(FOLDER / "near.mrc") in run("apply", transforms, FOLDER / "near.npy", "-o", FOLDER / "near.mrc",
+                                                  "--by", "shift"):
+    fail("a warning about samples that f32 represents")
+
 # A sparse array stays sparse, in little memory.
 big = motions(FOLDER / "big.json", [(0, 0, 0), (.01, 5.5, -3), (0, 2, 7)], 256, 256)
 store = zarr.open_group(str(FOLDER / "sparse.zarr"), "w")
@@ -469,15 +504,6 @@ if not np.array_equal(np.isnan(result), np.isnan(by_scipy(np.zeros((FRAMES, HEIG
     fail("a fill value of 7")
 
 # Bad input: both files are named, and nothing is left.
-
-
-def refuse(text, *arguments, out="gone.npy"):
-    printed = run("apply", *arguments, "-o", FOLDER / out, expect=1)
-    for part in text if isinstance(text, tuple) else (text,):
-        if part not in printed:
-            fail(f"expected {part} in: {printed}")
-    if (FOLDER / out).exists() or list(FOLDER.glob(".sextant-*")):
-        fail(f"{text}: something is left")
 
 
 write(FOLDER / "short.npy", np.zeros((FRAMES - 1, HEIGHT, WIDTH, 2), np.float32))

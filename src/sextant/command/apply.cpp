@@ -217,9 +217,10 @@ constexpr std::string_view notes_of_apply =
     "Aligned frames have the area of the average (register --canvas). Points are mapped from "
     "their\n"
     "frames to the average; each then marks the same feature of the specimen there. Samples keep\n"
-    "their type, except splats and sums (f32, or f64 of f64); outside the data, they are 0 or "
-    "NaN.\n"
-    "--by shift moves frames by whole pixels and keeps all bits; splat keeps the sum of counts.";
+    "their type, except splats and sums: f32, or f64 of f64 and of integers of 32 and 64 bits.\n"
+    "Outside the data, they are 0 or NaN. --by shift moves frames by whole pixels and keeps all "
+    "bits;\n"
+    "splat keeps the sum of counts.";
 
 Operation apply_operation() {
     Operation operation = declare_command<ApplyCommand>(

@@ -10,6 +10,7 @@
 #include "sextant/core/text.hpp"
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/array_choices.hpp"
 #include "sextant/report/text.hpp"
 
@@ -92,6 +93,25 @@ void AlignedArray::choose_sample() {
     options_.gap = registration::usual_gap(sample_, options_);
 }
 
+/// Throws InvalidFile if samples become floats that differ by far less than the samples do: values
+/// near 10⁹, for example. Interpolated series subtract an offset from them, which sums and shifts
+/// cannot.
+void AlignedArray::require_resolution() const {
+    const Sample from = array_->header().sample;
+    if (sample_ != Sample::f32 || size_of(from) < 4 || from == sample_)
+        return;
+    format::SourceOptions planes = source_.options();
+    planes.every_plane = true;
+    planes.axes.clear();
+    const double offset = less_offset(format::open_frames(source_.image, planes)).offset;
+    if (offset != 0)
+        throw InvalidFile(
+            array_->path(),
+            fmt::format("has samples near {:.6g}, whose differences f32 cannot represent, expected "
+                        "an output with samples of {}, such as .npy",
+                        offset, name(registration::usual_sample(from, options_))));
+}
+
 bool AlignedArray::is_plain_series() const {
     if (several_axes_unnamed_)
         return true;
@@ -145,6 +165,7 @@ std::string AlignedArray::run() {
         print_warnings(std::array{fmt::format("{}: {}", array_->path(), remark)});
     if (options_.sum && !axes_.frame)
         throw InvalidTask(fmt::format("--sum: {} has a single frame", array_->path()));
+    require_resolution();
     format::SinkOptions sink_options;
     sink_options.pyramid = choice_.pyramid;
     const std::unique_ptr<ArraySink> sink =
@@ -188,6 +209,10 @@ std::string AlignedArray::run() {
             fmt::format("{}: the motions are not shifts: pixels are up to {:.2f} pixels from their "
                         "positions; --by splat or bilinear follows rotation and distortion",
                         array_->path(), result.farthest)});
+    if (result.rounded > 0)
+        print_warnings(std::array{fmt::format(
+            "{}: {} samples are rounded from {} to {}", output_, result.rounded,
+            name(registration::usual_sample(array_->header().sample, options_)), name(sample_))});
     if (result.vanished > 0)
         print_warnings(
             std::array{fmt::format("{}: {} samples are so near to 0 that they are 0 as {}", output_,

@@ -43,6 +43,7 @@ class AlignedArray {
   private:
     void choose_axes();
     void choose_sample();
+    void require_resolution() const;
     ArrayHeader header_of_result() const;
 
     SourceChoice source_;

@@ -188,6 +188,8 @@ class ArrayAligner {
         result_.count.assign(counts_.begin(), counts_.end());
         result_.total += result_.outside;
         result_.vanished = losses_.vanished;
+        if (options_.by == AlignBy::shift && (is_integer(from_) || !options_.sum))
+            result_.rounded = losses_.rounded;
         return std::move(result_);
     }
 
@@ -901,6 +903,7 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
         all.total += each.total;
         all.outside += each.outside;
         all.vanished += each.vanished;
+        all.rounded += each.rounded;
         all.farthest = std::max(all.farthest, each.farthest);
     }
     return all;

@@ -54,6 +54,8 @@ struct AlignResult {
     double farthest = 0; ///< shift: largest distance of a pixel from its exact position
     /// The number of values other than 0 that are 0 as samples of a floating-point type.
     Elements vanished = 0;
+    /// Shift: the number of samples, or of sums of integers, that a floating-point type rounds.
+    Elements rounded = 0;
     /// Sums: per pixel of the area, the number of frames that contribute; for splat, the sum of
     /// their weights.
     std::vector<float> count;

@@ -72,8 +72,10 @@ std::vector<Named<AlignBy>> align_by_names() {
 Sample usual_sample(Sample data, const AlignOptions& options) {
     if (options.sum && options.by == AlignBy::shift && name(data).front() != 'f')
         return name(data).front() == 'u' ? Sample::u64 : Sample::i64;
-    if (options.sum || options.by == AlignBy::splat)
-        return data == Sample::f64 ? Sample::f64 : Sample::f32;
+    if (options.sum || options.by == AlignBy::splat) {
+        const bool wide = data == Sample::f64 || (size_of(data) > 2 && name(data).front() != 'f');
+        return wide ? Sample::f64 : Sample::f32;
+    }
     return data;
 }
 

@@ -37,7 +37,8 @@ ChosenArray choose_axes(std::unique_ptr<ArraySource> array, const ArrayChoice& c
 std::vector<Named<AlignBy>> align_by_names();
 
 /// The samples of a result unless others are requested: those of the data; for sums and splats f32,
-/// or f64 of f64; for sums of shifted integers u64 or i64. Depends on `by` and `sum`.
+/// or f64 of f64 and of integers of 32 and 64 bits; for sums of shifted integers u64 or i64.
+/// Depends on `by` and `sum`.
 Sample usual_sample(Sample data, const AlignOptions& options);
 /// The sample where a frame has no data: 0 for integers, sums and splats, otherwise NaN.
 double usual_gap(Sample sample, const AlignOptions& options = {});

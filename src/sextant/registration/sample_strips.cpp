@@ -117,15 +117,18 @@ void store_samples(Sample sample, const double* from, std::size_t count, std::by
 void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
                  FloatLosses& losses) {
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
-        Elements vanished = 0;
+        Elements vanished = 0, rounded = 0;
         bool exceed = false;
         for (std::size_t i = 0; i < count; ++i) {
             const double stored = value_of<T>(samples + i * sizeof(T));
             vanished += stored == 0 && values[i] != 0;
+            rounded += stored != values[i] && std::isfinite(values[i]);
             exceed = exceed || (std::isinf(stored) && std::isfinite(values[i]));
         }
         if (vanished > 0)
             losses.vanished += vanished;
+        if (rounded > 0)
+            losses.rounded += rounded;
         if (exceed)
             losses.exceed = true;
     });

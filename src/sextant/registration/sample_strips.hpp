@@ -46,6 +46,7 @@ void store_samples(Sample sample, const double* from, std::size_t count, std::by
 struct FloatLosses {
     std::atomic<bool> exceed = false;   ///< a finite value became infinite
     std::atomic<Elements> vanished = 0; ///< values other than 0 that became 0
+    std::atomic<Elements> rounded = 0;  ///< finite values that changed
 };
 /// Adds the losses of values that were stored as samples.
 void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
