@@ -37,9 +37,42 @@ for axes in z,y,x c,y,x t,y,x; do
     grep -q '^  size        30×20$' "$folder/out" || fail "the axes $axes of a store have another size"
     "$SEXTANT" info "$folder/stack.zarr" --json | grep -q '"frames": 5' || fail "the axes $axes have no five frames in JSON"
 done
+# Frames are those that other commands read: axes of which neither or both of the last two are y and x, in this order.
+# Arrays in other orders are described, but no command reads frames of them.
+named() { # AXES
+    echo "{\"_ARRAY_DIMENSIONS\": [\"$(echo "$1" | sed 's/,/", "/g')\"]}" >"$folder/stack.zarr/.zattrs"
+}
+for axes in y,x,wavelength t,x,y y,x,Time row,column,e x,y,z; do
+    named "$axes"
+    "$SEXTANT" info "$folder/stack.zarr" --check >"$folder/out" || fail "the axes $axes are not described"
+    grep -q '^  axes .* 5 × .* 20 × .* 30$' "$folder/out" || fail "the axes $axes are not shown"
+    grep -q '^  remark .*has the axes .* (5×20×30), of which .* are no frames' "$folder/out" ||
+        fail "the axes $axes have frames"
+    for command in label filter register; do
+        status=0
+        "$SEXTANT" $command "$folder/stack.zarr" -o "$folder/none" >"$folder/out" 2>&1 || status=$?
+        [ "$status" = 1 ] && grep -q 'has the axes .* are no frames, expected y (rows) and x (columns) as the last' \
+            "$folder/out" || fail "$command reads frames of the axes $axes"
+    done
+done
+for axes in y,ky,kx t,y,x e,row,column; do
+    named "$axes"
+    "$SEXTANT" filter "$folder/stack.zarr" --derivatives smooth -o "$folder/filtered.mrc" >/dev/null 2>"$folder/out" ||
+        fail "the axes $axes cannot be filtered: $(cat "$folder/out")"
+    "$SEXTANT" info "$folder/filtered.mrc" | grep '^  frames\|^  size' >"$folder/wanted"
+    "$SEXTANT" info "$folder/stack.zarr" | grep '^  frames\|^  size' | cmp -s - "$folder/wanted" ||
+        fail "info and filter read other frames of the axes $axes"
+done
 rm "$folder/stack.zarr/.zattrs"
 for axes in z,y,x t,y,x zyx; do
     "$SEXTANT" info "$folder/stack.zarr" --axes $axes | grep -q '^  frames      5$' || fail "--axes $axes has no five frames"
+done
+"$SEXTANT" info "$folder/stack.zarr" --axes c,y,x | grep -q '^  channels    5, reading 0$' || fail "--axes c,y,x"
+for axes in CYQ c,y,q; do
+    status=0
+    "$SEXTANT" info "$folder/stack.zarr" --axes $axes 2>"$folder/out" || status=$?
+    [ "$status" = 2 ] && grep -q 'were stated, expected y (rows) and x (columns) among them' "$folder/out" ||
+        fail "--axes $axes is accepted"
 done
 
 # Names of axes are understood in both forms, or refused.

@@ -6,8 +6,10 @@
 #include "sextant/core/array_source.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
 #include <algorithm>
@@ -83,32 +85,60 @@ bool is_image_only(const std::string& path) {
            });
 }
 
-/// Takes the axes of an array with names beyond those of planes, such as spectra per pixel. Unless
-/// `planes` are what other commands read as frames, the frames are the times or, without a time,
-/// the slices.
-void take_axes(const ArraySource& array, bool planes, Findings& findings) {
+/// Takes the names of the axes of an array. `alone`: no frames can be read of it, or the user named
+/// other axes than those of planes; then only `apply` reads it, whose frames are the times or,
+/// without a time, the slices.
+void take_axes(const ArraySource& array, bool alone, Findings& findings) {
     const ArrayHeader& header = array.header();
+    if (header.names.empty())
+        return;
+    findings.array = header;
+    if (!alone)
+        return;
     const auto length = [&](std::string_view name) {
         const auto at = std::find(header.names.begin(), header.names.end(), name);
         return at == header.names.end()
                    ? 0
                    : header.lengths[static_cast<std::size_t>(at - header.names.begin())];
     };
-    if (length("y") == 0 || length("x") == 0) {
-        if (planes)
-            return;
-        throw InvalidFile(array.path(), fmt::format("axes \"{}\" were stated, expected y and x "
-                                                    "among them, such as TCZYX",
-                                                    fmt::join(header.names, ",")));
-    }
-    findings.array = header;
-    const bool last = header.names.back() == "x" && header.names[header.names.size() - 2] == "y";
-    if (planes && last)
-        return;
     findings.header.frames = std::max<std::int64_t>(1, length(length("t") > 1 ? "t" : "z"));
     findings.header.shape = {length("x"), length("y")};
     findings.header.pixel = header.pixel;
+    findings.header.slice_distance = header.slice_distance;
+    findings.header.frame_interval = header.frame_interval;
     findings.header.remarks = header.remarks;
+}
+
+/// Opens all planes of an array that has no frames because of the order of its axes. Returns null
+/// for other files.
+std::unique_ptr<FrameSource> open_without_frames(const std::string& path,
+                                                 format::SourceOptions options) {
+    options.every_plane = true;
+    try {
+        auto planes = format::open_frames(path, options);
+        return format::why_no_frames(planes->header().axes).empty() ? nullptr : std::move(planes);
+    } catch (const InvalidFile&) {
+        return nullptr;
+    }
+}
+
+/// Returns true if the user named axes that are not those of planes, with a letter for each.
+/// Otherwise, replaces names by these letters: "t,y,x" by "tyx".
+bool names_other_axes(const std::string& path, std::string& axes) {
+    const std::vector<std::string> names = format::parse_axis_names(path, axes);
+    if (std::ranges::all_of(names, [](const std::string& name) {
+            return name.size() == 1 && format::are_plane_axes(name);
+        })) {
+        axes = fmt::format("{}", fmt::join(names, ""));
+        return false;
+    }
+    for (const std::string_view name : {"y", "x"}) {
+        if (std::ranges::find(names, name) == names.end())
+            throw InvalidTask(fmt::format("{}: axes \"{}\" were stated, expected y (rows) and x "
+                                          "(columns) among them",
+                                          path, printable(axes)));
+    }
+    return true;
 }
 
 Findings look_at(const std::string& path, const format::SourceOptions& options, bool check) {
@@ -129,18 +159,26 @@ Findings look_at(const std::string& path, const format::SourceOptions& options, 
         return findings;
     }
     format::SourceOptions planes = options;
-    const auto commas = std::ranges::count(planes.axes, ',');
-    if (2 * commas + 1 == std::ssize(planes.axes)) // names of one letter are those of planes
-        std::erase(planes.axes, ',');
-    const bool other_axes = !format::are_plane_axes(planes.axes);
+    const bool other_axes = !options.axes.empty() && names_other_axes(path, planes.axes);
     if (other_axes)
         planes.axes.clear();
-    const auto source = format::open_frames(path, planes);
+    std::unique_ptr<FrameSource> source;
+    std::string reason;
+    try {
+        source = format::open_frames(path, planes);
+    } catch (const InvalidFile&) {
+        source = open_without_frames(path, planes);
+        if (!source)
+            throw;
+        reason = format::why_no_frames(source->header().axes);
+    }
     findings.format = format::format_of_frames(path);
     findings.header = source->header();
     findings.samples = samples_of(source->header());
     if (other_axes || (!findings.header.axes.lengths.empty() && findings.header.axes.names.empty()))
-        take_axes(*format::open_array(path, options, 0), !other_axes, findings);
+        take_axes(*format::open_array(path, options, 0), other_axes || !reason.empty(), findings);
+    if (!reason.empty())
+        findings.header.remarks.push_back(reason + "; apply may read it");
     if (check)
         read_all(*source, findings);
     return findings;

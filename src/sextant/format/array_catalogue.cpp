@@ -5,6 +5,7 @@
 #include "sextant/core/text.hpp"
 #include "sextant/format/array_formats.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/frame_axes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,22 +29,6 @@ bool is_axis_name(std::string_view name) {
                name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-/// Words that users and programs write for the axes that have a letter.
-std::string usual_name(std::string name) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> words{{{"time", "t"},
-                                                                                  {"frame", "t"},
-                                                                                  {"frames", "t"},
-                                                                                  {"channel", "c"},
-                                                                                  {"channels", "c"},
-                                                                                  {"slice", "z"},
-                                                                                  {"row", "y"},
-                                                                                  {"column", "x"}}};
-    std::ranges::transform(name, name.begin(), in_lower_case);
-    const auto* const row = std::find_if(words.begin(), words.end(),
-                                         [&](const auto& each) { return each.first == name; });
-    return row == words.end() ? name : std::string(row->second);
-}
-
 /// An array whose axes are named by the options or by the file.
 class NamedArray final : public ArraySource {
   public:
@@ -64,7 +49,7 @@ std::unique_ptr<ArraySource> with_names(std::unique_ptr<ArraySource> array,
     ArrayHeader header = array->header();
     const std::size_t axes = header.lengths.size();
     for (std::string& name : header.names)
-        name = usual_name(name);
+        name = usual_axis_name(name);
     std::vector<std::string> sorted = header.names;
     std::ranges::sort(sorted);
     if (!std::ranges::all_of(sorted, is_axis_name) ||
@@ -166,11 +151,11 @@ std::vector<std::string> parse_axis_names(const std::string& path, std::string_v
     std::vector<std::string> names;
     if (text.find(',') == std::string_view::npos) {
         for (const char letter : text)
-            names.push_back(usual_name(std::string(1, letter)));
+            names.push_back(usual_axis_name(std::string(1, letter)));
     } else {
         for (std::size_t at = 0; at <= text.size();) {
             const std::size_t end = std::min(text.find(',', at), text.size());
-            names.push_back(usual_name(std::string(text.substr(at, end - at))));
+            names.push_back(usual_axis_name(std::string(text.substr(at, end - at))));
             at = end + 1;
         }
     }

@@ -6,8 +6,10 @@
 #include "sextant/format/checks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -114,7 +116,49 @@ ArrayAxes axes_as_read(const ArrayInFile& array, const FrameAxes& chosen) {
     return axes;
 }
 
+/// All axes, with rows and columns last.
+ArrayAxes axes_in_order(const ArrayInFile& array) {
+    FrameAxes all;
+    for (std::size_t axis = 0; axis < array.lengths.size(); ++axis) {
+        if (axis != array.row_axis && axis != array.column_axis)
+            all.frames.push_back(axis);
+    }
+    return axes_as_read(array, all);
+}
+
 } // namespace
+
+std::string usual_axis_name(std::string name) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 8> words{{{"time", "t"},
+                                                                                  {"frame", "t"},
+                                                                                  {"frames", "t"},
+                                                                                  {"channel", "c"},
+                                                                                  {"channels", "c"},
+                                                                                  {"slice", "z"},
+                                                                                  {"row", "y"},
+                                                                                  {"column", "x"}}};
+    name = lower_case(std::move(name));
+    const auto* const row = std::find_if(words.begin(), words.end(),
+                                         [&](const auto& each) { return each.first == name; });
+    return row == words.end() ? name : std::string(row->second);
+}
+
+std::string why_no_frames(const ArrayAxes& as_read) {
+    std::vector<std::string> names;
+    for (const std::string& label : as_read.labels)
+        names.push_back(usual_axis_name(label));
+    if (names.size() < 2 || std::ranges::count(names, "y") != 1 ||
+        std::ranges::count(names, "x") != 1)
+        return "";
+    const std::string &row = names[names.size() - 2], &column = names.back();
+    const auto is_of_image = [](const std::string& name) { return name == "y" || name == "x"; };
+    if ((row == "y" && column == "x") || (!is_of_image(row) && !is_of_image(column)))
+        return "";
+    return fmt::format("has the axes {} ({}), of which {} and {} are no frames, expected y (rows) "
+                       "and x (columns) as the last two axes",
+                       printable(fmt::format("{}", fmt::join(names, ","))),
+                       fmt::join(as_read.lengths, "×"), printable(row), printable(column));
+}
 
 std::vector<std::int64_t> FrameAxes::position_of(std::int64_t frame,
                                                  std::span<const std::int64_t> lengths) const {
@@ -148,6 +192,8 @@ FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
     }
     if (options.every_plane)
         header.axes = axes_as_read(array, chosen);
+    else if (const std::string reason = why_no_frames(axes_in_order(array)); !reason.empty())
+        throw InvalidFile(path, reason);
     std::vector<std::int64_t> lengths;
     header.frames = 1;
     for (const std::size_t axis : chosen.frames) {

@@ -24,6 +24,15 @@ struct FrameAxes {
                                           std::span<const std::int64_t> lengths) const;
 };
 
+/// The name of an axis in lower case, or its letter, if it has one: "t" for "Time" or "frames".
+std::string usual_axis_name(std::string name);
+
+/// Why planes of rows and columns with these names, the last two of an array's axes, are not
+/// frames: a file that names axes y and x has frames whose rows are y and whose columns are x, or
+/// of neither of both, such as diffraction patterns (ky, kx) for each y and x. "" if they are
+/// frames.
+std::string why_no_frames(const ArrayAxes& as_read);
+
 /// An array in a file, as far as its axes are concerned.
 struct ArrayInFile {
     std::vector<std::int64_t> lengths;
@@ -41,7 +50,8 @@ struct ArrayInFile {
 /// frames.
 ///
 /// Requires  two or more axes. Throws InvalidFile if the names in the options do not fit the array,
-///           if it has no such channel, slice or time, or for an implausible number of frames.
+///           if it has no such channel, slice or time, for an implausible number of frames, or if
+///           the planes are not frames (why_no_frames).
 FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
                             const SourceOptions& options, FrameHeader& header);
 

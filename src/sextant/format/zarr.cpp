@@ -336,6 +336,7 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     ZarrSeries series = find_zarr_series(store, detail);
     ArrayInFile array = ArrayInFile::with_last_axes(series.array.sides);
     array.names = series.axes;
+    array.labels = series.names;
     array.frame_interval = series.frame_interval;
     FrameHeader header;
     header.sample = series.array.sample;
