@@ -452,6 +452,45 @@ if "warning: " + str(FOLDER / "near.mrc") in run("apply", transforms, FOLDER / "
                                                   "--by", "shift"):
     fail("a warning about samples that f32 represents")
 
+# The pixel size and the distance of slices are kept, however frames move; a warning says if the output has no place for
+# them.
+still = motions(FOLDER / "still.json", [(0, 0, 0)] * FRAMES, WIDTH, HEIGHT)
+left_out = motions(FOLDER / "left-out.json", [(0, 0, 0), None] + [(0, 0, 0)] * (FRAMES - 2), WIDTH, HEIGHT)
+slices = rng.integers(0, 9, (FRAMES, HEIGHT, WIDTH)).astype(np.uint16)
+for name, data, axes in (("z.tif", slices, "ZYX"), ("tz.tif", np.stack([slices] * FRAMES), "TZYX"),
+                         ("zc.tif", np.stack([slices, slices], axis=1), "ZCYX")):
+    tifffile.imwrite(FOLDER / name, data, imagej=True, resolution=(2, 2),
+                     metadata={"axes": axes, "unit": "nm", "spacing": 3})
+tifffile.imwrite(FOLDER / "z.ome.tif", slices, metadata={
+    "axes": "ZYX", "PhysicalSizeX": .5, "PhysicalSizeXUnit": "nm", "PhysicalSizeY": .5, "PhysicalSizeYUnit": "nm",
+    "PhysicalSizeZ": 3, "PhysicalSizeZUnit": "nm"})
+nifti = bytearray(352)
+for at, kind, values in ((0, "<i4", [348]), (40, "<i2", [5, WIDTH, HEIGHT, FRAMES, 1, 2, 1, 1]), (70, "<i2", [512, 16]),
+                         (76, "<f4", [1, .5, .5, 3, 1, 1, 1, 1]), (108, "<f4", [352, 1]), (123, "u1", [3])):
+    packed = np.array(values, kind).tobytes()
+    nifti[at:at + len(packed)] = packed
+nifti[344:348] = b"n+1\0"
+(FOLDER / "cz.nii").write_bytes(bytes(nifti) + np.stack([slices, slices]).tobytes())
+for name, outputs in (("z.tif", "tif zarr mrc nii h5"), ("z.ome.tif", "tif zarr mrc nii h5"), ("tz.tif", "tif zarr"),
+                      ("zc.tif", "tif"), ("cz.nii", "tif zarr")):
+    for suffix in outputs.split():
+        for how in ((), ("--by", "shift")):
+            out = FOLDER / f"sized.{suffix}"
+            run("apply", still, FOLDER / name, "-o", out, *how)
+            told = json.loads(run("info", out, "--json", *(("--time", 0) if name == "tz.tif" else ())))
+            size = told["pixel_size"] or {"x": 0, "unit": ""}
+            unit = 1 if name == "cz.nii" else {"nm": 1, "µm": 1000, "Å": .1}.get(size["unit"], 0)
+            if not np.allclose([size["x"] * unit, (told["slice_distance"] or 0) * unit], [.5, 3], rtol=1e-6):
+                fail(f"{name} to {out.name} {how}: {size}, distance {told['slice_distance']}")
+    if name.startswith("z."):
+        run("apply", left_out, FOLDER / name, "-o", FOLDER / "uneven.tif")
+        if json.loads(run("info", FOLDER / "uneven.tif", "--json"))["slice_distance"]:
+            fail("slices of which one is left out have one distance")
+for name, suffix, lost in (("zc.tif", "zarr", True), ("zc.tif", "h5", False), ("z.tif", "zarr", False)):
+    text = run("apply", still, FOLDER / name, "-o", FOLDER / f"sized.{suffix}", "--by", "shift")
+    if ("the pixel size of 0.5 nm is not stored" in text) != lost:
+        fail(f"{name} to .{suffix}: {text}")
+
 # A sparse array stays sparse, in little memory.
 big = motions(FOLDER / "big.json", [(0, 0, 0), (.01, 5.5, -3), (0, 2, 7)], 256, 256)
 store = zarr.open_group(str(FOLDER / "sparse.zarr"), "w")

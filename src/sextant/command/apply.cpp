@@ -102,7 +102,8 @@ format::SourceOptions options_of_frames(const SourceChoice& source) {
 
 /// Aligns the frames of a series, or its colours, as f32 before they are rounded.
 std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& transforms,
-                            Sample sample) {
+                            const AlignedArray& array) {
+    const Sample sample = array.sample();
     const auto [source, offset] =
         less_offset(format::open_frames(command.source.image, options_of_frames(command.source)));
     print_remarks(*source);
@@ -124,6 +125,7 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
         print_warnings(std::array{
             fmt::format("{}: {}", source->path(), offset_remark(offset, command.output))});
     header.frame_interval = frame_interval_of(source->header(), frames);
+    header.slice_distance = array.slice_distance();
     const Bytes needed = header.shape.elements() * (Bytes{sizeof(float)} + size_of(header.sample));
     if (needed > command.image.memory)
         throw InvalidTask(fmt::format("memory {} is too small for an aligned frame of {}x{}, "
@@ -132,6 +134,8 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
                                       header.shape.height, text_of_memory(needed)));
     format::SinkOptions options;
     options.pyramid = command.image.pyramid;
+    if (array.has_slices())
+        options.axis = format::StackAxis::slices;
     const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header, options);
     registration::FlybackGaps without_flyback(*source, transforms.flyback());
     registration::Resampler resampler(without_flyback);
@@ -157,8 +161,7 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
 
 void apply_to_images(const ApplyCommand& command, AppliedTransforms& transforms) {
     AlignedArray array(command.source, command.image, transforms, command.output);
-    print_text(array.is_plain_series() ? apply_to_series(command, transforms, array.sample())
-                                       : array.run());
+    print_text(array.is_plain_series() ? apply_to_series(command, transforms, array) : array.run());
 }
 
 void apply_to_coordinates(const ApplyCommand& command, AppliedTransforms& applied) {

@@ -130,6 +130,11 @@ bool AlignedArray::is_plain_series() const {
     return header.colours || (exact && choice_.by == AlignBy::bilinear && !choice_.sum);
 }
 
+bool AlignedArray::has_slices() const {
+    const std::vector<std::string>& names = array_->header().names;
+    return axes_.frame && !names.empty() && names[*axes_.frame] == "z";
+}
+
 ArrayHeader AlignedArray::header_of_result() const {
     const ArrayHeader& from = array_->header();
     ArrayHeader header;
@@ -142,14 +147,27 @@ ArrayHeader AlignedArray::header_of_result() const {
     if (!options_.sum && options_.by != AlignBy::splat && sample_ == from.sample)
         header.fill = from.fill;
     header.pixel = from.pixel;
-    header.slice_distance = from.slice_distance;
+    header.slice_distance = slice_distance();
     FrameHeader series;
     series.frame_interval = from.frame_interval;
+    header.frame_interval = frame_interval_of(series, positions());
+    return header;
+}
+
+std::vector<std::int64_t> AlignedArray::positions() const {
     std::vector<std::int64_t> numbers;
     for (const registration::MovedFrame& frame : frames_)
         numbers.push_back(frame.position);
-    header.frame_interval = frame_interval_of(series, numbers);
-    return header;
+    return numbers;
+}
+
+double AlignedArray::slice_distance() const {
+    const double distance = array_->header().slice_distance;
+    if (!has_slices())
+        return distance;
+    FrameHeader slices;
+    slices.frame_interval = distance; // as of times: unknown if slices are left out in between
+    return frame_interval_of(slices, positions());
 }
 
 std::string AlignedArray::run() {
@@ -166,6 +184,9 @@ std::string AlignedArray::run() {
     if (options_.sum && !axes_.frame)
         throw InvalidTask(fmt::format("--sum: {} has a single frame", array_->path()));
     require_resolution();
+    if (const std::string lost = format::remark_on_lost_pixel(output_, header_of_result());
+        !lost.empty())
+        print_warnings(std::array{lost});
     format::SinkOptions sink_options;
     sink_options.pyramid = choice_.pyramid;
     const std::unique_ptr<ArraySink> sink =

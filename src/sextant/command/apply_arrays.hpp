@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 // Transforms applied to arrays of any number of axes.
 namespace sextant::command {
@@ -34,6 +35,10 @@ class AlignedArray {
     /// True if the frames are images without further axes whose interpolation a FrameSource does:
     /// with samples that floats represent, or colours.
     bool is_plain_series() const;
+    /// True if the frames are slices.
+    bool has_slices() const;
+    /// The distance of the slices of the result; 0 if unknown.
+    double slice_distance() const;
     /// The type of samples of the result.
     Sample sample() const { return sample_; }
 
@@ -45,6 +50,7 @@ class AlignedArray {
     void choose_sample();
     void require_resolution() const;
     ArrayHeader header_of_result() const;
+    std::vector<std::int64_t> positions() const;
 
     SourceChoice source_;
     ImageChoice choice_;

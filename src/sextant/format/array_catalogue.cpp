@@ -81,6 +81,8 @@ struct ArrayFormat {
     std::unique_ptr<ArraySource> (*open)(const std::string& path, const std::string& detail,
                                          const SourceOptions& options, Bytes cache);
     std::unique_ptr<ArraySink> (*create)(const std::string& path, ArrayHeader header);
+    /// True if `create` stores a known pixel size; null if the format holds none.
+    bool (*keeps_pixel)(const ArrayHeader& header) = nullptr;
 };
 
 std::unique_ptr<ArraySource> open_npy_part(const std::string& path, const std::string& detail,
@@ -91,9 +93,9 @@ std::unique_ptr<ArraySource> open_npy_part(const std::string& path, const std::s
 
 constexpr std::array array_formats{
     ArrayFormat{"NPY", open_npy_part, create_npy_array},
-    ArrayFormat{"HDF5", open_hdf5_array, create_hdf5_array},
+    ArrayFormat{"HDF5", open_hdf5_array, create_hdf5_array, hdf5_array_keeps_pixel},
     ArrayFormat{"EMD, HyperSpy, NeXus", open_hdf5_array, nullptr},
-    ArrayFormat{"Zarr", open_zarr_array, create_zarr_array},
+    ArrayFormat{"Zarr", open_zarr_array, create_zarr_array, zarr_array_keeps_pixel},
     ArrayFormat{"HyperSpy Zarr", open_zarr_array, nullptr},
 };
 
@@ -201,6 +203,17 @@ std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader hea
     if (format && format->create && !options.pyramid)
         return format->create(path, std::move(header));
     return create_planes(path, std::move(header), options);
+}
+
+std::string remark_on_lost_pixel(const std::string& path, const ArrayHeader& header) {
+    const ArrayFormat* const format = find_array_format(path);
+    if (!header.pixel.known() || !format || !format->keeps_pixel || format->keeps_pixel(header))
+        return "";
+    return fmt::format("{}: the pixel size of {:.6g} {} is not stored: this format has a place for "
+                       "it only with {}",
+                       path, header.pixel.x, header.pixel.unit,
+                       format->name == "Zarr" ? "the axes t, c, z, y and x, in this order"
+                                              : "y and x as the last axes, and a unit of length");
 }
 
 } // namespace sextant::format

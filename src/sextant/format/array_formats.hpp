@@ -26,6 +26,8 @@ std::unique_ptr<ArraySource> open_hdf5_array(const std::string& path, const std:
 /// A dataset "/data" with chunks of `header.chunk`, as create_hdf5() writes it. Chunks that consist
 /// of the fill value are not stored.
 std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeader header);
+/// True if the pixel size is stored.
+bool hdf5_array_keeps_pixel(const ArrayHeader& header);
 
 /// An array of a Zarr store. Up to `cache` bytes of decoded chunks are kept, those used last;
 /// chunks that are not stored cost nothing. The names of axes are those of OME-Zarr, or else
@@ -36,6 +38,8 @@ std::unique_ptr<ArraySource> open_zarr_array(const std::string& path, const std:
 /// Chunks that consist of the fill value are not stored. Axes that OME-Zarr 0.4 knows (t, c, z, y
 /// and x, in this order) are described by its metadata; all names are in _ARRAY_DIMENSIONS too.
 std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeader header);
+/// True if the pixel size is stored.
+bool zarr_array_keeps_pixel(const ArrayHeader& header);
 
 /// The samples of a file from byte `start` on, in C order without gaps. `swapped`: in foreign byte
 /// order. `boolean`: bytes other than 0 are read as 1. Throws InvalidFile if it is truncated.

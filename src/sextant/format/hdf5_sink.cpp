@@ -60,6 +60,15 @@ class Hdf5Sink : public FrameSink {
     ChunkCutter cutter_;
 };
 
+/// The attribute refers to the last axes.
+std::vector<double> element_of(const ArrayHeader& header) {
+    const std::vector<std::string>& names = header.names;
+    const std::size_t axes = names.size();
+    if (axes < 2 || names[axes - 2] != "y" || names[axes - 1] != "x")
+        return {};
+    return element_size(header.pixel, axes > 2 && names[axes - 3] == "z", header.slice_distance);
+}
+
 class Hdf5ArraySink final : public ArraySink {
   public:
     Hdf5ArraySink(const std::string& path, ArrayHeader header)
@@ -77,16 +86,6 @@ class Hdf5ArraySink final : public ArraySink {
     void commit() override { file_.commit(); }
 
   private:
-    /// The attribute refers to the last axes.
-    static std::vector<double> element_of(const ArrayHeader& header) {
-        const std::vector<std::string>& names = header.names;
-        const std::size_t axes = names.size();
-        if (axes < 2 || names[axes - 2] != "y" || names[axes - 1] != "x")
-            return {};
-        return element_size(header.pixel, axes > 2 && names[axes - 3] == "z",
-                            header.slice_distance);
-    }
-
     void store(const ArrayBlock& block, std::span<const std::byte> from) override {
         cutter_.cut(block, from);
     }
@@ -106,6 +105,10 @@ std::unique_ptr<FrameSink> create_hdf5(const std::string& path, const FrameHeade
                 Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
     checked_frames(path, header);
     return std::make_unique<Hdf5Sink>(path, header, options.axis);
+}
+
+bool hdf5_array_keeps_pixel(const ArrayHeader& header) {
+    return !element_of(header).empty();
 }
 
 std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeader header) {

@@ -345,10 +345,11 @@ std::unique_ptr<FrameSource> open_checked_nifti(const std::string& path,
         header.pixel =
             believable(PixelSize{grid.spacing[0], grid.spacing[1], grid.unit}, header.remarks);
     const std::size_t slices = array.names.find('z');
-    if (header.frames == (slices == std::string::npos ? 1 : array.lengths[slices])) {
+    const bool volume = header.frames == (slices == std::string::npos ? 1 : array.lengths[slices]);
+    if (volume)
         header.grid = grid;
+    if (volume || (options.every_plane && slices != std::string::npos))
         header.slice_distance = believable_distance(grid.spacing[2], header.pixel);
-    }
     if (!compressed) {
         if (first > file.size())
             throw InvalidFile(path, fmt::format("has samples from byte {} on, but only {} bytes: "

@@ -303,7 +303,7 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
     header.pixel = believable(notes.pixel, header.remarks);
     header.frame_interval = notes.frame_interval;
     const PlaneChoice choice = choose_planes(path, notes, first, found, options, header);
-    if (choice.by_slices)
+    if (choice.by_slices || (choice.every && choice.axes.slices.count > 1))
         header.slice_distance = believable_distance(notes.slice_distance, header.pixel);
     if (first.unread > 0) {
         header.remarks.emplace_back(

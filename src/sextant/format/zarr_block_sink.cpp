@@ -117,6 +117,10 @@ class ZarrBlockSink final : public ArraySink {
 
 } // namespace
 
+bool zarr_array_keeps_pixel(const ArrayHeader& header) {
+    return has_ome_axes(header);
+}
+
 std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeader header) {
     return std::make_unique<ZarrBlockSink>(path, std::move(header));
 }
