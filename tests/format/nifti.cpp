@@ -152,6 +152,14 @@ TEST_F(Nifti, WithAScaleIsReadAsFloats) {
                                                3 + static_cast<std::int64_t>(i / 13)) -
                                      3);
     }
+    // Floats could not tell 2²⁸ + 1 from 2²⁸.
+    const auto far = open(NiftiFile{.slope = 1, .shift = 0x1p28}.bytes(i16_samples));
+    ASSERT_EQ(far->header().sample, Sample::f64);
+    EXPECT_THAT(remarks(*far), HasSubstr("stored as i16, read as f64"));
+    std::vector<double> row(13);
+    far->read_samples(2, {3, 4}, std::as_writable_bytes(std::span(row)));
+    for (std::size_t x = 0; x < row.size(); ++x)
+        EXPECT_EQ(row[x], 0x1p28 + pattern(2, static_cast<std::int64_t>(x), 3));
     const double none = std::nan("");
     for (const auto& [slope, shift] :
          std::vector<std::pair<double, double>>{{0, 5}, {none, none}, {infinity, 1}, {1, 0}}) {

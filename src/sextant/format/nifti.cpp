@@ -266,7 +266,7 @@ VolumeGrid nifti_grid(const NiftiHeader& header) {
     return grid;
 }
 
-/// Frames of f32: those of another source, multiplied and shifted in f64.
+/// Frames of f32 or f64: those of another source, multiplied and shifted in f64.
 class ScaledFrames : public FrameSource {
   public:
     ScaledFrames(FrameHeader header, std::unique_ptr<FrameSource> stored, double slope,
@@ -281,7 +281,7 @@ class ScaledFrames : public FrameSource {
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
         const Sample sample = stored_->header().sample;
-        const std::size_t count = to.size() / sizeof(float);
+        const auto count = to.size() / static_cast<std::size_t>(size_of(header().sample));
         samples_.resize(count * static_cast<std::size_t>(size_of(sample)));
         stored_->read_samples(frame, rows, samples_);
         visit_sample(sample, [&]<class T>(std::type_identity<T>) {
@@ -289,9 +289,12 @@ class ScaledFrames : public FrameSource {
                 for (std::size_t i = 0; i < count; ++i) {
                     T value;
                     std::memcpy(&value, samples_.data() + i * sizeof(T), sizeof(T));
-                    const auto scaled =
-                        static_cast<float>(static_cast<double>(value) * slope_ + shift_);
-                    std::memcpy(to.data() + i * sizeof(float), &scaled, sizeof(float));
+                    const double scaled = static_cast<double>(value) * slope_ + shift_;
+                    const auto rounded = static_cast<float>(scaled);
+                    if (header().sample == Sample::f64)
+                        std::memcpy(to.data() + i * sizeof(scaled), &scaled, sizeof(scaled));
+                    else
+                        std::memcpy(to.data() + i * sizeof(rounded), &rounded, sizeof(rounded));
                 }
             }
         });
@@ -313,10 +316,15 @@ std::unique_ptr<FrameSource> with_nifti_scale(std::unique_ptr<FrameSource> store
         throw InvalidFile(stored->path(),
                           fmt::format("scales samples by {} and adds {}: damaged", slope, shift));
     FrameHeader header = stored->header();
-    header.remarks.push_back(fmt::format("stored as {}, read as f32: {} times the sample plus {} "
+    // Floats have 24 significant bits: too few for wide samples, and for small steps far from 0.
+    constexpr double most_steps = 0x1p16;
+    const bool wide = size_of(header.sample) > 2 && header.sample != Sample::f32;
+    const bool far = std::abs(shift) > most_steps * std::abs(slope);
+    const Sample scaled = wide || far ? Sample::f64 : Sample::f32;
+    header.remarks.push_back(fmt::format("stored as {}, read as {}: {} times the sample plus {} "
                                          "(scl_slope, scl_inter)",
-                                         name(header.sample), slope, shift));
-    header.sample = Sample::f32;
+                                         name(header.sample), name(scaled), slope, shift));
+    header.sample = scaled;
     return std::make_unique<ScaledFrames>(std::move(header), std::move(stored), slope, shift);
 }
 
