@@ -507,6 +507,48 @@ TEST_F(Hdf5Frames, FromNeXusHaveNamedAxesWithPositions) {
               (std::vector<std::string>{"t", "y", "x"}));
 }
 
+TEST_F(Hdf5Frames, WithUnevenPositionsHaveNoPixelSizeAndSaySo) {
+    for (const bool nexus : {true, false}) {
+        for (const std::string uneven : {"z", "y", "x", ""}) {
+            {
+                Hdf5File file(path);
+                file.group("/g");
+                if (nexus) {
+                    file.text("/g", "NX_class", "NXdata");
+                    file.text("/g", "signal", "data");
+                    file.texts("/g", "axes", {"z", "y", "x"});
+                } else {
+                    file.number("/g", "emd_group_type", 1);
+                }
+                file.dataset("/g/data", sides, H5T_STD_U16LE, H5T_NATIVE_INT16, stack());
+                const std::array<std::string, 3> names{"z", "y", "x"};
+                for (std::size_t axis = 0; axis < names.size(); ++axis) {
+                    const std::string at =
+                        nexus ? "/g/" + names[axis] : fmt::format("/g/dim{}", axis + 1);
+                    std::vector<double> values;
+                    for (hsize_t i = 0; i < sides[axis]; ++i)
+                        values.push_back(-.5 * static_cast<double>(i));
+                    if (names[axis] == uneven)
+                        values.back() -= 3;
+                    file.dataset(at, {sides[axis]}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values);
+                    file.text(at, "name", names[axis]);
+                    file.text(at, "units", "nm");
+                }
+            }
+            const FrameHeader header = format::open_frames(path)->header();
+            const bool plane = uneven == "y" || uneven == "x";
+            EXPECT_EQ(header.pixel, plane ? PixelSize() : (PixelSize{.5, .5, "nm"}));
+            EXPECT_EQ(header.slice_distance, uneven.empty() ? .5 : 0);
+            if (uneven.empty())
+                EXPECT_THAT(header.remarks, testing::IsEmpty());
+            else
+                EXPECT_THAT(header.remarks,
+                            testing::Contains(testing::StartsWith("the positions along " + uneven +
+                                                                  " are not evenly spaced")));
+        }
+    }
+}
+
 TEST_F(Hdf5Frames, HaveTheSizeOfAnElementIfItIsStated) {
     const auto opened = [&](std::vector<double> size, const format::SourceOptions& options = {}) {
         {

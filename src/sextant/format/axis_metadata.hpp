@@ -20,7 +20,13 @@ struct DescribedAxis {
     std::string name;
     double step = 0; ///< from one position to the next
     std::string unit = {};
+    bool uneven = false; ///< its positions are stated, but have no common step
 };
+
+/// Sets the step from the first positions along an axis; 0 if they are not evenly spaced.
+void take_positions(DescribedAxis& axis, std::span<const double> positions);
+/// A remark that names the axes whose positions are not evenly spaced; "" if there are none.
+std::string remark_on_uneven(std::span<const DescribedAxis> axes);
 
 /// What the axes of an array state about its frames.
 struct AxisMetadata {

@@ -48,7 +48,11 @@ struct Hdf5Series {
     std::size_t slice_axis = 0;           ///< the axis before the rows, unless another one is known
     std::vector<std::string> labels = {}; ///< names of all axes; empty if they are not stated
     StatedPixelSize array_pixel = {};     ///< of the axes named y and x; else that of `pixel`
+    std::string remark = {};              ///< on the axes
 };
+
+/// The positions along an axis that are examined.
+constexpr std::int64_t most_positions = 1 << 16;
 
 std::string parent_of(const std::string& name) {
     return name.substr(0, name.rfind('/'));
@@ -157,9 +161,8 @@ Hdf5Series berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
         const std::string name = berkeley_axis(group, axis);
         if (!describe_hdf5(file, name))
             continue;
-        const std::vector<double> values = hdf5_values(file, name, 2);
-        axes[axis] = {hdf5_text(file, name, "name"), values.size() == 2 ? values[1] - values[0] : 0,
-                      hdf5_text(file, name, "units")};
+        axes[axis] = {hdf5_text(file, name, "name"), 0, hdf5_text(file, name, "units")};
+        take_positions(axes[axis], hdf5_values(file, name, most_positions));
     }
     Hdf5Series series = with_last_axes(dataset);
     const auto row = axis_named(axes, {"y", "r_y", "q_y", "height"}),
@@ -168,6 +171,7 @@ Hdf5Series berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
         series.row_axis = *row;
         series.column_axis = *column;
     }
+    series.remark = remark_on_uneven(axes);
     const DescribedAxis& columns = axes[series.column_axis];
     series.pixel = pixel_of(axes[series.row_axis], columns);
     if (axes.size() == 3) {
@@ -188,6 +192,7 @@ Hdf5Series with_axes(const Hdf5Dataset& dataset, std::span<const DescribedAxis> 
     series.frame_interval = metadata.frame_interval;
     series.slice_distance = metadata.slice_distance;
     series.labels = metadata.names;
+    series.remark = remark_on_uneven(axes);
     return series;
 }
 
@@ -263,9 +268,7 @@ Hdf5Series nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
         const std::string positions = fmt::format("{}/{}", group, name);
         if (name.find('/') != name.npos || !describe_hdf5(file, positions))
             continue;
-        const std::vector<double> values = hdf5_values(file, positions, 2);
-        if (values.size() == 2)
-            axis.step = values[1] - values[0];
+        take_positions(axis, hdf5_values(file, positions, most_positions));
         axis.unit = hdf5_text(file, positions, "units");
     }
     return with_axes(dataset, axes);
@@ -804,6 +807,8 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     FrameAxes axes = choose_frame_axes(path, array, options, header);
     header.remarks.insert(header.remarks.begin(), remarks.begin(), remarks.end());
     header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());
+    if (!series.remark.empty())
+        header.remarks.push_back(series.remark);
     const bool of_array = options.every_plane && !series.labels.empty();
     header.pixel = believable(of_array ? series.array_pixel : series.pixel, header.remarks);
     if (axes.frames.size() == 1 && !storage.chunk().empty())
