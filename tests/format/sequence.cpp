@@ -10,6 +10,7 @@
 #include "tests/format/images.hpp"
 #include "tests/format/jpeg_files.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <spng.h>
 
@@ -62,6 +63,26 @@ TEST_F(Sequence, OfWildcardsNumbersOrAListContainsTheNamedFiles) {
     fill_file(folder.path("list.txt"), "\xef\xbb\xbf" // with the byte order mark of Windows editors
                                        "other.tif\r\nf9.tif\r\n");
     EXPECT_TRUE(holds_pattern(*format::open_frames(folder.path("list.txt"))));
+}
+
+TEST_F(Sequence, WarnsAboutFilesWithAnotherPixelSize) {
+    const auto sized = [&](int number, const PixelSize& pixel) {
+        const auto sink = format::create_frames(folder.path(fmt::format("f{}.tif", number)),
+                                                {1, shape, Sample::u16, 1, pixel, {}});
+        sink->write(pattern_frame<float>(number, shape));
+        sink->commit();
+    };
+    for (int number = 0; number < 40; ++number)
+        sized(number, number == 6 ? PixelSize{500, 500, "pm"} : PixelSize{.5, .5, "nm"});
+    EXPECT_EQ(remarks(*format::open_frames(folder.path())), "");
+    sized(39, {.5, .25, "nm"});
+    EXPECT_THAT(remarks(*format::open_frames(folder.path())),
+                HasSubstr("f39.tif states a pixel size of 0.5 by 0.25 nm, but"));
+    sized(39, {});
+    EXPECT_THAT(remarks(*format::open_frames(folder.path())),
+                HasSubstr("f39.tif states no pixel size, but"));
+    fill_file(folder.path("f39.tif"), "no TIFF");
+    EXPECT_EQ(remarks(*format::open_frames(folder.path())), ""); // reported when it is read
 }
 
 TEST_F(Sequence, RefusesMissingUnsupportedAndMixedFiles) {

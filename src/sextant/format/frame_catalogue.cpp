@@ -14,6 +14,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
@@ -422,6 +423,43 @@ std::unique_ptr<FrameSource> open_single(const std::string& path, const SourceOp
     return source;
 }
 
+std::string text_of(const PixelSize& pixel) {
+    return pixel.known() ? fmt::format("a pixel size of {:.6g} by {:.6g} {}", pixel.x, pixel.y,
+                                       pixel.unit.empty() ? "(no unit)" : pixel.unit)
+                         : "no pixel size";
+}
+
+bool is_same(const PixelSize& a, const PixelSize& b) {
+    constexpr double most = 1e-3; // relative; sizes are rounded
+    if (!a.known() || !b.known())
+        return a.known() == b.known();
+    const double factor = a.unit == b.unit ? 1 : unit_factor(b.unit, a.unit);
+    return std::abs(b.x * factor - a.x) <= most * a.x && std::abs(b.y * factor - a.y) <= most * a.y;
+}
+
+/// Adds a remark if a file states another pixel size than the first one. Of many files, some are
+/// examined. Those that cannot be opened are reported when they are read.
+void compare_pixels(const FrameFiles& files, const SourceOptions& options, FrameHeader& header) {
+    constexpr std::int64_t most_examined = 32;
+    const std::int64_t last = std::ssize(files.paths) - 1;
+    const std::int64_t examined = std::min(most_examined, last);
+    for (std::int64_t i = 1; i <= examined; ++i) {
+        const std::string& path = files.paths[static_cast<std::size_t>(last * i / examined)];
+        try {
+            const PixelSize pixel = open_single(path, options)->header().pixel;
+            if (is_same(header.pixel, pixel))
+                continue;
+            header.remarks.push_back(fmt::format("{} states {}, but {}, whose size is used for all "
+                                                 "frames, states {}",
+                                                 path, text_of(pixel), files.paths.front(),
+                                                 text_of(header.pixel)));
+            return;
+        } catch (const InvalidFile&) {
+            continue;
+        }
+    }
+}
+
 class Sequence : public FrameSource {
   public:
     Sequence(const std::string& name, FrameHeader header, FrameFiles files,
@@ -462,6 +500,7 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
     header.frames = static_cast<std::int64_t>(files.paths.size());
     header.frame_interval = 0; // single-frame files state no interval
     header.remarks.insert(header.remarks.end(), files.remarks.begin(), files.remarks.end());
+    compare_pixels(files, options, header);
     return std::make_unique<Sequence>(name, std::move(header), std::move(files), options,
                                       std::move(first));
 }
