@@ -44,10 +44,8 @@ Record record_of(FilterCommand& command) {
     Record record =
         record_of(command.source, "a grey image, or a volume: a series without --frame");
     record
-        .add(
-            "output", command.output, "OUT",
-            "planes of float32, or of float64 if the samples are: .npy, .tif ...; of a volume, one "
-            "file each")
+        .add("output", command.output, "OUT",
+             "planes of f32, of f64 if the samples are: .npy, .tif ...; of a volume, one file each")
         .file()
         .letter('o')
         .required();
