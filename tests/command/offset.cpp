@@ -210,7 +210,7 @@ TEST_F(LargeOffset, DoesNotAffectDerivativesAndIsAddedToSmoothedImages) {
                              {"frame", {"1"}},
                              {"output", {folder.path("x.npy")}},
                              {"derivatives", {"x"}}});
-    EXPECT_EQ(format::open_frames(folder.path("x.npy"))->header().sample, Sample::f32);
+    EXPECT_EQ(format::open_frames(folder.path("x.npy"))->header().sample, Sample::f64);
 }
 
 } // namespace

@@ -145,11 +145,12 @@ class MpiTransport : public Transport, public Scoping {
         whole.calls_->add_dependant(calls_);
     }
     /// The transport of an object that uses a communicator.
-    MpiTransport(MpiTransport& base, DuplicatePool::Mask free_everywhere, const std::string& name)
+    MpiTransport(MpiTransport& base, DuplicatePool::Mask free_everywhere, const std::string& name,
+                 RunsOf runs)
         : pool_(base.pool_), name_(name) {
         index_ = pool_->take(free_everywhere, *base.duplicate_, duplicate_);
         read_sizes();
-        calls_ = std::make_shared<MpiCalls>(base.own_calls(), name);
+        calls_ = std::make_shared<MpiCalls>(base.own_calls(), name, runs);
         is_scope_ = true;
     }
     MpiTransport(const MpiTransport&) = delete;
@@ -191,7 +192,7 @@ class MpiTransport : public Transport, public Scoping {
              [&] { sextant::all_gather(comm(), local, all, calls_.get()); });
     }
 
-    std::shared_ptr<Transport> make_scope(const std::string& what) override;
+    std::shared_ptr<Transport> make_scope(const std::string& what, RunsOf runs) override;
     void fail(const std::string& text) override { calls_->fail(text); }
     void look() override { calls_->look(); }
 
@@ -261,7 +262,7 @@ class MpiTransport : public Transport, public Scoping {
 };
 
 /// Objects within an object share the pool of its communicator.
-std::shared_ptr<Transport> MpiTransport::make_scope(const std::string& what) {
+std::shared_ptr<Transport> MpiTransport::make_scope(const std::string& what, RunsOf runs) {
     struct Declared {
         std::uint64_t name;
         DuplicatePool::Mask free;
@@ -275,7 +276,7 @@ std::shared_ptr<Transport> MpiTransport::make_scope(const std::string& what) {
     const auto other =
         std::ranges::find_if(all, [&](const Declared& each) { return each.name != all[0].name; });
     if (other == all.end())
-        return std::make_shared<MpiTransport>(*this, free, what);
+        return std::make_shared<MpiTransport>(*this, free, what, runs);
     throw_different_names(*this, what, static_cast<int>(other - all.begin()));
 }
 

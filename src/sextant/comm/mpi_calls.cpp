@@ -61,7 +61,7 @@ std::optional<MpiNotice> receive_notice(MPI_Comm comm, int tag) {
 
 namespace {
 
-/// The calls that a user has begun, as in notices.
+/// The calls of a user that all ranks make and this one has begun, as in notices.
 struct Count {
     std::int64_t number, begun;
 };
@@ -94,9 +94,10 @@ struct MpiCalls::Head {
     enum What : int { failure, order, wait };
     int what;
     std::uint64_t family;
-    int number;         ///< of the user of the communicator
-    std::int64_t calls; ///< of a failure: calls completed; of a wait: the number of the call
-    int rank;           ///< that failed
+    int number; ///< of the user of the communicator
+    /// Of a failure: the number of calls completed; of a wait: of calls that all ranks make.
+    std::int64_t calls;
+    int rank; ///< that failed
     Kind kind;
     Bytes bytes;
 };
@@ -161,7 +162,7 @@ struct MpiCalls::Family {
     std::vector<Count> counts() const {
         std::vector<Count> all(ended.begin(), ended.end());
         for (const auto& [number, calls] : users)
-            all.push_back({number, calls->begun()});
+            all.push_back({number, calls->by_all()});
         return all;
     }
     void send(const Head& head, std::span<const std::byte> rest) const {
@@ -188,8 +189,8 @@ MpiCalls::MpiCalls(MpiCalls& outer, MPI_Comm comm, std::uint64_t which)
     take_early();
 }
 
-MpiCalls::MpiCalls(std::shared_ptr<MpiCalls> base, std::string what)
-    : family_(base->family_), base_(std::move(base)), what_(std::move(what)) {
+MpiCalls::MpiCalls(std::shared_ptr<MpiCalls> base, std::string what, RunsOf runs)
+    : family_(base->family_), base_(std::move(base)), what_(std::move(what)), runs_(runs) {
     const std::lock_guard lock(family_->root->mutex);
     number_ = ++family_->made;
     family_->users[number_] = this;
@@ -211,7 +212,7 @@ std::uint64_t MpiCalls::key() const {
 MpiCalls::~MpiCalls() {
     const std::lock_guard lock(family_->root->mutex);
     family_->users.erase(number_);
-    family_->ended.push_back({number_, begun()});
+    family_->ended.push_back({number_, by_all()});
     family_->ended_names[number_] = what_;
     if (family_->ended.size() > ended_kept) {
         family_->ended_names.erase(static_cast<int>(family_->ended.front().number));
@@ -235,7 +236,7 @@ void MpiCalls::look() {
         waits_since_ = now;
         told_ = false;
     }
-    if (!under_way_ || now - waits_since_ < family_->patience)
+    if (!under_way_ || !is_by_all_ || now - waits_since_ < family_->patience)
         return;
     if (!std::exchange(told_, true))
         tell_waiting();
@@ -316,12 +317,13 @@ void MpiCalls::fail(const std::string& text) {
 void MpiCalls::tell_waiting() {
     family_->patience = std::min<Clock::duration>(2 * family_->patience, most_patience);
     const std::vector<Count> counts = family_->counts();
-    family_->send(head(Head::What::wait, number_, begun()), std::as_bytes(std::span(counts)));
+    family_->send(head(Head::What::wait, number_, by_all()), std::as_bytes(std::span(counts)));
 }
 
 /// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
 /// all ranks made their calls in one order, the rank whose call is later would have begun the
-/// other's. A rank that has failed may leave out calls.
+/// other's. Only calls that all ranks make are compared: a rank may leave out an exchange of some
+/// ranks. A rank that has failed may leave out calls.
 void MpiCalls::check_order() {
     const auto begun_in = [](const std::vector<Count>& counts, int number) {
         const auto found = std::ranges::find(counts, number, &Count::number);
@@ -334,13 +336,13 @@ void MpiCalls::check_order() {
             continue;
         if (head.number == number_) {
             const bool differs = head.kind != kind_ || head.bytes != bytes_;
-            if (head.calls == begun() && differs)
+            if (head.calls == by_all() && differs)
                 fail_order(other);
             continue;
         }
         const std::int64_t here = begun_in(own, head.number),
                            there = begun_in(other.counts, number_);
-        if (here >= 0 && there >= 0 && here < head.calls && there < begun())
+        if (here >= 0 && there >= 0 && here < head.calls && there < by_all())
             fail_order(other);
     }
 }

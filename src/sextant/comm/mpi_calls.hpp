@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/scope.hpp"
 #include "sextant/core/units.hpp"
 
 #include <atomic>
@@ -45,7 +46,7 @@ class MpiCalls {
     MpiCalls(MpiCalls& outer, MPI_Comm comm, std::uint64_t which);
     /// The calls of an object that uses the communicator of `base`. Objects must be made in the
     /// same order on all ranks.
-    MpiCalls(std::shared_ptr<MpiCalls> base, std::string what);
+    MpiCalls(std::shared_ptr<MpiCalls> base, std::string what, RunsOf runs);
     MpiCalls(const MpiCalls&) = delete;
     MpiCalls& operator=(const MpiCalls&) = delete;
     ~MpiCalls();
@@ -53,6 +54,9 @@ class MpiCalls {
     /// Begins a call. Throws as `look`, but only if a failure is known already.
     void begin(Kind kind, Bytes bytes = 0) {
         begun_.store(begun_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        is_by_all_ = kind != Kind::run || runs_ == RunsOf::all_ranks;
+        if (is_by_all_)
+            by_all_.store(by_all_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         kind_ = kind;
         bytes_ = bytes;
         under_way_ = true;
@@ -86,6 +90,7 @@ class MpiCalls {
     struct Waiting;
 
     std::int64_t begun() const { return begun_.load(std::memory_order_relaxed); }
+    std::int64_t by_all() const { return by_all_.load(std::memory_order_relaxed); }
     void take_early();
     void receive();
     void take(const MpiNotice& notice);
@@ -103,7 +108,10 @@ class MpiCalls {
     const std::shared_ptr<MpiCalls> base_; ///< of an object; fails with its communicator
     const std::string what_;
     int number_ = 0; ///< of the object; 0: the communicator itself
+    const RunsOf runs_ = RunsOf::some_ranks;
     std::atomic<std::int64_t> begun_{0};
+    std::atomic<std::int64_t> by_all_{0}; ///< begun calls that all ranks make
+    bool is_by_all_ = false;              ///< so is the last one
     Kind kind_ = Kind::run;
     Bytes bytes_ = 0;
     bool under_way_ = false, waits_ = false, told_ = false;

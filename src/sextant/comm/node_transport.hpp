@@ -100,7 +100,7 @@ class NodeTransport : public Transport, public Scoping {
     }
 
     /// Objects share the neighbourhood: after a failure in a run, none of them can be used.
-    std::shared_ptr<Transport> make_scope(const std::string& what) override {
+    std::shared_ptr<Transport> make_scope(const std::string& what, RunsOf) override {
         return std::make_shared<NodeTransport>(scope_of(messages_, what), sharing_, neighbours_);
     }
     void fail(const std::string& text) override { sextant::fail(messages_, text); }

@@ -48,8 +48,8 @@ class LaterTransport : public Transport, public Scoping {
         return made().split_for_notices(color, key).handle();
     }
 
-    std::shared_ptr<Transport> make_scope(const std::string& what) override {
-        return scope_of(made(), what).handle();
+    std::shared_ptr<Transport> make_scope(const std::string& what, RunsOf runs) override {
+        return scope_of(made(), what, runs).handle();
     }
     void fail(const std::string& text) override { sextant::fail(now(), text); }
     void look() override {
@@ -97,9 +97,9 @@ void fail(const Communicator& communicator, const std::string& text) {
     }
 }
 
-Communicator scope_of(const Communicator& communicator, const std::string& what) {
+Communicator scope_of(const Communicator& communicator, const std::string& what, RunsOf runs) {
     Scoping* const scoping = scoping_of(communicator);
-    return scoping ? Communicator(scoping->make_scope(what)) : communicator;
+    return scoping ? Communicator(scoping->make_scope(what, runs)) : communicator;
 }
 
 Communicator scope_later(const Communicator& communicator, const std::string& what) {

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,12 @@ namespace sextant {
 /// Not collective: one rank is enough.
 void fail(const Communicator& communicator, const std::string& text);
 
+/// The ranks that take part in each run of a schedule on a communicator.
+enum class RunsOf : std::uint8_t {
+    some_ranks, ///< perhaps not all
+    all_ranks   ///< so that runs in different orders can be told
+};
+
 /// Returns a communicator of the same ranks for the calls of one object, as for MPI's duplicate of
 /// a communicator: messages and failures of others do not affect it, nor the reverse. If an
 /// exception destroys its last copy on a rank, the rank has failed (`fail`). Ranks that call
@@ -30,7 +37,8 @@ void fail(const Communicator& communicator, const std::string& text);
 /// Collective.
 /// Cost      an all-gather of two integers; over MPI also a duplicate of the communicator, unless
 ///           that of an object that has ended on all ranks is free.
-Communicator scope_of(const Communicator& communicator, const std::string& what);
+Communicator scope_of(const Communicator& communicator, const std::string& what,
+                      RunsOf runs = RunsOf::some_ranks);
 
 /// The same, not collective: the first collective call of the new communicator is preceded by
 /// scope_of(). Until then, `fail` ends the calls of the whole communicator.
@@ -42,7 +50,7 @@ const Communicator& made_scope(const Communicator& communicator);
 class Scoping {
   public:
     virtual ~Scoping() = default;
-    virtual std::shared_ptr<Transport> make_scope(const std::string& what) = 0;
+    virtual std::shared_ptr<Transport> make_scope(const std::string& what, RunsOf runs) = 0;
     virtual void fail(const std::string& text) = 0;
     /// Called while this rank waits. Throws PeerFailed if a rank has failed, and InvalidTask if
     /// ranks wait for each other in different calls.

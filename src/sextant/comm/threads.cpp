@@ -80,8 +80,9 @@ enum class Call : std::uint8_t { barrier, all_gather };
 /// The collective calls that a rank has begun in a group.
 struct alignas(apart) CallCount {
     std::atomic<std::int64_t> begun{0};
-    /// In the base of scopes: the rank's last call, as scope number and 32 bits of its number.
-    std::atomic<std::uint64_t> last{0};
+    std::atomic<std::int64_t> by_all{0}; ///< those that all ranks make
+    /// In the base of scopes: the scope number of the rank's last call that all ranks make.
+    std::atomic<std::uint32_t> last{0};
     bool under_way = false; // used by the rank only
 };
 
@@ -119,11 +120,13 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     /// The same for calls of this group and its subgroups that a rank has not completed.
     void fail(int rank, const std::string& text);
 
-    void begin_call(int rank);
+    void begin_call(int rank, bool by_all);
     void end_call(int rank) { calls_of(rank).under_way = false; }
 
     /// Makes the group of all ranks of this one a scope of it.
-    void become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what);
+    void become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what,
+                      RunsOf runs);
+    bool all_ranks_run() const { return runs_ == RunsOf::all_ranks; }
     /// Throws InvalidTask if a rank waits in another scope for this one, and this one for it.
     void check_order(int rank);
 
@@ -186,6 +189,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     std::vector<CallCount> calls_;      // by rank
     std::shared_ptr<ThreadGroup> base_; // of a scope; else null
     std::string what_ = "communicator";
+    RunsOf runs_ = RunsOf::some_ranks;
     std::uint32_t number_ = 0, scopes_made_ = 0;
     std::map<std::uint32_t, std::weak_ptr<ThreadGroup>> scopes_;
 
@@ -226,7 +230,7 @@ class ThreadTransport : public Transport, public Scoping, private Neighbourhood 
     }
     std::shared_ptr<Transport> split(int color, int key) override;
 
-    std::shared_ptr<Transport> make_scope(const std::string& what) override;
+    std::shared_ptr<Transport> make_scope(const std::string& what, RunsOf runs) override;
     void fail(const std::string& text) override { group_->fail(rank_, text); }
     void look() override { group_->check(rank_); }
 
@@ -360,7 +364,8 @@ void ThreadTransport::rest(int idle) {
     group_->inbox(rank_).sleep();
     if (idle % between_looks == 0) {
         group_->check(rank_, idle > looks_before_sleep + before_giving_up);
-        group_->check_order(rank_);
+        if (group_->all_ranks_run())
+            group_->check_order(rank_);
     }
 }
 
@@ -395,7 +400,7 @@ std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
                                              static_cast<int>(place), "part of a communicator");
 }
 
-std::shared_ptr<Transport> ThreadTransport::make_scope(const std::string& what) {
+std::shared_ptr<Transport> ThreadTransport::make_scope(const std::string& what, RunsOf runs) {
     const std::uint64_t own = std::hash<std::string>()(what);
     std::vector<std::uint64_t> all(static_cast<std::size_t>(size()));
     all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
@@ -407,7 +412,7 @@ std::shared_ptr<Transport> ThreadTransport::make_scope(const std::string& what) 
     std::vector<int> ranks(all.size());
     std::iota(ranks.begin(), ranks.end(), 0);
     const std::shared_ptr<ThreadGroup> group = group_->child(splits_, 0, std::move(ranks));
-    group->become_scope(group_, what);
+    group->become_scope(group_, what, runs);
     return std::make_shared<ThreadTransport>(group, rank_, what);
 }
 
@@ -489,21 +494,24 @@ void ThreadGroup::fail(int rank, const std::string& text) {
     cancel(rank, text, own.begun.load() - (own.under_way ? 1 : 0));
 }
 
-void ThreadGroup::begin_call(int rank) {
+void ThreadGroup::begin_call(int rank, bool by_all) {
     CallCount& own = calls_of(rank);
-    const std::int64_t call = own.begun.load(std::memory_order_relaxed) + 1;
     own.under_way = true;
-    own.begun.store(call, std::memory_order_release);
-    base().calls_of(rank).last.store(std::uint64_t{number_} << 32 | (call & 0xffffffff),
-                                     std::memory_order_release);
+    own.begun.store(own.begun.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    if (!by_all)
+        return;
+    own.by_all.store(own.by_all.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    base().calls_of(rank).last.store(number_, std::memory_order_release);
 }
 
-void ThreadGroup::become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what) {
+void ThreadGroup::become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what,
+                               RunsOf runs) {
     const std::lock_guard lock(base->mutex_);
     if (base_)
         return; // another rank was first
     std::erase_if(base->scopes_, [](const auto& scope) { return scope.second.expired(); });
     what_ = what;
+    runs_ = runs;
     number_ = ++base->scopes_made_;
     base->scopes_[number_] = shared_from_this();
     base_ = base;
@@ -524,28 +532,28 @@ std::string ThreadGroup::text_of(int rank) const {
 
 /// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
 /// all ranks made their calls in one order, the rank whose call is later would have begun the
-/// other's. A rank that has failed may leave out calls. The rank that waits last finds this,
-/// because ranks publish their calls before.
+/// other's. Only calls that all ranks make are compared: a rank may leave out an exchange of some
+/// ranks. A rank that has failed may leave out calls. The rank that waits last finds this, because
+/// ranks publish their calls before.
 void ThreadGroup::check_order(int rank) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    const std::int64_t own = calls_of(rank).begun.load();
+    const std::int64_t own = calls_of(rank).by_all.load();
     for (int other = 0; other < size_; ++other) {
-        const std::uint64_t last = base().calls_of(other).last.load(std::memory_order_acquire);
-        const auto number = static_cast<int>(last >> 32);
+        const std::uint32_t number = base().calls_of(other).last.load(std::memory_order_acquire);
         const std::shared_ptr<ThreadGroup> group =
-            number == static_cast<int>(number_) ? nullptr : base().scope(number);
+            number == number_ ? nullptr : base().scope(static_cast<int>(number));
         if (!group || group->cancelled_ || cancelled_)
             continue;
-        const std::int64_t its = group->calls_of(other).begun.load(),
-                           here = group->calls_of(rank).begun.load();
-        if (here >= its || calls_of(other).begun.load() >= own)
+        const std::int64_t its = group->calls_of(other).by_all.load(),
+                           here = group->calls_of(rank).by_all.load();
+        if (here >= its || calls_of(other).by_all.load() >= own)
             continue;
         const std::string mine = text_of(rank), theirs = group->text_of(other);
         const std::string text =
             fmt::format("ranks make collective calls in different orders: {}; {}",
                         rank < other ? mine : theirs, rank < other ? theirs : mine);
-        group->cancel(rank, text, its - 1, true);
-        cancel(rank, text, own - 1, true);
+        group->cancel(rank, text, group->calls_of(other).begun.load() - 1, true);
+        cancel(rank, text, calls_of(rank).begun.load() - 1, true);
         check(rank);
     }
 }
@@ -652,7 +660,7 @@ void ThreadGroup::all_gather(int rank, std::span<const std::byte> own, std::span
     if (own.size() * static_cast<std::size_t>(size_) != all.size()) {
         throw std::logic_error("all_gather: sizes differ");
     }
-    begin_call(rank);
+    begin_call(rank, true);
     meet(rank, Call::all_gather, own.size(), [&] {
         gathered_.resize(all.size());
         std::copy(own.begin(), own.end(),
@@ -664,13 +672,13 @@ void ThreadGroup::all_gather(int rank, std::span<const std::byte> own, std::span
 }
 
 void ThreadGroup::barrier(int rank) {
-    begin_call(rank);
+    begin_call(rank, true);
     meet(rank, Call::barrier, 0, [] {});
     end_call(rank);
 }
 
 void ThreadGroup::enter_run(int rank) {
-    begin_call(rank);
+    begin_call(rank, all_ranks_run());
     running_.fetch_add(1);
     if (!cancelled_)
         return;

@@ -446,7 +446,8 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
     task.element_size = operator_.element.size;
     const Record record = record_of(task, op, options);
     require_same(communicator_, record);
-    communicator_ = scope_of(communicator_, fmt::format("Collective, {}", name(task.kind)));
+    communicator_ =
+        scope_of(communicator_, fmt::format("Collective, {}", name(task.kind)), RunsOf::all_ranks);
     agree(communicator_, [&] {
         record.check();
         check(task, options, ranks);
