@@ -287,8 +287,9 @@ TEST(Reproduce, scans_of_series_have_the_span_and_work_of_the_thesis_equations) 
         EXPECT_NEAR(ratio(each).value(), 1, .15) << each.label;
     const Result best =
         experiment("registration", "equations 4.16, 4.17, 4.21, 4.26").run(Extent::quick);
-    for (const Row& each : best.rows)
-        EXPECT_EQ(verdict(each), "agrees") << each.label;
+    for (const Row& each : best.rows) // the formulas assume that cores divide frames
+        EXPECT_NEAR(ratio(each).value(), 1, each.label.ends_with("speedup") ? .03 : .2)
+            << each.label;
     EXPECT_TRUE(best.claims[0].holds);
     EXPECT_FALSE(best.claims[1].holds) << "N ln 2 is less than N";
 }

@@ -65,6 +65,8 @@ std::string folder_of(const std::string& path) {
     return folder.empty() ? "." : folder;
 }
 
+AtomicFile::AtomicFile(std::string path) : AtomicFile(std::move(path), Links::followed) {}
+
 AtomicFile::AtomicFile(std::string path, Links links) : path_(std::move(path)), target_(path_) {
     buffer_.reserve(buffer_size);
     std::error_code unresolved; // a dangling link: the link itself is replaced

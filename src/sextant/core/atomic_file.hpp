@@ -29,7 +29,8 @@ namespace sextant {
 class AtomicFile {
   public:
     enum class Links { followed, replaced };
-    explicit AtomicFile(std::string path, Links links = Links::followed);
+    explicit AtomicFile(std::string path); ///< follows links
+    AtomicFile(std::string path, Links links);
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
     ~AtomicFile();

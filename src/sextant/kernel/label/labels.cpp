@@ -92,17 +92,25 @@ void Labeller::prepare(const ValueView& input) {
     tile_ = tile;
     planes_ = input.planes;
     words_ = words_for(tile.width);
-    nan_ = 0;
     const auto grow = [](Memory& memory, Bytes size) {
         if (memory.size() < size)
             memory = Memory(size);
     };
-    grow(bits_, 2 * words_ * rows() * static_cast<Bytes>(sizeof(std::uint64_t)));
+    grow(bits_, (2 * words_ * rows() + 1) * static_cast<Bytes>(sizeof(std::uint64_t)));
+    nan_in_bits() = 0;
     grow(runs_, (most_runs(tile, connection_.sameness) * rows() + slack) *
                     static_cast<Bytes>(sizeof(Label)));
     runs_before_.resize(at(rows() + 1));
     for (auto* bits : {&equal_, &equal_left_, &equal_right_})
         bits->resize(at(words_));
+}
+
+std::uint64_t& Labeller::nan_in_bits() {
+    return reinterpret_cast<std::uint64_t*>(bits_.data())[2 * words_ * rows()];
+}
+
+Elements Labeller::nan() const {
+    return bits_.size() > 0 ? static_cast<Elements>(const_cast<Labeller*>(this)->nan_in_bits()) : 0;
 }
 
 RunRow Labeller::row(Elements y) const {
@@ -162,7 +170,7 @@ void Labeller::find_runs(const Sample* samples, Elements y) {
     const RunRow found = row(y);
     bits_not_zero(samples, tile_.width, found.inside);
     if constexpr (std::is_floating_point_v<Sample>)
-        nan_ += static_cast<std::uint32_t>(count_nan(samples, tile_.width));
+        nan_in_bits() += static_cast<std::uint64_t>(count_nan(samples, tile_.width));
     const bool by_value = connection_.sameness == Sameness::value;
     if (by_value)
         bits_equal(samples, samples + 1, tile_.width - 1, equal_.data());

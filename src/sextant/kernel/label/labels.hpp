@@ -159,7 +159,7 @@ class Labeller {
     Label label_at(Elements x, Elements row) const;
     Label count() const { return count_; }
     /// The number of samples that are NaN, and therefore background.
-    Elements nan() const { return nan_; }
+    Elements nan() const;
     Elements rows() const { return tile_.height * planes_; }
     Elements width() const { return tile_.width; }
 
@@ -175,6 +175,7 @@ class Labeller {
     Label number_components();
     void write(const LabelPlane& output);
     RunRow row(Elements y) const;
+    std::uint64_t& nan_in_bits();
     Label* runs() { return reinterpret_cast<Label*>(runs_.data()); }
     const Label* runs() const { return reinterpret_cast<const Label*>(runs_.data()); }
 
@@ -184,8 +185,7 @@ class Labeller {
     Elements planes_ = 1;
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
-    std::uint32_t nan_ = 0; ///< which fits: a tile has fewer than 2³² pixels
-    Memory bits_;           // per row: bits of pixels inside, then bits of starts of runs
+    Memory bits_; // per row: bits of pixels inside, then bits of starts of runs; the number of NaN
     Memory runs_; // [run], from 1: an earlier run of the component, or itself; at the end the label
     std::vector<Label> runs_before_; // [row]: runs in the rows above; last entry: total
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // see EqualsAbove
