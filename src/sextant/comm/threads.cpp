@@ -147,7 +147,9 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
         end_call(rank);
         running_.fetch_sub(1);
     }
-    void wait_until_none_runs() const;
+    /// If other ranks do not leave their runs, they wait for `rank` in a call of another group;
+    /// then fails the calls of all groups.
+    void wait_until_none_runs(int rank);
 
     /// Returns the subgroup of all ranks that call this with the same `sequence` and `color`; the
     /// first call creates it.
@@ -192,6 +194,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     RunsOf runs_ = RunsOf::some_ranks;
     std::uint32_t number_ = 0, scopes_made_ = 0;
     std::map<std::uint32_t, std::weak_ptr<ThreadGroup>> scopes_;
+    std::mutex order_mutex_; // of the base: held while two groups are cancelled
 
     mutable std::mutex mutex_;
     std::condition_variable arrived_changed_;
@@ -376,7 +379,7 @@ void ThreadTransport::abandon_run() {
 
 void ThreadTransport::leave_with_all() {
     group_->leave_run(rank_);
-    group_->wait_until_none_runs();
+    group_->wait_until_none_runs(rank_);
 }
 
 std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
@@ -548,6 +551,10 @@ void ThreadGroup::check_order(int rank) {
                            here = group->calls_of(rank).by_all.load();
         if (here >= its || calls_of(other).by_all.load() >= own)
             continue;
+        // A rank that has been told may already wait elsewhere.
+        const std::lock_guard one_at_a_time(base().order_mutex_);
+        if (group->cancelled_ || cancelled_)
+            continue;
         const std::string mine = text_of(rank), theirs = group->text_of(other);
         const std::string text =
             fmt::format("ranks make collective calls in different orders: {}; {}",
@@ -690,9 +697,18 @@ void ThreadGroup::enter_run(int rank) {
     }
 }
 
-void ThreadGroup::wait_until_none_runs() const {
-    while (running_.load() > 0)
-        std::this_thread::yield();
+void ThreadGroup::wait_until_none_runs(int rank) {
+    constexpr std::chrono::seconds patience{5};
+    const auto since = std::chrono::steady_clock::now();
+    for (bool told = false; running_.load() > 0; std::this_thread::yield()) {
+        if (told || std::chrono::steady_clock::now() - since < patience)
+            continue;
+        told = true;
+        ThreadGroup* group = this;
+        for (; group->parent_; group = group->parent_.get())
+            rank = group->ranks_of_parent_[static_cast<std::size_t>(rank)];
+        group->fail(rank, "failed");
+    }
 }
 
 std::shared_ptr<ThreadGroup> ThreadGroup::child(int sequence, int color, std::vector<int> ranks) {
