@@ -45,7 +45,7 @@ Record record_of(FilterCommand& command) {
         record_of(command.source, "a grey image, or a volume: a series without --frame");
     record
         .add("output", command.output, "OUT",
-             "planes of f32, or f64 for f64: .npy, .tif ...; of a volume, one file each")
+             "planes of f32, f64 for f64: .npy, .tif ...; of a volume, one file each")
         .file()
         .letter('o')
         .required();
