@@ -36,7 +36,7 @@ sed -i "s/^project(sextant VERSION $version/project(sextant VERSION $next_versio
 header=$next/src/sextant/distributed/labelling.hpp
 code=$next/src/sextant/distributed/labelling.cpp
 sed -i '/^struct LabelOptions {/,/^};/ s/    Reserved<> reserved/    alignas(8) bool only_four = false;\n    Reserved<7> reserved/
-        /^struct LabelResult {/,/^};/ s/    Reserved<> reserved/    alignas(8) Elements rows = 0;\n    Reserved<7> reserved/' "$header"
+        /^struct LabelResult {/,/^};/ s/    Reserved<7> reserved/    alignas(8) Elements rows = 0;\n    Reserved<6> reserved/' "$header"
 sed -i 's/return {options.neighbours,/return {options.only_four ? kernel::Neighbours::four : options.neighbours,/
         s/^        result_.grid = grid_of/        result_.rows = shape.height;\n&/' "$code"
 for text in 'only_four' 'Elements rows'; do grep -q "$text" "$header" || fail "$header has no $text"; done
