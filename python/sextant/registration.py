@@ -640,6 +640,8 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
     if found["vanished"]:
         warnings.warn(f"{found['vanished']} samples are so near to 0 that they are 0 in the type of the "
                       "result", stacklevel=3)
+    if found["rounded"]:
+        warnings.warn(found["rounded"], stacklevel=3)
     return (made[0], found["count"]) if options["sum"] else made[0]
 
 

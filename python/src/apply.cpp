@@ -425,6 +425,7 @@ py::dict align(const Transforms& transforms, const py::object& data,
     all["outside"] = found.outside;
     all["farthest"] = found.farthest;
     all["vanished"] = found.vanished;
+    all["rounded"] = registration::remark_on_rounding(found, header.sample, sample, align);
     if (align.sum)
         all["count"] = py::array_t<float>(
             {transforms.area.shape.height, transforms.area.shape.width}, found.count.data());

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`sextant.apply` to arrays of many axes: every spectrum or pattern moves with its pixel."""
 import json
+import math
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -323,3 +325,96 @@ def test_hyperspy_signals(tmp_path, spectra):
     np.testing.assert_array_equal(hyperspy.load(str(tmp_path / "moved.hspy")).data, expected)
     with pytest.raises(sextant.InvalidTask, match=r"expected y \(rows\) and x \(columns\)"):
         sextant.hyperspy.apply(path, hyperspy.signals.Signal1D(spectra), axes="T,C,Z,E")
+
+
+TYPES = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"]
+#: Values far from 0 of which each type holds whole numbers.
+FAR = {"u1": 200, "i1": 80, "u2": 65000, "i2": 32000, "u4": 2**32 - 500, "i4": 500 - 2**31,
+       "u8": 2**63 + 2**40 + 1, "i8": 2**62 + 3, "f2": 1000, "f4": 2**20, "f8": 2**45}
+
+
+def exactly(samples, base, expected):
+    """True if samples are base · weight + rest, within 1, for expected = (weight, rest)."""
+    weight, rest = (each.ravel() for each in expected)
+    return all(abs(math.floor(found) - int(w) * base + float(found % 1) - (w % 1) * base - r) <= 1
+               for found, w, r in zip(samples.ravel().tolist(), weight.tolist(), rest.tolist())
+               if w and found == found)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("by", ["bilinear", "cubic", "lanczos", "shift", "splat"])
+@pytest.mark.parametrize("sum", [False, True])
+def test_differences_are_kept_or_a_warning_says_that_they_are_not(tmp_path, program, dtype, by, sum):
+    """For every type, method and output."""
+    path = transforms(tmp_path)
+    noise = np.random.default_rng(8).integers(0, 20, SHAPE)
+    data = (noise + np.array(FAR[dtype], "u8" if dtype == "u8" else "i8").astype(object)).astype(dtype)
+    np.save(tmp_path / "far.npy", data)
+
+    def applied(samples):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = sextant.apply(path, samples.astype("f8"), axes="TYX", by=by, sum=sum, dtype="f8")
+        return found if sum else (found, np.ones(()))
+    rest = applied(noise)[0]
+    weight = applied(np.ones(SHAPE))[0]  # gaps are NaN
+    weight = np.where(np.isnan(weight), 0, weight if sum or by == "splat" else 1)
+    expected = weight, np.nan_to_num(rest)
+
+    h5py = pytest.importorskip("h5py")
+
+    def in_memory(**options):
+        found = sextant.apply(path, data, axes="TYX", by=by, sum=sum, **options)
+        return found[0] if sum else found
+
+    def in_file(name):
+        in_memory(out=tmp_path / name)
+        return read(tmp_path / name)
+
+    def read(file):
+        if file.suffix == ".npy":
+            return np.load(file)
+        if file.suffix == ".h5":
+            with h5py.File(file) as opened:
+                return opened[next(iter(opened))][...]
+        return np.asarray(sextant.open_series(file)[:]).reshape(rest.shape)
+
+    def by_command_in(name):
+        done = subprocess.run([program, "apply", path, tmp_path / "far.npy", "-o", tmp_path / name,
+                               "--by", by, *["--sum"] * sum], capture_output=True, text=True)
+        if done.returncode in (1, 2):
+            raise sextant.InvalidTask(done.stderr)
+        assert done.returncode == 0, done.stderr
+        for line in done.stderr.splitlines():
+            if "warning" in line and "not shifts" not in line:
+                warnings.warn(line)
+        return read(tmp_path / name)
+    wide = np.dtype(dtype).itemsize > 4
+    doors = {"an array": in_memory, "by default": lambda: in_memory(dtype=None),
+             "f8": lambda: in_memory(dtype="f8"),
+             ".npy": lambda: in_file("python.npy"),
+             "command .npy": lambda: by_command_in("command.npy"),
+             "command .tif": lambda: by_command_in("command.tif")}
+    if dtype != "f8":
+        doors["f4"] = lambda: in_memory(dtype="f4")
+    if wide:
+        doors.update({".zarr": lambda: in_file("python.zarr"), ".h5": lambda: in_file("python.h5"),
+                      "command .zarr": lambda: by_command_in("command.zarr"),
+                      "command .h5": lambda: by_command_in("command.h5"),
+                      "command .mrc": lambda: by_command_in("command.mrc")})
+        if dtype[0] in "iu":
+            doors[dtype] = lambda: in_memory(dtype=dtype)
+    for door, call in doors.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warnings.filterwarnings("ignore", "the motions are not shifts")
+            try:
+                found = call()
+            except sextant.Error as error:
+                assert "expected" in str(error), door
+                assert sum or by == "splat" or door in ("f4", "command .tif", "command .mrc"), door
+                continue
+        said = [str(each.message) for each in caught]
+        assert said or exactly(found, FAR[dtype], expected), door
+        if found.dtype == dtype and not sum and by != "splat":
+            assert not said and exactly(found, FAR[dtype], expected), (door, said)

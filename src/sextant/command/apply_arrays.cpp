@@ -230,10 +230,10 @@ std::string AlignedArray::run() {
             fmt::format("{}: the motions are not shifts: pixels are up to {:.2f} pixels from their "
                         "positions; --by splat or bilinear follows rotation and distortion",
                         array_->path(), result.farthest)});
-    if (result.rounded > 0)
-        print_warnings(std::array{fmt::format(
-            "{}: {} samples are rounded from {} to {}", output_, result.rounded,
-            name(registration::usual_sample(array_->header().sample, options_)), name(sample_))});
+    if (const std::string rounded =
+            registration::remark_on_rounding(result, array_->header().sample, sample_, options_);
+        !rounded.empty())
+        print_warnings(std::array{fmt::format("{}: {}", output_, rounded)});
     if (result.vanished > 0)
         print_warnings(
             std::array{fmt::format("{}: {} samples are so near to 0 that they are 0 as {}", output_,

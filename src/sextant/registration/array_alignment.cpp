@@ -188,7 +188,9 @@ class ArrayAligner {
         result_.count.assign(counts_.begin(), counts_.end());
         result_.total += result_.outside;
         result_.vanished = losses_.vanished;
-        if (options_.by == AlignBy::shift && (is_integer(from_) || !options_.sum))
+        if (is_integer(from_) && (options_.by == AlignBy::shift || size_of(from_) > 2))
+            result_.rounded = losses_.whole;
+        else if (options_.by == AlignBy::shift && !options_.sum)
             result_.rounded = losses_.rounded;
         return std::move(result_);
     }
@@ -389,6 +391,8 @@ class ArrayAligner {
 
     /// True if values may be too large or too small for floating-point samples of the result.
     bool may_lose() const {
+        if (to_ == Sample::f64)
+            return is_integer(from_) && size_of(from_) == 8;
         const bool is_float = to_ == Sample::f16 || to_ == Sample::f32;
         return is_float && (to_ != from_ || options_.sum || splats());
     }
@@ -558,7 +562,9 @@ class ArrayAligner {
             options_.area.shape.width,      options_.gap, to_, nullptr, nullptr, nullptr, nullptr,
             may_lose() ? &losses_ : nullptr};
         const bool empty = needed.count() == 0;
-        const bool plain = !empty && source_.is_fill(block_of_source(work, needed));
+        const bool fill_may_lose = is_integer(from_) && may_lose() && !fill_adds_nothing();
+        const bool plain =
+            !empty && !fill_may_lose && source_.is_fill(block_of_source(work, needed));
         if (options_.sum) {
             if (!empty && !(plain && fill_adds_nothing()))
                 need_sums(work);
@@ -720,6 +726,14 @@ class ArrayAligner {
         store_samples(to_, sums_.data() + first, count, to);
         if (may_lose())
             note_losses(to_, sums_.data() + first, count, to, losses_);
+        if (is_integer(from_)) {
+            // The sums themselves are rounded beyond this number.
+            const Elements inexact =
+                std::count_if(sums_.data() + first, sums_.data() + last,
+                              [](double sum) { return std::abs(sum) > largest_exact; });
+            if (inexact > 0)
+                losses_.whole += inexact;
+        }
         if (!options_.sum || !is_integer(to_))
             return last;
         // Cubic and Lanczos interpolation may overshoot below 0, as in single frames.

@@ -54,7 +54,9 @@ struct AlignResult {
     double farthest = 0; ///< shift: largest distance of a pixel from its exact position
     /// The number of values other than 0 that are 0 as samples of a floating-point type.
     Elements vanished = 0;
-    /// Shift: the number of samples, or of sums of integers, that a floating-point type rounds.
+    /// The number of samples that lose differences of 1: whole numbers, or whole parts of results
+    /// interpolated from integers of 32 or 64 bits, that the type of the result, or the double of a
+    /// sum, cannot hold. Shift: also samples that a smaller floating-point type rounds.
     Elements rounded = 0;
     /// Sums: per pixel of the area, the number of frames that contribute; for splat, the sum of
     /// their weights.
@@ -80,7 +82,8 @@ std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedA
 /// Output    every sample of the sink, whose lengths are aligned_lengths(). Not committed.
 /// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks; sums, and values
 ///           of a floating-point type, that the type of the sink can hold (InvalidTask). Integers
-///           that are shifted to integers are added as 64-bit integers.
+///           that are shifted to integers are added as 64-bit integers. Integers of 64 bits are
+///           interpolated without rounding them to f64 first.
 /// Throws    as the source and the sink; Cancelled.
 /// Cost      each sample is read about once; a chunk of the source is decoded about once if the
 ///           chunks that rows of the result need fit in its cache.

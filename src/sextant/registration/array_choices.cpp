@@ -84,6 +84,18 @@ double usual_gap(Sample sample, const AlignOptions& options) {
     return zero ? 0 : std::numeric_limits<double>::quiet_NaN();
 }
 
+std::string remark_on_rounding(const AlignResult& result, Sample data, Sample sample,
+                               const AlignOptions& options) {
+    if (result.rounded == 0)
+        return "";
+    if (name(sample).front() != 'f')
+        return fmt::format("{} samples are rounded, because sums beyond 2^53 are inexact as f64",
+                           result.rounded);
+    const Sample usual = usual_sample(data, options);
+    return fmt::format("{} samples are rounded from {} to {}", result.rounded,
+                       name(name(usual).front() != 'f' ? usual : data), name(sample));
+}
+
 std::string axes_text(const ArrayHeader& header) {
     std::string text;
     for (std::size_t axis = 0; axis < header.lengths.size(); ++axis)

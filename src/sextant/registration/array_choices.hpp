@@ -43,6 +43,10 @@ Sample usual_sample(Sample data, const AlignOptions& options);
 /// The sample where a frame has no data: 0 for integers, sums and splats, otherwise NaN.
 double usual_gap(Sample sample, const AlignOptions& options = {});
 
+/// Says how many samples of a result are rounded (AlignResult::rounded), or "" if none is.
+std::string remark_on_rounding(const AlignResult& result, Sample data, Sample sample,
+                               const AlignOptions& options);
+
 /// Names and lengths of axes: "t 8 × y 256 × x 256 × energy 1024".
 std::string axes_text(const ArrayHeader& header);
 /// An example of names for so many axes.

@@ -241,6 +241,8 @@ void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) c
                 sums[i] += values[i];
         } else {
             store(values.data(), length, first + done);
+            store_large_integers(from_.sample, part, length, to_.sample,
+                                 to_.samples + (first + done) * to_size, to_.losses);
         }
         done += static_cast<Elements>(length);
         for (int row = 0; row < part.count; ++row) {
@@ -251,10 +253,11 @@ void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) c
 }
 
 void RowInterpolation::show(Elements outer, Rows rows) const {
+    const bool wide = is_integer(from_.sample) && size_of(from_.sample) == 8;
     for (std::int64_t row = rows.first; row < rows.last; ++row) {
         if (places_.is_uniform())
             show_uniform(outer, row);
-        else if (from_.inner == 1)
+        else if (from_.inner == 1 && !wide)
             show_scalars(outer, row);
         else
             show_pixels(outer, row);

@@ -63,6 +63,98 @@ void blend(const Taps& taps, std::size_t count, double* to) {
     }
 }
 
+__extension__ typedef __int128 Wide;
+
+template <class T>
+T integer_at(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof(T));
+    return value;
+}
+
+/// True if doubles may not hold an integer of 64 bits.
+template <class T>
+bool is_large(T value) {
+    constexpr auto most = static_cast<T>(largest_exact);
+    return value > most || (std::is_signed_v<T> && value < static_cast<T>(0 - most));
+}
+
+template <class Visit>
+void for_each_tap(const Taps& taps, const Visit& visit) {
+    for (int row = 0; row < taps.count; ++row) {
+        for (int tap = 0; tap < taps.rows[row].count; ++tap)
+            visit(taps.rows[row], tap);
+    }
+}
+
+/// The run of samples with the largest weight.
+const std::byte* heaviest_tap(const Taps& taps) {
+    const std::byte* heaviest = nullptr;
+    double most = -1;
+    for_each_tap(taps, [&](const Taps::Row& row, int tap) {
+        if (const double weight = std::abs(row.weight * row.weights[tap]); weight > most) {
+            most = weight;
+            heaviest = row.at[tap];
+        }
+    });
+    return heaviest;
+}
+
+/// A sum of integers: one of them, and the weighted differences of all others to it.
+struct SplitSum {
+    Wide base;
+    double rest;
+    /// The nearest whole number; of two, the even one.
+    Wide whole() const {
+        const Wide odd = base & 1;
+        return base - odd + static_cast<Wide>(std::nearbyint(rest + static_cast<double>(odd)));
+    }
+    double value() const {
+        const auto high = static_cast<double>(base);
+        return high + (rest + static_cast<double>(base - static_cast<Wide>(high)));
+    }
+};
+
+template <class T>
+SplitSum split_sum(const Taps& taps, const std::byte* base_run, std::size_t at) {
+    const Wide base = integer_at<T>(base_run + at * sizeof(T));
+    double sum = 0;
+    for (int number = 0; number < taps.count; ++number) {
+        const Taps::Row& row = taps.rows[number];
+        double of_row = 0;
+        for (int tap = 0; tap < row.count; ++tap)
+            of_row += row.weights[tap] *
+                      static_cast<double>(integer_at<T>(row.at[tap] + at * sizeof(T)) - base);
+        sum += row.weight * of_row;
+    }
+    return {base, sum};
+}
+
+/// Stores a sum as a sample. Returns false if the type is a floating-point type that cannot hold
+/// the nearest whole number beyond largest_exact.
+template <class T>
+bool store_split(const SplitSum& sum, std::byte* to) {
+    T sample;
+    bool holds = true;
+    if constexpr (std::is_integral_v<T>) {
+        using Limits = std::numeric_limits<T>;
+        sample = static_cast<T>(std::clamp<Wide>(sum.whole(), Limits::min(), Limits::max()));
+    } else {
+        const Wide whole = sum.whole();
+        const double value = sum.value();
+        if constexpr (std::is_same_v<T, Half>)
+            sample = to_half(static_cast<float>(value));
+        else
+            sample = static_cast<T>(value);
+        std::memcpy(to, &sample, sizeof(T));
+        const double stored = value_of<T>(to);
+        holds = std::abs(value) <= largest_exact || !std::isfinite(stored) ||
+                static_cast<Wide>(stored) == whole;
+    }
+    std::memcpy(to, &sample, sizeof(T));
+    return holds;
+}
+
 /// Rounds to nearest, ties to even, a number of less than 2⁵¹. The compiler can vectorise this.
 double rounded(double value) {
     constexpr double shift = 0x1.8p52;
@@ -117,18 +209,27 @@ void store_samples(Sample sample, const double* from, std::size_t count, std::by
 void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
                  FloatLosses& losses) {
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
-        Elements vanished = 0, rounded = 0;
+        Elements vanished = 0, rounded = 0, whole = 0;
         bool exceed = false;
+        constexpr double holds_all = sizeof(T) == 2 ? 0x1p11 : 0x1p24; // whole numbers up to this
         for (std::size_t i = 0; i < count; ++i) {
             const double stored = value_of<T>(samples + i * sizeof(T));
             vanished += stored == 0 && values[i] != 0;
             rounded += stored != values[i] && std::isfinite(values[i]);
             exceed = exceed || (std::isinf(stored) && std::isfinite(values[i]));
+            const double size = std::abs(values[i]);
+            if (stored != values[i] && size > holds_all && size <= largest_exact) {
+                const T nearest = sextant::registration::stored<T>(std::nearbyint(values[i]));
+                whole += value_of<T>(reinterpret_cast<const std::byte*>(&nearest)) !=
+                         std::nearbyint(values[i]);
+            }
         }
         if (vanished > 0)
             losses.vanished += vanished;
         if (rounded > 0)
             losses.rounded += rounded;
+        if (whole > 0)
+            losses.whole += whole;
         if (exceed)
             losses.exceed = true;
     });
@@ -191,6 +292,36 @@ void convert_integers(Sample from, const std::byte* samples, std::size_t count, 
                 throw std::logic_error("integers are converted to integers");
             }
         });
+    });
+}
+
+void store_large_integers(Sample from, const Taps& taps, std::size_t count, Sample sample,
+                          std::byte* to, FloatLosses* losses) {
+    visit_sample(from, [&]<class From>(std::type_identity<From>) {
+        if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
+            std::array<bool, strip_length> large{};
+            bool any = false;
+            for_each_tap(taps, [&](const Taps::Row& row, int tap) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    const bool here = is_large(integer_at<From>(row.at[tap] + i * sizeof(From)));
+                    large[i] = large[i] || here;
+                    any = any || here;
+                }
+            });
+            if (!any)
+                return;
+            const std::byte* const base = heaviest_tap(taps);
+            Elements lost = 0;
+            visit_sample(sample, [&]<class To>(std::type_identity<To>) {
+                for (std::size_t i = 0; i < count; ++i) {
+                    if (large[i])
+                        lost +=
+                            !store_split<To>(split_sum<From>(taps, base, i), to + i * sizeof(To));
+                }
+            });
+            if (losses)
+                losses->whole += lost;
+        }
     });
 }
 

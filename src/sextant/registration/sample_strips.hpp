@@ -47,8 +47,15 @@ struct FloatLosses {
     std::atomic<bool> exceed = false;   ///< a finite value became infinite
     std::atomic<Elements> vanished = 0; ///< values other than 0 that became 0
     std::atomic<Elements> rounded = 0;  ///< finite values that changed
+    /// Finite values whose nearest whole number the type cannot hold.
+    std::atomic<Elements> whole = 0;
 };
-/// Adds the losses of values that were stored as samples.
+
+/// Doubles hold all whole numbers up to this one.
+inline constexpr double largest_exact = 0x1p53;
+
+/// Adds the losses of values that were stored as samples. Whole numbers beyond largest_exact are
+/// not counted: doubles may have rounded them already.
 void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
                  FloatLosses& losses);
 
@@ -64,6 +71,13 @@ std::size_t store_integers(Sample from, const std::uint64_t* sums, std::size_t c
 /// Converts samples between integer types, clamped to the range of the result.
 void convert_integers(Sample from, const std::byte* samples, std::size_t count, Sample sample,
                       std::byte* to);
+
+/// Stores again, without the rounding of doubles, the sums of integers of 64 bits of which one is
+/// beyond largest_exact. Requires weights that add up to 1: the differences to one of the integers
+/// are summed. Other types are left as they are. Counts whole numbers beyond largest_exact that the
+/// type of the result cannot hold, if `losses` is not null.
+void store_large_integers(Sample from, const Taps& taps, std::size_t count, Sample sample,
+                          std::byte* to, FloatLosses* losses);
 
 /// True for integer types.
 bool is_integer(Sample sample);
