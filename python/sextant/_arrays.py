@@ -398,6 +398,22 @@ def check_overlap(out: Any, source: Any, name: str) -> None:
         raise InvalidTask(f"out shares memory with {name}")
 
 
+def check_samples(out: Any) -> None:
+    """Refuses an output whose samples are hidden by a mask, or overlap in memory."""
+    if isinstance(out, np.ma.MaskedArray):
+        raise WrongType("out is a masked array, whose mask would hide samples that are written, "
+                        "expected an array without a mask, such as out.data")
+    if not isinstance(out, np.ndarray) or out.size == 0:
+        return
+    extent = out.itemsize
+    for stride, length in sorted((abs(stride), length)
+                                 for stride, length in zip(out.strides, out.shape) if length > 1):
+        if stride < extent:
+            raise InvalidTask(f"out has shape {out.shape} and strides {out.strides}: its samples "
+                              "overlap in memory, so not all of them can be written")
+        extent += stride * (length - 1)
+
+
 def array_output(out: Any, shape: Tuple[int, ...], dtype: np.dtype, gap: float,
                  fill: bool) -> Tuple[Any, Any, Optional[List[int]]]:
     """An output of any number of axes, how the extension writes blocks to it, and their lengths.
@@ -442,6 +458,7 @@ def checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
     """An output, a new array by default, and True if it is an array to write in place."""
     if out is None:
         out = np.empty(shape, dtype)
+    check_samples(out)
     if tuple(getattr(out, "shape", ())) != tuple(shape):
         raise InvalidTask(f"out has shape {tuple(getattr(out, 'shape', ()))}, expected "
                           f"{tuple(shape)}")

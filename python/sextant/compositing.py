@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 
 from . import _core
-from ._arrays import agreed, check_overlap, ma, parsed, with_mask
+from ._arrays import agreed, check_overlap, check_samples, ma, parsed, with_mask
 from ._documented import documented
 from ._options import CompositeOptions
 from ._results import ArrayResult, Plan, _axes, plan_of
@@ -136,6 +136,7 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
             if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != native:
                 raise InvalidTask(f"out has shape {getattr(out, 'shape', None)} and type "
                                   f"{getattr(out, 'dtype', None)}, expected {shape} and {native}")
+            check_samples(out)
             if not out.flags.writeable:
                 raise InvalidTask("out is read-only")
         keywords = dict(options)

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import (Progress, agreed, array_output, array_to_apply, as_array, check_overlap,
-                      computed_type, frames_of, image_of, progress_for, sink_for)
+                      check_samples, computed_type, frames_of, image_of, progress_for, sink_for)
 from ._documented import documented
 from ._options import RegisterOptions
 from ._results import Plan, Result, _axes, _contrast, _png
@@ -432,6 +432,7 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         for name, source in {"series": series, "dark": dark, "gain": gain,
                              "defects": defects}.items():
             check_overlap(out, source, name)
+        check_samples(out)
         dtype = computed_type(frames.dtype, out)
         if out is not None and options.get("canvas") in (None, "reference"):
             sink_for(out, (frames.frames, frames.height, frames.width), dtype)  # checks it early

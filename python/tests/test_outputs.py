@@ -33,6 +33,7 @@ def outputs(tmp_path, result, wider):
     """Outputs of all kinds, each full of 777."""
     full = np.full(result.shape, 777).astype(result.dtype)
     yield full.copy()
+    yield full.T.copy().T[::-1]
     yield np.repeat(full, 2, axis=-1)[..., ::2]
     yield np.full(result.shape, 777, wider)
     h5py = pytest.importorskip("h5py")
@@ -41,10 +42,33 @@ def outputs(tmp_path, result, wider):
             max(1, length // 2) for length in result.shape))
 
 
+def expect_refused(call, shape, dtype):
+    """Outputs of which not every sample can be written, or seen, are refused and not changed."""
+    for axis, length in enumerate(shape):
+        if length > 1:
+            out = np.full([1 if other == axis else n for other, n in enumerate(shape)], 3, dtype)
+            view = np.lib.stride_tricks.as_strided(out, shape, [0 if other == axis else stride for
+                                                                other, stride in enumerate(out.strides)])
+            with pytest.raises(sextant.InvalidTask, match="overlap in memory"):
+                call(view)
+            assert (out == 3).all()
+    out = np.ma.MaskedArray(np.full(shape, 3, dtype), mask=np.arange(np.prod(shape)) % 2)
+    with pytest.raises(sextant.WrongType, match="out is a masked array"):
+        call(out)
+    assert (out.data == 3).all()
+    if shape[-1] > 1:
+        samples = np.full(int(np.prod(shape)) + 1, 3, dtype)
+        strides = list(np.empty(shape, dtype).strides)
+        strides[-2 if len(shape) > 1 else -1] -= np.dtype(dtype).itemsize
+        with pytest.raises(sextant.InvalidTask, match="overlap in memory"):
+            call(np.lib.stride_tricks.as_strided(samples, shape, strides))
+
+
 def expect_all_written(tmp_path, call, wider="f8"):
     """Calls call(out) with outputs that hold other samples, and compares them with call(None)."""
     # Memory that is used again holds something else than zeros.
     expected = np.array(call(None))
+    expect_refused(call, expected.shape, expected.dtype)
     for out in outputs(tmp_path, expected, wider):
         call(out)
         np.testing.assert_array_equal(out[...], expected.astype(out.dtype))
@@ -174,3 +198,31 @@ def test_composited_images_are_written_whole():
         np.testing.assert_array_equal(sextant.composite(images, out=out).image,
                                       sextant.composite(images).image)
         assert (out[:3] == 0).all()
+        expect_refused(lambda out: sextant.composite(images, out=out), images.shape[1:], dtype)
+
+
+def test_rows_of_samples_are_written_whole():
+    row = np.arange(40.)
+    for call in (lambda out: sextant.label(row, out=out).labels,
+                 lambda out: sextant.filter(row, derivatives="smooth", out=out).planes,
+                 lambda out: sextant.features(row, ["smooth", "laplacian"], out=out)):
+        expected = call(None)
+        if isinstance(expected, dict):
+            expected = np.array(list(expected.values()))
+        out = np.full(expected.shape[-1:] if expected.shape[0] == 1 else expected.shape, 77,
+                      expected.dtype)
+        call(out)
+        np.testing.assert_array_equal(out, expected.reshape(out.shape))
+        expect_refused(call, out.shape, out.dtype)
+
+
+def test_one_frame_and_features_are_written_whole(tmp_path, transforms):
+    image = np.random.default_rng(8).normal(size=SIDE)
+    for dtype in ("f4", "f8"):
+        frame = image.astype(dtype)
+        expect_all_written(tmp_path, lambda out: sextant.apply(transforms, frame, frame=2, out=out))
+    found = sextant.features(image)
+    planes = np.full((len(found), *SIDE), 77.)
+    sextant.features(image, out=planes)
+    np.testing.assert_array_equal(planes, np.array(list(found.values())))
+    expect_refused(lambda out: sextant.features(image, out=out), planes.shape, planes.dtype)
