@@ -78,7 +78,9 @@ def _usual(image: Any, shape: Tuple[int, ...]) -> np.ndarray:
 def _unusual(array: Any, row: Any, out: Any, shape: Tuple[int, ...]) -> Any:
     """The result for a row of samples: `out`, or a row of `array`; or one without samples."""
     if out is not None or 0 in shape:
-        return checked_out(out, shape, np.dtype(array.dtype).str[1:])[0]
+        computed = array.dtype.kind == "f"
+        dtype = computed_type(array.dtype, out) if computed else array.dtype.str[1:]
+        return checked_out(out, shape, dtype)[0]
     return array[row]
 
 
