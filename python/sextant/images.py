@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -419,7 +420,8 @@ class Filtered(ArrayResult, Mapping[str, Any]):
     not_a_number : int
         Number of NaN samples in the image.
     warnings : list of str
-        Remarks of the planner, such as that the machine profile lacks a value.
+        Remarks of the planner, such as that the machine profile lacks a value; and losses of
+        precision, which are raised as Python warnings, too.
     ranks : int
         Number of ranks or threads that were used.
     """
@@ -590,6 +592,8 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
             out = None
     plain = None if isinstance(image, np.ma.MaskedArray) else image
     found = _core.filter(frames, number or 0, plain, chosen, sink, dtype == "f8", comm, threads, show)
+    for loss in found["losses"]:
+        warnings.warn(loss, stacklevel=4)
     return Filtered(out, names, is_plane, found)
 
 

@@ -178,11 +178,14 @@ py::dict label(const ImageCall& image, const py::object& array, const LabelOptio
     return found_labels(std::move(result), options.measure, ranks);
 }
 
-py::dict found_planes(FilterResult&& result, int ranks) {
+/// `losses`: the warnings of samples or results that are not as exact as their types.
+py::dict found_planes(FilterResult&& result, int ranks,
+                      const std::vector<std::string>& losses = {}) {
     py::dict all;
     all["ranks"] = ranks;
     all["not_a_number"] = result.not_a_number;
     all["warnings"] = shown_texts(result.warnings);
+    all["losses"] = shown_texts(losses);
     result.planes.clear();
     all["record"] = lazy_record(std::move(result));
     return all;
@@ -348,6 +351,7 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
     FilterOutput output(out, of_volumes, wide);
     Call call(image.progress, image.comm, image.ranks);
     FilterResult result;
+    std::vector<std::string> losses;
     int ranks = 1;
     const ImageShape shape = image.frames.header().shape;
     call.run([&](const Communicator& communicator) {
@@ -370,13 +374,19 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
             result = std::move(found);
             ranks = communicator.size();
         }
-        if (communicator.rank() == 0 && output.rounds())
-            result.warnings.push_back(fmt::format(
+        if (communicator.rank() != 0)
+            return;
+        if (result.vanished > 0)
+            losses.push_back(result.warnings.back());
+        if (output.rounds()) {
+            losses.push_back(fmt::format(
                 "out is float32, which holds 7 digits of samples of about {:g}; float64 "
                 "holds 16",
                 source->offset()));
+            result.warnings.push_back(losses.back());
+        }
     });
-    return found_planes(std::move(result), ranks);
+    return found_planes(std::move(result), ranks, losses);
 }
 
 /// The contours of an image: pixels y · width + x of all points, the first point of each contour

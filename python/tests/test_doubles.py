@@ -136,6 +136,45 @@ def test_samples_that_floats_cannot_hold_beside_others_are_named():
         assert any("22 samples differ from 0 " in each for each in found.warnings), found.warnings
 
 
+@pytest.mark.parametrize("image", [IMAGE, VOLUME], ids=["image", "volume"])
+@pytest.mark.parametrize("large, small", [(1e200, 1.), (1., 1e-60), (1e30, 1e-30)])
+def test_every_function_warns_of_samples_that_floats_cannot_hold(tmp_path, program, image, large, small):
+    samples = np.where(np.abs(image) > .3, large * image, small)
+    np.save(tmp_path / "image.npy", samples)
+    done = subprocess.run([program, "filter", tmp_path / "image.npy", "-o", tmp_path / "out.npy",
+                           "--derivatives", "smooth"], check=True, capture_output=True, text=True)
+    line, = [line for line in done.stderr.splitlines() if " samples differ from 0 " in line]
+    said = line.partition("image.npy: ")[2]
+    assert said.startswith(f"{(samples == small).sum()} samples ")
+    calls = [lambda: sextant.filter(samples, derivatives="smooth"),
+             lambda: sextant.filter(tmp_path / "image.npy", derivatives="smooth", ranks=2),
+             lambda: sextant.features(samples, "smooth"),
+             lambda: sextant.features(samples, ["laplacian", "smooth"],
+                                      out=np.empty((2, *samples.shape)))]
+    for call in calls:
+        with pytest.warns(UserWarning) as caught:
+            call()
+        assert [str(each.message).partition(": ")[2] for each in caught] == [said]
+        assert caught[0].filename == __file__
+    dask = pytest.importorskip("dask.array")
+    with pytest.warns(UserWarning, match=" samples differ from 0 "):
+        sextant.dask.filter(dask.from_array(samples, chunks=9), derivatives="smooth")
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"])
+def test_the_command_names_the_type_of_the_samples(tmp_path, program, dtype):
+    for image in (IMAGE, VOLUME):
+        np.save(tmp_path / "image.npy", (100 * np.abs(image) % 100).astype(dtype))
+        done = subprocess.run([program, "filter", tmp_path / "image.npy", "-o", tmp_path / "out.npy",
+                               "--derivatives", "smooth", f"--json={tmp_path / 'out.json'}"],
+                              check=True, capture_output=True, text=True)
+        name = f"gray {dtype[0]}{8 * int(dtype[1])}"
+        assert f" {name}, on " in done.stdout
+        assert json.loads((tmp_path / "out.json").read_text())["element"] == name
+        found = sextant.filter(tmp_path / "image.npy", derivatives="smooth")
+        assert found.record["element"] == name
+
+
 @pytest.fixture
 def transforms(tmp_path):
     path = tmp_path / "transforms.json"

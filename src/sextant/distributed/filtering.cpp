@@ -35,6 +35,15 @@ constexpr Elements most_voxels = Elements{1} << 44;
 /// Formats of samples that are filtered without conversion.
 const ElementFormat filtered_elements[] = {gray_f32, gray_u8, gray_u16};
 
+/// The format of one sample per pixel.
+ElementFormat gray_format(Sample sample) {
+    constexpr std::array<std::string_view, 11> names{"gray u8",  "gray i8",  "gray u16", "gray i16",
+                                                     "gray u32", "gray i32", "gray u64", "gray i64",
+                                                     "gray f16", "gray f32", "gray f64"};
+    static_assert(static_cast<int>(Sample::f64) + 1 == names.size());
+    return {names[static_cast<std::size_t>(sample)], size_of(sample)};
+}
+
 /// Counts the NaNs in `count` samples.
 Elements count_not_a_number(const ElementFormat& element, const std::byte* samples,
                             Elements count) {
@@ -145,6 +154,7 @@ class FilterRun {
     distributed::FilterTask task_;
     FilterResult result_;
     double offset_ = 0, scale_ = 1; // of rank 0's image
+    ElementFormat stored_;          // of rank 0's image
 };
 
 FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
@@ -154,8 +164,9 @@ FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
     filter_windows(write);
     result_.image = task_.image;
     result_.depth = task_.depth;
-    result_.element = task_.element;
+    result_.element = stored_;
     warn_of_idle_ranks();
+    warn_of_vanished();
     return std::move(result_);
 }
 
@@ -186,13 +197,15 @@ void FilterRun::describe(const Filters& filters) {
         ImageShape image;
         Elements planes;
         int element;
+        std::optional<Sample> stored; // of samples that are not colours
     };
     Described described{};
     if (is_root()) {
         const auto* const kind = std::find(std::begin(filtered_elements),
                                            std::end(filtered_elements), source_->element());
-        described = {source_->shape(), source_->planes(),
-                     static_cast<int>(kind - filtered_elements)};
+        described = {
+            source_->shape(), source_->planes(), static_cast<int>(kind - filtered_elements),
+            source_->header().channels == 1 ? std::optional(source_->stored()) : std::nullopt};
     }
     described = communicator_.all_gather(described)[0];
     agree(communicator_, [&] {
@@ -211,6 +224,7 @@ void FilterRun::describe(const Filters& filters) {
     task_.image = described.image;
     task_.depth = dimensions_ == kernel::Dimensions::three ? described.planes : 0;
     task_.element = filtered_elements[described.element];
+    stored_ = described.stored ? gray_format(*described.stored) : task_.element;
     task_.ranks = communicator_.size();
     task_.grid = options_.grid;
 }
@@ -319,7 +333,6 @@ void FilterRun::filter_windows(const FilterSink& write) {
     if (takes_part)
         warn({shortage_of(group)});
     result_.not_a_number = sum_over_ranks(communicator_, result_.not_a_number);
-    warn_of_vanished();
 }
 
 /// Warns of samples that are 0 as floats. Several ranks may have read the same rows.
@@ -341,6 +354,7 @@ void FilterRun::warn_of_vanished() {
     Elements all = 0;
     for (const auto& [number, count] : rows)
         all += count;
+    result_.vanished = all;
     if (is_root())
         warn(
             {fmt::format("{}: {} samples differ from {} by less than {:.2g}, and count as equal to "

@@ -24,7 +24,7 @@ namespace sextant {
 struct FilterResult {
     ImageShape image;                  ///< of a volume: the shape of each plane
     Elements depth = 0;                ///< planes of a volume; 0: an image
-    ElementFormat element;             ///< format of the samples
+    ElementFormat element;             ///< format of the samples as they are stored
     distributed::FilterPlan plan = {}; ///< only rank 0 has alternatives and predictions
     /// whether processes of a node shared memory, and the reason
     NodeSharingChoice sharing = {};
@@ -33,7 +33,10 @@ struct FilterResult {
     std::vector<distributed::Image> planes = {}; ///< one per derivative; only for an image in tiles
     Seconds read = 0, filter = 0, write = 0;     ///< times on this rank
     std::vector<std::string> warnings = {};      ///< warnings for the user, on rank 0
-    Reserved<> reserved = {};
+    /// Number of samples other than the offset, usually 0, that are too near to it for 32-bit
+    /// floats and count as equal. If there are any, the last warning states it.
+    alignas(8) Elements vanished = 0;
+    Reserved<7> reserved = {};
 };
 
 /// Returns a record of the result without the planes and the warnings.
