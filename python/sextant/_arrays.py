@@ -578,7 +578,7 @@ def progress_for(progress: Progress) -> Optional[Callable[[str, int, int], objec
         return None
     if progress is True:
         try:
-            from tqdm.auto import tqdm  # type: ignore[import]
+            from tqdm.auto import tqdm
         except ImportError:
             raise InvalidTask("progress=True needs tqdm (python3-tqdm); pass a function of part, "
                               "done, all instead") from None

@@ -78,7 +78,7 @@ def _axes(axes: Any) -> Any:
     if axes is not None:
         return axes
     try:
-        import matplotlib.pyplot as plt  # type: ignore[import]
+        import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError("plots need matplotlib (python3-matplotlib)") from None
     return plt.subplots()[1]

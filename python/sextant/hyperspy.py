@@ -190,7 +190,7 @@ def apply(transforms: Any, signal: Any, *, axes: Optional[str] = None, by: str =
     kept = [name for name in names if not sum or name != frames]
     described = [dict(manager._axes[names.index(name)].get_axis_dictionary(), size=length)
                  for name, length in zip(kept, data.shape)]
-    from hyperspy.signals import BaseSignal  # type: ignore[import]
+    from hyperspy.signals import BaseSignal
     result = BaseSignal(data, axes=described, metadata=signal.metadata.as_dictionary(),
                         original_metadata=signal.original_metadata.as_dictionary())
     result._lazy = is_lazy
