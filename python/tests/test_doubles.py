@@ -272,3 +272,21 @@ def test_edges_of_samples_that_floats_cannot_hold_are_refused(tmp_path, program)
         subprocess.run([program, "label", tmp_path / "image.npy", "-o", tmp_path / "labels.npy",
                         "--report", tmp_path / "labels.html"], check=True, capture_output=True)
         assert (np.load(tmp_path / "labels.npy") > 0).all()
+
+
+@pytest.mark.parametrize("offset", [2**63 - 1000, 2**64 - 2**16, -2**63, 2**62])
+def test_integers_far_from_zero_that_differ_by_less_than_doubles_resolve(movie, offset):
+    counts = np.round((movie - movie.min()) * 20).astype("i8")
+    assert counts.max() < 2**9
+    far = np.array([offset + int(count) for count in counts.ravel()], "i8" if offset < 2**62 + 1 else "u8")
+    far = far.reshape(counts.shape)
+    assert len(np.unique(far.astype("f8"))) <= 2
+    options = {"reproducible": True, "ranks": 1, "threads": 1}
+    np.testing.assert_allclose(sextant.register(far, **options).motions,
+                               sextant.register(counts, **options).motions, atol=1e-3)
+    slope = sextant.filter(counts[0], 2, derivatives="x")["x"]
+    np.testing.assert_allclose(sextant.filter(far[0], 2, derivatives="x")["x"], slope, atol=1e-4)
+    constant = np.full_like(far, far[0, 0, 0])
+    constant[0] = far[0]
+    with pytest.raises(sextant.InvalidTask, match="every sample is"):
+        sextant.register(constant)

@@ -156,10 +156,13 @@ FrameStatistics PairReader::read(std::int64_t frame) {
     if (statistics.gaps == statistics.samples)
         throw UnusableFrame(
             fmt::format("none of the {} samples is a finite number", statistics.samples));
+    if (statistics.least == statistics.largest)
+        throw UnusableFrame(fmt::format("every sample is {:g}", statistics.least + offset_));
     for (double* value : {&statistics.mean, &statistics.least, &statistics.largest})
         *value += offset_;
+    // Integers of 64 bits may differ by less than doubles resolve at the offset.
     if (statistics.least == statistics.largest)
-        throw UnusableFrame(fmt::format("every sample is {:g}", statistics.least));
+        statistics.largest = std::nextafter(statistics.least, HUGE_VAL);
     return statistics;
 }
 

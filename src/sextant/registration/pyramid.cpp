@@ -276,7 +276,7 @@ void Pyramid::normalise(double mean, double deviation) {
         throw UnusableFrame("the samples are too large to be summed");
     constexpr double digits = 1e-6; // rounding error of a float, relative to the mean
     if (deviation <= digits * std::abs(mean))
-        throw UnusableFrame(fmt::format("every sample is {:g}", mean));
+        throw UnusableFrame(fmt::format("every sample is {:g} to 6 digits", mean));
     scale_ = 1 / deviation;
     mean_ = mean;
     const auto offset = static_cast<float>(mean), scale = static_cast<float>(scale_);
