@@ -2,6 +2,7 @@
 """Registers the frames of noisy series, and applies the motions that were found."""
 from __future__ import annotations
 
+import io
 import json
 import os
 import warnings
@@ -91,12 +92,16 @@ class Transforms:
         """Write a file such as transforms.json of ``sextant register``, for `read` and the command.
 
         Displacement fields are written to ``fields.npy``, and displacements of rows to
-        ``rows.npy``, in the same folder.
+        ``rows.npy``, in the same folder. All files appear together; after an error, files of before
+        are unchanged.
         """
+        if not _is_path(path):
+            raise WrongType(f"path is {path!r}, expected a path")
         _make, (shape, area, flyback, model, reference, motions, left_out, matrices, fields,
                 rows) = self.__reduce__()
         name = os.fsdecode(path)
         folder = os.path.dirname(name)
+        files: List[Tuple[Any, bytes]] = []
         frames: List[Dict[str, Any]] = []
         for frame, (alpha, tx, ty) in enumerate(motions.tolist()):
             if np.isnan(tx):
@@ -113,13 +118,13 @@ class Transforms:
             planes, spacing = next(iter(fields.values()))
             found["fields"] = {"file": "fields.npy", "spacing": spacing, "columns": planes.shape[2],
                                "rows": planes.shape[1]}
-            np.save(os.path.join(folder, "fields.npy"),
-                    np.concatenate([fields[frame][0] for frame in self.frames]))
+            files.append((os.path.join(folder, "fields.npy"),
+                          _npy(np.concatenate([fields[frame][0] for frame in self.frames]))))
         if rows:
             found["rows"] = {"file": "rows.npy", "rows": shape[0], "flyback": flyback}
-            np.save(os.path.join(folder, "rows.npy"), np.stack([rows[each] for each in self.frames]))
-        with open(name, "w", encoding="utf-8") as file:
-            json.dump(found, file, indent=1)
+            files.append((os.path.join(folder, "rows.npy"),
+                          _npy(np.stack([rows[each] for each in self.frames]))))
+        _core.write_files([*files, (name, json.dumps(found, indent=1).encode())])
 
     @staticmethod
     def read(path: Union[str, bytes, "os.PathLike[Any]"]) -> "Transforms":
@@ -176,6 +181,13 @@ def _transforms_of(shape: Tuple[int, int], area: Sequence[int], flyback: int, mo
         else:
             handle.add_rigid(frame, alpha, tx, ty)
     return Transforms(handle, model, reference, motions, left_out)
+
+
+def _npy(array: np.ndarray) -> bytes:
+    """The content of a file .npy."""
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
 
 
 def _tables(path: str, count: int, stated_in: str) -> np.ndarray:

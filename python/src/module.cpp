@@ -3,12 +3,14 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/compositor/compositor.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "bindings.hpp"
 #include "call.hpp"
@@ -17,6 +19,7 @@
 #include "keywords.hpp"
 #include "options.hpp"
 #include "running.hpp"
+#include "text.hpp"
 
 namespace sextant::python {
 
@@ -55,6 +58,16 @@ void check_options(const std::string& function, const py::dict& keywords) {
         check->second(keywords);
 }
 
+/// Writes files that appear together, or none of them: pairs of a path and its bytes.
+void write_files(const py::list& files) {
+    JointCommit together;
+    for (const py::handle file : files) {
+        const auto parts = py::reinterpret_borrow<py::tuple>(file);
+        write_file(path_of("path", parts[0]), parts[1].cast<std::string_view>());
+    }
+    together.commit();
+}
+
 /// The declared options of each function.
 py::dict declared_options() {
     py::dict all;
@@ -88,6 +101,7 @@ PYBIND11_MODULE(_core, module) {
     module.def("version", [] { return version(); });
     module.def("whole_number", &whole_number);
     module.def("truth", &truth);
+    module.def("write_files", &write_files);
     module.def("cores", [] { return Cores::available().count(); });
 }
 

@@ -226,3 +226,30 @@ def test_one_frame_and_features_are_written_whole(tmp_path, transforms):
     sextant.features(image, out=planes)
     np.testing.assert_array_equal(planes, np.array(list(found.values())))
     expect_refused(lambda out: sextant.features(image, out=out), planes.shape, planes.dtype)
+
+
+@pytest.mark.parametrize("options", [{}, {"model": "nonrigid"}, {"scan_rows": True}])
+def test_transforms_are_written_whole_or_not_at_all(movie, tmp_path, options):
+    resource = pytest.importorskip("resource")
+    transforms = sextant.register(movie, **options).transforms
+    path = tmp_path / "transforms.json"
+    transforms.write(path)
+    files = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for limit in {10, *(len(content) - 1 for content in files.values())}:  # of each file, as on a full disk
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, usual[1]))
+        try:
+            with pytest.raises(sextant.InvalidFile, match=str(tmp_path)):
+                transforms.write(path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+        assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
+    with pytest.raises(sextant.InvalidFile, match="nowhere"):
+        transforms.write(tmp_path / "nowhere" / "transforms.json")
+    with pytest.raises(sextant.InvalidFile):
+        transforms.write(tmp_path)
+    with pytest.raises(sextant.WrongType, match="path is None"):
+        transforms.write(None)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
+    transforms.write(path)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == files
