@@ -46,9 +46,11 @@ PARTS = {"features": ("filter", {"sigma", "derivatives"}),
                                 "timeline"})}
 
 #: Arguments that a function has besides the declared options, or that it does not offer.
-WITHOUT = {"filter": {"sigma"}, "explain": {"what", "json"}, "synthesize": {"output", "truth"},
-           "simulate": {"family", "json", "report"},
-           "calibrate": {"json"}, "composite": {"element", "trace"}}
+WITHOUT = {"filter": {"sigma"}, "explain": {"what", "json", "all"},
+           "synthesize": {"output", "truth"}, "simulate": {"family", "json", "report"},
+           "calibrate": {"json"}, "composite": {"element", "trace", "fragments", "frames"},
+           "scan": {"trace", "names_elements", "commutative_samples"}, "label": {"timeline"},
+           "contours": {"timeline"}}
 
 
 def type_of(field):

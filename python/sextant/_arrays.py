@@ -253,6 +253,8 @@ def frames_of(series: Any, name: str = "series", *, copy: Optional[bool] = None,
               channel: Optional[int] = None, slice: Optional[int] = None,
               allow_external: bool = False) -> _core.Frames:
     """The frames of anything that `register` accepts."""
+    if copy is not None:
+        copy = _core.truth("copy", copy)
     if isinstance(series, (str, bytes, os.PathLike)):
         return _core.Frames.of_files(series, channel, slice, allow_external)
     if channel is not None or slice is not None or allow_external:
@@ -354,6 +356,8 @@ def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = N
     states what distinguishes a volume of 3 or 4 columns from a colour image.
     """
     image = contained(image)
+    if copy is not None:
+        copy = _core.truth("copy", copy)
     if isinstance(image, (str, bytes, os.PathLike)):
         frames = _core.Frames.of_files(image, None, None, False)
         return frames, frames.frames > 1

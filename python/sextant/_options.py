@@ -107,8 +107,6 @@ class LabelOptions(TypedDict, total=False):
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
-    timeline : bool, default: False
-        Predict and record a timeline of each rank.
     """
     neighbours: Literal["4", 4, "8", 8, "6", 6, "18", 18, "26", 26]
     by_value: bool
@@ -121,7 +119,6 @@ class LabelOptions(TypedDict, total=False):
     pattern: str
     machine: Path
     probe: Literal["now", "kept", "off"]
-    timeline: bool
 
 
 class MeasureOptions(TypedDict, total=False):
@@ -222,8 +219,6 @@ class ContoursOptions(TypedDict, total=False):
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
-    timeline : bool, default: False
-        Predict and record a timeline of each rank.
     """
     sigma: float
     quantiles: Pair
@@ -237,7 +232,6 @@ class ContoursOptions(TypedDict, total=False):
     pattern: str
     machine: Path
     probe: Literal["now", "kept", "off"]
-    timeline: bool
 
 
 class CompositeOptions(TypedDict, total=False):
@@ -254,8 +248,6 @@ class CompositeOptions(TypedDict, total=False):
         Assign rows to ranks cyclically, to balance work.
     operator : str, default: "over"
         Over, nearest, add, max or deep.
-    fragments : int, default: 0
-        Maximum number of fragments per deep pixel.
     order : int or sequence of int, optional
         Ranks front to back.
     background : str or sequence of float, optional
@@ -272,8 +264,6 @@ class CompositeOptions(TypedDict, total=False):
         Measure a machine that has no profile, once, for about a second.
     plan : path, optional
         Use this plan.
-    frames : int, default: 1
-        Approximate number of frames to composite.
     density : float, default: 1
         Fraction of active pixels; decides if messages skip empty pixels (0 to 1).
     reproducible : bool, default: False
@@ -285,7 +275,6 @@ class CompositeOptions(TypedDict, total=False):
     sparse: Literal["auto", "on", "off", True, False]
     interlace: Literal["auto", "on", "off", True, False]
     operator: str
-    fragments: int
     order: Integers
     background: Numbers
     root: int
@@ -294,7 +283,6 @@ class CompositeOptions(TypedDict, total=False):
     machine: Path
     probe: Literal["now", "kept", "off"]
     plan: Path
-    frames: int
     density: float
     reproducible: bool
 
@@ -311,30 +299,21 @@ class ScanOptions(TypedDict, total=False):
         Pass on the last result of each rank instead of its total, if possible.
     association : {"in-order", "by-arrival"}, default: "in-order"
         Order of combining operands.
-    trace : bool, default: False
-        Record the schedule and the time of each application.
     threads : int, default: 1
         Threads per rank (1 to 1024).
     boundaries : {"fixed", "moving", "towards-slower", "look-ahead"}, default: "moving"
         How the boundaries between the values of threads move.
     time_limit : float, default: 0
         End the process if one application takes longer; 0: no limit.
-    names_elements : bool, default: False
-        Name the combined elements in errors of the operator.
-    commutative_samples : int, default: 1
-        Pairs of values that are combined in both orders to check a commutative operator.
     """
     strategy: str
     algorithm: str
     k: int
     gives_last: bool
     association: Literal["in-order", "by-arrival"]
-    trace: bool
     threads: int
     boundaries: Literal["fixed", "moving", "towards-slower", "look-ahead"]
     time_limit: float
-    names_elements: bool
-    commutative_samples: int
 
 
 class CalibrateOptions(TypedDict, total=False):
@@ -389,8 +368,6 @@ class ExplainOptions(TypedDict, total=False):
         Factors of the number of ranks, each 2 or more, for radix-k.
     window : int, optional
         Rounds of messages in flight at once, for algorithms that run in rounds.
-    all : bool, default: False
-        Show all candidates, not just the best twelve.
     transport : {"mpi", "threads"}, optional
         Transport; default: that of the given machine, else mpi.
     ranks_per_node : int, optional
@@ -433,7 +410,6 @@ class ExplainOptions(TypedDict, total=False):
     density: float
     radices: Integers
     window: int
-    all: bool
     transport: Literal["mpi", "threads"]
     ranks_per_node: int
     machine: Path
@@ -675,7 +651,6 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "memory": "1G",
         "pattern": "auto",
         "probe": "kept",
-        "timeline": False,
     },
     MeasureOptions: {
         "memory": "1G",
@@ -704,19 +679,16 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "scratch": "./",
         "pattern": "auto",
         "probe": "kept",
-        "timeline": False,
     },
     CompositeOptions: {
         "algorithm": "auto",
         "sparse": "auto",
         "interlace": "auto",
         "operator": "over",
-        "fragments": 0,
         "root": 0,
         "association": "in-order",
         "threads": 1,
         "probe": "kept",
-        "frames": 1,
         "density": 1,
         "reproducible": False,
     },
@@ -726,12 +698,9 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "k": 0,
         "gives_last": True,
         "association": "in-order",
-        "trace": False,
         "threads": 1,
         "boundaries": "moving",
         "time_limit": 0,
-        "names_elements": False,
-        "commutative_samples": 1,
     },
     CalibrateOptions: {
         "budget": "60s",
@@ -749,7 +718,6 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "element": "f32",
         "distributed": False,
         "density": 1,
-        "all": False,
         "values": 64,
         "cores": 8,
         "times": "exponential",

@@ -2,7 +2,9 @@
 """Blends images in visibility order."""
 from __future__ import annotations
 
+import errno
 import json
+import os
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 from typing import Unpack
 
@@ -11,9 +13,10 @@ import numpy as np
 from . import _core
 from ._arrays import agreed, check_overlap, check_samples, ma, parsed, with_mask
 from ._documented import documented
-from ._options import CompositeOptions
+from ._effects import check_effects
+from ._options import DEFAULTS, CompositeOptions
 from ._results import ArrayResult, Plan, _axes, plan_of
-from .errors import InvalidTask, WrongType
+from .errors import InvalidTask, NoSuchFile, WrongType
 
 __all__ = ["Composite", "composite"]
 
@@ -139,7 +142,7 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
             check_samples(out)
             if not out.flags.writeable:
                 raise InvalidTask("out is read-only")
-        keywords = dict(options)
+        keywords: Dict[str, Any] = dict(options)
         if element == "rgba+depth f32":
             keywords.setdefault("operator", "nearest")
         requested = keywords.pop("element", None)
@@ -147,7 +150,13 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
             raise InvalidTask(f"element {requested}: the images are of {element}")
         if keywords.get("root", 0) == -1:
             raise InvalidTask("root -1: the image is collected on one rank; name it")
+        if keywords.get("operator") == "deep":
+            raise InvalidTask("operator deep: images are flat, expected another operator")
         chosen = parsed(_core.CompositeOptions, keywords)
+        check_effects("composite", options, DEFAULTS[CompositeOptions], comm=comm)
+        plan = keywords.get("plan")
+        if plan is not None and (comm is None or comm.Get_rank() == 0) and not os.path.exists(plan):
+            raise NoSuchFile(errno.ENOENT, "no such file", os.fsdecode(plan))
     image = out if out is not None and out.flags.c_contiguous else np.empty(shape, native)
     found = _core.composite(array, element, chosen, image, comm)
     if not found["is_root"]:

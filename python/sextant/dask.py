@@ -16,7 +16,8 @@ from typing import Unpack
 from . import _core, images
 from ._arrays import _check_axes, computed_type
 from ._documented import documented
-from ._options import FilterOptions, LabelOptions
+from ._effects import check_effects
+from ._options import DEFAULTS, FilterOptions, LabelOptions
 from .errors import WrongType
 
 __all__ = ["filter", "label"]
@@ -70,6 +71,8 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
     (1, True)
     """
     array = _dask_array(image)
+    _core.check_options("label", dict(options))
+    check_effects("dask.label", options, DEFAULTS[LabelOptions])
     out = _on_disk(image.shape, "i4" if image.ndim == 2 else "u4")
     found = images.label(image, out=out, **options)
     return array.from_array(out, chunks=image.chunks), found.components

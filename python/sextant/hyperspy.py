@@ -93,6 +93,7 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
         registration is stored as ``metadata.Sextant`` (motions, deviations, reference, model).
     """
     _check(signal)
+    inplace = _core.truth("inplace", inplace)
     if isinstance(by, (Registration, Transforms)):
         _core.check_options("register", options)
         for name, value in [*options.items(), ("ranks", ranks)]:

@@ -14,7 +14,8 @@ from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, checked_o
                       image_of, is_lazy, parsed, progress_for, ranks_for, sink_for,
                       volume_sinks_for)
 from ._documented import documented
-from ._options import (CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,
+from ._effects import check_effects
+from ._options import (DEFAULTS, CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,
                        LabelOptions, MeasureOptions)
 from ._results import ArrayResult, Plan, Result, _axes, _contrast, _png, plan_of
 from .errors import InvalidTask, WrongType
@@ -35,6 +36,8 @@ def _prepare(image: Any, frame: Optional[int], channel_axis: Optional[int], comm
              masked: float = np.nan,
              volumes: Optional[str] = None) -> Tuple[_core.Frames, Optional[int], int]:
     """The image, the number of its frame, or None for a volume, and the number of threads."""
+    if copy is not None:
+        copy = _core.truth("copy", copy)
     frames, is_volume = image_of(image, channel_axis=channel_axis, copy=copy, masked=masked,
                                  volumes=volumes if frame is None else "")
     if frame is None and volumes is None and frames.frames != 1:
@@ -69,9 +72,12 @@ def _unusual_shape(image: Any, channel_axis: Optional[int]) -> Optional[Tuple[in
     return shape if len(shape) == 1 or len(shape) in (2, 3) and 0 in shape else None
 
 
-def _usual(image: Any, shape: Tuple[int, ...]) -> np.ndarray:
+def _usual(image: Any, shape: Tuple[int, ...], name: str = "image",
+           copy: Optional[bool] = None) -> np.ndarray:
     """An image of one row for a row of samples, or of background for an array without samples."""
-    array = as_array(image, "image") if 0 in shape else np.asanyarray(contained(image))
+    if copy is not None and not _core.truth("copy", copy):
+        image = as_array(image, name, False)
+    array = as_array(image, name) if 0 in shape else np.asanyarray(contained(image))
     return (np.zeros((1,) * max(2, len(shape)), array.dtype) if 0 in shape
             else array[np.newaxis])
 
@@ -266,8 +272,9 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     """
     unusual = _unusual_shape(image, channel_axis)
     if unusual is not None:
-        row = label(_usual(image, unusual), out=_row_of(out, unusual), frame=frame, comm=comm,
-                    ranks=ranks, progress=progress, **options)
+        row = label(_usual(image, unusual, copy=copy), intensity=intensity,
+                    out=_row_of(out, unusual), frame=frame, comm=comm, ranks=ranks,
+                    progress=progress, **options)
         if row.labels is not None:
             row.labels = _unusual(row.labels, 0, out, unusual)
         return row
@@ -283,9 +290,11 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
         shape: Tuple[int, ...] = (frames.height, frames.width)
         if number is None:
             shape = (frames.frames, *shape)
+        if number is None:
+            check_effects("label of a volume", options, DEFAULTS[LabelOptions], intensity=intensity)
+        else:
+            check_effects("label", options, DEFAULTS[LabelOptions], comm=comm, tiles=threads)
         intensities = _intensity_of(intensity, number is None, frames, "image", copy)
-        if intensities is not None and not options.get("measure"):
-            raise InvalidTask("intensity has no effect here: add measure=True")
         if _is_root(comm):
             check_overlap(out, image, "image")
             check_overlap(out, intensity, "intensity")
@@ -555,8 +564,8 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
         if 0 not in unusual and options.get("border") == "constant":
             raise InvalidTask("border constant: expected an image or a volume, because a row of "
                               "samples has no rows next to it")
-        row = _filter(_usual(image, unusual), sigma, _row_of(out, unusual), frame, channel_axis, comm,
-                      ranks, progress, copy, options)
+        row = _filter(_usual(image, unusual, copy=copy), sigma, _row_of(out, unusual), frame,
+                      channel_axis, comm, ranks, progress, copy, options)
         if row.planes is not None:
             row._is_plane = len(getattr(out, "shape", ())) == len(unusual)
             all_planes = unusual if row._is_plane else (len(row.derivatives), *unusual)
@@ -567,8 +576,6 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
     dtype = "f4"
     given: Dict[str, Any] = {"sigma": sigma, **options}
     with agreed(comm, "filter", given):
-        if given.get("border_value") and given.get("border") != "constant":
-            raise InvalidTask("border_value has no effect here: expected border=\"constant\"")
         is_certain = np.shape(sigma) == (3,)
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, given, copy,
                                            volumes="" if is_certain else "sigma=(z, y, x)")
@@ -576,6 +583,7 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
             given["derivatives"] = _FEATURES + (_OF_VOLUMES if number is None else _OF_IMAGES)
         chosen = parsed(_core.FilterOptions if number is not None else _core.VolumeFilterOptions,
                         given)
+        check_effects("filter", options, DEFAULTS[FilterOptions], comm=comm, tiles=threads)
         names = chosen.derivatives
         show = progress_for(progress)
         if _is_root(comm):
@@ -768,21 +776,15 @@ def contours(image: Any, *, frame: Optional[int] = None, channel_axis: Optional[
     (1, True)
     """
     with agreed(comm, "contours", options):
-        _refuse_contradictions(options)
         frames, number, threads = _prepare_image(image, frame, channel_axis, comm, ranks, options,
                                                  copy)
         show = progress_for(progress)
         chosen = parsed(_core.ContoursOptions, options)
-    return Contours(_core.contours(frames, number, chosen, comm, threads, show))
-
-
-def _refuse_contradictions(options: Mapping[str, Any]) -> None:
-    if options.get("directions"):
-        for name in ("sigma", "quantiles", "thresholds"):
-            if options.get(name) is not None:
-                raise InvalidTask(f"{name} has no effect here: a direction map has no gradients")
-    if options.get("thresholds") is not None and options.get("quantiles") is not None:
-        raise InvalidTask("quantiles has no effect here: thresholds replaces the quantiles")
+        check_effects("contours", options, DEFAULTS[ContoursOptions], comm=comm, tiles=threads)
+    found = Contours(_core.contours(frames, number, chosen, comm, threads, show))
+    check_effects("contours in memory", options, DEFAULTS[ContoursOptions],
+                  strips=found.record["strips"])
+    return found
 
 
 @documented(CannyOptions)
@@ -817,9 +819,10 @@ def canny(image: Any, *, directions: bool = False, frame: Optional[int] = None,
     """
     with agreed(comm, "canny", options):
         chosen = parsed(_core.CannyOptions, options)
-        _refuse_contradictions(options)
+        directions = _core.truth("directions", directions)
         frames, number, threads = _prepare_image(image, frame, channel_axis, comm, ranks, options,
                                                  copy)
+        check_effects("canny", options, DEFAULTS[CannyOptions], comm=comm, tiles=threads)
         show = progress_for(progress)
     found = _core.canny(frames, number, chosen, comm, threads, show)
     if found is None or directions:

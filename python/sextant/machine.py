@@ -16,7 +16,8 @@ from typing import Unpack
 import numpy as np
 
 from ._documented import documented
-from ._options import CalibrateOptions, ExplainOptions, SimulateOptions, SynthesizeOptions
+from ._effects import check_effects
+from ._options import DEFAULTS, CalibrateOptions, ExplainOptions, SimulateOptions, SynthesizeOptions
 from ._results import Plan, _axes, _facts_html, _seconds_text, plan_of
 from .errors import Error, InvalidTask
 
@@ -29,6 +30,8 @@ def _run(name: str, options: Mapping[str, Any]) -> Dict[str, Any]:
     for output in ("json", "report"):
         if options.get(output) is not None:
             raise InvalidTask(f"{output} has no effect: the results are returned")
+    if name == "explain":
+        check_effects(name, options, DEFAULTS[ExplainOptions])
     code, text, notes = _command.run(name, {**options, "json": "-"})
     for note in notes:
         _warnings.warn(note.removeprefix("warning: "), stacklevel=4)

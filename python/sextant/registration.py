@@ -15,7 +15,8 @@ from . import _core
 from ._arrays import (Progress, agreed, array_output, array_to_apply, as_array, check_overlap,
                       check_samples, computed_type, frames_of, image_of, progress_for, sink_for)
 from ._documented import documented
-from ._options import RegisterOptions
+from ._effects import check_effects
+from ._options import DEFAULTS, RegisterOptions
 from ._results import Plan, Result, _axes, _contrast, _png
 from .errors import InvalidFile, InvalidTask, WrongType
 
@@ -433,6 +434,9 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
     True
     """
     with agreed(comm, "register", options):
+        aligned = _core.truth("aligned", aligned)
+        _core.check_options("register", dict(options))
+        check_effects("register", options, DEFAULTS[RegisterOptions])
         frames = frames_of(series, copy=copy, channel=channel, slice=slice)
         if ranks is not None and comm is not None:
             raise InvalidTask("ranks has no effect: the ranks are those of comm")
@@ -560,19 +564,21 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     if frame is not None:
         frame = _core.whole_number("frame", frame, 0, 2**40)
     data, named = _named_axes(data)
+    sum = _core.truth("sum", sum)
+    from_reference = _core.truth("from_reference", from_reference)
+    given = {"channel": channel, "slice": slice, "frame": frame, "out": out, "axes": axes, "by": by,
+             "sum": sum, "dtype": dtype, "memory": memory, "from_reference": from_reference}
+    check_effects("apply", given, {"by": "bilinear", "sum": False, "from_reference": False},
+                  is_file=_is_path(data), is_points=_is_points(data))
     several = len(getattr(data, "shape", ())) > 3
     if axes is None and several:
         axes = named
     if (several or by != "bilinear" or sum or _is_path(out) or
             any(each is not None for each in (axes, dtype, memory))):
-        if from_reference:
-            raise InvalidTask("from_reference has no effect: data is not an array of points")
         return _apply_to_array(transforms, data, axes, out, frame,
                                {"by": by, "sum": sum, "memory": memory}, dtype, channel, slice,
                                progress)
     if _is_points(data):
-        if frame is not None:
-            raise InvalidTask("frame has no effect: each point has a frame number")
         points = np.ascontiguousarray(as_array(data, "data"), dtype="f8")
         if not np.isfinite(points).all():
             raise InvalidTask("points have coordinates that are not finite")
@@ -580,9 +586,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         if not known.all():
             raise InvalidTask(f"points has the frame {points[~known][0, 0]:g}, which was left out or "
                               "is not in the series")
-        return _core.apply_to_points(handle, points, _core.truth("from_reference", from_reference))
-    if from_reference:
-        raise InvalidTask("from_reference has no effect: data is not an array of points")
+        return _core.apply_to_points(handle, points, from_reference)
     shape: Tuple[int, ...]
     is_image = frame is not None and getattr(data, "ndim", len(getattr(data, "shape", ()))) == 2
     frames = image_of(data, "data")[0] if is_image else frames_of(data, "data", channel=channel,
@@ -627,8 +631,6 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
                     slice: Optional[int], progress: Progress,
                     frames: Optional[_core.Frames] = None) -> Any:
     """As `apply`; `frames`, if given, are those of the data."""
-    if not _is_path(data) and (channel is not None or slice is not None):
-        raise InvalidTask("channel and slice have no effect: data is not a file")
     if axes is not None and not isinstance(axes, str):
         raise WrongType(f"axes is {axes!r}, expected names such as \"TYXE\"")
     given = array_to_apply(data, "data", 256 << 20) if frames is None else frames

@@ -9,7 +9,8 @@ from typing import Unpack
 from . import _core
 from ._arrays import Progress, agreed, progress_for
 from ._documented import documented
-from ._options import ScanOptions
+from ._effects import check_effects
+from ._options import DEFAULTS, ScanOptions
 from .errors import InvalidTask, WrongType
 
 __all__ = ["scan"]
@@ -69,6 +70,8 @@ def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclus
         exclusive = _core.truth("exclusive", exclusive)
         if capacity is not None:
             capacity = _core.whole_number("capacity", capacity, 1, 2**40)
+        _core.check_options("scan", dict(options))
+        check_effects("scan", options, DEFAULTS[ScanOptions], comm=comm, capacity=capacity)
         own = list(values)
         if comm is not None and capacity is None:
             largest = max((len(pickle.dumps(value, 5)) for value in own), default=0)

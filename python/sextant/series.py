@@ -56,6 +56,7 @@ class Series(ArrayLike):
 
     def __init__(self, path: Any, channel: Optional[int] = None, slice: Optional[int] = None,
                  allow_external: bool = False, time: Optional[int] = None, axes: str = "") -> None:
+        allow_external = _core.truth("allow_external", allow_external)
         self._frames = _core.Frames.of_files(path, channel, slice, allow_external, time, axes)
         self.path = os.fsdecode(path)
         self._arguments = (self.path, channel, slice, allow_external, time, axes)
@@ -289,6 +290,7 @@ def info(path: Union[str, bytes, "os.PathLike[Any]"], *, check: bool = False,
     >>> found.frames, found.format
     (3, 'NPY')
     """
+    check = _core.truth("check", check)
     series = open_series(path, channel=channel, slice=slice, allow_external=allow_external,
                          time=time, axes=axes)
     if check:

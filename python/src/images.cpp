@@ -119,19 +119,19 @@ std::string reason_in_memory(int threads) {
 std::optional<py::dict> label_in_place(const ImageCall& image, const py::object& array,
                                        const LabelOptions& options, const py::object& out) {
     const std::optional<kernel::ValueView> view = view_of(array);
-    if (!view || !py::isinstance<py::array>(out) || options.grid)
+    const bool plans = options.merging.pattern != "auto" || !options.merging.machine.empty() ||
+                       options.merging.probing == planner::Probing::now;
+    if (!view || !py::isinstance<py::array>(out) || options.grid || plans)
         return std::nullopt;
     auto labels = py::reinterpret_borrow<py::array>(out);
     if (labels.strides(1) % static_cast<py::ssize_t>(sizeof(kernel::Label)) != 0)
         return std::nullopt;
-    options.merging.check();
     const kernel::LabelPlane plane{static_cast<kernel::Label*>(labels.mutable_data()),
                                    labels.strides(1) /
                                        static_cast<py::ssize_t>(sizeof(kernel::Label))};
     LabelResult result;
     result.grid = {view->image.width, view->image.height, 1, 1};
-    result.plan.configuration = &contour::find(
-        options.merging.pattern == "auto" ? "logp-lev-quad" : options.merging.pattern);
+    result.plan.configuration = &contour::find("logp-lev-quad");
     result.plan.reason = reason_in_memory(image.ranks);
     Call call(image.progress, py::none(), 1);
     const RunControl control = call.control();
@@ -215,7 +215,9 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
                                         const distributed::Filters& filters,
                                         const py::object& out) {
     const std::optional<kernel::ValueView> view = view_of(source);
-    if (!view || !py::isinstance<py::array>(out) || filters.size() != 1 || options.grid)
+    const bool plans = options.distribute != "any" || !options.machine.empty() ||
+                       options.probing == planner::Probing::now || options.shared_memory == "off";
+    if (!view || !py::isinstance<py::array>(out) || filters.size() != 1 || options.grid || plans)
         return std::nullopt;
     const auto array = py::reinterpret_borrow<py::array>(source);
     const std::optional<kernel::SampleView> samples = samples_in(*view, array);
@@ -223,7 +225,6 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
     constexpr auto size = static_cast<py::ssize_t>(sizeof(float));
     if (!samples || planes.strides(0) % size != 0 || planes.strides(1) % size != 0)
         return std::nullopt;
-    distributed::distributions_of({.distribute = options.distribute}); // throws if it is unknown
     std::vector<kernel::Plane> outputs;
     auto* const first = static_cast<float*>(planes.mutable_data());
     for (py::ssize_t k = 0; k < planes.shape(0); ++k)

@@ -44,6 +44,13 @@ void check_filter_options(const py::dict& keywords) {
     set_options(filter_record(options, kernel::Dimensions::three), keywords);
 }
 
+void check_scan_options(const py::dict& keywords) {
+    prefix::ScanOptions options;
+    set_options(record_of(options), keywords);
+    scan::find_strategy(options.strategy);
+    scan::find(options.algorithm);
+}
+
 /// Checks keywords without running a function.
 void check_options(const std::string& function, const py::dict& keywords) {
     static const std::map<std::string, void (*)(const py::dict&)> checks = {
@@ -53,7 +60,7 @@ void check_options(const std::string& function, const py::dict& keywords) {
         {"stitch", &check_options_of<StitchOptions>},
         {"contours", &check_options_of<ContoursOptions>},
         {"composite", &check_options_of<CompositeOptions>},
-        {"scan", &check_options_of<prefix::ScanOptions>}};
+        {"scan", &check_scan_options}};
     if (const auto check = checks.find(function); check != checks.end())
         check->second(keywords);
 }

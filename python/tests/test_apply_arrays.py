@@ -277,7 +277,7 @@ def test_bad_input(tmp_path, spectra):
             (spectra[0], {"axes": "YXE", "frame": 1, "sum": True}, "has a single frame"),
             (spectra, {"axes": "TYXE", "by": "cubc"}, "did you mean cubic"),
             (spectra, {"axes": "TYXE", "memory": "lots"}, "memory"),
-            (spectra, {"axes": "TYXE", "channel": 1}, "channel and slice have no effect"),
+            (spectra, {"axes": "TYXE", "channel": 1}, "channel has no effect here"),
             (spectra, {"axes": "TYXE", "from_reference": True}, "from_reference has no effect"),
             (np.ones((5, 24, 32, 0)), {"axes": "TYXE"}, "none empty"),
             (spectra, {"axes": "TYXE", "dtype": "c8"}, "complex64"),

@@ -365,7 +365,7 @@ def test_explain_agrees_with_the_command(program):
     assert plan.details == json.loads(text)
     assert plan.alternatives[0]["algorithm"] == plan.details["algorithm"]
     assert sextant.explain("filter", ranks=4, size=512, machine="das").text
-    plan = sextant.explain("scan", values=32, cores=4, all=True)
+    plan = sextant.explain("scan", values=32, cores=4)
     assert plan.predicted > 0
     names = [plan._name_of(each) for each in plan.alternatives]
     assert plan.text == names[0] and len(set(names)) == len(names)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""States when keywords of functions have an effect: one that has none is refused, never ignored."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Mapping, Tuple
+
+from .errors import InvalidTask
+
+#: Keywords, why they have no effect, and a function that is true if they have one. Its argument has
+#: the values of all keywords, and what the caller states besides.
+Effect = Tuple[Tuple[str, ...], str, Callable[[Mapping[str, Any]], Any]]
+
+
+def _never(_: Mapping[str, Any]) -> bool:
+    return False
+
+
+def _has_ranks(v: Mapping[str, Any]) -> bool:
+    """True if tiles are divided among ranks; with a communicator, its size does not matter."""
+    return v["comm"] is not None or bool(v["tiles"] > 1)
+
+
+_PLANNING: List[Effect] = [
+    (("probe",), "machine names a profile", lambda v: v.get("machine") is None)]
+
+_MERGING: List[Effect] = [
+    *_PLANNING,
+    (("machine", "probe"), "pattern states how tiles are merged", lambda v: v["pattern"] == "auto"),
+    (("pattern", "machine"), "one rank has no tiles to merge: expected ranks or grid", _has_ranks),
+    (("probe",), "one rank has no tiles to merge: expected ranks or grid",
+     lambda v: v["probe"] != "now" or _has_ranks(v))]
+
+_TIMELINE: Effect = (("timeline",), "timelines are not returned", _never)
+
+_EDGES: List[Effect] = [
+    (("sigma", "quantiles", "thresholds"), "a direction map has no gradients",
+     lambda v: not v.get("directions")),
+    (("quantiles",), "thresholds replaces the quantiles", lambda v: v.get("thresholds") is None)]
+
+_EFFECTS: Dict[str, List[Effect]] = {
+    "label": [*_MERGING, _TIMELINE],
+    "label of a volume": [(("intensity",), "add measure=True", lambda v: v["measure"])],
+    "dask.label": [(("measure",), "tables are not returned: call sextant.measure", _never)],
+    "filter": [
+        *_PLANNING,
+        (("border_value",), "expected border=\"constant\"", lambda v: v["border"] == "constant"),
+        (("machine", "distribute"), "one rank has no choice: expected ranks or grid", _has_ranks),
+        (("probe",), "one rank has no choice: expected ranks or grid",
+         lambda v: v["probe"] != "now" or _has_ranks(v))],
+    "contours": [*_EDGES, *_MERGING, _TIMELINE],
+    "contours in memory": [
+        (("scratch",), "the image fits in memory", lambda v: v["strips"] > 1)],
+    "canny": [*_EDGES, *_MERGING],
+    "composite": [
+        (("algorithm", "radices", "window", "sparse", "interlace", "density", "machine", "probe"),
+         "the file of plan states it", lambda v: v.get("plan") is None),
+        *_PLANNING,
+        (("machine", "probe"), "the algorithm is stated", lambda v: v["algorithm"] == "auto"),
+        (("root",), "the image is returned: expected comm", lambda v: v["comm"] is not None),
+        (("fragments",), "images are flat", _never),
+        (("frames",), "a call composites one frame", _never),
+        (("trace",), "traces are not returned", _never)],
+    "scan": [
+        (("capacity", "algorithm", "k", "gives_last", "association"),
+         "there is one rank: expected comm", lambda v: v["comm"] is not None),
+        (("k",), "expected algorithm=\"ladner-fischer\"",
+         lambda v: v["algorithm"] == "ladner-fischer"),
+        (("strategy",), "there is one rank with one thread: expected comm or threads",
+         lambda v: v["comm"] is not None or v["threads"] > 1),
+        (("association",), "threads combine values in order", lambda v: v["threads"] == 1),
+        (("boundaries",), "there is one thread per rank: expected threads",
+         lambda v: v["threads"] > 1),
+        (("trace",), "traces are not returned", _never),
+        (("names_elements",), "exceptions of op are raised unchanged", _never),
+        (("commutative_samples",), "op need not be commutative", _never)],
+    "register": [
+        (("restart",), "expected checkpoint", lambda v: v.get("checkpoint") is not None)],
+    "apply": [
+        (("channel", "slice"), "data is not a file", lambda v: v["is_file"]),
+        (("frame",), "each point has a frame number", lambda v: not v["is_points"]),
+        (("from_reference",), "data is not an array of points", lambda v: v["is_points"]),
+        (("out", "axes", "by", "sum", "dtype", "memory"), "data is an array of points",
+         lambda v: not v["is_points"])],
+    "explain": [(("all",), "all candidates are returned", _never)],
+}
+
+
+def _is_given(value: Any, default: Any) -> bool:
+    if default is None:
+        return value is not None and value is not False
+    return value is not None and not bool(value == default)
+
+
+def check_effects(function: str, options: Mapping[str, Any], defaults: Mapping[str, Any],
+                  **facts: Any) -> None:
+    """Refuses a keyword that differs from its default, but has no effect here.
+
+    `facts`: other keywords of the function, and what else decides about effects.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    values = {**defaults, **given, **facts}
+    for names, why, has_effect in _EFFECTS[function]:
+        for name in names:
+            if _is_given(values.get(name), defaults.get(name)) and not has_effect(values):
+                raise InvalidTask(f"{name} has no effect here: {why}")
