@@ -82,6 +82,17 @@ def _usual(image: Any, shape: Tuple[int, ...], name: str = "image",
             else array[np.newaxis])
 
 
+def _usual_intensity(intensity: Any, shape: Tuple[int, ...], name: str) -> Any:
+    """Intensities for what `_usual` returns; None if there are none."""
+    if intensity is None:
+        return None
+    own = _unusual_shape(intensity, None)
+    if own != shape:
+        found = np.shape(intensity) if own is None else own
+        raise InvalidTask(f"intensity has shape {found}, expected {shape} as {name}")
+    return _usual(intensity, shape, "intensity")
+
+
 def _unusual(array: Any, row: Any, out: Any, shape: Tuple[int, ...]) -> Any:
     """The result for a row of samples: `out`, or a row of `array`; or one without samples."""
     if out is not None or 0 in shape:
@@ -272,7 +283,8 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     """
     unusual = _unusual_shape(image, channel_axis)
     if unusual is not None:
-        row = label(_usual(image, unusual, copy=copy), intensity=intensity,
+        row = label(_usual(image, unusual, copy=copy),
+                    intensity=_usual_intensity(intensity, unusual, "image"),
                     out=_row_of(out, unusual), frame=frame, comm=comm, ranks=ranks,
                     progress=progress, **options)
         if row.labels is not None:
@@ -344,7 +356,7 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     labels : array_like of int, path or lazy array
         0 and masked samples are background. Regions need not be connected.
     intensity : array_like, path or lazy array, optional
-        Samples of the shape of a volume. NaN makes the sum and mean of a region NaN.
+        Samples of the shape of `labels`. NaN makes the sum and mean of a region NaN.
     ranks : int, optional
         Number of threads that share the labels. Default: one per core.
     progress : callable or True, optional
@@ -364,7 +376,9 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
         ``axis_1`` to ``axis_3`` (standard deviations along the axes of the ellipsoid with the same
         second moments, longest first), ``axis_1_z``, ``axis_1_y``, ``axis_1_x`` (the direction of
         the longest), ``faces`` (between a voxel of the region and one outside) and ``at_border``,
-        in voxels. With `intensity` also ``sum``, ``mean``, ``minimum`` and ``maximum``.
+        in voxels.
+
+        With `intensity`, both also have ``sum``, ``mean``, ``minimum`` and ``maximum``.
 
     Notes
     -----
@@ -385,9 +399,8 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     labels = contained(labels)
     unusual = _unusual_shape(labels, None)
     if unusual is not None:
-        labels = _usual(labels, unusual)
-        if 0 in unusual and intensity is not None:
-            intensity = np.zeros(labels.shape)
+        labels = _usual(labels, unusual, "labels")
+        intensity = _usual_intensity(intensity, unusual, "labels")
     chosen = parsed(_core.MeasureOptions, options)
     show = progress_for(progress)
     is_file = isinstance(labels, (str, bytes, os.PathLike))
@@ -397,7 +410,7 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     if dtype is not None and dtype.kind not in "iub":
         raise WrongType(f"labels has type {dtype}, expected integers")
     frames, is_volume = image_of(array, "labels", masked=0, volumes="")
-    intensities = _intensity_of(intensity, is_volume, frames, "labels")
+    intensities = _intensity_of(intensity, True, frames, "labels")
     if is_volume:
         pixels = frames.frames * frames.height * frames.width
         return _table(_core.measure_volume(frames, intensities, chosen,
@@ -407,10 +420,14 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
         raise WrongType(f"labels has shape {image.shape} and type {image.dtype}, expected integers "
                         "of an image without colours")
     # Regions need not be connected, so the rows of an image can be the planes of a volume.
-    found = _core.measure_volume(_core.Frames.of_stack(image[:, np.newaxis], False), None, chosen,
-                                 ranks_for(image.size, ranks, options, None), show)
+    if intensities is not None:
+        intensities = _core.Frames.of_stack(intensities.read(0)[:, np.newaxis], False)
+    found = _core.measure_volume(_core.Frames.of_stack(image[:, np.newaxis], False), intensities,
+                                 chosen, ranks_for(image.size, ranks, options, None), show)
     names = {"label": "label", "area": "voxels", "x": "x", "y": "z", "width": "width",
-             "height": "depth", "centroid_x": "centroid_x", "centroid_y": "centroid_z"}
+             "height": "depth", "centroid_x": "centroid_x", "centroid_y": "centroid_z",
+             **({} if intensities is None else
+                {name: name for name in ("sum", "mean", "minimum", "maximum")})}
     return _table({name: found[column] for name, column in names.items()})
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """label and measure, compared with SciPy and scikit-image."""
+import subprocess
+
 import numpy as np
 import pytest
 from scipy import ndimage
@@ -16,6 +18,28 @@ def test_labels_are_those_of_scipy(blobs, neighbours, ranks):
     assert found.components == count
     np.testing.assert_array_equal(found.labels, expected)
     assert found.ranks == ranks
+
+
+@pytest.mark.parametrize("intensity_type", ["?", "u1", "i8", "f4", "f8"])
+def test_intensities_of_an_image_are_measured_as_by_the_command(blobs, tmp_path, program, intensity_type):
+    labels = sextant.label(blobs).labels
+    brightness = np.random.default_rng(5).integers(0, 200, blobs.shape).astype(intensity_type)
+    expected = np.arange(1, labels.max() + 1)
+    np.save(tmp_path / "labels.npy", labels)
+    np.save(tmp_path / "brightness.npy", brightness.astype("u1") if intensity_type == "?" else brightness)
+    subprocess.run([program, "measure", tmp_path / "labels.npy", "--intensity", tmp_path / "brightness.npy",
+                    "-o", tmp_path / "table.csv"], check=True, capture_output=True)
+    command = np.genfromtxt(tmp_path / "table.csv", delimiter=",", names=True)
+    for source in (brightness, brightness[::-1][::-1], tmp_path / "brightness.npy",
+                   np.asfortranarray(brightness)):
+        table = sextant.measure(labels, source, ranks=2)
+        np.testing.assert_array_equal(table["label"], expected)
+        for name, function in (("sum", ndimage.sum), ("mean", ndimage.mean), ("minimum", ndimage.minimum),
+                               ("maximum", ndimage.maximum)):
+            np.testing.assert_allclose(table[name], function(brightness, labels, expected), rtol=1e-12)
+            np.testing.assert_allclose(table[name], command[name], rtol=1e-6)
+    with pytest.raises(sextant.InvalidTask, match="intensity has shape"):
+        sextant.measure(labels, brightness[1:])
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

@@ -23,13 +23,14 @@ def test_arrays_without_samples_have_empty_results(shape, dtype):
     found = sextant.label(array, measure=True)
     assert found.components == count == 0 and found.shape == expected.shape == shape
     assert len(found.table) == 0
+    if len(shape) == 3:
+        assert len(sextant.label(array, intensity=array, measure=True).table) == 0
     out = np.zeros(shape, "i8")
     assert sextant.label(array, out=out).labels is out
     if dtype in ("u1", "i8"):
         assert len(sextant.measure(array)) == 0
-        if len(shape) == 3:
-            table = sextant.measure(array, intensity=array)
-            assert len(table) == 0 and "mean" in table.dtype.names
+        table = sextant.measure(array, intensity=array)
+        assert len(table) == 0 and "mean" in table.dtype.names
     filtered = sextant.filter(array, 2, derivatives="smooth")
     assert filtered["smooth"].shape == ndimage.gaussian_filter(array.astype("f4"), 2).shape == shape
     computed = np.result_type(dtype, np.float32)
@@ -53,6 +54,10 @@ def test_a_row_is_labelled_measured_and_filtered(view):
     assert by_value.components == 2
     table = sextant.measure(found)
     assert table["area"].tolist() == np.bincount(expected)[1:].tolist()
+    table = sextant.measure(found, intensity=row)
+    assert table["sum"].tolist() == ndimage.sum(row, expected, [1, 2, 3]).tolist()
+    with pytest.raises(sextant.InvalidTask, match="intensity has shape"):
+        sextant.measure(found, intensity=ROW[1:])
     smooth = ndimage.gaussian_filter(np.asarray(row, "f4"), 1, mode="nearest")
     filtered = sextant.filter(row, 1, truncate=4, derivatives="smooth,x")
     assert filtered.shape == (2, len(ROW))
