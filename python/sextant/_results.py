@@ -300,6 +300,9 @@ _CHANGING = frozenset({"fill", "itemset", "partition", "put", "resize", "setfiel
                        "sort"})
 
 
+_COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
+
+
 class ArrayLike(NDArrayOperatorsMixin):
     """Base class of objects that contain an array, and behave as this array.
 
@@ -338,7 +341,13 @@ class ArrayLike(NDArrayOperatorsMixin):
         if out:
             keywords["out"] = tuple(each._changeable() if isinstance(each, ArrayLike) else each
                                     for each in out)
-        result = getattr(ufunc, method)(*arrays, **keywords)
+        try:
+            result = getattr(ufunc, method)(*arrays, **keywords)
+        except TypeError:
+            if ufunc not in _COMPARISONS:
+                raise
+            kinds = " and a ".join(type(each).__name__ for each in inputs)
+            raise WrongType(f"a {kinds} are not compared: expected numbers") from None
         return out[0] if len(out) == 1 else result
 
     def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
@@ -386,7 +395,11 @@ class ArrayLike(NDArrayOperatorsMixin):
         return iter(self._held())
 
     def __contains__(self, value: Any) -> bool:
-        return value in np.asarray(self)
+        found = np.asarray(value)
+        if found.dtype.kind not in "buifc":
+            raise WrongType(f"a {type(value).__name__} is not searched in a {type(self).__name__}: "
+                            "expected a number")
+        return bool(np.equal(np.asarray(self), found).any())
 
     def __bool__(self) -> bool:
         if np.prod(self.shape) != 1:

@@ -479,6 +479,9 @@ class Filtered(ArrayResult, Mapping[str, Any]):
         return len(self.derivatives)
 
     def __contains__(self, name: Any) -> bool:
+        if not isinstance(name, str):
+            raise WrongType(f"a {type(name).__name__} is not searched in a Filtered: expected the "
+                            "name of a derivative, or use filtered.planes")
         return name in self.derivatives
 
     def __repr__(self) -> str:
@@ -712,7 +715,15 @@ class Contours(Result):
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self[k] for k in range(len(self)))
 
-    __contains__ = None  # contours are arrays, which == compares point by point
+    def __contains__(self, value: Any) -> bool:
+        raise WrongType("contours are arrays, which are compared point by point: use "
+                        "any(np.array_equal(value, each) for each in contours)")
+
+    def __eq__(self, other: Any) -> bool:
+        raise WrongType("contours are arrays, which are compared point by point: compare the "
+                        "attributes points and first")
+
+    __hash__ = Result.__hash__
 
     def __repr__(self) -> str:
         return f"<Contours: {len(self)} contours of {len(self.points)} points>"

@@ -172,7 +172,9 @@ class Series(ArrayLike):
         for number in range(len(self)):
             yield self[number]
 
-    __contains__ = None  # type: ignore[assignment]  # it would read all frames
+    def __contains__(self, value: Any) -> bool:
+        raise WrongType("a series is not searched, because all frames would be read: use "
+                        "np.asarray(series)")
 
     def _held(self) -> Any:
         raise WrongType("a series is read-only: np.asarray(series) is a copy that can be changed")

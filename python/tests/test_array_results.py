@@ -139,6 +139,30 @@ def test_truth_and_hash_are_those_of_an_array(name, tmp_path):
     assert "max" in dir(result)
 
 
+@pytest.mark.parametrize("name", [*MADE, "contours"])
+def test_no_comparison_is_false_because_it_makes_no_sense(name, tmp_path):
+    """Neither for what NumPy cannot compare, nor for arrays of other shapes, is the answer False."""
+    result = {**MADE, "contours": lambda folder: sextant.contours(IMAGE)}[name](tmp_path)
+    is_array = name != "contours"
+    for other in ("q", b"q", np.array("q"), [1] * 77, np.zeros(77), 1, None, object(), result):
+        compares = is_array and np.ndim(other) != 1 and not isinstance(other, (str, bytes)) and (
+            not isinstance(other, np.ndarray))
+        for apply in (operator.eq, operator.ne):
+            for pair in ((result, other), (other, result)):
+                if compares:
+                    assert isinstance(apply(*pair), np.ndarray)
+                else:
+                    with pytest.raises((sextant.WrongType, ValueError)):
+                        apply(*pair)
+        if isinstance(other, str) and name.startswith("filtered"):  # a mapping of names
+            assert other not in result and "smooth" in result
+        elif type(other) is int and is_array and not name.startswith("filtered") and name != "series":
+            assert isinstance(other in result, bool)
+        elif other is not result:
+            with pytest.raises((sextant.WrongType, ValueError)):
+                other in result
+
+
 def test_labels_in_a_file_behave_as_an_array(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "labels.h5", "w") as file:
