@@ -154,6 +154,12 @@ say("done", rank)
     ("sextant.scan([1], max, comm=comm, exclusive=rank)", "WrongType exclusive is 0, expected True or False"),
     ("sextant.contours(np.full((9, 9), 9), comm=comm, directions=True)",
      "InvalidTask rank 0: array: has 9 at (0, 0), expected a direction"),
+    ("sextant.composite(np.zeros((1, 4, 4, 4), 'f4'), comm=comm, plan='nosuch.json')",
+     "NoSuchFile nosuch.json: no such file"),
+    ("sextant.contours(image, comm=comm, scratch='/tmp/')", "InvalidTask scratch has no effect here"),
+    ("sextant.canny(image, comm=comm, directions='yes' if rank == 2 else True)",
+     "rank 2: WrongType: directions is 'yes', expected True or False"),
+    ("sextant.register(movie, comm=comm, restart=rank == 3)", "rank 3: InvalidTask: restart has no effect here"),
     ("sextant.scan(['a' * 9000], lambda l, r: l + r, comm=comm, capacity=9100)", "InvalidTask"),
 ])
 def test_a_failure_of_one_rank_is_raised_on_all(run_script, tmp_path, call, expected):
