@@ -80,6 +80,10 @@ TEST(AtomicFolder, follows_a_symbolic_link) {
     write_one(around.path("link"), "new");
     EXPECT_TRUE(fs::is_symlink(around.path("link")));
     EXPECT_EQ(test::content(around.path("run/anchor")), "new");
+    fs::create_symlink("missing", around.path("dangling"));
+    write_one(around.path("dangling"), "new");
+    EXPECT_TRUE(fs::is_symlink(around.path("dangling")));
+    EXPECT_EQ(test::content(around.path("missing/anchor")), "new");
 }
 
 TEST(AtomicFolder, refuses_a_name_that_the_file_system_rejects) {

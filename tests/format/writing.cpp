@@ -161,6 +161,24 @@ TEST_F(Writing, ThroughALinkReplacesTheLinkedFile) {
     EXPECT_EQ(content(folder.path("real/file")), "new");
 }
 
+TEST_F(Writing, ThroughALinkToAMissingFileCreatesTheFile) {
+    std::filesystem::create_directory(folder.path("real"));
+    std::filesystem::create_symlink("real/file", folder.path("link"));
+    std::filesystem::create_symlink("link", folder.path("second"));
+    write_file(folder.path("second"), "new");
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path("second")));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+    EXPECT_EQ(content(folder.path("real/file")), "new");
+    std::filesystem::create_symlink("none/file", folder.path("lost"));
+    EXPECT_THAT(failure([&] { write_file(folder.path("lost"), "new"); }),
+                EndsWith("none does not exist"));
+    std::filesystem::create_symlink("loop", folder.path("loop"));
+    EXPECT_THAT(failure([&] { write_file(folder.path("loop"), "new"); }),
+                EndsWith("cannot be written: Too many levels of symbolic links"));
+    for (const char* const link : {"lost", "loop"})
+        EXPECT_TRUE(std::filesystem::is_symlink(folder.path(link)));
+}
+
 TEST_F(Writing, KeepsTheModeOfTheReplacedFile) {
     const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
     fill_file(folder.path("a"), "old");

@@ -24,10 +24,11 @@ namespace sextant::command {
 
 namespace {
 
-/// The canonical path, without links and ".."; if it cannot be determined, `path` itself.
+/// The canonical path, without links, also to missing files, and ".."; if it cannot be determined,
+/// `path` itself.
 std::string place_of(const std::string& path) {
     std::error_code unknown;
-    const auto absolute = std::filesystem::absolute(path, unknown);
+    const auto absolute = std::filesystem::absolute(target_of(path), unknown);
     const auto place = std::filesystem::weakly_canonical(absolute, unknown);
     return path == standard_output || unknown ? path : place.string();
 }

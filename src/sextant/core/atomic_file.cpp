@@ -60,6 +60,28 @@ void JointCommit::commit() {
         outputs_.front()(true);
 }
 
+std::string target_of(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code unresolved;
+    if (!fs::is_symlink(path, unresolved))
+        return path;
+    const auto resolved = fs::canonical(path, unresolved);
+    if (!unresolved)
+        return resolved.string();
+    std::error_code unknown;
+    if (fs::exists(path, unknown)) // such as a pipe in /proc
+        return path;
+    constexpr int most_links = 40; // as the system follows
+    fs::path target = path;
+    for (int links = 0; fs::is_symlink(target, unknown); ++links) {
+        const fs::path next = fs::read_symlink(target, unknown);
+        if (unknown || links == most_links)
+            return path;
+        target = target.parent_path() / next;
+    }
+    return target.string();
+}
+
 std::string folder_of(const std::string& path) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     return folder.empty() ? "." : folder;
@@ -69,16 +91,15 @@ AtomicFile::AtomicFile(std::string path) : AtomicFile(std::move(path), Links::fo
 
 AtomicFile::AtomicFile(std::string path, Links links) : path_(std::move(path)), target_(path_) {
     buffer_.reserve(buffer_size);
-    std::error_code unresolved; // a dangling link: the link itself is replaced
-    const bool is_link = std::filesystem::is_symlink(path_, unresolved);
-    if (is_link && links == Links::followed) {
-        const auto resolved = std::filesystem::canonical(path_, unresolved);
-        if (!unresolved)
-            target_ = resolved.string();
-    }
+    std::error_code unknown;
+    if (links == Links::followed)
+        target_ = target_of(path_);
     struct stat there {};
-    const bool replaces_link = is_link && links == Links::replaced;
+    const bool replaces_link =
+        links == Links::replaced && std::filesystem::is_symlink(path_, unknown);
     const bool exists = !replaces_link && stat(target_.c_str(), &there) == 0;
+    if (!exists && !replaces_link && errno == ELOOP)
+        fail(errno);
     if (exists && S_ISDIR(there.st_mode))
         fail("the path is a folder");
     if (exists && access(target_.c_str(), W_OK) != 0)
@@ -330,12 +351,7 @@ AtomicFolder::AtomicFolder(const std::string& path, std::span<const std::string_
 void AtomicFolder::find_target() {
     while (target_.size() > 1 && target_.ends_with('/'))
         target_.pop_back();
-    std::error_code unresolved; // a dangling link: the link itself is replaced
-    if (fs::is_symlink(target_, unresolved)) {
-        const auto resolved = fs::canonical(target_, unresolved);
-        if (!unresolved)
-            target_ = resolved.string();
-    }
+    target_ = target_of(target_);
 }
 
 AtomicFolder::~AtomicFolder() {

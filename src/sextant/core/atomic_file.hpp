@@ -18,8 +18,9 @@ namespace sextant {
 /// without unnamed files (NFS), the file has a temporary name from the start (temporary_names.hpp),
 /// and a signal that ends the process leaves it behind.
 ///
-/// A symbolic link at `path` remains a link, and the file it points to is replaced, unless links
-/// are replaced: files that the user does not name, such as caches, replace them. A device or pipe
+/// A symbolic link at `path` remains a link, and the file it points to is replaced, or created if
+/// it is missing, unless links are replaced: files that the user does not name, such as caches,
+/// replace them. A device or pipe
 /// (/dev/stdout, /dev/null) is written directly; a pipe must have a reader within two seconds.
 ///
 /// Requires  an existing, writable folder; a file already at `path` must be writable too.
@@ -67,6 +68,10 @@ class AtomicFile {
     std::string failure_;
 };
 
+/// The path that a symbolic link leads to, whether there is a file or not; `path` itself if it is
+/// no such link.
+std::string target_of(const std::string& path);
+
 /// The folder that contains the file `path`.
 std::string folder_of(const std::string& path);
 
@@ -105,8 +110,8 @@ class JointCommit {
 /// another process writes there (temporary_names.hpp).
 ///
 /// A folder already at `path` is replaced if it holds nothing but `entries`, so that no other files
-/// are removed; it is exchanged in one step where the file system can. A symbolic link to a folder
-/// remains a link.
+/// are removed; it is exchanged in one step where the file system can. A symbolic link remains a
+/// link, and the folder it points to is replaced or created.
 ///
 /// Requires  an existing, writable parent folder. Throws InvalidFile with the reason.
 class AtomicFolder {
