@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "history.hpp"
 
+#include "sextant/core/atomic_file.hpp"
+
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -142,13 +145,12 @@ std::string History::page() const {
 History::~History() {
     if (path_.empty() || frames_.empty())
         return;
-    std::FILE* const file = std::fopen(path_.c_str(), "w");
-    const std::string text = page();
-    const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (file && std::fclose(file) == 0 && written)
+    try {
+        write_file(path_, page());
         std::fprintf(stderr, "sextant: wrote %s\n", path_.c_str());
-    else
-        std::fprintf(stderr, "sextant: %s cannot be written\n", path_.c_str());
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "sextant: %s\n", error.what());
+    }
 }
 
 } // namespace sextant::icet

@@ -37,6 +37,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = ".sextant-", suffix = ".tmp";
 
+// Static objects are never destroyed, because outputs may be written while the process ends.
+
 /// Numbers that make temporary names unique among the threads of this process.
 std::atomic<unsigned> next_number{0};
 
@@ -61,7 +63,7 @@ RunningSystem find_system() {
 }
 
 const RunningSystem& running_system() {
-    static const RunningSystem system = find_system();
+    static const RunningSystem& system = *new RunningSystem(find_system());
     return system;
 }
 
@@ -110,7 +112,7 @@ class Held {
         descriptors_.erase(found);
     }
     static Held& here() {
-        static Held held;
+        static Held& held = *new Held;
         return held;
     }
 
@@ -143,7 +145,7 @@ bool is_abandoned(const Owner& owner, int descriptor) {
 /// True at the first call for a folder.
 bool is_first_look(const std::string& folder) {
     static std::mutex mutex;
-    static std::set<std::pair<dev_t, ino_t>> seen;
+    static auto& seen = *new std::set<std::pair<dev_t, ino_t>>;
     struct stat found {};
     if (stat(folder.c_str(), &found) != 0)
         return false;
