@@ -387,8 +387,8 @@ TEST_F(Hdf5Frames, OfOnePartOfASeriesHaveARemarkThatOthersAreMissing) {
         file.text("/entry/data", "NX_class", "NXdata");
     }
     EXPECT_THAT(remarks(*format::open_frames(path)),
-                HasSubstr("the frames of another part of the series /entry/data/data_* are "
-                          "missing"));
+                HasSubstr("only 3 of 6 frames are read: those of another part of the series "
+                          "/entry/data/data_* are missing"));
 }
 
 TEST_F(Hdf5Frames, AreNotThePlanesOfASpectrumImage) {

@@ -10,6 +10,7 @@
 #include "tests/format/hdf5_files.hpp"
 #include "tests/format/images.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@ namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
 using testing::StartsWith;
 
 const format::SourceOptions allowed{.allow_external = true};
@@ -113,6 +115,19 @@ TEST_F(Hdf5ExternalData, DataThatAreMissingAreNotReplacedByOtherDatasets) {
     EXPECT_EQ(format::open_frames(path + "::" + field)->header().shape, (ImageShape{13, 7}));
     write_frames(folder.path("a/series_data_000001.h5"), 0, 4);
     EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)));
+    {
+        Hdf5File file(path);
+        for (const int part : {1, 2, 3})
+            file.link(fmt::format("/entry/data/data_{:06}", part),
+                      fmt::format("series_data_{:06}.h5", part), "/d");
+        file.text("/entry/data", "NX_class", "NXdata");
+    }
+    write_frames(folder.path("a/series_data_000002.h5"), 0, 3);
+    EXPECT_THAT(format::open_frames(path, allowed)->header().remarks,
+                IsSupersetOf({HasSubstr("only 4 of 7 frames are read: "),
+                              HasSubstr("frames are missing: /entry/data/data_000003 refers to "
+                                        "another file, series_data_000003.h5, which is missing")}));
+    std::filesystem::remove(folder.path("a/series_data_000002.h5"));
     master("series_data_000002.h5");
     Hdf5File(folder.path("a/series_data_000002.h5")).group("/d"); // another object of this name
     EXPECT_THAT(opening_fails(path, allowed), StartsWith(elsewhere));

@@ -207,8 +207,17 @@ std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader hea
 
 std::string remark_on_lost_pixel(const std::string& path, const ArrayHeader& header) {
     const ArrayFormat* const format = find_array_format(path);
-    if (!header.pixel.known() || !format || !format->keeps_pixel || format->keeps_pixel(header))
+    if (!header.pixel.known() || !format || !format->keeps_pixel)
         return "";
+    if (format->keeps_pixel(header)) {
+        const auto& names = header.names; // y and x are the last ones
+        const bool lost = header.slice_distance > 0 && format->name != "Zarr" &&
+                          std::ranges::count(names, "z") > 0 && names[names.size() - 3] != "z";
+        return lost ? fmt::format("{}: the distance of slices, {:.6g} {}, is not stored: this "
+                                  "format has a place for it only with z, y and x as the last axes",
+                                  path, header.slice_distance, header.pixel.unit)
+                    : "";
+    }
     return fmt::format("{}: the pixel size of {:.6g} {} is not stored: this format has a place for "
                        "it only with {}",
                        path, header.pixel.x, header.pixel.unit,

@@ -392,7 +392,7 @@ std::string without_number(const std::string& name) {
 /// Returns the largest of datasets that may each be the main data. Throws InvalidFile if it cannot
 /// be read.
 Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found,
-                         std::vector<std::string>& remarks) {
+                         const std::vector<Hdf5Link>& links, std::vector<std::string>& remarks) {
     std::vector<Hdf5Dataset> images, others;
     for (const Hdf5Dataset& dataset : found)
         (is_image(dataset) ? images : others).push_back(dataset);
@@ -404,13 +404,27 @@ Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& 
         remarks.push_back(fmt::format("{} is read; the file also contains {}", largest.name,
                                       names_of(found, largest)));
     const std::string start = without_number(largest.name);
-    const auto parts = std::ranges::count_if(images, [&](const Hdf5Dataset& image) {
-        return image.sides.size() == largest.sides.size() && without_number(image.name) == start;
-    });
-    if (parts > 1 && start != largest.name && is_named_data(largest.name))
+    const auto frames_of = [](const Hdf5Dataset& image) {
+        return image.sides.size() < 3 ? std::int64_t{1} : image.sides.front();
+    };
+    std::int64_t parts = 0, frames = 0;
+    for (const Hdf5Dataset& image : images) {
+        if (image.sides.size() != largest.sides.size() || without_number(image.name) != start)
+            continue;
+        ++parts;
+        frames += frames_of(image);
+    }
+    if (start == largest.name || !is_named_data(largest.name))
+        return largest;
+    for (const Hdf5Link& link : links) {
+        if (without_number(link.name) == start)
+            remarks.push_back(fmt::format("frames are missing: {} {}", link.name, link.reason));
+    }
+    if (parts > 1)
         remarks.push_back(fmt::format(
-            "the frames of {} of the series {}* are missing: append the "
+            "only {} of {} frames are read: those of {} of the series {}* are missing; append the "
             "name of a part to read it",
+            frames_of(largest), frames,
             parts == 2 ? "another part" : fmt::format("{} other parts", parts - 1), start));
     return largest;
 }
@@ -481,14 +495,14 @@ Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
     const Hdf5Contents contents = list_hdf5(file);
     for (const Hdf5Convention& convention : conventions) {
         if (auto found = data_of(convention, file, contents); !found.empty())
-            return convention.describe(file, main_dataset(file, found, remarks));
+            return convention.describe(file, main_dataset(file, found, contents.links, remarks));
     }
     std::vector<Hdf5Dataset> found = contents.datasets, images;
     std::ranges::copy_if(found, std::back_inserter(images), is_image);
     if (!images.empty()) {
         require_followed(file, contents.links, images);
         std::erase_if(found, [](const Hdf5Dataset& dataset) { return dataset.sides.size() < 2; });
-        return plain(file, main_dataset(file, found, remarks));
+        return plain(file, main_dataset(file, found, contents.links, remarks));
     }
     const std::string what = "has no dataset of integers or floats with two or more axes";
     if (contents.links.empty())
