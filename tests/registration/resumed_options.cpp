@@ -106,6 +106,20 @@ const std::map<std::string, std::function<void(RegistrationOptions&)>> unlisted 
     {"limits.most_gaps", [](auto& options) { options.limits.most_gaps = .7; }},
 };
 
+TEST(RegistrationOptions, must_be_the_same_on_all_ranks_also_those_that_the_record_leaves_out) {
+    const FramesMade frames = make_series(3).frames;
+    for (const auto& [name, change] : unlisted) {
+        run_threads(2, [&, name = name, change = change](const Communicator& communicator) {
+            RegistrationOptions options;
+            if (communicator.rank() == 1)
+                change(options);
+            const SeriesRegistration registration(communicator, options);
+            EXPECT_THAT([&] { registration.run(std::make_unique<MadeSource>(frames)); },
+                        ThrowsMessage<AgreedFailure>(HasSubstr(name + ": rank 0 has ")));
+        });
+    }
+}
+
 RegistrationOptions usual(const std::string& checkpoint = "") {
     RegistrationOptions options;
     options.reproducible = true;

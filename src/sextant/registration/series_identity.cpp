@@ -67,6 +67,15 @@ Checkpoint::Identity identity_of(const RegistrationOptions& options,
     return identity;
 }
 
+Record compared_options(RegistrationOptions& options) {
+    Record record = record_of(options);
+    for (const auto& [name, value] : identity_of(options, {})) {
+        if (!record.find(name))
+            record.add(name, Codec{[value = value] { return value; }, nullptr}, "", "");
+    }
+    return record;
+}
+
 std::span<const std::string_view> options_without_effect_on_checkpoints() {
     // `reproducible` has an effect, together with the number of ranks; it is stated as the order of
     // association.

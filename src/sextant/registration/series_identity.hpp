@@ -17,6 +17,10 @@ namespace sextant::registration {
 Checkpoint::Identity identity_of(const RegistrationOptions& options,
                                  std::span<const std::string_view> without);
 
+/// The record of the options with a field for each of the members that it leaves out, so that ranks
+/// can compare all of them. The record refers to `options`, which must outlive it.
+Record compared_options(RegistrationOptions& options);
+
 /// The options that a run may change when it continues a checkpoint, because the results in it do
 /// not depend on them. An option that is not listed here must be the same.
 std::span<const std::string_view> options_without_effect_on_checkpoints();

@@ -1280,7 +1280,7 @@ RegistrationResult SeriesRegistration::run(std::unique_ptr<FrameSource> source,
                                            const RegistrationHooks& hooks) const {
     const CancellationScope cancellable(control_, communicator_.size());
     RegistrationOptions options = options_;
-    require_same(communicator_, record_of(options));
+    require_same(communicator_, compared_options(options));
     return Run(*this, hooks).run(std::move(source));
 }
 
