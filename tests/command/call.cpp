@@ -61,6 +61,16 @@ std::string refusal(const Given& given) {
     return "";
 }
 
+TEST(Call, RefusesEmptyValuesOfListsAndValuesOfFlagsOtherThanTrueAndFalse) {
+    for (const char* const text : {"1,", ",1", "1,,2", ""})
+        EXPECT_THAT(refusal(with("ranks", {text})), HasSubstr("ranks")) << text;
+    EXPECT_EQ(refusal(with("ranks", {"1,2,"})),
+              "--ranks 1,2,: a value is empty, expected values separated by single commas");
+    for (const char* const text : {"", "maybe", "1", "True"})
+        EXPECT_THAT(refusal(with("fast", {text})), HasSubstr(": expected true or false")) << text;
+    EXPECT_EQ(run_command(trial(), with("fast", {"false"})), 2);
+}
+
 TEST(Call, returns_given_values_and_defaults) {
     const Operation operation = trial();
     EXPECT_EQ(run_command(operation, with("fast", {"true"})), 2);

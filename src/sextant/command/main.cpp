@@ -45,10 +45,6 @@ void declare(CLI::App& command, const Field& field, Given& given) {
     std::string names = field.is_positional ? field.name : field.called();
     if (field.option_letter)
         names = fmt::format("-{},{}", field.option_letter, names);
-    if (field.kind == Field::Kind::flag) {
-        command.add_flag_callback(names, [&values] { values = {"true"}; });
-        return;
-    }
     CLI::Option* option = command.add_option(names, values);
     if (!field.is_positional || field.kind != Field::Kind::texts) {
         option->expected(1)->allow_extra_args(false);

@@ -75,6 +75,15 @@ std::vector<std::string> split_at_commas(const std::vector<std::string>& words) 
 }
 
 void set_list(const Field& field, const std::vector<std::string>& words) {
+    if (!field.is_positional && !field.is_file) {
+        const std::string all = fmt::format("{}", fmt::join(words, ","));
+        for (const std::string& value : split_at_commas(words)) {
+            if (value.empty())
+                throw InvalidTask(fmt::format(
+                    "{} {}: a value is empty, expected values separated by single commas",
+                    field.called(), all.empty() ? "''" : shortened(all)));
+        }
+    }
     if (field.kind != Field::Kind::texts)
         return field.set(fmt::format("{}", fmt::join(words, ",")));
     field.set_all(field.is_positional || field.is_file ? words : split_at_commas(words));
@@ -111,7 +120,8 @@ Call call_of(const Operation& operation,
             set_list(field, found->second);
         else
             set_one(field, found->second);
-        call.given.insert(field.name);
+        if (field.kind != Field::Kind::flag || field.text() == "true")
+            call.given.insert(field.name);
     }
     return call;
 }
@@ -151,11 +161,20 @@ class WordAssignment {
             }
             const std::size_t equals = word.find('=');
             const Field* const option = option_of(word.substr(0, equals));
-            all.push_back(word);
+            if (option && equals == word.size() - 1) { // an empty value, as a word of its own
+                all.push_back(word.substr(0, equals));
+                all.emplace_back();
+            } else {
+                all.push_back(word);
+            }
             last_ = option && is_list(*option) ? option : nullptr;
             open_ = nullptr;
-            if (!option || equals != word.npos || option->kind == Field::Kind::flag)
+            if (!option || equals != word.npos)
                 continue;
+            if (option->kind == Field::Kind::flag) {
+                all.back() += "=true";
+                continue;
+            }
             if (option->without_value.empty()) {
                 if (i + 1 < words.size())
                     all.push_back(words[++i]);

@@ -129,6 +129,8 @@ void Field::set(std::string_view text) const {
         throw InvalidTask(fmt::format("{} is empty: expected a name", called()));
     if (!is_choice(*this, text))
         throw InvalidTask(unknown_name(fmt::format("value for {}:", called()), text, choices));
+    if (kind == Kind::flag && text != "true" && text != "false")
+        refuse(*this, text, "true or false");
     if (kind == Kind::integers && text.empty())
         refuse(*this, text, range_of(*this));
     if (const std::string expected = codec.set(*this, text); !expected.empty())
@@ -281,7 +283,7 @@ Field& Record::add(std::string_view name, bool& value, std::string_view meaning)
     Codec codec = {[&value] { return value ? "true" : "false"; },
                    [&value](const Field&, std::string_view text) {
                        value = text == "true";
-                       return text == "true" || text == "false" ? "" : "true or false";
+                       return "";
                    }};
     return add(name, Field::Kind::flag, std::move(codec), "", meaning);
 }
