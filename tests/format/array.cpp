@@ -226,6 +226,17 @@ Bytes bytes_read_by_children() {
     return all;
 }
 
+TEST(Arrays, OfHdf5HaveNoPlaceForTheDistanceOfSlicesThatAreNotTheThirdLastAxis) {
+    ArrayHeader header{.lengths = {4, 2, 5, 6}, .names = {"z", "c", "y", "x"}};
+    header.pixel = {.5, .5, "nm"};
+    EXPECT_EQ(remark_on_lost_pixel("a.h5", header), "");
+    header.slice_distance = 3;
+    EXPECT_THAT(remark_on_lost_pixel("a.h5", header),
+                HasSubstr("a.h5: the distance of slices, 3 nm, is not stored"));
+    header.names = {"c", "z", "y", "x"};
+    EXPECT_EQ(remark_on_lost_pixel("a.h5", header), "");
+}
+
 TEST(Arrays, OfHdf5DecodeEachChunkOnceIfTheCacheHoldsAnotherRowOfThem) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("scan.h5");

@@ -36,8 +36,8 @@ std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOpt
 std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader header,
                                         const SinkOptions& options = {});
 
-/// A warning that a file written by create_array() lacks the pixel size in the header, although its
-/// format holds pixel sizes of other arrays; "" if it does not lack it.
+/// A warning that a file written by create_array() lacks the pixel size or the distance of slices
+/// in the header, although its format holds those of other arrays; "" if it lacks neither.
 std::string remark_on_lost_pixel(const std::string& path, const ArrayHeader& header);
 
 } // namespace sextant::format
