@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gives each option to each command, with each kind of input and in each mode. It must be refused, or change what the
-command prints or writes. Usage: options.py FOLDER, with the programs in SEXTANT and MACHINES, SAMPLE."""
+command prints or writes. A value that is empty or repeated, an empty value in a list, and a value of a flag other than
+true and false must be refused, or change it too. Usage: options.py FOLDER, with the programs in SEXTANT and MACHINES, SAMPLE."""
 import hashlib
 import json
 import os
@@ -82,6 +83,7 @@ modes = {
     "contours, directions": ["contours", "directions.npy", "-o", "OUT/a.csv", "--directions"],
     "register": ["register", "movie.npy", "-o", "OUT/r"],
     "register, nonrigid": ["register", "movie.npy", "-o", "OUT/r", "--model", "nonrigid"],
+    "register, threads": ["register", "movie.npy", "-o", "OUT/r", "--threads", "2"],
     "register, no stack": ["register", "movie.npy", "-o", "OUT/r", "--aligned=off"],
     "apply, series": ["apply", transforms, "movie.npy", "-o", "OUT/a.npy"],
     "apply, sum": ["apply", transforms, "movie.npy", "-o", "OUT/a.npy", "--sum"],
@@ -151,6 +153,11 @@ values = {
 by_data = {"threshold", "despike", "flatten", "contrast", "rotation", "aligned", "check", "allow-gaps", "density"}
 unseen = by_data | {"threads", "thread-work", "memory", "machine", "no-probe", "reproducible", "allow-external", "restart", "sparse",
           "interlace", "association", "shared-memory", "race", "distribute", "pattern", "grid", "seed"}
+# Of these, the ones that can have an effect only in some modes; in others, they must be refused or change something.
+# No input is HDF5 or Zarr, which refer to other files.
+images = {mode for mode, words in modes.items() if words[1] in ("image.npy", "directions.npy")}
+only_in = {"allow-external": set(), "allow-gaps": {"stitch, list"}, "thread-work": {"register, threads"},
+           "time": set(modes) - images}
 refused = {
     "composite, named algorithm": {"machine", "no-probe"}, "composite, saved plan": {"machine", "no-probe"},
     "filter, saved plan": {"distribute", "memory"},
@@ -170,9 +177,18 @@ refused = {
 same = {"frame", "channel", "slice", "time", "axes"}
 
 
+# Values that ask for nothing.
+neutral = {"block": "0,0,0"}
+
+
 def options_of(command):
+    """The options of a command, with the placeholder of their value in the help text; "" for flags."""
     help_text = subprocess.run([program, command, "--help"], capture_output=True, text=True).stdout
-    return re.findall(r"^  (?:-\w, )?--([a-z-]+)", help_text, re.M)
+    return dict(re.findall(r"^  (?:-\w, )?--([a-z-]+)(?:\[?[= ]([^\s\]]+))?", help_text, re.M))
+
+
+def is_list(placeholder):
+    return "," in placeholder or placeholder.endswith("LIST") or placeholder == "SCALE"
 
 
 def seen(done, out):
@@ -192,7 +208,8 @@ def seen(done, out):
     return text, files
 
 
-failures, runs = [], 0
+a_set = "A..B,C"  # numbers and ranges of which none counts twice
+failures, runs, commands = [], 0, set()
 for mode, words in modes.items():
     command = words[0]
     base = run(words, "base")
@@ -202,7 +219,26 @@ for mode, words in modes.items():
     expected = seen(base, "base")
     given = {word.split("=")[0].lstrip("-") for word in words if word.startswith("--")} | {"help", "output"}
     given -= {"output"} if "-o" not in words else set()
-    for option in options_of(command):
+    first_mode = command not in commands
+    commands.add(command)
+
+    def is_refused_value(option, value, names_option):
+        done = run([*words, f"--{option}={value}"], "base")
+        return done.returncode == 2 and f"--{option}" in done.stderr if names_option else done.returncode != 0
+
+    for option, placeholder in options_of(command).items():
+        if first_mode and option != "help":
+            names = ("FILE", "OUT", "DIR", "TEXT", "COMMAND", "FOLDER")
+            some = values.get(f"{command} {option}", values.get(option)) or "1"
+            wrong = [""]
+            some = some.lstrip("=")
+            if not placeholder:
+                wrong += ["maybe", "1", "True"]
+            elif placeholder not in names:
+                wrong += [some + ",", "," + some, some + ",," + some]
+            runs += len(wrong)
+            failures += [f"{command} --{option}={value} is accepted" for value in wrong
+                         if not is_refused_value(option, value, not value or not placeholder or is_list(placeholder))]
         value = values.get(f"{command} {option}", values.get(option))
         if option in given and option not in refused.get(mode, ()):
             continue
@@ -218,8 +254,20 @@ for mode, words in modes.items():
         if option in refused.get(mode, ()):
             if not is_refused or done.returncode != 2:
                 failures.append(f"{what} is not refused: {done.returncode} {done.stderr}")
-        elif not is_refused and done.returncode == 0 and option not in unseen | same and seen(done, "base") == expected:
+            continue
+        exempt = option in unseen | same and mode in only_in.get(option, modes)
+        seen_now = seen(done, "base")
+        if not is_refused and done.returncode == 0 and not exempt and seen_now == expected:
             failures.append(f"{what} has no effect")
+        if option in neutral:
+            again = run([*words, f"--{option}", neutral[option]], "base")
+            if again.returncode == 0 and seen(again, "base") == expected:
+                failures.append(f"{mode}: --{option} {neutral[option]} has no effect")
+        if is_list(placeholder) and not is_refused and done.returncode == 0 and placeholder != a_set:
+            again = run([*words, f"--{option}", value.split(",")[0] + "," + value], "base")
+            runs += 1
+            if again.returncode == 0 and seen(again, "base") == seen_now:
+                failures.append(f"{what}: a repeated value has no effect")
 for failure in failures:
     print("FAILED:", failure)
 print(f"{runs} runs")

@@ -80,7 +80,8 @@ if [ -n "${MPIRUN:-}" ]; then
     cmp one.npy many.npy && cmp one.csv many.csv && cmp one_table.csv many_table.csv || fail "other files over MPI"
 fi
 "$SEXTANT" stitch blocks.csv -o one.zarr >/dev/null
-"$SEXTANT" stitch one.zarr -o again.npy --block 0,0,0 >/dev/null
+printf 'file,z,y,x\none.zarr,0,0,0\n' >single.csv
+"$SEXTANT" stitch single.csv -o again.npy >/dev/null
 cmp one.npy again.npy || fail "labels that are numbered already change"
 
 # --- Errors.
@@ -116,4 +117,4 @@ printf 'file,z,y,x\nshort.npy,0,0,0\n' >list.csv
 refuse 1 'short.npy: truncated: 1 of 3 frames are complete' list.csv -o x.npy
 refuse 2 'whole.npy is one volume: expected --block' whole.npy -o x.npy
 refuse 2 '--block: 1 numbers, expected depth, height and width' whole.npy -o x.npy --block 3
-refuse 1 'planes.npy: has 3 planes, expected one' planes.npy -o x.npy --block 1,2
+refuse 2 '--block: planes.npy has 3 planes, expected three numbers, D,H,W' planes.npy -o x.npy --block 1,2

@@ -84,9 +84,10 @@ Effects effects_of(ApplyCommand& command) {
         {{"by", "sum", "count", "sample", "memory", "pyramid", "axes", "time", "allow_external"},
          "a table of coordinates is not an image",
          is_image},
-        {{"count"}, "the number of frames per pixel is that of a --sum", [&] {
-             return command.image.sum;
-         }}};
+        {{"count"},
+         "the number of frames per pixel is that of a --sum",
+         [&] { return command.image.sum; }},
+        effect_of_external({data})};
 }
 
 using registration::Transform;

@@ -63,6 +63,7 @@ Effects effects_of(ContoursCommand& command) {
     effects.push_back({{"quantiles"}, "--thresholds replaces the quantiles", [&] {
                            return !command.contours.thresholds;
                        }});
+    effects.push_back(effect_of_external({command.source.image}));
     return effects;
 }
 

@@ -70,6 +70,7 @@ Effects effects_of(FilterCommand& command) {
     effects.push_back({{"distribute", "memory"}, "the file of --plan states it", [&] {
                            return !is_saved(command.plan);
                        }});
+    effects.push_back(effect_of_external({command.source.image}));
     return effects;
 }
 

@@ -39,6 +39,10 @@ Record record_of(InfoCommand& command) {
     return record;
 }
 
+Effects effects_of(InfoCommand& command) {
+    return {effect_of_external({command.source.image})};
+}
+
 /// The facts shown about a file.
 struct Findings {
     std::string name, format;

@@ -91,6 +91,7 @@ Effects effects_of(LabelCommand& command) {
                        "expected a volume",
                        nullptr,
                        a_volume});
+    effects.push_back(effect_of_external({command.source.image, command.intensity.file}));
     effects.push_back({{"grid", "pattern", "machine", "no_probe"},
                        "whose planes are divided among --ranks",
                        nullptr,

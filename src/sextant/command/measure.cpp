@@ -50,7 +50,9 @@ Record record_of(MeasureCommand& command) {
 }
 
 Effects effects_of(MeasureCommand& command) {
-    return effects_of(command.intensity);
+    Effects effects = effects_of(command.intensity);
+    effects.push_back(effect_of_external({command.source.image, command.intensity.file}));
+    return effects;
 }
 
 /// The label of a region, from the bits of its samples.

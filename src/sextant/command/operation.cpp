@@ -23,8 +23,10 @@ void Call::refuse(const Effect& effect, std::string_view why) const {
 }
 
 void Call::check_effects() const {
+    const auto matters = [this](std::string_view name) { return has(name) || !options.find(name); };
     for (const Effect& effect : effects) {
-        if (effect.condition && !effect.condition())
+        // Conditions may read files.
+        if (effect.condition && std::ranges::any_of(effect.options, matters) && !effect.condition())
             refuse(effect, effect.why);
     }
 }

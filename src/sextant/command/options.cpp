@@ -235,6 +235,28 @@ void offer_no_probe(Record& record, planner::Probing& probing) {
 bool is_saved(const std::string& plan) {
     std::error_code unknown;
     return !plan.empty() && std::filesystem::exists(plan, unknown);
+Effect effect_of_external(std::vector<std::string> inputs) {
+    const auto may_refer = [](const std::string& input) {
+        if (input.empty())
+            return false;
+        try {
+            const std::string file = format::split_series_name(input).path;
+            const auto* const format =
+                format::find_frame_format(format::files_of_frames(file).front());
+            const auto opened_as = [format](const char* example) {
+                return format && format->open == format::find_frame_format(example)->open;
+            };
+            return opened_as("a.h5") || opened_as("a.zarr");
+        } catch (const InvalidFile&) {
+            return true; // reported when the file is opened, or it is not there yet
+        }
+    };
+    return {
+        {"allow_external"},
+        "only HDF5 and Zarr refer to other files",
+        [inputs = std::move(inputs), may_refer] { return std::ranges::any_of(inputs, may_refer); }};
+}
+
 }
 
 Effects effects_of_planning(const std::string& machine) {

@@ -70,6 +70,9 @@ std::vector<std::string> files_read(const SourceChoice& source, const std::strin
 void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
                   const std::function<void(Communicator)>& body);
 
+/// The effect of `--allow-external`: only on files whose formats can refer to other files.
+Effect effect_of_external(std::vector<std::string> inputs);
+
 /// Replaces the field "probe" by the flag `--no-probe`.
 void offer_no_probe(Record& record, planner::Probing& probing);
 

@@ -523,7 +523,11 @@ Effects effects_of(RegisterCommand& command) {
         {{"spool"},
          fmt::format("{} is not a stream, whose frames must be kept", command.source.image),
          [&] { return is_stream(command.source.image); }},
-        {{"gap"}, "--aligned=off writes no frames", [&] { return command.aligned.when != "off"; }}};
+        {{"gap"}, "--aligned=off writes no frames", [&] { return command.aligned.when != "off"; }},
+        {{"thread_work"},
+         "one thread has no work to share; expected --threads 2 or more",
+         [&] { return command.registration.threads > 1; }},
+        effect_of_external({command.source.image})};
 }
 
 } // namespace

@@ -51,6 +51,33 @@ Record record_of(StitchCommand& command) {
     return record.include(std::move(reports));
 }
 
+Effects effects_of(StitchCommand& command) {
+    const std::string& image = command.source.image;
+    Effect external = effect_of_external({image});
+    if (format::is_block_list(image)) {
+        external.condition = [image] {
+            std::vector<std::string> files;
+            for (const format::BlockFile& block : format::read_block_list(image).blocks)
+                files.push_back(block.file);
+            return effect_of_external(std::move(files)).condition();
+        };
+    }
+    return {{{"allow_gaps"},
+             "one volume has no gaps; expected --size, or a list of blocks (.csv)",
+             [&] { return format::is_block_list(image) || !command.stitch.size.empty(); }},
+            std::move(external)};
+}
+
+/// Refuses a volume where positions, or else the sides of --block, are in rows and columns.
+[[noreturn]] void refuse_planes(const std::string& file, std::int64_t planes, bool by_block) {
+    if (by_block)
+        throw InvalidTask(
+            fmt::format("block: {} has {} planes, expected three numbers, D,H,W", file, planes));
+    throw InvalidFile(file, fmt::format("has {} planes, expected one, because positions and sizes "
+                                        "are in rows and columns",
+                                        planes));
+}
+
 std::string_view name_of(kernel::MatchOutcome outcome) {
     return outcome == kernel::MatchOutcome::joined     ? "joined"
            : outcome == kernel::MatchOutcome::conflict ? "conflict"
@@ -122,14 +149,11 @@ std::vector<LabelBlock> StitchCommandRun::listed() {
         for (const std::string& file : format::files_of_frames(block.file))
             files_.push_back(file);
         blocks.push_back({block.file, block.position,
-                          [file = block.file, of_images, options = command_.source.options()] {
+                          [file = block.file, of_images, by_block = !list.of_images,
+                           options = command_.source.options()] {
                               auto source = format::open_frames(file, options);
                               if (of_images && source->header().frames != 1)
-                                  throw InvalidFile(
-                                      file,
-                                      fmt::format("has {} planes, expected one, because "
-                                                  "positions and sizes are in rows and columns",
-                                                  source->header().frames));
+                                  refuse_planes(file, source->header().frames, by_block);
                               return source;
                           }});
     }

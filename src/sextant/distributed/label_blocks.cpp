@@ -55,6 +55,8 @@ LabelBlocks::LabelBlocks(std::vector<LabelBlock> volumes, std::span<const Elemen
     if (!cut.empty() && cut.size() != 3)
         throw InvalidTask(
             fmt::format("block: {} numbers, expected depth, height and width", cut.size()));
+    if (!cut.empty() && std::ranges::all_of(cut, [](Elements side) { return side == 0; }))
+        throw InvalidTask("block 0,0,0: cuts along no axis, expected a positive number");
     if (!size.empty() && size.size() != 3)
         throw InvalidTask(
             fmt::format("size: {} numbers, expected depth, height and width", size.size()));

@@ -155,6 +155,10 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name, const SourceOp
                                             "be named: \"{}\"",
                                             printable(options.axes)));
     const Hyperstack& read = source->header().hyperstack;
+    if (options.time && source->header().frames == 1 && read.times == 1 &&
+        source->header().axes.names.find('t') == std::string::npos)
+        throw InvalidTask(fmt::format("time {}: {} is an image, which has no times or slices",
+                                      *options.time, name));
     require_plane(name, "time", options.time.value_or(0), read.time);
     require_plane(name, "channel", options.channel.value_or(0), read.channel);
     require_plane(name, "slice", options.slice.value_or(0), read.slice);

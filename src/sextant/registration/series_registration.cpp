@@ -71,7 +71,10 @@ std::vector<bool> frames_listed(const std::string& list, std::int64_t frames) {
             dash == std::string_view::npos ? first : number(item.substr(dash + 1));
         if (last < first)
             fail(fmt::format("the range {} ends before it begins", item));
-        std::fill(listed.begin() + first, listed.begin() + last + 1, true);
+        const auto begin = listed.begin() + first, end = listed.begin() + last + 1;
+        if (const auto again = std::find(begin, end, true); again != end)
+            fail(fmt::format("frame {} is listed twice", again - listed.begin()));
+        std::fill(begin, end, true);
         if (comma == std::string_view::npos)
             return listed;
         rest.remove_prefix(comma + 1);

@@ -275,6 +275,10 @@ void check(const SeriesPlan& plan) {
             fmt::format("the length of the warp is {}, expected more than 0", plan.warp_length));
     for (const int blank : plan.blanks)
         check_frame(blank, plan.frames, "blank");
+    std::vector<int> blanks = plan.blanks;
+    std::ranges::sort(blanks);
+    if (const auto again = std::ranges::adjacent_find(blanks); again != blanks.end())
+        throw InvalidTask(fmt::format("blank at frame {}: listed twice", *again));
     for (const Jump& jump : plan.jumps)
         check_frame(jump.frame, plan.frames, "jump");
 }
