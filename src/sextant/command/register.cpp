@@ -421,8 +421,10 @@ class RegisterRun {
             summary_.warnings.push_back(warning);
         if (summary_.work)
             read_thumbnails();
+        JointCommit together;
         write_reports(command_.reports, summary_.warnings, to_json(summary_), to_text(summary_),
                       summary_.work ? to_page(summary_) : "");
+        together.commit();
     }
 
     const RegisterCommand& command_;
