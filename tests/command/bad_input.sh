@@ -112,14 +112,16 @@ refuses 2 "unexpected argument '3'" "$SEXTANT" list formats --json=- 3
     "$SEXTANT" calibrate --transport mpi --launcher env --launches 1 --budget 100ms -o "$folder/out.json"
 
 # Data that no option makes usable: exit code 1, and the file is named, after advice.
-unusable() {
-    text=$1
-    shift
+unusable() { exits 1 "$@"; }
+# exits CODE TEXT ARGUMENTS...: the command must end with CODE, and say TEXT.
+exits() {
+    code=$1 text=$2
+    shift 2
     said=$("$SEXTANT" "$@" 2>&1 >/dev/null)
     got=$?
     case "$got $said" in
-    "1 "*"$text"*) ;;
-    *) echo "FAILED: $*: exit code $got, $said"; failed=1 ;;
+    "$code "*"$text"*) ;;
+    *) echo "FAILED: $*: exit code $got, expected $code, $text: $said"; failed=1 ;;
     esac
     rm -rf "$folder"/out*
 }
@@ -137,6 +139,38 @@ printf 'file,z,y,x\nlabels.npy,0,0,0\nlabels.npy,0,0,0\n' >"$folder/twice.csv"
 "$SEXTANT" label "$folder/one.npy" -o "$folder/labels.npy" >/dev/null || failed=1
 unusable "have the same position" stitch "$folder/twice.csv" -o "$folder/out.npy"
 unusable "mean brightness of the specimen is 0" synthesize --image "$zeros::64x64,u8" -o "$folder/out.npy"
+
+# Exit code 1: the data do not have what a correct command line requests. Exit code 2: options do not fit one another,
+# the kind of the input, or the format of the output.
+noise=$folder/noise.npy one=$folder/one.npy planes=$folder/planes.npy image=$folder/out.npy
+"$SEXTANT" label "$noise" -o "$planes" >/dev/null || failed=1
+"$SEXTANT" synthesize -o "$folder/movie.tif" --frames 3 --width 64 --height 64 >/dev/null || failed=1
+"$SEXTANT" register "$folder/movie.tif" -o "$folder/motions" >/dev/null || failed=1
+motions=$folder/motions/transforms.json
+for command in "filter -o $image" "label -o $image" "contours -o $folder/out.csv"; do
+    exits 1 "frame 1 of $one does not exist: the series has 1 frames" $command "$one" --frame 1
+done
+exits 1 "--reference 99: expected 0 to 3" register "$noise" --reference 99 -o "$folder/out"
+exits 1 "--frames 0,99: there is no frame 99" register "$noise" --frames 0,99 -o "$folder/out"
+exits 2 "--frames 0,0,1: frame 0 is listed twice" register "$noise" --frames 0,0,1 -o "$folder/out"
+exits 2 "--frames 0-2,1: frame 1 is listed twice" register "$noise" --frames 0-2,1 -o "$folder/out"
+exits 2 "--thread-work has no effect here: " register "$noise" --thread-work rows -o "$folder/out"
+exits 1 "--sigma in µm: $one states no pixel size" filter "$one" --sigma 2um -o "$image"
+exits 1 "$one: has no channel 3, expected channel 0" filter "$one" --channel 3 -o "$image"
+exits 2 "time 0: $one is an image, which has no times or slices" filter "$one" --time 0 -o "$image"
+exits 2 "axes TYX: $folder/movie.tif is not an array" filter "$folder/movie.tif" --axes TYX --frame 0 -o "$image"
+exits 1 "--size: $planes ends at z 4, expected 3 or less" stitch "$planes" --block 1,0,0 --size 3,64,64 -o "$image"
+exits 2 "--block: $planes has 4 planes, expected three numbers" stitch "$planes" --block 1,0 -o "$image"
+exits 2 "--block 0,0,0: cuts along no axis" stitch "$planes" --block 0,0,0 -o "$image"
+exits 2 "--allow-gaps has no effect here: one volume has no gaps" stitch "$planes" --block 1,0,0 --allow-gaps -o "$image"
+exits 2 "--allow-external has no effect here: only HDF5 and Zarr" filter "$one" --allow-external -o "$image"
+exits 2 "out.npy: NPY files have no levels of lower resolution" label "$one" --pyramid -o "$image"
+exits 2 "out.npy: NPY files have no levels of lower resolution" label "$noise" --pyramid -o "$image"
+exits 2 "out.npy: NPY files have no levels of lower resolution" apply "$motions" "$folder/movie.tif" --pyramid -o "$image"
+exits 2 "--neighbours 6: $one is an image, expected 4 or 8" label "$one" --neighbours 6 -o "$image"
+for command in "apply $motions $folder/movie.tif" "filter $one" "label $one" "contours $one" "synthesize --image $one"; do
+    exits 2 "$folder/out.xyz: " $command -o "$folder/out.xyz"
+done
 
 # Messages quote only parts of long inputs.
 long=$folder/long.txt

@@ -207,7 +207,7 @@ refuses 2 "derivative 'z'" "$work/u8.npy" --before z@1
 refuses 2 '--grid 2by2: expected WIDTHxHEIGHT' "$work/u8.npy" --ranks 4 --grid 2by2
 refuses 2 'one row of 200000 samples' "$work/wide.npy" --memory 1
 refuses 1 '<c8' "$work/complex.npy"
-refuses 2 'frame 2 of .* does not exist: the series has 2' "$work/cube.npy" --frame 2
+refuses 1 'frame 2 of .* does not exist: the series has 2' "$work/cube.npy" --frame 2
 refuses 1 'short.npy' "$work/short.npy"
 refuses 1 'cut.npy' "$work/cut.npy"
 refuses 1 'is not of a known frame format' "$SEXTANT"

@@ -22,6 +22,7 @@ namespace sextant::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr std::int64_t rows = 5, columns = 7;
 const std::vector<std::int64_t> sides{2, 3, 4, rows, columns};
@@ -133,7 +134,11 @@ TEST_F(NamedAxes, ThatDoNotFitAreRefused) {
                     HasSubstr(std::string(name) == "f.npy" ? "Fortran" : "has no time 1"));
     }
     write_pattern(folder.path("a.mrc"), {2, {7, 5}, Sample::u16});
-    EXPECT_THAT(refusal("a.mrc", {.axes = "ZYX"}), HasSubstr("is not an array of NPY, HDF5"));
+    EXPECT_THAT([&] { format::open_frames(folder.path("a.mrc"), {.axes = "ZYX"}); },
+                ThrowsMessage<InvalidTask>(HasSubstr("is not an array of NPY, HDF5")));
+    write_pattern(folder.path("one.npy"), {1, {7, 5}, Sample::u16});
+    EXPECT_THAT([&] { format::open_frames(folder.path("one.npy"), {.time = 0}); },
+                ThrowsMessage<InvalidTask>(HasSubstr("is an image, which has no times or slices")));
     EXPECT_THROW(format::open_frames(folder.path("c.npy"), {.slice = 0, .time = 0}), InvalidTask);
 }
 

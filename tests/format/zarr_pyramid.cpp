@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Levels of half the resolution in stores of Zarr.
+#include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
 #include <algorithm>
@@ -21,8 +22,10 @@ namespace {
 
 using format::SinkOptions;
 using format::StackAxis;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Frames, rows and columns of samples.
 template <class T>
@@ -270,12 +273,13 @@ TEST_F(ZarrPyramid, appears_whole_or_not_at_all_and_replaces_one_of_other_depth)
 
 TEST_F(ZarrPyramid, is_refused_for_other_formats) {
     for (const std::string name : {"a.npy", "a.tif", "a.mrc", "a.png"}) {
-        const std::string message = failure([&] {
-            format::create_frames(folder.path(name), {1, {9, 9}, Sample::u16},
-                                  options(StackAxis::slices, false));
-        });
-        EXPECT_THAT(message, HasSubstr(name + ": "));
-        EXPECT_THAT(message, HasSubstr("no levels of lower resolution"));
+        EXPECT_THAT(
+            [&] {
+                format::create_frames(folder.path(name), {1, {9, 9}, Sample::u16},
+                                      options(StackAxis::slices, false));
+            },
+            ThrowsMessage<InvalidTask>(
+                AllOf(HasSubstr(name + ": "), HasSubstr("no levels of lower resolution"))));
     }
     EXPECT_EQ(folder.entries(), 0);
 }

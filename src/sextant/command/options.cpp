@@ -63,8 +63,11 @@ void naming_options(const Record& options, const std::function<void()>& part) {
         if (text.empty())
             throw;
         throw AgreedFailure(text, failure.fault());
-    } catch (const InvalidData&) {
-        throw; // names the data, not an option
+    } catch (const InvalidData& unfit) {
+        const std::string text = with_options(options, unfit.what());
+        if (text.empty())
+            throw;
+        throw InvalidData(text);
     } catch (const InvalidTask& refused) {
         const std::string text = with_options(options, refused.what());
         if (text.empty())
@@ -232,9 +235,6 @@ void offer_no_probe(Record& record, planner::Probing& probing) {
         .kind = Field::Kind::flag;
 }
 
-bool is_saved(const std::string& plan) {
-    std::error_code unknown;
-    return !plan.empty() && std::filesystem::exists(plan, unknown);
 Effect effect_of_external(std::vector<std::string> inputs) {
     const auto may_refer = [](const std::string& input) {
         if (input.empty())
@@ -257,6 +257,9 @@ Effect effect_of_external(std::vector<std::string> inputs) {
         [inputs = std::move(inputs), may_refer] { return std::ranges::any_of(inputs, may_refer); }};
 }
 
+bool is_saved(const std::string& plan) {
+    std::error_code unknown;
+    return !plan.empty() && std::filesystem::exists(plan, unknown);
 }
 
 Effects effects_of_planning(const std::string& machine) {

@@ -229,7 +229,7 @@ class RegisterRun {
                 summary_.result = SeriesRegistration(communicator_, options_, control())
                                       .run(std::move(source), hooks);
             };
-            naming_options(record_of(options_), [&] { naming_data(path_, run); });
+            naming_data(path_, [&] { naming_options(record_of(options_), run); });
         } catch (const AgreedFailure& failure) {
             std::string text = failure.what();
             if (text.ends_with("or restart"))

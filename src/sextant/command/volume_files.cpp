@@ -5,6 +5,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <cstring>
 #include <filesystem>
@@ -117,7 +118,7 @@ void VolumeLabelFiles::open_parts(const VolumeLabelResult& result, Elements firs
                                        std::memcpy(&stored_, record.data(), sizeof stored_);
                                }));
         if (progress_->text() != text)
-            throw InvalidTask(fmt::format("{}: belongs to another run; remove {} to start from "
+            throw InvalidData(fmt::format("{}: belongs to another run; remove {} to start from "
                                           "scratch",
                                           progress_->path(), folder()));
     }

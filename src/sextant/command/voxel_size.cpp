@@ -2,6 +2,7 @@
 #include "sextant/command/voxel_size.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/format/checks.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ kernel::Scales pixel_size_in(const std::string& unit, const FrameHeader& header,
     const PixelSize& pixel = header.pixel;
     const double stated = format::metres_of(pixel.unit);
     const auto unknown = [&](const std::string& what) {
-        return InvalidTask(
+        return InvalidData(
             fmt::format("sigma in {}: {} states {}, expected a scale in pixels", unit, file, what));
     };
     if (!pixel.known())

@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -62,7 +63,7 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, Re
            : read_as == ReadAs::values && has_value(header()) ? How::packed
                                                               : How::as_floats) {
     if (frame < 0 || frame >= header().frames)
-        throw InvalidTask(fmt::format("frame {} of {} does not exist: the series has {} frames",
+        throw InvalidData(fmt::format("frame {} of {} does not exist: the series has {} frames",
                                       frame, path(), header().frames));
     if (how_ != How::as_floats)
         return;

@@ -141,7 +141,7 @@ void LabelBlocks::measure(std::span<const Elements> size, bool allow_gaps) {
     for (const Volume& volume : volumes_) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             if (!size.empty() && volume.box.high[axis] > size[axis])
-                throw InvalidTask(fmt::format("size: {} ends at {} {}, expected {} or less",
+                throw InvalidData(fmt::format("size: {} ends at {} {}, expected {} or less",
                                               volume.given.name, "zyx"[axis], volume.box.high[axis],
                                               size[axis]));
             sides[axis] = std::max(sides[axis], volume.box.high[axis]);

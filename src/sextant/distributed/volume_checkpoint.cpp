@@ -2,6 +2,7 @@
 #include "sextant/distributed/volume_checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/packing.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ void require_same_run(const std::string& path, std::string_view theirs, std::str
     while (!theirs.empty() || !expected.empty()) {
         const std::string_view line = take_line(theirs), own = take_line(expected);
         if (line != own)
-            throw InvalidTask(fmt::format("{}: belongs to another run, with '{}', expected '{}'; "
+            throw InvalidData(fmt::format("{}: belongs to another run, with '{}', expected '{}'; "
                                           "remove it to start from scratch",
                                           path, line, own));
     }

@@ -151,9 +151,9 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name, const SourceOp
     if (options.every_plane && !source->header().axes.lengths.empty())
         return source;
     if (!options.axes.empty() && source->header().axes.names.empty())
-        throw InvalidFile(name, fmt::format("is not an array of NPY, HDF5 or Zarr, whose axes can "
-                                            "be named: \"{}\"",
-                                            printable(options.axes)));
+        throw InvalidTask(fmt::format("axes {}: {} is not an array of NPY, HDF5 or Zarr, whose "
+                                      "axes can be named",
+                                      printable(options.axes), name));
     const Hyperstack& read = source->header().hyperstack;
     if (options.time && source->header().frames == 1 && read.times == 1 &&
         source->header().axes.names.find('t') == std::string::npos)
@@ -186,9 +186,9 @@ std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHea
     if (!format.create)
         throw InvalidFile(path, fmt::format("{} files can only be read", format.name));
     if (options.pyramid && !format.has_pyramids)
-        throw InvalidFile(path, fmt::format("{} files have no levels of lower resolution for a "
-                                            "pyramid, expected .zarr",
-                                            format.name));
+        throw InvalidTask(fmt::format("{}: {} files have no levels of lower resolution for a "
+                                      "pyramid, expected .zarr",
+                                      path, format.name));
     return format.create(path, header, options);
 }
 

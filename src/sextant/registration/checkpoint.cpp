@@ -2,6 +2,7 @@
 #include "sextant/registration/checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/registration/live_links.hpp"
 
 #include <algorithm>
@@ -64,12 +65,12 @@ void check_file(const Journal& file, const Checkpoint::Identity& identity) {
     for (const auto& [name, value] : identity) {
         const std::string theirs = value_in(*file.text(), name);
         if (theirs != value)
-            throw InvalidTask(
+            throw InvalidData(
                 fmt::format("{}: belongs to another run, whose {} is {}, expected {}; use "
                             "another folder, or restart",
                             file.path(), name, theirs, value));
     }
-    throw InvalidTask(
+    throw InvalidData(
         fmt::format("{}: belongs to another run; use another folder, or restart", file.path()));
 }
 

@@ -4,6 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/canvas.hpp"
 #include "sextant/registration/inversion.hpp"
@@ -372,7 +373,7 @@ class FieldScan {
             if (!here)
                 return;
             if (!frames_[index_of(frame)].left_out.empty())
-                throw InvalidTask(fmt::format("{}: frame {} cannot be the reference: {}",
+                throw InvalidData(fmt::format("{}: frame {} cannot be the reference: {}",
                                               source_.path(), frame,
                                               frames_[index_of(frame)].left_out));
             own = motions_[index_of(frame)].coefficients;

@@ -764,7 +764,7 @@ class Registering {
 
     void check_reference(std::int64_t reference) {
         if (block_.has(reference) && !frame_at(reference).left_out.empty())
-            throw InvalidTask(fmt::format("{}: frame {} cannot be the reference: {}",
+            throw InvalidData(fmt::format("{}: frame {} cannot be the reference: {}",
                                           source_.path(), reference, frame_at(reference).left_out));
     }
 

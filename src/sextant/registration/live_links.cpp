@@ -3,6 +3,7 @@
 
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
 #include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/series_identity.hpp"
 
@@ -88,7 +89,7 @@ LiveLinks::LiveLinks(const std::string& folder, const std::string& conditions) {
                 links_.insert({entry->reference, entry->moved, entry->neighbours != 0});
         }));
     if (*journal_->text() != conditions)
-        throw InvalidTask(fmt::format("{}: belongs to a run with other options or of another "
+        throw InvalidData(fmt::format("{}: belongs to a run with other options or of another "
                                       "series; use another folder, or restart",
                                       journal_->path()));
 }

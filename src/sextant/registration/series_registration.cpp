@@ -48,18 +48,19 @@ constexpr int most_extra_stages = 3; ///< stages that may follow the requested o
 /// Parses a list of numbers and ranges such as "0-9,12". Returns true for the frames listed.
 std::vector<bool> frames_listed(const std::string& list, std::int64_t frames) {
     std::vector<bool> listed(static_cast<std::size_t>(frames));
-    const auto fail = [&](const std::string& why) {
-        throw InvalidTask(fmt::format(
+    const auto refusal = [&](const std::string& why) {
+        return fmt::format(
             "frames {}: {}, expected sound, all, or a list such as 0-9,12 of frames 0 to {}", list,
-            why, frames - 1));
+            why, frames - 1);
     };
+    const auto fail = [&](const std::string& why) { throw InvalidTask(refusal(why)); };
     const auto number = [&](std::string_view text) {
         std::int64_t value = 0;
         const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (failed != std::errc() || end != text.data() + text.size() || text.front() == '-')
             fail(fmt::format("\"{}\" is not a frame number", text));
         if (value >= frames)
-            fail(fmt::format("there is no frame {}", value));
+            throw InvalidData(refusal(fmt::format("there is no frame {}", value)));
         return value;
     };
     for (std::string_view rest = list;;) {
@@ -572,7 +573,7 @@ class SeriesRegistration::Run {
                                 : ""));
         const std::int64_t reference = options_.reference.value_or(0);
         if (reference >= header.frames)
-            throw InvalidTask(fmt::format("reference {}: expected 0 to {}, as {} has {} frames",
+            throw InvalidData(fmt::format("reference {}: expected 0 to {}, as {} has {} frames",
                                           reference, header.frames - 1, source_->path(),
                                           header.frames));
         require_compatible(options_);
@@ -971,7 +972,7 @@ class SeriesRegistration::Run {
         }
         result_.not_averaged = std::ssize(registered_.frames) - std::ssize(averaged_);
         if (averaged_.empty())
-            throw InvalidTask(
+            throw InvalidData(
                 fmt::format("frames {}: none of them is registered", options_.frames));
         for (FrameRegistration& frame : own_) {
             if (frame.left_out.empty() && !has(frame.frame))
