@@ -655,8 +655,9 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
     if found["vanished"]:
         warnings.warn(f"{found['vanished']} samples are so near to 0 that they are 0 in the type of the "
                       "result", stacklevel=3)
-    if found["rounded"]:
-        warnings.warn(found["rounded"], stacklevel=3)
+    for loss in (found["rounded"], found["lost_pixel"]):
+        if loss:
+            warnings.warn(loss, stacklevel=3)
     return (made[0], found["count"]) if options["sum"] else made[0]
 
 

@@ -411,6 +411,8 @@ py::dict align(const Transforms& transforms, const py::object& data,
         sink = std::make_unique<PythonSink>(std::move(result), out, frame_axis, positions, call);
     }
     const std::string path = in_file ? path_of("out", out) : "";
+    const std::string lost_pixel =
+        in_file ? format::remark_on_lost_pixel(path, result) : std::string();
     call.run([&](const Communicator&) {
         if (in_file)
             sink = format::create_array(path, std::move(result));
@@ -425,6 +427,7 @@ py::dict align(const Transforms& transforms, const py::object& data,
     all["outside"] = found.outside;
     all["farthest"] = found.farthest;
     all["vanished"] = found.vanished;
+    all["lost_pixel"] = lost_pixel;
     all["rounded"] = registration::remark_on_rounding(found, header.sample, sample, align);
     if (align.sum)
         all["count"] = py::array_t<float>(

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Series in files; hyperspy, dask, zarr and h5py; plots; the machine."""
+import json
 import os
 import pathlib
 import pickle
 import subprocess
 import sys
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -424,3 +426,77 @@ def test_warnings_arrive_as_warnings(recwarn):
     sextant.simulate("compositing", algorithm="direct-send", ranks=4, clock=True,
                      platform="fat-tree-144-calibrated")
     assert not recwarn.list
+
+
+def write_zarr(path, array, unit, first_axis):
+    """OME-Zarr with pixels of 0.5 by 0.5 of a unit."""
+    names = [first_axis, "y", "x"][3 - array.ndim:]
+    kinds = {"t": "time", "z": "space", "y": "space", "x": "space"}
+    axes = [{"name": name, "type": kinds[name], **({"unit": unit} if unit and name != "t" else {})}
+            for name in names]
+    level = path / "0"
+    level.mkdir(parents=True)
+    (path / ".zgroup").write_text('{"zarr_format": 2}')
+    (path / ".zattrs").write_text(json.dumps({"multiscales": [{
+        "version": "0.4", "axes": axes, "datasets": [{"path": "0", "coordinateTransformations": [
+            {"type": "scale", "scale": [2 if name == "t" else .5 for name in names]}]}]}]}))
+    (level / ".zarray").write_text(json.dumps({
+        "zarr_format": 2, "shape": array.shape, "chunks": array.shape, "dtype": array.dtype.str,
+        "compressor": None, "fill_value": 0, "order": "C", "filters": None,
+        "dimension_separator": "/"}))
+    chunk = level.joinpath(*["0"] * array.ndim)
+    chunk.parent.mkdir(parents=True, exist_ok=True)
+    chunk.write_bytes(array.tobytes())
+    return path
+
+
+@pytest.mark.parametrize("unit", ["nanometer", "micrometer", "1/nm", "mrad", ""])
+def test_a_pixel_size_is_kept_or_a_warning_says_that_it_is_not(tmp_path, program, movie, unit):
+    """For every command and format of files."""
+    frames = movie[:3, :96, :96].copy()
+    image = write_zarr(tmp_path / "image.zarr", frames[0], unit, "t")
+    series = write_zarr(tmp_path / "series.zarr", frames, unit, "t")
+    whole = write_zarr(tmp_path / "whole.zarr", (100 * frames).astype("i4"), unit, "t")
+    volume = write_zarr(tmp_path / "volume.zarr", frames, unit, "z")
+    labels = write_zarr(tmp_path / "labels.zarr", (frames > 0).astype("u1"), unit, "z")
+    plane = write_zarr(tmp_path / "plane.zarr", (frames[0] > 0).astype("u1"), unit, "t")
+    transforms = tmp_path / "transforms.json"
+    transforms.write_text(json.dumps({
+        "kind": "sextant transforms", "version": 1, "series": "", "model": "rigid", "reference": 0,
+        "width": 96, "height": 96, "frames": [{"frame": i, "alpha": 0, "tx": i, "ty": 0}
+                                              for i in range(3)]}))
+
+    def commands(suffix):
+        out = tmp_path / f"out{suffix}"
+        yield ["apply", transforms, series, "-o", out], out
+        yield ["apply", transforms, whole, "-o", out, "--by", "shift"], out
+        yield ["apply", transforms, series, "-o", out, "--sum"], out
+        yield ["filter", image, "-o", out, "--derivatives", "smooth"], out
+        yield ["filter", volume, "-o", out, "--derivatives", "smooth"], out
+        yield ["label", plane, "-o", out], out
+        yield ["label", labels, "-o", out, "--neighbours", "6"], out
+        yield ["stitch", labels, "-o", out, "--block", "3,48,48"], out
+        yield ["register", series, "-o", tmp_path / "folder", f"--aligned={out}"], out
+        if suffix in (".tif", ".mrc"):
+            yield (["register", series, "-o", tmp_path / "folder", "--format", suffix[1:]],
+                   tmp_path / f"folder/average{suffix}")
+    kept = sextant.open_series(series).pixel_size
+    assert kept.x == .5
+    for suffix in (".tif", ".mrc", ".h5", ".nii", ".zarr"):
+        for arguments, out in commands(suffix):
+            done = subprocess.run([program, *arguments], capture_output=True, text=True)
+            if suffix == ".mrc" and "can be written as" in done.stderr:
+                continue  # labels
+            assert done.returncode == 0, done.stderr
+            found = sextant.open_series(out).pixel_size
+            same = found.known and (found.unit == kept.unit or unit.endswith("meter"))
+            said = done.stderr.count(f"{suffix}: the pixel size of 0.5 ")
+            assert said == (0 if same else 1), (arguments, found, done.stderr)
+        out = tmp_path / f"python{suffix}"
+        for by in ("bilinear", "shift"):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                sextant.apply(transforms, series, out=out, by=by)
+            found = sextant.open_series(out).pixel_size
+            same = found.known and (found.unit == kept.unit or unit.endswith("meter"))
+            assert len(caught) == (0 if same else 1), (suffix, found)

@@ -137,6 +137,9 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
     options.pyramid = command.image.pyramid;
     if (array.has_slices())
         options.axis = format::StackAxis::slices;
+    if (const std::string lost = format::remark_on_lost_pixel(command.output, header, options);
+        !lost.empty())
+        print_warnings(std::array{lost});
     const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header, options);
     registration::FlybackGaps without_flyback(*source, transforms.flyback());
     registration::Resampler resampler(without_flyback);

@@ -218,6 +218,7 @@ class FilterRun {
                                  .sample =
                                      computed_sample(summary_.output, source_->stored(), offset),
                                  .pixel = source_->header().pixel};
+        warn({format::remark_on_lost_pixel(summary_.output, header)});
         sink_ = std::make_unique<PlaneSink>(
             format::create_frames(summary_.output, header, {format::StackAxis::slices}), offsets,
             filtering.scales(source_->scale()));
@@ -250,6 +251,7 @@ class FilterRun {
             header.channels = 1;
             header.remarks = {};
             header.hyperstack = {};
+            warn({format::remark_on_lost_pixel(path, header)});
             volumes_.push_back({format::create_frames(path, header, {format::StackAxis::slices}),
                                 offsets[k], scales[k]});
         }

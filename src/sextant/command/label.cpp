@@ -149,6 +149,7 @@ class LabelRun {
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<FrameSink> sink_;
+    std::string lost_pixel_;                // a warning that the output lacks the pixel size, or ""
     std::optional<LabelOverview> overview_; ///< set only for a report page
     std::optional<Labelling> labelling_;
     LabelResult result_;
@@ -188,6 +189,7 @@ void LabelRun::open() {
     format::SinkOptions options;
     options.label_image = true;
     options.pyramid = command_.pyramid;
+    lost_pixel_ = format::remark_on_lost_pixel(command_.output, header, options);
     sink_ = format::create_frames(command_.output, header, options);
     if (shows())
         overview_.emplace(overview_of(*open_image(command_.source, ReadAs::scaled)));
@@ -224,6 +226,8 @@ std::vector<std::string> LabelRun::remarks() const {
     std::vector<std::string> remarks = source_->header().remarks;
     if (result_.nan > 0)
         remarks.push_back(fmt::format("{} pixels are NaN: background", result_.nan));
+    if (!lost_pixel_.empty())
+        remarks.push_back(lost_pixel_);
     return remarks;
 }
 

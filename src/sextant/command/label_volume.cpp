@@ -64,6 +64,10 @@ void LabelVolumeRun::open_files() {
     const auto outputs = files_named(
         {command_.output, command_.table, command_.reports.json, command_.reports.report});
     check_frames_name(command_.output, Sample::u32);
+    FrameHeader labels = volume_->header();
+    labels.sample = Sample::u32;
+    if (std::string lost = format::remark_on_lost_pixel(command_.output, labels); !lost.empty())
+        remarks_.push_back(std::move(lost));
     std::vector<std::string> inputs = files_read(command_.source, "");
     for (const std::string& file : command_.intensity.files())
         inputs.push_back(file);

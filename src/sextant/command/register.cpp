@@ -29,6 +29,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -248,7 +249,15 @@ class RegisterRun {
         const std::string path = path_of(fmt::format("{}.{}", name, command_.format));
         header.sample = computed_sample(path, from, offset);
         summary_.files.push_back(path);
+        warn_of_lost_pixel(path, header);
         return format::create_frames(path, header);
+    }
+
+    /// Warns once for each format whose files lack the pixel size.
+    void warn_of_lost_pixel(const std::string& path, const FrameHeader& header) {
+        std::string lost = format::remark_on_lost_pixel(path, header);
+        if (!lost.empty() && lossy_formats_.insert(std::filesystem::path(path).extension()).second)
+            summary_.warnings.push_back(std::move(lost));
     }
 
     /// Writes an image. If its samples are f64, adds the offset of the series again; pixels without
@@ -272,6 +281,9 @@ class RegisterRun {
     std::unique_ptr<FrameSink> aligned(RegisteredFrames& frames, double offset) {
         AlignedStack& stack = summary_.aligned;
         const auto numbers = frames.numbers();
+        FrameHeader header = header_;
+        header.sample = stack.sample;
+        warn_of_lost_pixel(stack.path, header);
         AlignedWriter writer(stack, header_, numbers, offset);
         for (const std::int64_t frame : numbers)
             writer.write(frames.aligned(frame));
@@ -432,8 +444,9 @@ class RegisterRun {
     Progress progress_;
     RegistrationOptions options_;
     bool prepares_ = false;
-    FrameHeader header_;               ///< header of the series
-    std::string path_;                 ///< path of the series
+    FrameHeader header_;                            ///< header of the series
+    std::string path_;                              ///< path of the series
+    std::set<std::filesystem::path> lossy_formats_; ///< extensions of warn_of_lost_pixel()
     std::vector<std::string> earlier_; ///< files of an earlier run in the output folder
     RegisterSummary summary_;
 };

@@ -116,6 +116,7 @@ class StitchCommandRun {
     std::vector<std::string> files_; // that are read
     std::optional<distributed::LabelBlocks> blocks_;
     std::unique_ptr<FrameSink> sink_;
+    std::vector<std::string> remarks_;
     StitchResult result_;
 };
 
@@ -181,6 +182,10 @@ void StitchCommandRun::open() {
     options.label_image = true;
     if (header.frames > 1)
         options.axis = format::StackAxis::slices;
+    remarks_ = blocks_->remarks();
+    if (std::string lost = format::remark_on_lost_pixel(command_.output, header, options);
+        !lost.empty())
+        remarks_.push_back(std::move(lost));
     sink_ = format::create_frames(command_.output, header, options);
 }
 
@@ -228,7 +233,7 @@ std::string StitchCommandRun::json() const {
                      {"options", record_of(options)}};
     record.include(record_of(result_))
         .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}})
-        .include(provenance_of_run(blocks_->remarks()));
+        .include(provenance_of_run(remarks_));
     return to_json(record);
 }
 
@@ -240,7 +245,7 @@ void StitchCommandRun::finish() {
     if (!command_.joins.empty())
         write_text(command_.joins, joins());
     progress_.clear();
-    write_reports(command_.reports, blocks_->remarks(), json(), text(), "");
+    write_reports(command_.reports, remarks_, json(), text(), "");
     together.commit();
 }
 

@@ -108,8 +108,13 @@ const ArrayFormat* find_array_format(const std::string& path) {
 }
 
 /// Writes an array as planes, whose axes the format must know.
-std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader header,
-                                         SinkOptions options) {
+/// Planes of the axes y and x, and how a file stores them.
+struct Planes {
+    FrameHeader header;
+    SinkOptions options;
+};
+
+Planes planes_of(const std::string& path, const ArrayHeader& header, SinkOptions options) {
     const std::size_t axes = header.lengths.size();
     FrameHeader frames;
     frames.frames = 1;
@@ -144,7 +149,13 @@ std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader he
         options.axis = StackAxis::slices;
     if (planes.size() > 1 || (planes.size() == 1 && planes.front().letter == 'c' && tiff))
         options.planes = planes;
-    return array_of_planes(create_frames(path, frames, options), std::move(header));
+    return {std::move(frames), std::move(options)};
+}
+
+std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader header,
+                                         const SinkOptions& options) {
+    const Planes planes = planes_of(path, header, options);
+    return array_of_planes(create_frames(path, planes.header, planes.options), std::move(header));
 }
 
 } // namespace
@@ -206,8 +217,14 @@ std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader hea
 }
 
 std::string remark_on_lost_pixel(const std::string& path, const ArrayHeader& header) {
+    if (!header.pixel.known())
+        return "";
     const ArrayFormat* const format = find_array_format(path);
-    if (!header.pixel.known() || !format || !format->keeps_pixel)
+    if (!format || !format->create) {
+        const Planes planes = planes_of(path, header, {});
+        return remark_on_lost_pixel(path, planes.header, planes.options);
+    }
+    if (!format->keeps_pixel)
         return "";
     if (format->keeps_pixel(header)) {
         const auto& names = header.names; // y and x are the last ones

@@ -32,16 +32,21 @@ namespace {
                       "can only be read; arrays of Zarr are written with the extension .zarr");
 }
 
+bool keeps_lengths(const FrameHeader& header, const SinkOptions&) {
+    return metres_of(header.pixel.unit) > 0;
+}
+
 constexpr std::array frame_formats{
     FrameFormat{"TIFF", ".tif .tiff .btf",
                 "stacks, BigTIFF, strips or tiles, integers and floats; axes of ImageJ and OME",
-                open_tiff, create_tiff, "u8 i8 u16 i16 u32 i32 f32"},
+                open_tiff, create_tiff, "u8 i8 u16 i16 u32 i32 f32", nullptr, nullptr, false,
+                tiff_keeps_pixel},
     FrameFormat{
         "MRC",
         ".mrc .mrcs .map .st .ali .rec .ccp4 .mrc.gz .mrcs.gz .map.gz .mrc.bz2 .mrcs.bz2 "
         ".map.bz2",
         "stacks and volumes, modes 0, 1, 2, 6, 12, 101, both byte orders, compressed or not",
-        open_mrc, create_mrc, "i8 i16 u16 f16 f32"},
+        open_mrc, create_mrc, "i8 i16 u16 f16 f32", nullptr, nullptr, false, keeps_lengths},
     FrameFormat{"DigitalMicrograph", ".dm3 .dm4", "the largest image; further axes are frames",
                 open_dm},
     FrameFormat{"SER", ".ser", "series of images written by TIA", open_ser},
@@ -49,10 +54,11 @@ constexpr std::array frame_formats{
                 create_npy, "any"},
     FrameFormat{"NIfTI", ".nii .nii.gz",
                 "volumes and their series, versions 1 and 2, compressed or not", open_nifti,
-                create_nifti, "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64"},
+                create_nifti, "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64", nullptr, nullptr, false,
+                nifti_keeps_pixel},
     FrameFormat{"HDF5", ".h5 .hdf5",
                 "EMD of Velox and Berkeley, HyperSpy, or a dataset: movie.h5::/images", open_hdf5,
-                create_hdf5, "any"},
+                create_hdf5, "any", nullptr, nullptr, false, keeps_lengths},
     FrameFormat{"EMD, HyperSpy, NeXus", ".emd .hspy .nxs",
                 "HDF5 files of microscopes and their software", open_hdf5},
     FrameFormat{"Zarr", ".zarr", "version 2, OME-Zarr 0.4, or an array in a group: volume.zarr::0",
@@ -190,6 +196,18 @@ std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHea
                                       "pyramid, expected .zarr",
                                       path, format.name));
     return format.create(path, header, options);
+}
+
+std::string remark_on_lost_pixel(const std::string& path, const FrameHeader& header,
+                                 const SinkOptions& options) {
+    const FrameFormat* const format = find_frame_format(path);
+    if (!header.pixel.known() || !format || !format->keeps_pixel ||
+        format->keeps_pixel(header, options))
+        return "";
+    const std::string& unit = header.pixel.unit;
+    return fmt::format("{}: the pixel size of {:.6g}{} is not stored: this format has a place for "
+                       "it only with a unit of length",
+                       path, header.pixel.x, unit.empty() ? " without a unit" : " " + unit);
 }
 
 std::unique_ptr<FrameParts> create_frame_parts(const std::string& path, const FrameHeader& header,

@@ -106,7 +106,10 @@ struct FrameFormat {
                                                 const SinkOptions& options) = nullptr;
 
     bool has_pyramids = false; ///< true if `create` can write levels of half the resolution
-    Reserved<> reserved = {};
+    /// True if a file that `create` writes states the pixel size of the header. Null if the format
+    /// keeps every pixel size, or none.
+    bool (*keeps_pixel)(const FrameHeader& header, const SinkOptions& options) = nullptr;
+    Reserved<7> reserved = {};
 
     bool is_folder() const { return require_writable != nullptr; }
 };
@@ -145,6 +148,10 @@ std::string format_of_frames(const std::string& name);
 /// Creates a sink of the format given by the extension of `path`. Throws InvalidFile.
 std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options = {});
+/// A warning that a file written by create_frames() lacks the pixel size in the header, although
+/// its format holds others; "" if it does not lack it.
+std::string remark_on_lost_pixel(const std::string& path, const FrameHeader& header,
+                                 const SinkOptions& options = {});
 
 /// The same in parts; null if the format is unknown, or is written in order.
 std::unique_ptr<FrameParts> create_frame_parts(const std::string& path, const FrameHeader& header,

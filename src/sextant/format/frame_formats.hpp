@@ -96,6 +96,7 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
 /// with planes as far apart as columns, and the frame interval.
 std::unique_ptr<FrameSink> create_nifti(const std::string& path, const FrameHeader& header,
                                         const SinkOptions& options);
+bool nifti_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
 
 /// NumPy arrays of two or more axes: the last two are rows and columns, all others are frames.
 /// Elements are integers of 8 to 64 bits, floats of 16 to 64 bits or bools, in C or Fortran order
@@ -144,6 +145,7 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
 /// axis and frame interval are written; labels of frames only for ImageJ.
 std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
+bool tiff_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
 
 /// Zarr version 2: a folder that is an array or a group of arrays. An array has two or more axes:
 /// the last two are rows and columns, all others are frames. Elements are integers of 8 to 64 bits,

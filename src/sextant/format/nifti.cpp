@@ -393,15 +393,20 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
 
 namespace {
 
+/// True if the header of a file states this pixel size.
+bool has_place_for(const PixelSize& pixel) {
+    return pixel.unit.empty() || metres_of(pixel.unit) > 0;
+}
+
 /// The grid of a series that has none: the axes are those of the voxels, and the first voxel is the
 /// origin. nibabel and others would otherwise place the origin in the centre and flip an axis. An
 /// unknown size is written as 1 without a unit, and so is one in a unit that is no length.
 VolumeGrid nifti_grid_of(const PixelSize& pixel, double slice_distance) {
     VolumeGrid grid;
     grid.spacing = {1, 1, 1};
-    const double metres = metres_of(pixel.unit);
-    if (!pixel.known() || (metres == 0 && !pixel.unit.empty()))
+    if (!pixel.known() || !has_place_for(pixel))
         return grid;
+    const double metres = metres_of(pixel.unit);
     grid.unit = pixel.unit;
     double scale = 1;
     const bool written = std::any_of(nifti_lengths.begin(), nifti_lengths.end(),
@@ -465,6 +470,10 @@ NiftiHeader nifti_header_of(const FrameHeader& header, StackAxis axis) {
 }
 
 } // namespace
+
+bool nifti_keeps_pixel(const FrameHeader& header, const SinkOptions&) {
+    return header.grid || has_place_for(header.pixel);
+}
 
 std::unique_ptr<FrameSink> create_nifti(const std::string& path, const FrameHeader& header,
                                         const SinkOptions& options) {

@@ -346,6 +346,12 @@ class TiffSink : public FrameSink {
 
 } // namespace
 
+bool tiff_keeps_pixel(const FrameHeader& header, const SinkOptions& options) {
+    SinkOptions without_labels = options;
+    without_labels.labels.clear();
+    return TiffLayout(header, without_labels).keeps_pixel();
+}
+
 std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options) {
     check_sink(

@@ -399,6 +399,10 @@ void TiffLayout::choose_kind() {
     describe();
 }
 
+bool TiffLayout::keeps_pixel() const {
+    return imagej_ ? pixel_.known() && !pixel_.unit.empty() : metres_of(header_.pixel.unit) > 0;
+}
+
 void TiffLayout::place_parts() {
     text_at_ = header_bytes() + directory_bytes(true);
     resolution_at_ = aligned(text_at_ + static_cast<Bytes>(text_.size()) + 1, 8);

@@ -50,6 +50,8 @@ class TiffLayout {
 
     bool big() const { return big_; }
     bool for_imagej() const { return imagej_; }
+    /// True if the file states the pixel size of the header.
+    bool keeps_pixel() const;
     /// The number of frames with a directory: all frames, or only the first.
     std::int64_t directories() const { return directories_; }
 
