@@ -240,16 +240,13 @@ AlignedWriter::AlignedWriter(const AlignedStack& stack, const FrameHeader& serie
     header.sample = stack.sample;
     header.pixel = series.pixel;
     header.frame_interval = frame_interval_of(series, frames);
-    resize_buffer(samples_,
-                  static_cast<std::size_t>(header.shape.elements() * size_of(stack.sample)));
     sink_ = format::create_frames(stack.path, header,
                                   {format::StackAxis::time, labels_of(series, frames)});
 }
 
-void AlignedWriter::write(std::span<const float> pixels) {
-    if (static_cast<Elements>(pixels.size()) != stack_.area.shape.elements())
-        throw std::logic_error("an aligned frame has not the shape of the stack");
-    to_stack_samples(stack_.sample, offset_, stack_.gap, pixels, samples_);
+void AlignedWriter::write(std::span<const float> rows) {
+    resize_buffer(samples_, rows.size() * static_cast<std::size_t>(size_of(stack_.sample)));
+    to_stack_samples(stack_.sample, offset_, stack_.gap, rows, samples_);
     sink_->write_samples(samples_);
 }
 

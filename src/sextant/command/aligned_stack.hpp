@@ -78,8 +78,9 @@ class AlignedWriter {
     AlignedWriter(const AlignedStack& stack, const FrameHeader& series,
                   std::span<const std::int64_t> frames, double offset);
 
-    /// Appends a frame, given in the area of the stack.
-    void write(std::span<const float> pixels);
+    /// Appends rows of the area of the stack: those of the first frame, then of the second one, and
+    /// so on.
+    void write(std::span<const float> rows);
     /// Returns the sink, to be committed.
     std::unique_ptr<FrameSink> finish() { return std::move(sink_); }
 

@@ -286,7 +286,7 @@ class RegisterRun {
         warn_of_lost_pixel(stack.path, header);
         AlignedWriter writer(stack, header_, numbers, offset);
         for (const std::int64_t frame : numbers)
-            writer.write(frames.aligned(frame));
+            frames.aligned(frame, [&](std::span<const float> rows) { writer.write(rows); });
         summary_.files.push_back(stack.path);
         const bool inside = !command_.aligned.is_file();
         summary_.transforms.aligned_file = AlignedFile{

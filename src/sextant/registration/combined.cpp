@@ -12,6 +12,7 @@
 #include "sextant/registration/canvas.hpp"
 #include "sextant/registration/partition.hpp"
 #include "sextant/registration/pixel_medians.hpp"
+#include "sextant/registration/ring_correlation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -144,15 +145,28 @@ constexpr std::size_t run_length = 64;
 } // namespace
 
 /// Reads the rows that interpolation between `lowest` and `highest` needs, at least two.
-void Resampler::read(std::int64_t frame, double lowest, double highest) {
+/// `continued`: rows of the same frame are held, and are not read again where they are needed.
+void Resampler::read(std::int64_t frame, double lowest, double highest, bool continued) {
     const ImageShape shape = source_.header().shape;
     const auto row = [&](double y) {
         return static_cast<std::int64_t>(
             std::clamp(std::floor(y), 0., static_cast<double>(shape.height - 2)));
     };
-    held_ = {row(lowest - 1), row(highest + 1) + 2}; // one more row on each side, for rounding
-    resize_buffer(samples_, static_cast<std::size_t>(held_.count() * shape.width));
-    source_.read_rows(frame, held_, samples_);
+    // One more row on each side, for rounding.
+    const Rows needed{row(lowest - 1), row(highest + 1) + 2};
+    const auto size = static_cast<std::size_t>(needed.count() * shape.width);
+    Rows missing = needed;
+    if (continued && size <= samples_.capacity() && needed.first >= held_.first &&
+        needed.first < held_.last && needed.last >= held_.last) {
+        missing.first = held_.last;
+        std::copy(samples_.begin() + (needed.first - held_.first) * shape.width,
+                  samples_.begin() + held_.count() * shape.width, samples_.begin());
+    }
+    held_ = needed;
+    resize_buffer(samples_, size);
+    source_.read_rows(
+        frame, missing,
+        std::span(samples_).last(static_cast<std::size_t>(missing.count() * shape.width)));
 }
 
 float Resampler::sample(Point at) const {
@@ -291,6 +305,27 @@ PixelArea reached_part(const Transform& transform, const PixelArea& area, ImageS
 
 bool Resampler::show(std::int64_t frame, const Transform& transform, const PixelArea& area,
                      std::span<float> to) {
+    return show(frame, transform, area, to, false);
+}
+
+void Resampler::show_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
+                          std::vector<float>& buffer, const RowsShown& take) {
+    constexpr Elements at_a_time = Elements{1} << 22;
+    const Elements step =
+        std::max<Elements>(1, at_a_time / std::max<Elements>(1, area.shape.width));
+    bool continued = false;
+    for (Elements row = 0; row < area.shape.height; row += step) {
+        const Elements count = std::min(step, area.shape.height - row);
+        resize_buffer(buffer, static_cast<std::size_t>(count * area.shape.width));
+        continued = show(frame, transform, {area.x, area.y + row, {area.shape.width, count}},
+                         buffer, continued) ||
+                    continued;
+        take(buffer);
+    }
+}
+
+bool Resampler::show(std::int64_t frame, const Transform& transform, const PixelArea& area,
+                     std::span<float> to, bool continued) {
     const ImageShape shape = source_.header().shape;
     if (static_cast<Elements>(to.size()) != area.shape.elements())
         throw std::logic_error("the size of the buffer differs from that of the requested area");
@@ -305,7 +340,7 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
     float* const first_row = to.data() + (part.y - area.y) * area.shape.width + (part.x - area.x);
     const auto show_by = [&](const auto& phi, const auto& fill_row) {
         const auto [lowest, highest] = reach(phi, part, shape);
-        read(frame, lowest, highest);
+        read(frame, lowest, highest, continued);
         const Bands bands(part.shape.height);
         run_parts(team_, bands.count(), [&](int band, int) {
             std::vector<Point> places(width);
@@ -368,22 +403,31 @@ namespace {
 /// all passes.
 class Band {
   public:
-    /// `most`: the largest number of pixels of a pass.
-    Band(Elements most, std::size_t frames, const CombineOptions& options, Team* team)
-        : team_(team) {
-        const auto size = static_cast<std::size_t>(most);
+    /// `most`: the largest number of rows of a pass. `middle`: the area of the halves; empty
+    /// without halves.
+    Band(Elements width, Elements most, const PixelArea& middle, std::size_t frames,
+         const CombineOptions& options, Team* team)
+        : width_(width), middle_(middle), team_(team) {
+        const auto size = static_cast<std::size_t>(most * width);
+        const auto second_size = static_cast<std::size_t>(std::min(most, middle.shape.height)) *
+                                 static_cast<std::size_t>(width);
         shown_ = make_room<float>(size);
         sums_ = make_room<double>(size);
         weights_ = make_room<double>(options.contributions.empty() ? 0 : size);
         counts_ = make_room<std::uint32_t>(size);
-        second_sums_ = make_room<double>(options.halves ? size : 0);
-        second_weights_ = make_room<double>(second_sums_.size());
+        second_sums_ = make_room<double>(second_size);
+        second_weights_ = make_room<double>(second_size);
         values_ = make_room<float>(options.median ? size * frames : 0);
     }
 
-    /// Starts a pass over this number of pixels.
-    void begin(Elements pixels) {
-        pixels_ = static_cast<std::size_t>(pixels);
+    /// Starts a pass over these rows of the area.
+    void begin(Rows rows) {
+        rows_ = rows;
+        pixels_ = static_cast<std::size_t>(rows.count() * width_);
+        of_halves_ = {std::clamp(middle_.y, rows.first, rows.last),
+                      std::clamp(middle_.y + middle_.shape.height, rows.first, rows.last)};
+        std::ranges::fill(in_halves(second_sums_), 0);
+        std::ranges::fill(in_halves(second_weights_), 0);
         for_each_block([&](std::size_t first, std::size_t last) {
             const auto clear = [&](auto numbers) {
                 if (!numbers.empty())
@@ -392,8 +436,6 @@ class Band {
             clear(sums_);
             clear(weights_);
             clear(counts_);
-            clear(second_sums_);
-            clear(second_weights_);
         });
     }
 
@@ -425,8 +467,10 @@ class Band {
         });
     }
 
-    /// Stores the results of the pass in `combined`, from pixel `before` on.
-    void finish(Combined& combined, std::size_t before) {
+    /// Stores the results of the pass in `combined`, which holds the results from row `first_row`
+    /// of the area on.
+    void finish(Combined& combined, Elements first_row) {
+        const auto before = static_cast<std::size_t>((rows_.first - first_row) * width_);
         for_each_block([&](std::size_t first, std::size_t last) {
             for (std::size_t pixel = first; pixel < last; ++pixel) {
                 const std::size_t count = counts_[pixel];
@@ -437,16 +481,24 @@ class Band {
                     weights_.empty() ? static_cast<double>(count) : weights_[pixel];
                 if (count > 0 && weight > 0)
                     combined.mean[before + pixel] = static_cast<float>(sums_[pixel] / weight);
-                if (second_sums_.empty())
-                    continue;
-                const double second = second_weights_[pixel]; // 0 / 0 is NaN
-                combined.halves[0][before + pixel] =
-                    static_cast<float>((sums_[pixel] - second_sums_[pixel]) / (weight - second));
-                combined.halves[1][before + pixel] =
-                    static_cast<float>(second_sums_[pixel] / second);
             }
             if (!values_.empty())
                 find_medians(first, last, std::span(combined.median).subspan(before));
+        });
+        const Elements first_of_halves = std::max(middle_.y, first_row);
+        run_parts(team_, static_cast<int>(of_halves_.count()), [&](int row, int) {
+            const Elements side = middle_.shape.width, y = of_halves_.first + row;
+            auto second = static_cast<std::size_t>(row * width_ + middle_.x);
+            auto pixel = static_cast<std::size_t>((y - rows_.first) * width_ + middle_.x);
+            auto to = static_cast<std::size_t>((y - first_of_halves) * side);
+            for (Elements x = 0; x < side; ++x, ++second, ++pixel, ++to) {
+                const double sum = second_sums_[second], weight = second_weights_[second];
+                const double all =
+                    weights_.empty() ? static_cast<double>(counts_[pixel]) : weights_[pixel];
+                combined.halves[0][to] =
+                    static_cast<float>((sums_[pixel] - sum) / (all - weight)); // 0 / 0 is NaN
+                combined.halves[1][to] = static_cast<float>(sum / weight);
+            }
         });
     }
 
@@ -488,13 +540,22 @@ class Band {
             ++counts_[pixel];
     }
 
+    /// The numbers of the pass that belong to rows of the halves.
+    std::span<double> in_halves(std::span<double> numbers) const {
+        return numbers.first(static_cast<std::size_t>(of_halves_.count() * width_));
+    }
+
+    /// Adds those of some shown pixels that are in rows of the halves.
     void add_to_second(std::size_t first, std::size_t last, const Contribution& contribution) {
-        for (std::size_t pixel = first; pixel < last; ++pixel) {
+        const auto before = static_cast<std::size_t>((of_halves_.first - rows_.first) * width_);
+        const auto end = static_cast<std::size_t>((of_halves_.last - rows_.first) * width_);
+        last = std::min(last, end);
+        for (std::size_t pixel = std::max(first, before); pixel < last; ++pixel) {
             const double value =
                 contribution.gain * static_cast<double>(shown_[pixel]) + contribution.offset;
             const bool finite = std::isfinite(value);
-            second_sums_[pixel] += finite ? contribution.weight * value : 0;
-            second_weights_[pixel] += finite ? contribution.weight : 0;
+            second_sums_[pixel - before] += finite ? contribution.weight * value : 0;
+            second_weights_[pixel - before] += finite ? contribution.weight : 0;
         }
     }
 
@@ -538,12 +599,15 @@ class Band {
         });
     }
 
+    Elements width_;             ///< of the area
+    PixelArea middle_;           ///< of the halves
     std::vector<Memory> memory_; ///< of the numbers below
+    Rows rows_, of_halves_;      ///< of the pass, and those of them that are in the halves
     std::size_t pixels_ = 0;     ///< of the pass
     std::span<float> shown_;
     std::span<double> sums_, weights_; ///< no weights if all are equal
     std::span<std::uint32_t> counts_;
-    std::span<double> second_sums_, second_weights_; ///< of the second half, if wanted
+    std::span<double> second_sums_, second_weights_; ///< of the second half, in rows of_halves_
     std::span<float> values_; ///< [i][pixel]: the i-th finite sample of a pixel
     Team* team_;
 };
@@ -555,6 +619,12 @@ Bytes bytes_of_pixel(std::int64_t frames, const CombineOptions& options) {
     const Bytes halves = options.halves ? 2 * sizeof(double) : 0;
     return sums + weights + halves +
            (options.median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
+}
+
+/// The number of rows that are in an area.
+Elements rows_within(const PixelArea& area, Rows rows) {
+    return std::max<Elements>(0, std::min(area.y + area.shape.height, rows.last) -
+                                     std::max(area.y, rows.first));
 }
 
 /// Combines some rows of an area.
@@ -573,14 +643,16 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
     resize_buffer(combined.count, pixels);
     resize_buffer(combined.median, options.median ? pixels : 0);
     resize_buffer(combined.weight, options.contributions.empty() ? 0 : pixels);
+    const PixelArea middle = options.halves ? ring_area(area.shape) : PixelArea();
     for (std::vector<float>& half : combined.halves)
-        resize_buffer(half, options.halves ? pixels : 0);
-    Band band(std::min(step, rows.count()) * width, frames.size(), options, &team);
+        resize_buffer(half,
+                      static_cast<std::size_t>(rows_within(middle, rows) * middle.shape.width));
+    Band band(width, std::min(step, rows.count()), middle, frames.size(), options, &team);
     const std::int64_t passes = (rows.count() + step - 1) / step;
     std::int64_t done = 0;
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
-        band.begin(some.count() * width);
+        band.begin(some);
         for (std::size_t index = 0; index < frames.size(); ++index) {
             const std::int64_t frame = frames[index];
             control.report(options.median ? "average and median" : "average", done++,
@@ -595,7 +667,7 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
             else
                 band.add(options.contributions[index], in_second);
         }
-        band.finish(combined, static_cast<std::size_t>((some.first - rows.first) * width));
+        band.finish(combined, rows.first);
     }
     return combined;
 }

@@ -33,6 +33,9 @@ Point apply(const Transform& transform, Point x, ImageShape shape);
 /// Returns φ⁻¹(y). Throws InvalidTask if a field folds.
 Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
+/// Takes rows of a resampled area, in order.
+using RowsShown = std::function<void(std::span<const float> rows)>;
+
 /// Resamples frames of a series into the coordinates of the reference. Computes an area of T∘φ at a
 /// time and reads only the rows of T that contribute to it. Interpolation is bilinear, so
 /// it never overshoots; translations by whole pixels copy samples bit for bit. The result is NaN
@@ -54,8 +57,16 @@ class Resampler {
     bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
               std::span<float> to);
 
+    /// Resamples an area as show() does, and passes it on some rows at a time, from the first to
+    /// the last, in `buffer`. Rows of the frame are read once, in order, unless the frame is
+    /// rotated by more than 90 degrees.
+    void show_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
+                   std::vector<float>& buffer, const RowsShown& take);
+
   private:
-    void read(std::int64_t frame, double lowest, double highest);
+    bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
+              std::span<float> to, bool continued);
+    void read(std::int64_t frame, double lowest, double highest, bool continued);
     float sample(Point at) const;
     float sample_between_rows(const RowMotion& motion, double x, double y) const;
     void sample_row(std::span<const Point> places, float* to) const;
@@ -75,8 +86,8 @@ struct Combined {
     std::vector<float> count;        ///< number of frames that cover the pixel
     std::vector<float>
         weight; ///< sum of their weights; empty without CombineOptions::contributions
-    /// The means of every second frame, the first and the second one first; NaN where none of these
-    /// covers the pixel. Empty without CombineOptions::halves.
+    /// The means of every second frame, the first and the second one first, in the ring_area() of
+    /// the result; NaN where none of these covers the pixel. Empty without CombineOptions::halves.
     std::array<std::vector<float>, 2> halves;
     Reserved<> reserved = {};
 };

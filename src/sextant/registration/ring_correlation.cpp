@@ -21,11 +21,12 @@ using Values = std::vector<std::complex<float>>;
 /// Both images as the real and the imaginary part of one. Pixels where one is NaN are 0 in both.
 Values windowed(std::span<const float> one, std::span<const float> other, ImageShape shape,
                 Elements side) {
-    const Elements left = (shape.width - side) / 2, top = (shape.height - side) / 2;
+    const PixelArea area = ring_area(shape, side);
     const auto each = [&](const auto& body) {
         for (Elements y = 0; y < side; ++y) {
             for (Elements x = 0; x < side; ++x) {
-                const auto pixel = static_cast<std::size_t>((top + y) * shape.width + left + x);
+                const auto pixel =
+                    static_cast<std::size_t>((area.y + y) * shape.width + area.x + x);
                 if (std::isfinite(one[pixel]) && std::isfinite(other[pixel]))
                     body(x, y, static_cast<double>(one[pixel]), static_cast<double>(other[pixel]));
             }
@@ -148,19 +149,25 @@ void find_resolution(std::span<const Ring> rings, RingCorrelation& result) {
 
 } // namespace
 
+PixelArea ring_area(ImageShape shape, Elements most) {
+    constexpr Elements smallest = 16;
+    if (std::min({shape.width, shape.height, most}) < smallest)
+        return {};
+    Elements side = smallest;
+    while (2 * side <= std::min({shape.width, shape.height, most}))
+        side *= 2;
+    return {(shape.width - side) / 2, (shape.height - side) / 2, {side, side}};
+}
+
 RingCorrelation ring_correlation(std::span<const float> one, std::span<const float> other,
                                  ImageShape shape, Elements most) {
     const auto pixels = static_cast<std::size_t>(shape.elements());
     if (one.size() != pixels || other.size() != pixels)
         throw std::logic_error("images of a ring correlation do not have the given shape");
     RingCorrelation result;
-    constexpr Elements smallest = 16;
-    if (std::min({shape.width, shape.height, most}) < smallest)
+    const Elements side = result.side = ring_area(shape, most).shape.width;
+    if (side == 0)
         return result;
-    result.side = smallest;
-    while (2 * result.side <= std::min({shape.width, shape.height, most}))
-        result.side *= 2;
-    const Elements side = result.side;
     Values values = windowed(one, other, shape, side), columns;
     resize_buffer(columns, values.size());
     const FourierLines of_lines(side, false);

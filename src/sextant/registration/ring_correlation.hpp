@@ -3,6 +3,7 @@
 
 #include "sextant/core/image.hpp"
 #include "sextant/core/reserved.hpp"
+#include "sextant/registration/pixel_area.hpp"
 
 #include <span>
 #include <vector>
@@ -28,10 +29,13 @@ struct RingCorrelation {
 /// structures, by convention (.143).
 inline constexpr double least_ring_correlation = 1. / 7;
 
+/// The part of images that ring_correlation() compares: the central square whose side is the
+/// largest power of two that fits, at most `most`. Empty if images are too small.
+PixelArea ring_area(ImageShape shape, Elements most = 2048);
+
 /// Compares two images, such as the averages of the odd and of the even frames of a series. Each is
-/// the central square less its average, under a Hann window; NaN has the average. The side is the
-/// largest power of two that fits, at most `most`. Thresholds refer to the means of five
-/// neighbouring rings, because single rings are noisy.
+/// the square of ring_area() less its average, under a Hann window; NaN has the average. Thresholds
+/// refer to the means of five neighbouring rings, because single rings are noisy.
 ///
 /// Requires  images of the shape (std::logic_error).
 /// Cost      the FFT of two images.

@@ -478,6 +478,11 @@ std::span<const float> RegisteredFrames::aligned(std::int64_t frame) {
     return pixels_;
 }
 
+void RegisteredFrames::aligned(std::int64_t frame, const RowsShown& take) {
+    control_.report("write aligned frames", done_++, std::ssize(numbers_));
+    resampler_.show_rows(frame, transform(frame), area_, pixels_, take);
+}
+
 /// One run on one rank. All ranks agree on the outcome of each part, so that a failure on any rank
 /// ends the run on all ranks with the same message.
 class SeriesRegistration::Run {
@@ -1079,7 +1084,8 @@ class SeriesRegistration::Run {
     void find_resolution() {
         std::array<std::vector<float>, 2> halves = std::exchange(result_.average.halves, {});
         if (is_first() && averaged_.size() > 1)
-            result_.resolution = ring_correlation(halves[0], halves[1], shown_area().shape);
+            result_.resolution =
+                ring_correlation(halves[0], halves[1], ring_area(shown_area().shape).shape);
     }
 
     /// Returns the options of averages. Weighted averages bring frames to the level and contrast of

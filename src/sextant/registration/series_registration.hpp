@@ -242,6 +242,9 @@ class RegisteredFrames {
     /// Returns a frame in the coordinates of the reference; NaN outside its data. Valid until the
     /// next call. Throws as FrameSource.
     std::span<const float> aligned(std::int64_t frame);
+    /// The same, but passes on some rows at a time, from the first to the last, which takes less
+    /// memory.
+    void aligned(std::int64_t frame, const registration::RowsShown& take);
 
   private:
     friend class SeriesRegistration;
