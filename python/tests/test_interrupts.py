@@ -134,18 +134,25 @@ def test_a_filter_is_interrupted_before_its_first_row_of_results(ranks):
 # Calls, and the least number of samples that each goes through.
 SIDE = 1024
 PIXELS = SIDE * SIDE
+DOTS = (np.random.default_rng(0).random((2 * SIDE, 2 * SIDE)) < .25).astype("u1")
+CROWDED = np.arange(1, 16 * 256 * 256 + 1, dtype="u4").reshape(16, 256, 256)
 FINE = {
     "contours": (lambda image, volume: sextant.contours(image, ranks=2), 6 * PIXELS),
     "contours in strips": (lambda image, volume: sextant.contours(image, memory="40M"), 6 * PIXELS),
     "canny": (lambda image, volume: sextant.canny(image, ranks=1), 5 * PIXELS),
     "label": (lambda image, volume: sextant.label(Lazy(image > 0), ranks=2), 2 * PIXELS),
     "label in tiles": (lambda image, volume: sextant.label(image, grid=(2, 1)), 2 * PIXELS),
+    # Each component and each label is work, besides that for samples.
+    "label of many components": (lambda image, volume: sextant.label(
+        DOTS, neighbours=4, grid=(2, 1)), 26 * PIXELS),
     "label, by value": (lambda image, volume: sextant.label(image, by_value=True), PIXELS),
     "label of a volume": (lambda image, volume: sextant.label(volume, measure=True), 2 * PIXELS),
     "label with holes": (lambda image, volume: sextant.label(volume, fill_holes=True), 2 * PIXELS),
     "measure": (lambda image, volume: sextant.measure((image > 0).astype("u1")), 2 * PIXELS),
     "measure of a volume": (lambda image, volume: sextant.measure(volume), 2 * PIXELS),
     "stitch": (lambda image, volume: sextant.stitch(volume, block=(1, 0, 0)), PIXELS),
+    "stitch of many labels": (lambda image, volume: sextant.stitch(
+        CROWDED, block=(8, 0, 0), ranks=2), 39 * PIXELS),
     "filter": (lambda image, volume: sextant.filter(image, 2, ranks=1), 9 * PIXELS),
     "filter in windows": (lambda image, volume: sextant.filter(Lazy(image), 2, ranks=2), 9 * PIXELS),
     "filter of a volume": (lambda image, volume: sextant.filter(volume, 2, derivatives="x"),

@@ -90,12 +90,16 @@ Frontier frontier_of(const ComponentsOfTile& tile, int position) {
 std::vector<WholeComponent> parts_of(const ComponentsOfTile& tile, const Frontier& own,
                                      std::span<const BorderPixel> joined) {
     std::vector<WholeComponent> parts;
-    for (std::size_t i = 0; i < tile.first_pixels.size(); ++i)
+    parts.reserve(tile.first_pixels.size());
+    for (std::size_t i = 0; i < tile.first_pixels.size(); ++i) {
+        check_cancelled(1);
         parts.push_back({tile.first_pixels[i], !tile.marked.empty() && tile.marked[i] != 0});
+    }
     const auto by_pixel = [](const BorderPixel& each, Elements pixel) {
         return each.pixel < pixel;
     };
     for (const BorderPixel& border : own.entries) {
+        check_cancelled(1);
         const auto part = std::ranges::lower_bound(tile.first_pixels, border.part.component()) -
                           tile.first_pixels.begin();
         const auto whole = std::lower_bound(joined.begin(), joined.end(), border.pixel, by_pixel);
@@ -146,6 +150,7 @@ void relabel(Labelled& made, const std::vector<kernel::Component>& components,
              const Numbering& numbering) {
     std::vector<kernel::Label> labels{0};
     for (std::size_t i = 0; i < components.size(); ++i) {
+        check_cancelled(1);
         labels.push_back(static_cast<kernel::Label>(numbering.standings[i].number + 1));
         made.parts.push_back({labels.back(), components[i]});
     }
@@ -202,8 +207,12 @@ std::vector<kernel::Component> gather_components(const Labelled& labelled) {
     std::vector<kernel::Component> components;
     if (communicator.rank() == 0)
         components.resize(static_cast<std::size_t>(labelled.components));
-    for (const Labelled::Part& part : all.values)
-        components[static_cast<std::size_t>(part.label - 1)].add(part.measured);
+    agree(communicator, [&] {
+        for (const Labelled::Part& part : all.values) {
+            check_cancelled(1);
+            components[static_cast<std::size_t>(part.label - 1)].add(part.measured);
+        }
+    });
     return components;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/numbering.hpp"
 
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
@@ -28,6 +30,7 @@ std::vector<Share> added_up(std::vector<Share> shares) {
     std::sort(shares.begin(), shares.end(), comes_before);
     std::vector<Share> things;
     for (const Share& share : shares) {
+        check_cancelled(1);
         if (things.empty() || things.back().pixel != share.pixel)
             things.push_back({share.pixel, 0});
         things.back().weight += share.weight;
@@ -107,7 +110,9 @@ std::vector<Standing> stand(const Communicator& communicator, const Grid& grid,
     std::vector<Total> before = rows.before(communicator.rank());
     const Elements top = tile(grid, communicator.rank()).y;
     std::vector<Standing> standings;
+    standings.reserve(things.size());
     for (const Share& thing : things) {
+        check_cancelled(1);
         Total& next = before[static_cast<std::size_t>(thing.pixel / grid.width - top)];
         standings.push_back({next.count, next.weight, thing.weight});
         next.add({1, thing.weight});
@@ -121,31 +126,46 @@ Numbering number_by_pixels(const Communicator& communicator, const Grid& grid,
                            std::span<const Share> shares) {
     const auto ranks = static_cast<std::size_t>(communicator.size());
     std::vector<std::vector<Share>> requested(ranks);
-    for (const Share& share : shares)
-        requested[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))].push_back(share);
+    agree(communicator, [&] {
+        for (const Share& share : shares) {
+            check_cancelled(1);
+            requested[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))].push_back(share);
+        }
+    });
     const ByRank<Share> to_answer = all_to_all_lists(communicator, requested);
 
-    const std::vector<Share> things = added_up(to_answer.values);
+    std::vector<Share> things;
+    agree(communicator, [&] { things = added_up(to_answer.values); });
     const RowTotals rows(communicator, grid, things);
-    const std::vector<Standing> standings = stand(communicator, grid, rows, things);
     std::vector<std::vector<Standing>> answers(ranks);
-    std::size_t next = 0;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        for (Elements k = 0; k < to_answer.counts[rank]; ++k) {
-            const Share& share = to_answer.values[next++];
-            const auto thing = std::lower_bound(things.begin(), things.end(), share, comes_before);
-            answers[rank].push_back(standings[static_cast<std::size_t>(thing - things.begin())]);
+    agree(communicator, [&] {
+        const std::vector<Standing> standings = stand(communicator, grid, rows, things);
+        std::size_t next = 0;
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            for (Elements k = 0; k < to_answer.counts[rank]; ++k) {
+                check_cancelled(1);
+                const Share& share = to_answer.values[next++];
+                const auto thing =
+                    std::lower_bound(things.begin(), things.end(), share, comes_before);
+                answers[rank].push_back(
+                    standings[static_cast<std::size_t>(thing - things.begin())]);
+            }
         }
-    }
+    });
     const ByRank<Standing> answered = all_to_all_lists(communicator, answers);
 
     Numbering made;
     std::vector<std::size_t> places(ranks, 0);
     for (std::size_t rank = 1; rank < ranks; ++rank)
         places[rank] = places[rank - 1] + requested[rank - 1].size();
-    for (const Share& share : shares)
-        made.standings.push_back(
-            answered.values[places[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))]++]);
+    made.standings.reserve(shares.size());
+    agree(communicator, [&] {
+        for (const Share& share : shares) {
+            check_cancelled(1);
+            const int rank = rank_of_pixel(grid, share.pixel);
+            made.standings.push_back(answered.values[places[static_cast<std::size_t>(rank)]++]);
+        }
+    });
     made.count = rows.all().count;
     made.weight = rows.all().weight;
     return made;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/stitch_counts.hpp"
 
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
@@ -165,10 +166,13 @@ void StitchCounts::count() {
 void StitchCounts::count_shared(int pair, const VolumeBox& box) {
     const BlockPair& blocks = blocks_.cover().pairs()[index_of(pair)];
     kernel::PairCounts& counts = counts_[pair];
-    for (Elements z = box.low[0]; z < box.high[0]; ++z)
-        for (Elements y = box.low[1]; y < box.high[1]; ++y)
+    for (Elements z = box.low[0]; z < box.high[0]; ++z) {
+        for (Elements y = box.low[1]; y < box.high[1]; ++y) {
+            check_cancelled(box.side(2));
             counts.add(ids(blocks.a, z, y, box.low[2]), ids(blocks.b, z, y, box.low[2]),
                        box.side(2));
+        }
+    }
 }
 
 /// Counts the pairs of voxels on both sides of the face where two blocks touch, if each voxel
@@ -182,6 +186,7 @@ void StitchCounts::count_touching(int pair, const VolumeBox& box) {
     kernel::PairCounts& counts = counts_[pair];
     for (Elements z = box.low[0]; z < box.high[0]; ++z) {
         for (Elements y = box.low[1]; y < box.high[1]; ++y) {
+            check_cancelled(box.side(2));
             const auto add = [&](Elements begin, Elements end) {
                 const std::uint32_t* const front =
                     ids(before, z - step[0], y - step[1], begin - step[2]);
@@ -207,6 +212,7 @@ std::vector<MeetingLabels> StitchCounts::meeting() const {
     const auto label_of = [&](std::uint32_t id) { return id == 0 ? 0 : seen_[id - 1].label; };
     for (const auto& [pair, counts] : counts_)
         counts.each([&, number = pair](std::uint32_t a, std::uint32_t b, Elements voxels) {
+            check_cancelled(1);
             all.push_back({number, {label_of(a), label_of(b), voxels}});
         });
     return all;

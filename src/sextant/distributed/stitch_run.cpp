@@ -142,6 +142,7 @@ std::vector<LabelMatch> StitchRun::find_matches(std::vector<MeetingLabels> meeti
         const int pair = next->pair;
         counts.clear();
         for (; next != meeting.end() && next->pair == pair; ++next) {
+            check_cancelled(1);
             if (!counts.empty() && counts.back().a == next->count.a &&
                 counts.back().b == next->count.b)
                 counts.back().voxels += next->count.voxels;
@@ -162,6 +163,7 @@ void StitchRun::number(std::vector<SeenLabel> seen, std::vector<MeetingLabels> m
     std::ranges::sort(seen, {}, name_of);
     std::vector<SeenLabel> labels;
     for (const SeenLabel& each : seen) {
+        check_cancelled(1);
         if (labels.empty() || name_of(labels.back()) != name_of(each)) {
             labels.push_back(each);
             continue;
@@ -182,24 +184,28 @@ void StitchRun::number(std::vector<SeenLabel> seen, std::vector<MeetingLabels> m
     std::vector<std::uint32_t> position(labels.size());
     std::vector<int> block_of;
     for (std::size_t i = 0; i < order.size(); ++i) {
+        check_cancelled(1);
         position[order[i]] = static_cast<std::uint32_t>(i);
         block_of.push_back(labels[order[i]].block);
     }
     kernel::ObjectJoins objects(block_of);
     result_.matches = find_matches(std::move(meeting));
     objects.join(result_.matches, options_.by, threshold, [&](int block, std::uint64_t label) {
+        check_cancelled(1);
         const auto found = std::ranges::lower_bound(labels, std::tuple(block, label), {}, name_of);
         return Elements{position[static_cast<std::size_t>(found - labels.begin())]};
     });
     const kernel::Label all = objects.number();
     std::vector<Elements> members(index_of(all) + 1, 0);
     for (std::size_t i = 0; i < labels.size(); ++i) {
+        check_cancelled(1);
         const kernel::Label object = objects[position[i]];
         ++members[index_of(object)];
         if (labels[i].first >= 0)
             result_.objects = std::max<Elements>(result_.objects, object);
     }
     for (std::size_t i = 0; i < labels.size(); ++i) {
+        check_cancelled(1);
         const SeenLabel& label = labels[i];
         const kernel::Label object = objects[position[i]];
         const ObjectNumber number =
@@ -302,8 +308,10 @@ void StitchRun::write_all(const StitchSink& write) {
             std::span<const ObjectNumber> rest = ranks > 1 ? came.values : lists[0];
             for (const VolumeBox& strip : strips) {
                 const std::size_t plane = index_of(strip.side(1) * strip.side(2));
-                for (Elements z = 0; z < strip.side(0); ++z, rest = rest.subspan(plane))
+                for (Elements z = 0; z < strip.side(0); ++z, rest = rest.subspan(plane)) {
+                    check_cancelled(static_cast<Elements>(plane));
                     timed(result_.write, [&] { write(rest.first(plane)); });
+                }
             }
         });
     }

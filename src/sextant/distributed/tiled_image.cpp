@@ -106,7 +106,12 @@ sextant::Image gather(const Image& image) {
     const int rank = image.communicator().rank();
     if (image.communicator().size() == 1) {
         sextant::Image copy(image.shape(), image.element());
-        std::ranges::copy(image.bytes(), copy.bytes().begin());
+        for (std::size_t at = 0; at < copy.bytes().size(); at += much_work) {
+            const auto some = std::min<std::size_t>(much_work, copy.bytes().size() - at);
+            check_cancelled(static_cast<Elements>(some));
+            std::ranges::copy(image.bytes().subspan(at, some),
+                              copy.bytes().begin() + static_cast<std::ptrdiff_t>(at));
+        }
         return copy;
     }
     Execution execution(image.communicator(), collective::flat_gather(image.grid(), rank),

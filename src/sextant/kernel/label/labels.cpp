@@ -204,6 +204,8 @@ Label Labeller::number_components() {
     Label count = 0;
     const Label last = runs_before_.back();
     for (Label run = 1; run <= last; ++run) {
+        if (run % much_work == 0)
+            check_cancelled(much_work);
         const bool first = labels[run] == run;
         count += first ? 1 : 0;
         labels[run] = first ? count : labels[labels[run]];
@@ -230,8 +232,11 @@ void Labeller::write(const LabelPlane& output, std::span<const Label> numbers) {
     check(tile_, planes_, output);
     Label* const labels = runs();
     const Label last = runs_before_.back();
-    for (Label run = 1; run <= last; ++run)
+    for (Label run = 1; run <= last; ++run) {
+        if (run % much_work == 0)
+            check_cancelled(much_work);
         labels[run] = numbers[at(labels[run] - 1)];
+    }
     write(output);
 }
 
