@@ -137,8 +137,10 @@ class Series(ArrayLike):
             yield slice(first, first + step), self._read(numbers[first:first + step])
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        if type(index) is int and -len(self) <= index < len(self):
-            return self._frames.read(index % len(self))
+        if type(index) is int:
+            count = self._frames.frames
+            if -count <= index < count:
+                return self._frames.read(index % count)
         parts = index if isinstance(index, tuple) else (index,)
         for part in parts:
             kind = np.asarray(part) if not isinstance(part, slice) and part is not Ellipsis else None

@@ -10,7 +10,9 @@
 #include <iterator>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 #include "errors.hpp"
 #include "options.hpp"
@@ -342,7 +344,14 @@ bool is_swapped(const py::dtype& type) {
 }
 
 py::dtype type_of(Sample sample) {
-    std::string text(name(sample)); // "u16", in NumPy "u2"
+    std::optional<py::dtype> type;
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_arithmetic_v<T>)
+            type = py::dtype::of<T>();
+    });
+    if (type)
+        return *std::move(type);
+    std::string text(name(sample)); // "f16", in NumPy "f2"
     const int bytes = std::stoi(text.substr(1)) / 8;
     return py::dtype(text.substr(0, 1) + std::to_string(bytes));
 }
