@@ -72,11 +72,15 @@ T integer_at(const std::byte* at) {
     return value;
 }
 
-/// True if doubles may not hold an integer of 64 bits.
+/// Not 0 if doubles may not hold an integer of 64 bits. Compilers vectorise this, but no
+/// comparison.
 template <class T>
-bool is_large(T value) {
-    constexpr auto most = static_cast<T>(largest_exact);
-    return value > most || (std::is_signed_v<T> && value < static_cast<T>(0 - most));
+std::uint64_t excess(T value) {
+    constexpr int bits = 53; // of largest_exact
+    if constexpr (std::is_signed_v<T>)
+        return (static_cast<std::uint64_t>(value) + (std::uint64_t{1} << bits)) >> (bits + 1);
+    else
+        return value >> bits;
 }
 
 template <class Visit>
@@ -299,22 +303,26 @@ void store_large_integers(Sample from, const Taps& taps, std::size_t count, Samp
                           std::byte* to, FloatLosses* losses) {
     visit_sample(from, [&]<class From>(std::type_identity<From>) {
         if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
-            std::array<bool, strip_length> large{};
-            bool any = false;
+            const auto excess_at = [](const std::byte* run, std::size_t i) {
+                return excess(integer_at<From>(run + i * sizeof(From)));
+            };
+            std::uint64_t any = 0;
             for_each_tap(taps, [&](const Taps::Row& row, int tap) {
-                for (std::size_t i = 0; i < count; ++i) {
-                    const bool here = is_large(integer_at<From>(row.at[tap] + i * sizeof(From)));
-                    large[i] = large[i] || here;
-                    any = any || here;
-                }
+                for (std::size_t i = 0; i < count; ++i)
+                    any |= excess_at(row.at[tap], i);
             });
-            if (!any)
+            if (any == 0)
                 return;
+            std::array<std::uint64_t, strip_length> large{};
+            for_each_tap(taps, [&](const Taps::Row& row, int tap) {
+                for (std::size_t i = 0; i < count; ++i)
+                    large[i] |= excess_at(row.at[tap], i);
+            });
             const std::byte* const base = heaviest_tap(taps);
             Elements lost = 0;
             visit_sample(sample, [&]<class To>(std::type_identity<To>) {
                 for (std::size_t i = 0; i < count; ++i) {
-                    if (large[i])
+                    if (large[i] != 0)
                         lost +=
                             !store_split<To>(split_sum<From>(taps, base, i), to + i * sizeof(To));
                 }
