@@ -225,6 +225,70 @@ def test_a_chunk_of_many_frames_is_read_once(tmp_path, readers, shape, chunks):
         np.testing.assert_array_equal(series[number], frames.reshape(-1, *shape[-2:])[number])
 
 
+def requests_of(reader):
+    """Grows with every request to a process that reads."""
+    return pathlib.Path(f"/proc/{reader}/io").read_text().split("syscr: ")[1].split()[0]
+
+
+@pytest.mark.parametrize("shape", [(24, 40, 56), (6, 4, 40, 56)])
+@pytest.mark.parametrize("kind", ["little-endian", "user block", "new format", "big-endian",
+                                  "chunked", "external link", "links", "bool"])
+def test_frames_without_compression_are_read_from_their_position(tmp_path, readers, frames, kind,
+                                                                 shape):
+    path, options, type_ = tmp_path / "movie.h5", {}, "<u2"
+    if kind == "user block":
+        options = {"userblock_size": 1024}
+    elif kind == "new format":
+        options = {"libver": "latest"}
+    elif kind in ("big-endian", "bool"):
+        type_ = {"big-endian": ">u2", "bool": "?"}[kind]
+    expected = (frames > 2000 if kind == "bool" else frames).astype(type_)
+    with h5py.File(path, "w", **options) as file:
+        if kind == "external link":
+            with h5py.File(tmp_path / "other.h5", "w") as other:
+                other["data"] = expected.reshape(shape)
+            file["data"] = h5py.ExternalLink("other.h5", "/data")
+        else:
+            file.create_dataset("data", data=expected.reshape(shape),
+                                chunks=(1,) * (len(shape) - 2) + shape[-2:]
+                                if kind == "chunked" else None)
+        if kind == "links":
+            file.move("data", "first")
+            file["data"] = h5py.SoftLink("/first")
+    series = sextant.open_series(path, allow_external=True)
+    np.testing.assert_array_equal(series[0], expected[0])
+    (reader,) = readers()
+    before = requests_of(reader)
+    for number in (*reversed(range(24)), *range(0, 24, 5), 3, 17, 4):
+        np.testing.assert_array_equal(series[number], expected[number])
+    read_in_every_way(series, expected)
+    direct = kind in ("little-endian", "user block", "new format", "links", "bool")
+    assert (requests_of(reader) == before) == direct
+
+
+def test_a_file_that_is_written_or_too_short_is_not_read_from_its_position(tmp_path, frames):
+    path = tmp_path / "movie.h5"
+    with h5py.File(path, "w") as file:
+        file["data"] = frames
+    with sextant.open_series(path) as series:
+        np.testing.assert_array_equal(series[3], frames[3])
+        lock = subprocess.Popen([sys.executable, "-c", """
+import fcntl, sys
+file = open(sys.argv[1], "r+b")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("locked", flush=True)
+sys.stdin.read()
+""", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert lock.stdout.readline() == "locked\n"
+        with pytest.raises(sextant.InvalidFile, match="another program is writing the file"):
+            series[4]
+        lock.communicate()
+        np.testing.assert_array_equal(series[4], frames[4])
+        os.truncate(path, path.stat().st_size - frames[0].nbytes)
+        with pytest.raises(sextant.InvalidFile):
+            series[23]
+
+
 def test_ctrl_c_in_a_terminal_does_not_end_the_process_that_reads(tmp_path, frames):
     """The terminal sends SIGINT to all processes of its group."""
     write_h5(tmp_path / "movie.h5", frames)

@@ -69,7 +69,7 @@ class TroubledSource : public FrameSource {
 
 /// `patience` is CPU time; only the tests of the time limit wait for it to pass.
 std::unique_ptr<FrameSource> troubled(Seconds patience = 10) {
-    auto [source, chunk] = read_apart(
+    auto [source, chunk, stored] = read_apart(
         "some.h5",
         [](const Pace& pace) {
             return OpenedFrames{std::make_unique<TroubledSource>(pace), {2, 4}};

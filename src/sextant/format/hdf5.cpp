@@ -33,6 +33,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 namespace sextant::format {
 
@@ -606,6 +607,29 @@ class Hdf5Frames : public FrameSource, public FrameRuns {
             large_.emplace(storage_, dataset_.id(), pace_);
     }
 
+    /// The position of the frames, if they are all samples of a dataset that is stored in one
+    /// piece, in the file that was opened, without compression and in the type in memory.
+    StoredFrames stored() const {
+        const std::vector<std::int64_t>& sides = storage_.sides();
+        const auto frames = axes_.frames.size();
+        const bool whole = row_axis_ == frames && column_axis_ == frames + 1 &&
+                           sides.size() == frames + 2 && std::ranges::is_sorted(axes_.frames);
+        const Hdf5Handle created(H5Dget_create_plist(dataset_.id()), H5Pclose);
+        const Hdf5Handle type(H5Dget_type(dataset_.id()), H5Tclose);
+        if (!whole || header().channels != 1 || storage_.is_virtual() || !created || !type ||
+            H5Pget_layout(created.id()) != H5D_CONTIGUOUS ||
+            H5Pget_external_count(created.id()) != 0 || H5Tequal(type.id(), type_.id()) <= 0)
+            return {};
+        const haddr_t first = H5Dget_offset(dataset_.id());
+        struct stat in {
+        }, opened{};
+        if (first == HADDR_UNDEF || stat(path_of(dataset_.id()).c_str(), &in) != 0 ||
+            stat(path().c_str(), &opened) != 0 || in.st_dev != opened.st_dev ||
+            in.st_ino != opened.st_ino)
+            return {};
+        return {static_cast<Bytes>(first), in.st_dev, in.st_ino};
+    }
+
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
         if (large_)
@@ -834,9 +858,10 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
                     storage.ratio());
     check_row(path, header, storage.stored());
     std::vector<std::int64_t> chunk = chunk_as_read(storage, series, axes);
-    return {std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes),
-                                         std::move(file), std::move(storage), cache, pace),
-            std::move(chunk)};
+    auto source = std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes),
+                                               std::move(file), std::move(storage), cache, pace);
+    const StoredFrames stored = source->stored();
+    return {std::move(source), std::move(chunk), stored};
 }
 
 /// `cache`: memory for decoded chunks, besides those of the frame that is read.

@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_runs.hpp"
+#include "sextant/format/source_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -38,6 +39,37 @@ namespace {
 constexpr int most_ends = 3; // number of child processes that may end before reading fails
 constexpr std::size_t shared_bytes = std::size_t{4} << 20;
 
+/// Reads frames at their position in a file.
+class DirectReader {
+  public:
+    DirectReader(const std::string& path, const StoredFrames& stored)
+        : file_(path), first_(stored.first) {
+        struct stat found {};
+        valid_ = fstat(fileno(file_.handle()), &found) == 0 && found.st_dev == stored.device &&
+                 found.st_ino == stored.inode;
+    }
+
+    /// Reads bytes from a position on, relative to frame 0. Returns false if the file has fewer,
+    /// cannot be read, has been replaced, or is locked by a program that writes it.
+    bool read(Bytes position, std::span<std::byte> to) {
+        const int descriptor = fileno(file_.handle());
+        if (!valid_ || (flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK))
+            return false;
+        bool complete = false;
+        try {
+            complete = file_.read_at(first_ + position, to) == std::ssize(to);
+        } catch (const InvalidFile&) { // the child reads again, and reports what is wrong
+        }
+        flock(descriptor, LOCK_UN);
+        return complete;
+    }
+
+  private:
+    SourceFile file_;
+    Bytes first_;
+    bool valid_ = false;
+};
+
 class ReadApart : public FrameSource, public FrameRuns {
   public:
     ReadApart(const std::string& path, FrameHeader header, Opening open, Seconds patience,
@@ -45,11 +77,14 @@ class ReadApart : public FrameSource, public FrameRuns {
         : FrameSource(path, std::move(header)),
           open_(std::move(open)),
           patience_(patience),
-          child_(std::move(child)) {}
+          child_(std::move(child)) {
+        if (child_->stored().first >= 0)
+            direct_.emplace(path, child_->stored());
+    }
 
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
-        if (load_ahead(frame, rows, to))
+        if (load_stored(frame, rows, to) || load_ahead(frame, rows, to))
             return;
         forget_ahead();
         ReadingChild& child = child_for(frame);
@@ -62,6 +97,11 @@ class ReadApart : public FrameSource, public FrameRuns {
                               fmt::format("damaged: reading frame {} {}", frame, end.what()));
         }
         next_ = frame + 1;
+    }
+
+    bool load_stored(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+        return direct_ &&
+               direct_->read((frame * header().shape.height + rows.first) * row_bytes(), to);
     }
 
     /// If small frames are read one after another, reads twice as many each time at once, because
@@ -96,6 +136,8 @@ class ReadApart : public FrameSource, public FrameRuns {
 
     std::int64_t load_frames(std::int64_t first, std::int64_t count,
                              std::span<std::byte> to) override {
+        if (load_stored(first, {0, header().shape.height}, to))
+            return count;
         const auto frame_bytes = to.size() / static_cast<std::size_t>(count);
         const std::int64_t some = std::min(count, child_for(first).frames_at_once());
         if (some > 1 && !one_by_one_) {
@@ -136,6 +178,7 @@ class ReadApart : public FrameSource, public FrameRuns {
     Opening open_;
     Seconds patience_;
     std::unique_ptr<ReadingChild> child_;
+    std::optional<DirectReader> direct_; ///< if the position of frames is known
     int ends_ = 0;
     bool one_by_one_ = false; ///< frames are not read at once, because this ended a child
     /// Frames in the memory shared with the child.
@@ -181,6 +224,7 @@ struct PlainHeader {
     std::int64_t frames_per_chunk = 1;
     Seconds frame_interval = 0;
     Hyperstack hyperstack = {};
+    StoredFrames stored = {};
     std::uint64_t axes = 0, labels = 0, chunk = 0, remarks = 0;
 };
 
@@ -219,7 +263,7 @@ class ChildReader {
                 });
                 source = std::move(opened.source);
                 note_files(before);
-                tell(source->header(), opened.chunk);
+                tell(source->header(), opened);
             });
             while (source)
                 answer_request(*source);
@@ -379,8 +423,10 @@ class ChildReader {
         });
     }
 
-    void tell(const FrameHeader& header, std::span<const std::int64_t> chunk) {
+    void tell(const FrameHeader& header, const OpenedFrames& opened) {
+        const std::vector<std::int64_t>& chunk = opened.chunk;
         PlainHeader plain;
+        plain.stored = opened.stored;
         plain.frames = header.frames;
         plain.width = header.shape.width;
         plain.height = header.shape.height;
@@ -508,6 +554,7 @@ void ReadingChild::receive_header() {
     header_.frames_per_chunk = plain.frames_per_chunk;
     header_.frame_interval = plain.frame_interval;
     header_.hyperstack = plain.hyperstack;
+    stored_ = plain.stored;
     header_.axes.names = receive_text();
     for (std::uint64_t i = 0; i < plain.axes; ++i)
         header_.axes.lengths.push_back(channel_.ours.get<std::int64_t>());

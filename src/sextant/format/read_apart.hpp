@@ -19,11 +19,19 @@ namespace sextant::format {
 /// Restarts the time limit for the new piece.
 using Pace = std::function<void(Bytes ahead)>;
 
+/// The position in a file of frames that are stored one after another, with the bytes that
+/// FrameSource::read_samples() gives.
+struct StoredFrames {
+    Bytes first = -1; ///< position of frame 0; -1 if frames are not stored like this
+    std::uint64_t device = 0, inode = 0; ///< of the file
+};
+
 /// A source, and the lengths of the chunks of the array that its frames are planes of, if it has
 /// any.
 struct OpenedFrames {
     std::unique_ptr<FrameSource> source;
     std::vector<std::int64_t> chunk = {};
+    StoredFrames stored = {};
 };
 
 /// Opens a source; called in the process that reads it.
@@ -38,7 +46,8 @@ using Opening = std::function<OpenedFrames(const Pace& pace)>;
 ///           reading frame 3 ended with signal 11". Other frames can still be read by a new child,
 ///           until three children have ended.
 /// Cost      one process, and one more copy of each sample, in memory that both processes share.
-///           The child ends with the source.
+///           The child ends with the source. Frames whose position in the file is known are read by
+///           this process, unless another program is writing the file.
 /// Requires  that no other thread holds a lock that the child needs. The library must therefore be
 ///           used only through such sources.
 OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds patience = 60);
@@ -75,6 +84,7 @@ class ReadingChild {
     /// The header of the source.
     const FrameHeader& header() const { return header_; }
     const std::vector<std::int64_t>& chunk() const { return chunk_; }
+    const StoredFrames& stored() const { return stored_; }
     /// Reads rows of a frame. Throws InvalidFile as the source does, and ReadingEnded if the child
     /// ends.
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);
@@ -95,6 +105,7 @@ class ReadingChild {
     Seconds patience_;
     FrameHeader header_;
     std::vector<std::int64_t> chunk_;
+    StoredFrames stored_;
     SharedBytes shared_; ///< into which the child reads samples
     ChannelEnds channel_;
     ChildProcess process_;
