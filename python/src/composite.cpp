@@ -2,6 +2,7 @@
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/planner/compositing_plan.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -50,7 +51,11 @@ py::dict composite(const py::array& images, const std::string& element,
     std::vector<std::string> warnings;
     bool is_root = false;
     double seconds = 0;
+    const RunControl control = call.control();
+    constexpr std::size_t bytes_between_checks = std::size_t{1} << 20;
     call.run([&](const Communicator& communicator) {
+        if (!has_comm)
+            control.check();
         Compositor compositor(communicator, shape, has_comm ? count : 1, options);
         const std::size_t first =
             has_comm ? 0 : static_cast<std::size_t>(communicator.rank()) * one;
@@ -61,7 +66,12 @@ py::dict composite(const py::array& images, const std::string& element,
         if (communicator.rank() == options.root && frame.count > 0) {
             if (frame.bytes.size() != room)
                 throw std::logic_error("the composited image has another size than its array");
-            std::memcpy(to, frame.bytes.data(), room);
+            for (std::size_t at = 0; at < room; at += bytes_between_checks) {
+                if (!has_comm) // the ranks of other processes would wait for this one
+                    control.check();
+                std::memcpy(to + at, frame.bytes.data() + at,
+                            std::min(bytes_between_checks, room - at));
+            }
             is_root = true;
             seconds = time;
         }

@@ -151,6 +151,8 @@ FINE = {
     "measure": (lambda image, volume: sextant.measure((image > 0).astype("u1")), 2 * PIXELS),
     "measure of a volume": (lambda image, volume: sextant.measure(volume), 2 * PIXELS),
     "stitch": (lambda image, volume: sextant.stitch(volume, block=(1, 0, 0)), PIXELS),
+    "composite": (lambda image, volume: sextant.composite(
+        np.zeros((2, 2 * SIDE, 2 * SIDE, 4), "f4")), 4 * PIXELS),
     "stitch of many labels": (lambda image, volume: sextant.stitch(
         CROWDED, block=(8, 0, 0), ranks=2), 39 * PIXELS),
     "filter": (lambda image, volume: sextant.filter(image, 2, ranks=1), 9 * PIXELS),
