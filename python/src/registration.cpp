@@ -186,8 +186,6 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
             sink.emplace(out(frames.header().frames, area.shape.height, area.shape.width),
                          static_cast<std::int64_t>(wide ? sizeof(double) : sizeof(float)));
         });
-        const std::vector<float> gaps(static_cast<std::size_t>(area.shape.elements()),
-                                      std::nanf(""));
         const auto write = [&](std::int64_t frame, std::span<const float> pixels) {
             if (!wide && found.offset == 0)
                 return sink->write(call, frame, 0, std::as_bytes(pixels), area.shape.width, "f4");
@@ -199,9 +197,12 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
             const std::vector<float> floats(doubles.begin(), doubles.end());
             sink->write(call, frame, 0, std::as_bytes(std::span(floats)), area.shape.width, "f4");
         };
+        std::vector<float> gaps; // of a frame, if any is left out
         for (const FrameRegistration& each : found.frames) {
-            if (!each.left_out.empty())
-                write(each.frame, gaps);
+            if (each.left_out.empty())
+                continue;
+            gaps.resize(static_cast<std::size_t>(area.shape.elements()), std::nanf(""));
+            write(each.frame, gaps);
         }
         for (const std::int64_t frame : registered.numbers())
             write(frame, registered.aligned(frame));
