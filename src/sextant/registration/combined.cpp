@@ -145,8 +145,13 @@ constexpr std::size_t run_length = 64;
 } // namespace
 
 /// Reads the rows that interpolation between `lowest` and `highest` needs, at least two.
-/// `continued`: rows of the same frame are held, and are not read again where they are needed.
-void Resampler::read(std::int64_t frame, double lowest, double highest, bool continued) {
+void Resampler::read(std::int64_t frame, double lowest, double highest) {
+    held_ = {};
+    read_missing(frame, lowest, highest);
+}
+
+/// The same, but rows of this frame that are held are not read again.
+void Resampler::read_missing(std::int64_t frame, double lowest, double highest) {
     const ImageShape shape = source_.header().shape;
     const auto row = [&](double y) {
         return static_cast<std::int64_t>(
@@ -156,8 +161,8 @@ void Resampler::read(std::int64_t frame, double lowest, double highest, bool con
     const Rows needed{row(lowest - 1), row(highest + 1) + 2};
     const auto size = static_cast<std::size_t>(needed.count() * shape.width);
     Rows missing = needed;
-    if (continued && size <= samples_.capacity() && needed.first >= held_.first &&
-        needed.first < held_.last && needed.last >= held_.last) {
+    if (size <= samples_.capacity() && needed.first >= held_.first && needed.first < held_.last &&
+        needed.last >= held_.last) {
         missing.first = held_.last;
         std::copy(samples_.begin() + (needed.first - held_.first) * shape.width,
                   samples_.begin() + held_.count() * shape.width, samples_.begin());
@@ -340,7 +345,10 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
     float* const first_row = to.data() + (part.y - area.y) * area.shape.width + (part.x - area.x);
     const auto show_by = [&](const auto& phi, const auto& fill_row) {
         const auto [lowest, highest] = reach(phi, part, shape);
-        read(frame, lowest, highest, continued);
+        if (continued)
+            read_missing(frame, lowest, highest);
+        else
+            read(frame, lowest, highest);
         const Bands bands(part.shape.height);
         run_parts(team_, bands.count(), [&](int band, int) {
             std::vector<Point> places(width);

@@ -66,7 +66,8 @@ class Resampler {
   private:
     bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
               std::span<float> to, bool continued);
-    void read(std::int64_t frame, double lowest, double highest, bool continued);
+    void read(std::int64_t frame, double lowest, double highest);
+    void read_missing(std::int64_t frame, double lowest, double highest);
     float sample(Point at) const;
     float sample_between_rows(const RowMotion& motion, double x, double y) const;
     void sample_row(std::span<const Point> places, float* to) const;
