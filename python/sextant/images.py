@@ -446,8 +446,9 @@ class Filtered(ArrayResult, Mapping[str, Any]):
     not_a_number : int
         Number of NaN samples in the image.
     warnings : list of str
-        Remarks of the planner, such as that the machine profile lacks a value; and losses of
-        precision, which are raised as Python warnings, too.
+        Remarks of the planner, such as that the machine profile lacks a value; and NaN samples,
+        results that are not finite and losses of precision, which are raised as Python warnings,
+        too.
     ranks : int
         Number of ranks or threads that were used.
     """

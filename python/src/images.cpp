@@ -244,11 +244,15 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
     call.run([&](const Communicator&) {
         timed(result.filter, [&] {
             Team team(image.ranks);
-            result.not_a_number =
-                distributed::filter_in_memory(*samples, filters.front(), outputs, team, control);
+            distributed::NotFinite results;
+            result.not_a_number = distributed::filter_in_memory(*samples, filters.front(), outputs,
+                                                                team, control, &results);
+            result.overflowed = results.infinite + (result.not_a_number == 0 ? results.nan : 0);
         });
     });
-    return found_planes(std::move(result), image.ranks);
+    result.warnings = remarks_on_values(result, "array");
+    const std::vector<std::string> losses = result.warnings;
+    return found_planes(std::move(result), image.ranks, losses);
 }
 
 /// The options of a filter of images or volumes, and the filters that they describe.
@@ -377,6 +381,7 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
         }
         if (communicator.rank() != 0)
             return;
+        losses = remarks_on_values(result, source->path());
         if (result.vanished > 0)
             losses.push_back(result.warnings.back());
         if (output.rounds()) {

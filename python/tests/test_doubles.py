@@ -161,6 +161,43 @@ def test_every_function_warns_of_samples_that_floats_cannot_hold(tmp_path, progr
         sextant.dask.filter(dask.from_array(samples, chunks=9), derivatives="smooth")
 
 
+@pytest.mark.parametrize("image", [IMAGE, VOLUME], ids=["image", "volume"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("value", [1e25, 3e38, np.nan])
+def test_results_that_are_not_finite_are_counted(tmp_path, program, image, dtype, value):
+    samples = image.astype(dtype)
+    samples[(1,) * image.ndim] = value
+    features = ["smooth", "laplacian", "gradient-magnitude"]
+    features += ["structure-1@1", "hessian-1"] if image.ndim == 3 else ["hessian-larger"]
+    options = {"sigma": .5, "truncate": 2}
+
+    def said_by(call):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = call()
+        assert all(each.filename == __file__ for each in caught)
+        return [str(each.message).partition(": ")[2] for each in caught], found
+    said, found = said_by(lambda: sextant.filter(samples, derivatives=features, ranks=2, **options))
+    lost = (~np.isfinite(found.planes)).sum()
+    assert np.isfinite(found["smooth"]).all() or np.isnan(value)
+    if lost == 0:
+        assert image.ndim == 2 and not said
+    else:
+        assert len(said) == 1 and said[0].startswith(
+            "1 samples are not numbers (NaN)" if np.isnan(value) else
+            f"{lost} results are infinite or NaN")
+    np.save(tmp_path / "image.npy", samples)
+    for call in (lambda: sextant.filter(samples, derivatives=features, ranks=1, **options),
+                 lambda: sextant.filter(tmp_path / "image.npy", derivatives=features, **options),
+                 lambda: sextant.features(samples, features, **options)):
+        assert said_by(call)[0] == said
+    done = subprocess.run([program, "filter", tmp_path / "image.npy", "-o", tmp_path / "out.npy",
+                           "--derivatives", ",".join(features), "--sigma", ".5", "--truncate", "2"],
+                          check=True, capture_output=True, text=True)
+    assert all(each in done.stderr for each in said)
+    assert (" samples are" in done.stderr or " results are" in done.stderr) == (said != [])
+
+
 @pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"])
 def test_the_command_names_the_type_of_the_samples(tmp_path, program, dtype):
     for image in (IMAGE, VOLUME):

@@ -63,6 +63,27 @@ TEST(Filtering, counts_each_NaN_once_despite_overlapping_windows) {
     });
 }
 
+TEST(Filtering, counts_results_of_finite_samples_that_are_not_finite) {
+    std::vector<std::byte> bytes = samples_of(gray_f32, shape);
+    reinterpret_cast<float*>(bytes.data())[61 * 40 + 7] = 3e38f;
+    run_threads(4, [&](Communicator communicator) {
+        RowSource source = source_of(bytes, shape, gray_f32);
+        CollectedPlanes made(shape, 1);
+        Filtering filtering(communicator, unprobed({.sigma = .5, .derivatives = {"laplacian"}}));
+        const auto image = distributed::scatter(communicator, Grid{shape.width, shape.height, 2, 2},
+                                                gray_f32, bytes);
+        for (const FilterResult& result :
+             {filtering.run(&source, made.sink()), filtering.run(image)}) {
+            EXPECT_GE(result.overflowed, 1);
+            EXPECT_LE(result.overflowed, 9);
+            if (communicator.rank() == 0) {
+                ASSERT_FALSE(result.warnings.empty());
+                EXPECT_NE(result.warnings.back().find("results are infinite"), std::string::npos);
+            }
+        }
+    });
+}
+
 TEST(Filtering, can_repeat_the_plan_of_an_earlier_result) {
     const std::vector<std::byte> bytes = samples_of(gray_f32, shape);
     run_threads(4, [&](Communicator communicator) {

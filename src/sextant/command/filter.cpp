@@ -329,10 +329,6 @@ class FilterRun {
     void report() {
         progress_.clear();
         warn(summary_.result.warnings);
-        if (summary_.result.not_a_number > 0)
-            warn({fmt::format(
-                "{}: {} samples are not numbers (NaN); results computed from them are NaN too",
-                summary_.image, summary_.result.not_a_number)});
         if (shown_)
             summary_.picture = shown_->png();
         if (saves_plan_)

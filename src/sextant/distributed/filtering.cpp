@@ -8,6 +8,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
+#include "sextant/distributed/image_in_memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -110,6 +111,12 @@ Elements sum_over_ranks(const Communicator& communicator, Elements count) {
     return std::accumulate(all.begin(), all.end(), Elements{0});
 }
 
+/// FilterResult::overflowed, from the results on each rank.
+Elements overflowed(const distributed::NotFinite& results, Elements not_a_number,
+                    const Communicator& communicator) {
+    return sum_over_ranks(communicator, results.infinite + (not_a_number == 0 ? results.nan : 0));
+}
+
 /// One rank's part in filtering one image.
 class FilterRun {
   public:
@@ -153,8 +160,9 @@ class FilterRun {
     std::optional<Communicator> shared_; // set if processes of a node share memory
     distributed::FilterTask task_;
     FilterResult result_;
-    double offset_ = 0, scale_ = 1; // of rank 0's image
-    ElementFormat stored_;          // of rank 0's image
+    distributed::NotFinite not_finite_; // results, on rank 0
+    double offset_ = 0, scale_ = 1;     // of rank 0's image
+    ElementFormat stored_;              // of rank 0's image
 };
 
 FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
@@ -166,6 +174,9 @@ FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
     result_.depth = task_.depth;
     result_.element = stored_;
     warn_of_idle_ranks();
+    result_.overflowed = overflowed(not_finite_, result_.not_a_number, communicator_);
+    if (is_root())
+        warn(remarks_on_values(result_, source_->path()));
     warn_of_vanished();
     return std::move(result_);
 }
@@ -324,8 +335,11 @@ void FilterRun::filter_windows(const FilterSink& write) {
         });
         timed(result_.write, [&] {
             agree(communicator_, [&] {
-                for (int k = 0; is_root() && k < std::ssize(task_.features()); ++k)
-                    write(k, first, filter->plane(k));
+                for (int k = 0; is_root() && k < std::ssize(task_.features()); ++k) {
+                    const std::span<const float> plane = filter->plane(k);
+                    not_finite_.add(plane.data(), std::ssize(plane));
+                    write(k, first, plane);
+                }
             });
         });
         ++result_.windows;
@@ -429,6 +443,20 @@ void FilterRun::warn_of_idle_ranks() {
 
 } // namespace
 
+std::vector<std::string> remarks_on_values(const FilterResult& result, const std::string& path) {
+    std::vector<std::string> remarks;
+    if (result.not_a_number > 0)
+        remarks.push_back(fmt::format(
+            "{}: {} samples are not numbers (NaN); results computed from them are NaN too", path,
+            result.not_a_number));
+    if (result.overflowed > 0)
+        remarks.push_back(
+            fmt::format("{}: {} results are infinite or NaN, because samples are infinite, or too "
+                        "large for computations in 32-bit floats, whose range ends at {:.2g}",
+                        path, result.overflowed, std::numeric_limits<float>::max()));
+    return remarks;
+}
+
 Record record_of(const FilterResult& result) {
     Record record = {{"width", result.image.width, "width of the image in pixels"},
                      {"height", result.image.height, "height of the image in pixels"}};
@@ -490,6 +518,12 @@ FilterResult Filtering::run(const distributed::Image& image) const {
     result.not_a_number =
         sum_over_ranks(communicator_, count_not_a_number(image.element(), image.bytes().data(),
                                                          image.tile().elements()));
+    distributed::NotFinite results;
+    for (const distributed::Image& plane : result.planes)
+        results.add(reinterpret_cast<const float*>(plane.bytes().data()), plane.tile().elements());
+    result.overflowed = overflowed(results, result.not_a_number, communicator_);
+    if (communicator_.rank() == 0)
+        result.warnings = remarks_on_values(result, "image");
     return result;
 }
 

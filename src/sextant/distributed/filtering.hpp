@@ -36,8 +36,15 @@ struct FilterResult {
     /// Number of samples other than the offset, usually 0, that are too near to it for 32-bit
     /// floats and count as equal. If there are any, the last warning states it.
     alignas(8) Elements vanished = 0;
-    Reserved<7> reserved = {};
+    /// Number of results that are infinite, or, if no sample is NaN, NaN: products of large samples
+    /// exceed the range of 32-bit floats.
+    alignas(8) Elements overflowed = 0;
+    Reserved<6> reserved = {};
 };
+
+/// Says how many samples of the image at `path` are NaN, and how many results overflowed. They are
+/// among the warnings of Filtering::run().
+std::vector<std::string> remarks_on_values(const FilterResult& result, const std::string& path);
 
 /// Returns a record of the result without the planes and the warnings.
 Record record_of(const FilterResult& result);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -158,9 +159,26 @@ Label label_in_memory(const kernel::ValueView& image, kernel::Connection connect
     return count;
 }
 
+void NotFinite::add(const float* values, Elements count) {
+    // Compilers vectorise the comparison of bits.
+    constexpr std::uint32_t magnitude = 0x7fffffff, infinity = 0x7f800000;
+    const auto bits = [&](Elements i) {
+        return std::bit_cast<std::uint32_t>(values[i]) & magnitude;
+    };
+    std::uint32_t largest = 0;
+    for (Elements i = 0; i < count; ++i)
+        largest = std::max(largest, bits(i));
+    if (largest < infinity)
+        return;
+    for (Elements i = 0; i < count; ++i) {
+        infinite += bits(i) == infinity;
+        nan += bits(i) > infinity;
+    }
+}
+
 Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
                           std::span<const kernel::Plane> outputs, Team& team,
-                          const RunControl& control) {
+                          const RunControl& control, NotFinite* results) {
     std::vector<std::optional<kernel::FilterBank>> banks(static_cast<std::size_t>(team.size()));
     banks[0].emplace(bank_of(filter));
     // The rows around a strip cost about a third of those inside.
@@ -169,6 +187,7 @@ Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
         team.size() == 1 ? image.tile.height : rows_of_strips(image.tile, team.size(), fewest);
     const std::vector<Tile> tiles = strips_of(image.tile, std::max<Elements>(rows, 1));
     std::vector<Elements> not_numbers(tiles.size());
+    std::vector<NotFinite> not_finite(tiles.size());
     StripProgress filtered(control, "filter", tiles.size());
     team.run(static_cast<int>(tiles.size()), [&](int part, int member) {
         filtered.begin(member);
@@ -180,6 +199,11 @@ Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
         for (kernel::Plane& plane : planes)
             plane.first += (tile.y - image.tile.y) * plane.stride;
         bank->apply(image, tile, planes, [&] { control.check(); });
+        for (const kernel::Plane& plane : planes) {
+            for (Elements y = 0; results && y < tile.height; ++y)
+                not_finite[static_cast<std::size_t>(part)].add(plane.first + y * plane.stride,
+                                                               tile.width);
+        }
         if (const auto* const* floats = std::get_if<const float*>(&image.first)) {
             for (Elements y = 0; y < tile.height; ++y) {
                 const float* const row = *floats + (tile.y - image.tile.y + y) * image.stride;
@@ -189,6 +213,12 @@ Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
         }
         filtered.end();
     });
+    for (const NotFinite& each : not_finite) {
+        if (results) {
+            results->infinite += each.infinite;
+            results->nan += each.nan;
+        }
+    }
     return std::accumulate(not_numbers.begin(), not_numbers.end(), Elements{0});
 }
 

@@ -31,13 +31,20 @@ kernel::Label label_in_memory(const kernel::ValueView& image, kernel::Connection
                               std::vector<kernel::Component>* components = nullptr,
                               Elements* nan = nullptr);
 
+/// Numbers of values that are infinite or NaN.
+struct NotFinite {
+    Elements infinite = 0, nan = 0;
+
+    void add(const float* values, Elements count);
+};
+
 /// Filters an image. Input, Output and Requires as for kernel::FilterBank, with the whole image as
 /// the tile, and callbacks as above, but cancellation is checked every few rows. Returns the number
-/// of samples that are NaN.
+/// of samples that are NaN. `results`, unless null: adds the results that are not finite.
 /// Cost      as kernel::FilterBank, divided among the threads; the rows within reach of a strip are
 ///           filtered horizontally once more.
 Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
                           std::span<const kernel::Plane> outputs, Team& team,
-                          const RunControl& control);
+                          const RunControl& control, NotFinite* results = nullptr);
 
 } // namespace sextant::distributed
