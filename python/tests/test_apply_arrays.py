@@ -395,8 +395,9 @@ def test_differences_are_kept_or_a_warning_says_that_they_are_not(tmp_path, prog
              ".npy": lambda: in_file("python.npy"),
              "command .npy": lambda: by_command_in("command.npy"),
              "command .tif": lambda: by_command_in("command.tif")}
-    if dtype != "f8":
-        doors["f4"] = lambda: in_memory(dtype="f4")
+    doors["f4"] = lambda: in_memory(dtype="f4")
+    if by == "bilinear" and not sum:
+        doors["out f4"] = lambda: sextant.apply(path, data, out=np.empty(data.shape, "f4"))
     if wide:
         doors.update({".zarr": lambda: in_file("python.zarr"), ".h5": lambda: in_file("python.h5"),
                       "command .zarr": lambda: by_command_in("command.zarr"),

@@ -2,6 +2,7 @@
 #include "sextant/registration/array_alignment.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/frame_source.hpp"
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/registration/frame_splat.hpp"
@@ -10,6 +11,7 @@
 #include "sextant/registration/sample_strips.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <future>
@@ -118,6 +120,58 @@ class SharedSink final : public ArraySink {
     std::mutex lock_;
 };
 
+/// Samples of type f64 as a frame of one row.
+class SamplesAsFrame final : public FrameSource {
+  public:
+    explicit SamplesAsFrame(std::vector<std::byte> samples)
+        : FrameSource("", header_of(samples)), samples_(std::move(samples)) {}
+
+  private:
+    static FrameHeader header_of(const std::vector<std::byte>& samples) {
+        FrameHeader header;
+        header.frames = 1;
+        header.shape = {std::ssize(samples) / size_of(Sample::f64), 1};
+        header.sample = Sample::f64;
+        return header;
+    }
+    void load(std::int64_t, Rows, std::span<std::byte> to) override {
+        std::copy(samples_.begin(), samples_.end(), to.begin());
+    }
+
+    std::vector<std::byte> samples_;
+};
+
+/// True if samples of type f64 differ by less than floats resolve: values near 10⁹, for example.
+/// Examines rows in the middle of some frames, and of some positions of the other axes.
+bool is_far_from_zero(ArraySource& source, const MovedAxes& axes) {
+    const std::vector<std::int64_t>& lengths = source.header().lengths;
+    if (source.header().sample != Sample::f64)
+        return false;
+    constexpr int positions = 3;
+    constexpr std::int64_t most_rows = 16;
+    const auto at = [](std::int64_t length, int position) {
+        return (length - 1) * position / (positions - 1);
+    };
+    for (int number = 0; number < positions * positions; ++number) {
+        ArrayBlock block{std::vector<std::int64_t>(lengths.size(), 0),
+                         std::vector<std::int64_t>(lengths.size(), 1)};
+        for (std::size_t axis = 0; axis < lengths.size(); ++axis)
+            block.start[axis] =
+                at(lengths[axis], axis == axes.frame ? number / positions : number % positions);
+        block.count[axes.row] = std::min(lengths[axes.row], most_rows);
+        block.start[axes.row] = (lengths[axes.row] - block.count[axes.row]) / 2;
+        block.count[axes.column] = lengths[axes.column];
+        block.start[axes.column] = 0;
+        std::vector<std::byte> samples(static_cast<std::size_t>(
+            block.count[axes.row] * block.count[axes.column] * size_of(Sample::f64)));
+        source.read(block, samples);
+        SamplesAsFrame frame(std::move(samples));
+        if (offset_of(frame, std::array<std::int64_t, 1>{0}) != 0)
+            return true;
+    }
+    return false;
+}
+
 /// The blocks that one of several threads aligns: every n-th. Only one of them at a time holds a
 /// block that exceeds its part of the memory.
 struct Lane {
@@ -190,7 +244,8 @@ class ArrayAligner {
         result_.vanished = losses_.vanished;
         if (is_integer(from_) && (options_.by == AlignBy::shift || size_of(from_) > 2))
             result_.rounded = losses_.whole;
-        else if (options_.by == AlignBy::shift && !options_.sum)
+        else if ((options_.by == AlignBy::shift && !options_.sum) ||
+                 (losses_.rounded > 0 && is_far_from_zero(source_, axes_)))
             result_.rounded = losses_.rounded;
         return std::move(result_);
     }

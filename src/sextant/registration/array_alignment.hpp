@@ -56,7 +56,9 @@ struct AlignResult {
     Elements vanished = 0;
     /// The number of samples that lose differences of 1: whole numbers, or whole parts of results
     /// interpolated from integers of 32 or 64 bits, that the type of the result, or the double of a
-    /// sum, cannot hold. Shift: also samples that a smaller floating-point type rounds.
+    /// sum, cannot hold. Shift: also samples that a smaller floating-point type rounds. The same
+    /// for every method if samples of type f64 differ by less than floats resolve (core
+    /// offset_of()).
     Elements rounded = 0;
     /// Sums: per pixel of the area, the number of frames that contribute; for splat, the sum of
     /// their weights.
