@@ -419,3 +419,24 @@ def test_differences_are_kept_or_a_warning_says_that_they_are_not(tmp_path, prog
         assert said or exactly(found, FAR[dtype], expected), door
         if found.dtype == dtype and not sum and by != "splat":
             assert not said and exactly(found, FAR[dtype], expected), (door, said)
+
+
+@pytest.mark.parametrize("dtype", ["u4", "i4", "u8", "i8"])
+@pytest.mark.parametrize("by", ["bilinear", "cubic", "lanczos", "shift", "splat"])
+@pytest.mark.parametrize("name, options, to", [("out.mrc", [], "f4"), ("out.npy", ["--sample", "f32"], "f4"),
+                                               ("out.npy", ["--sample", "f16"], "f2")])
+def test_every_method_counts_samples_that_the_output_rounds(tmp_path, program, dtype, by, name, options, to):
+    """Of a range so wide that no offset can be subtracted."""
+    path = transforms(tmp_path)
+    random = np.random.default_rng(8)
+    data = random.integers(0, 2**10, SHAPE) + (0 if to == "f2" else 2**30 * (random.random(SHAPE) < .5))
+    data = (data + 3000 * (to == "f2")).astype(dtype)
+    np.save(tmp_path / "wide.npy", data)
+    with pytest.warns(UserWarning, match="samples are rounded from") as caught:
+        found = sextant.apply(path, data, axes="TYX", by=by, dtype=to)
+    said, = [str(each.message) for each in caught if "not shifts" not in str(each.message)]
+    done = subprocess.run([program, "apply", path, tmp_path / "wide.npy", "-o", tmp_path / name,
+                           "--by", by, *options], check=True, capture_output=True, text=True)
+    assert said in done.stderr
+    stored = np.asarray(sextant.open_series(tmp_path / name)[:])
+    assert (stored == found).sum() == np.isfinite(found).sum()

@@ -258,7 +258,7 @@ def test_frames_of_any_magnitude_are_aligned(tmp_path, program, transforms, magn
         np.testing.assert_array_equal(narrow, as_floats)
 
 
-def test_sums_and_halves_are_not_infinite(transforms):
+def test_sums_and_halves_are_not_infinite(tmp_path, program, transforms):
     frames = np.full((2, 24, 32), 2e38, "f4")
     with pytest.raises(sextant.InvalidTask, match="exceeds the range of f32"):
         sextant.apply(transforms, frames, axes="TYX", sum=True)
@@ -266,6 +266,10 @@ def test_sums_and_halves_are_not_infinite(transforms):
     for dtype in ("u4", "f4", "f8"):
         with pytest.raises(sextant.InvalidTask, match="exceeds the range of f16"):
             sextant.apply(transforms, np.full((2, 24, 32), 70000, dtype), axes="TYX", dtype="f2")
+        np.save(tmp_path / "frames.npy", np.full((2, 24, 32), 70000, dtype))
+        done = subprocess.run([program, "apply", transforms, tmp_path / "frames.npy", "-o",
+                               tmp_path / "out.npy", "--sample", "f16"], capture_output=True, text=True)
+        assert done.returncode != 0 and "exceeds the range of f16" in done.stderr
 
 
 def test_averages_of_doubles_are_doubles(tmp_path, program, movie):

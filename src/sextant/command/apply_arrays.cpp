@@ -93,30 +93,38 @@ void AlignedArray::choose_sample() {
     options_.gap = registration::usual_gap(sample_, options_);
 }
 
-/// Throws InvalidFile if samples become floats that differ by far less than the samples do: values
-/// near 10⁹, for example. Interpolated series subtract an offset from them, which sums and shifts
-/// cannot.
-void AlignedArray::require_resolution() const {
+/// The offset of samples whose differences f32 cannot represent, such as values near 10⁹; 0 if it
+/// can, or if the output does not hold f32.
+double AlignedArray::lost_offset() const {
     const Sample from = array_->header().sample;
     if (sample_ != Sample::f32 || size_of(from) < 4 || from == sample_)
-        return;
+        return 0;
     format::SourceOptions planes = source_.options();
     planes.every_plane = true;
     planes.axes.clear();
-    const double offset = less_offset(format::open_frames(source_.image, planes)).offset;
-    if (offset != 0)
+    return less_offset(format::open_frames(source_.image, planes)).offset;
+}
+
+/// Throws InvalidFile if samples have a lost offset. Interpolated series subtract it from them,
+/// which sums and shifts cannot.
+void AlignedArray::require_resolution() const {
+    if (const double offset = lost_offset(); offset != 0)
         throw InvalidFile(
             array_->path(),
             fmt::format("has samples near {:.6g}, whose differences f32 cannot represent, expected "
                         "an output with samples of {}, such as .npy",
-                        offset, name(registration::usual_sample(from, options_))));
+                        offset,
+                        name(registration::usual_sample(array_->header().sample, options_))));
 }
 
 bool AlignedArray::is_plain_series() const {
     if (several_axes_unnamed_)
         return true;
-    const bool exact = size_of(sample_) < 4 || sample_ == Sample::f32;
     const ArrayHeader& header = array_->header();
+    const Bytes from = size_of(header.sample), to = size_of(sample_);
+    // A series is interpolated in f32. Samples that the output cannot hold are counted by run().
+    const bool is_float = name(sample_).front() == 'f';
+    const bool held = header.sample == sample_ || from == 1 || (from == 2 && to == 4);
     const auto is_letter = [](const std::string& name) {
         return name.size() == 1 && format::are_plane_axes(name);
     };
@@ -127,7 +135,9 @@ bool AlignedArray::is_plain_series() const {
             header.lengths[axis] > 1)
             return false;
     }
-    return header.colours || (exact && choice_.by == AlignBy::bilinear && !choice_.sum);
+    if (header.colours || choice_.by != AlignBy::bilinear || choice_.sum)
+        return header.colours;
+    return is_float ? to <= 4 && (held || lost_offset() != 0) : to < 4;
 }
 
 bool AlignedArray::has_slices() const {

@@ -48,6 +48,7 @@ class AlignedArray {
   private:
     void choose_axes();
     void choose_sample();
+    double lost_offset() const;
     void require_resolution() const;
     ArrayHeader header_of_result() const;
     std::vector<std::int64_t> positions() const;
