@@ -170,8 +170,8 @@ SPEED, LIMIT, PROMISE, DATA = ("they concern the speed", "limits, which are kept
                                "they state what is allowed, or how results are to be reproduced",
                                "their effect depends on the data")
 UNSEEN = {
-    **dict.fromkeys(("threads", "thread_work", "association", "sparse", "interlace", "shared_memory", "probe",
-                     "density"), SPEED),
+    **dict.fromkeys(("threads", "thread_work", "association", "boundaries", "sparse", "interlace",
+                     "shared_memory", "probe", "density"), SPEED),
     # These return arrays without a record, which would state them.
     **dict.fromkeys(("measure ranks", "features ranks", "features grid", "canny ranks", "canny grid",
                      "canny pattern", "canny machine", "dask.label grid", "dask.filter grid",
