@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // If a rank fails, all ranks must end soon, without a hang.
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/comm/tracing.hpp"
 #include "sextant/core/error.hpp"
 
 #include <atomic>
@@ -86,6 +88,31 @@ TEST(Failure, AnExceptionBeforeABarrierAlsoEndsRanksInSplitGroups) {
                                  communicator.barrier();
                              }),
                  InvalidTask);
+}
+
+TEST(Failure, CallsThatTheFailedRankHasCompletedCompleteThoughItLeftOutExchanges) {
+    const Task task = compositing::one_image_each(3, 1000, 0);
+    const auto composited = [&](const Communicator& communicator) {
+        composite(communicator, compositing::find("binary-tree"), task, {}, Association::in_order);
+    };
+    std::atomic<bool> has_failed = false;
+    run_threads(3, [&](Communicator communicator) {
+        const Communicator scope = scope_of(communicator, "Object");
+        const int rank = communicator.rank();
+        // Only ranks 0 and 2, which have other clocks, exchange messages.
+        const HostClock clock{rank == 2 ? 2u : 0u, [] { return HostClock::steady().now(); }};
+        EXPECT_EQ(clock_offsets(scope, clock).size(), 2u);
+        if (rank == 2)
+            has_failed.wait(false);
+        EXPECT_NO_THROW(composited(scope)) << rank;
+        if (rank == 1) {
+            fail(scope, "has no more images");
+            has_failed = true;
+            has_failed.notify_all();
+        }
+        EXPECT_THROW(scope.barrier(), PeerFailed) << rank;
+        communicator.barrier();
+    });
 }
 
 TEST(Failure, AgreementGivesEveryRankTheSameTextOfAnyLength) {

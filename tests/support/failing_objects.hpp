@@ -290,8 +290,21 @@ inline void a_rank_that_fails_on_purpose_tells_all_ranks_why(const Communicator&
     }
 }
 
-/// Calls that the failed rank has completed complete on the other ranks.
+/// Calls that the failed rank has completed complete on the other ranks, also while ranks compare
+/// their orders.
 inline void a_failure_does_not_affect_completed_calls(const Communicator& communicator) {
+    const auto& kinds = object_kinds();
+    const auto ordered = std::ranges::find(
+        kinds, std::string("Compositor with another order in every frame"), &ObjectKind::name);
+    for (int repeat = 0; repeat < 200 && communicator.size() > 1; ++repeat) {
+        const auto object = ordered->make(communicator);
+        EXPECT_NO_THROW(object->call());
+        const int failed = repeat % communicator.size();
+        if (communicator.rank() == failed)
+            object->fail("ends after a frame");
+        told_by_calls(*object, failed);
+        communicator.barrier();
+    }
     for (int repeat = 0; repeat < 20; ++repeat) {
         const int failed = repeat % communicator.size();
         Compositor compositor(communicator, small_shape, 1);

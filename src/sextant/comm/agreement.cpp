@@ -235,7 +235,8 @@ Comparison::Comparison(Communicator communicator, std::size_t most_requested,
 Comparison::~Comparison() {
     if (std::uncaught_exceptions() > 0)
         sextant::fail(communicator_, "an exception destroyed its Compositor");
-    exchange_->end();
+    if (!failed_)
+        exchange_->end();
 }
 
 /// In round k each rank receives from the rank 2^k before it everything that rank has gathered so
@@ -258,9 +259,14 @@ void Comparison::open() {
 }
 
 /// Receives are always posted, so that a rank whose request has not changed learns of a comparison
-/// started by others.
+/// started by others. If a rank has failed, only later comparisons do.
 void Comparison::reopen() {
-    exchange_->begin();
+    try {
+        exchange_->begin();
+    } catch (const PeerFailed&) {
+        failed_ = std::current_exception();
+        return;
+    }
     std::fill(came_.begin(), came_.end(), false);
     for (int round = 0; round < rounds_; ++round)
         exchange_->start(2 * round + 1);
@@ -282,6 +288,8 @@ void Comparison::keep(std::span<const int> requested) {
 }
 
 void Comparison::say(bool begun) {
+    if (failed_)
+        std::rethrow_exception(failed_);
     said_ = true;
     own_[begun_field] = begun ? 1 : 0;
     own_[earliest_field] = std::min(run_, earliest_requested());
@@ -375,6 +383,8 @@ int Comparison::earliest_requested() {
 void Comparison::check() {
     if (said_)
         return advance();
+    if (failed_)
+        return;
     try {
         poll();
     } catch (const PeerFailed&) { // in a later run than this one, which may end normally

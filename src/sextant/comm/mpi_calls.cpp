@@ -95,7 +95,7 @@ struct MpiCalls::Head {
     int what;
     std::uint64_t family;
     int number; ///< of the user of the communicator
-    /// Of a failure: the number of calls completed; of a wait: of calls that all ranks make.
+    /// Of a failure: the last call that was completed; of a wait: that waits.
     std::int64_t calls;
     int rank; ///< that failed
     Kind kind;
@@ -317,7 +317,7 @@ void MpiCalls::fail(const std::string& text) {
 void MpiCalls::tell_waiting() {
     family_->patience = std::min<Clock::duration>(2 * family_->patience, most_patience);
     const std::vector<Count> counts = family_->counts();
-    family_->send(head(Head::What::wait, number_, by_all()), std::as_bytes(std::span(counts)));
+    family_->send(head(Head::What::wait, number_, begun()), std::as_bytes(std::span(counts)));
 }
 
 /// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
@@ -336,13 +336,13 @@ void MpiCalls::check_order() {
             continue;
         if (head.number == number_) {
             const bool differs = head.kind != kind_ || head.bytes != bytes_;
-            if (head.calls == by_all() && differs)
+            if (head.calls == begun() && differs)
                 fail_order(other);
             continue;
         }
         const std::int64_t here = begun_in(own, head.number),
                            there = begun_in(other.counts, number_);
-        if (here >= 0 && there >= 0 && here < head.calls && there < by_all())
+        if (here >= 0 && there >= 0 && here < calls_by_all(head.calls) && there < by_all())
             fail_order(other);
     }
 }

@@ -53,10 +53,9 @@ class MpiCalls {
 
     /// Begins a call. Throws as `look`, but only if a failure is known already.
     void begin(Kind kind, Bytes bytes = 0) {
-        begun_.store(begun_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         is_by_all_ = kind != Kind::run || runs_ == RunsOf::all_ranks;
-        if (is_by_all_)
-            by_all_.store(by_all_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        begun_.store(call_after(begun_.load(std::memory_order_relaxed), is_by_all_),
+                     std::memory_order_relaxed);
         kind_ = kind;
         bytes_ = bytes;
         under_way_ = true;
@@ -83,14 +82,14 @@ class MpiCalls {
     struct Failure {
         int rank = 0;
         bool order = false;     ///< ranks wait for each other in different calls
-        std::int64_t calls = 0; ///< calls that the rank has completed
+        std::int64_t calls = 0; ///< the last call that the rank has completed
         std::string text;
     };
     struct Head;
     struct Waiting;
 
     std::int64_t begun() const { return begun_.load(std::memory_order_relaxed); }
-    std::int64_t by_all() const { return by_all_.load(std::memory_order_relaxed); }
+    std::int64_t by_all() const { return calls_by_all(begun()); }
     void take_early();
     void receive();
     void take(const MpiNotice& notice);
@@ -109,9 +108,8 @@ class MpiCalls {
     const std::string what_;
     int number_ = 0; ///< of the object; 0: the communicator itself
     const RunsOf runs_ = RunsOf::some_ranks;
-    std::atomic<std::int64_t> begun_{0};
-    std::atomic<std::int64_t> by_all_{0}; ///< begun calls that all ranks make
-    bool is_by_all_ = false;              ///< so is the last one
+    std::atomic<std::int64_t> begun_{0}; ///< the last call (call_after)
+    bool is_by_all_ = false;             ///< all ranks make it
     Kind kind_ = Kind::run;
     Bytes bytes_ = 0;
     bool under_way_ = false, waits_ = false, told_ = false;

@@ -27,6 +27,16 @@ enum class RunsOf : std::uint8_t {
     all_ranks   ///< so that runs in different orders can be told
 };
 
+/// The number of the call after call `last` (0: none) of a rank: in the upper half the number of
+/// calls that all ranks make, in the lower half that of runs of some ranks since. Ranks may leave
+/// out the latter, so that only the upper half tells whether two ranks are in the same call.
+constexpr std::int64_t call_after(std::int64_t last, bool by_all) {
+    return by_all ? ((last >> 32) + 1) << 32 : last + 1;
+}
+constexpr std::int64_t calls_by_all(std::int64_t call) {
+    return call >> 32;
+}
+
 /// Returns a communicator of the same ranks for the calls of one object, as for MPI's duplicate of
 /// a communicator: messages and failures of others do not affect it, nor the reverse. If an
 /// exception destroys its last copy on a rank, the rank has failed (`fail`). Ranks that call

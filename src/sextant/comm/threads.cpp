@@ -79,8 +79,7 @@ enum class Call : std::uint8_t { barrier, all_gather };
 
 /// The collective calls that a rank has begun in a group.
 struct alignas(apart) CallCount {
-    std::atomic<std::int64_t> begun{0};
-    std::atomic<std::int64_t> by_all{0}; ///< those that all ranks make
+    std::atomic<std::int64_t> begun{0}; ///< the last one (call_after)
     /// In the base of scopes: the scope number of the rank's last call that all ranks make.
     std::atomic<std::uint32_t> last{0};
     bool under_way = false; // used by the rank only
@@ -113,8 +112,8 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
             throw_cancelled(rank, gives_up);
     }
 
-    /// Makes every rank that waits in a call after the first `completed` ones throw PeerFailed; if
-    /// -1, in any call of this group and all its subgroups.
+    /// Makes every rank that waits in a call after the call `completed` throw PeerFailed; if -1, in
+    /// any call of this group and all its subgroups.
     void cancel(int failed_rank, const std::string& text, std::int64_t completed = -1,
                 bool order = false);
     /// The same for calls of this group and its subgroups that a rank has not completed.
@@ -500,11 +499,10 @@ void ThreadGroup::fail(int rank, const std::string& text) {
 void ThreadGroup::begin_call(int rank, bool by_all) {
     CallCount& own = calls_of(rank);
     own.under_way = true;
-    own.begun.store(own.begun.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    if (!by_all)
-        return;
-    own.by_all.store(own.by_all.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    base().calls_of(rank).last.store(number_, std::memory_order_release);
+    own.begun.store(call_after(own.begun.load(std::memory_order_relaxed), by_all),
+                    std::memory_order_release);
+    if (by_all)
+        base().calls_of(rank).last.store(number_, std::memory_order_release);
 }
 
 void ThreadGroup::become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what,
@@ -540,16 +538,16 @@ std::string ThreadGroup::text_of(int rank) const {
 /// ranks publish their calls before.
 void ThreadGroup::check_order(int rank) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    const std::int64_t own = calls_of(rank).by_all.load();
+    const std::int64_t own = calls_by_all(calls_of(rank).begun.load());
     for (int other = 0; other < size_; ++other) {
         const std::uint32_t number = base().calls_of(other).last.load(std::memory_order_acquire);
         const std::shared_ptr<ThreadGroup> group =
             number == number_ ? nullptr : base().scope(static_cast<int>(number));
         if (!group || group->cancelled_ || cancelled_)
             continue;
-        const std::int64_t its = group->calls_of(other).by_all.load(),
-                           here = group->calls_of(rank).by_all.load();
-        if (here >= its || calls_of(other).by_all.load() >= own)
+        const std::int64_t its = calls_by_all(group->calls_of(other).begun.load()),
+                           here = calls_by_all(group->calls_of(rank).begun.load());
+        if (here >= its || calls_by_all(calls_of(other).begun.load()) >= own)
             continue;
         // A rank that has been told may already wait elsewhere.
         const std::lock_guard one_at_a_time(base().order_mutex_);
