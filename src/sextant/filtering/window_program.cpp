@@ -85,12 +85,13 @@ collective::Partition packed_tiles(const halo::Grid& grid) {
 
 /// The partition of a window that a collective scatters or gathers.
 collective::Partition partition_of(const halo::Grid& grid) {
-    return grid.at_hand().depth == 1 ? collective::Partition(grid) : packed_tiles(grid);
+    return grid.at_hand().depth == 1 && grid.layers == 1 ? collective::Partition(grid)
+                                                         : packed_tiles(grid);
 }
 
 /// True if the pixels of a tile are scattered over the planes of a volume.
 bool must_pack(const halo::Grid& grid) {
-    return grid.at_hand().depth > 1 && grid.columns * grid.rows > 1;
+    return (grid.at_hand().depth > 1 || grid.layers > 1) && grid.columns * grid.rows > 1;
 }
 
 Tile whole_of(const halo::Grid& grid) {
