@@ -162,7 +162,7 @@ class FilterOptions(TypedDict, total=False):
         Truncation radius in sigmas; default: where weights become negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
-    border : {"replicate", "mirror", "constant"}, default: "replicate"
+    border : {"replicate", "mirror", "reflect", "constant"}, default: "replicate"
         Values outside the image.
     border_value : float, default: 0
         Value of samples outside the image, for border constant.
@@ -183,7 +183,7 @@ class FilterOptions(TypedDict, total=False):
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
     before: Filters
-    border: Literal["replicate", "mirror", "constant"]
+    border: Literal["replicate", "mirror", "reflect", "constant"]
     border_value: float
     memory: Union[str, int]
     grid: Tiles
@@ -385,7 +385,7 @@ class ExplainOptions(TypedDict, total=False):
     depth : int, optional
         Filter: number of planes of a volume; default: an image.
     sigma : float, default: 1
-        Scale in pixels, 0.5 to 1000, or units (2um); of volumes also z,y,x.
+        Scale in pixels, 0 to 1000, or units (2um); also one each for (z,)y,x.
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
     kernel : {"gaussian", "p3pc"}, default: "gaussian"
@@ -563,7 +563,7 @@ class FeaturesOptions(TypedDict, total=False):
         Truncation radius in sigmas; default: where weights become negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
-    border : {"replicate", "mirror", "constant"}, default: "replicate"
+    border : {"replicate", "mirror", "reflect", "constant"}, default: "replicate"
         Values outside the image.
     border_value : float, default: 0
         Value of samples outside the image, for border constant.
@@ -583,7 +583,7 @@ class FeaturesOptions(TypedDict, total=False):
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
     before: Filters
-    border: Literal["replicate", "mirror", "constant"]
+    border: Literal["replicate", "mirror", "reflect", "constant"]
     border_value: float
     memory: Union[str, int]
     grid: Tiles

@@ -21,7 +21,7 @@ from ._results import ArrayResult, Plan, Result, _axes, _contrast, _png, plan_of
 from .errors import InvalidTask, WrongType
 
 #: A scale of filters; of a volume, it may differ between z, y and x.
-Scale = Union[float, Tuple[float, float, float]]
+Scale = Union[float, Tuple[float, float], Tuple[float, float, float]]
 
 __all__ = ["Contours", "Filtered", "Labels", "canny", "contours", "features", "filter", "label",
            "measure"]
@@ -532,9 +532,10 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
     ----------
     image, frame, channel_axis, comm, ranks, progress, copy
         As in `sextant.label`.
-    sigma : float or (float, float, float), default: 1
-        Scale of the filter in pixels, 0.5 to 1000; of a volume, it may differ between the axes z, y
-        and x.
+    sigma : float, (float, float) or (float, float, float), default: 1
+        Scale of the filter in pixels, 0.5 to 1000, or one each for the axes y and x of an image and
+        z, y and x of a volume. It may be smaller along axes along which no derivative is computed;
+        0: not filtered along this axis.
     out : array, optional
         NumPy, zarr or h5py array to which the derivatives are written: float32 or float64,
         with the axes derivatives, (depth,) height and width; the first axis may be missing for one
@@ -547,8 +548,9 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
 
     Notes
     -----
-    ``truncate=4, border="replicate"`` computes what ``scipy.ndimage.gaussian_filter`` computes with
-    ``truncate=4, mode="nearest"``. The weights of derivatives are sampled derivatives of the
+    ``truncate=4, border="reflect"`` computes what ``scipy.ndimage.gaussian_filter`` computes by
+    default; its modes "nearest", "mirror" and "constant" are the borders "replicate", "mirror" and
+    "constant". The weights of derivatives are sampled derivatives of the
     Gaussian, as in SciPy. Samples within reach of a NaN become NaN.
 
     Results are float32, or float64 if the samples are float64 or integers of 32 or 64 bits. They are

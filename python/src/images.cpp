@@ -258,7 +258,7 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
 /// The options of a filter of images or volumes, and the filters that they describe.
 struct ParsedFilter {
     ParsedFilter(const py::dict& keywords, kernel::Dimensions of) : dimensions(of) {
-        set_options(filter_record(options, dimensions), keywords);
+        set_options(filter_record(options), keywords);
         filters = filters_of(options, dimensions);
     }
     bool of_volumes() const { return dimensions == kernel::Dimensions::three; }

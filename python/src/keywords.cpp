@@ -75,10 +75,9 @@ VolumeLabelOptions LabelKeywords::of_volume() const {
     return options;
 }
 
-Record filter_record(FilterOptions& options, kernel::Dimensions dimensions) {
+Record filter_record(FilterOptions& options) {
     Record record = record_of(options);
-    if (dimensions == kernel::Dimensions::three)
-        record["sigma"].kind = Field::Kind::integers; // which may be a list
+    record["sigma"].kind = Field::Kind::integers; // which may be a list
     return record;
 }
 

@@ -27,7 +27,7 @@ struct LabelKeywords {
 Record record_of(LabelKeywords& keywords);
 
 /// The options of a filter; the sigma of a volume may be a list of three numbers.
-Record filter_record(FilterOptions& options, kernel::Dimensions dimensions);
+Record filter_record(FilterOptions& options);
 
 /// The options of `measure`: those of volumes.
 struct MeasureKeywords {

@@ -41,7 +41,7 @@ void check_options_of(const py::dict& keywords) {
 
 void check_filter_options(const py::dict& keywords) {
     FilterOptions options;
-    set_options(filter_record(options, kernel::Dimensions::three), keywords);
+    set_options(filter_record(options), keywords);
 }
 
 void check_scan_options(const py::dict& keywords) {

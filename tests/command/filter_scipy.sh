@@ -10,7 +10,7 @@ import numpy
 from scipy import ndimage
 
 command, folder = sys.argv[1:]
-borders = {"replicate": "nearest", "mirror": "mirror", "constant": "constant"}
+borders = {"replicate": "nearest", "mirror": "mirror", "reflect": "reflect", "constant": "constant"}
 names = ["smooth", "x", "y", "xx", "xy", "yyy", "xxxx", "xxyy"]
 orders = {name: (0, 0) if name == "smooth" else (name.count("y"), name.count("x")) for name in names}
 random = numpy.random.default_rng(5)
@@ -199,7 +199,8 @@ def refused(expected, *options):
         sys.exit(f"FAILED: {options}: {done.stderr}, expected {expected}")
 
 
-refused("--sigma 0.2µm: the scale along z is 0.4 pixels, expected 0.5 to 1000", "--sigma", "0.2um")
+refused("derivative z: the scale along z is 0.4 pixels, expected 0.5 to 1000", "--sigma", "0.2um",
+        "--derivatives", "z")
 refused("--derivatives structure-1@0.1µm: the scale along x is 0.4 pixels", "--sigma", "0.4um", "--derivatives",
         "structure-1@0.1")
 with_sizes(volume, "second", list(sizes))

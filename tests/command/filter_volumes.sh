@@ -76,17 +76,21 @@ rm -rf "$work"/x*
 refuse "unknown derivative 'hessian-larger'" "$work/volume.npy" -o "$work/x.npy" --derivatives hessian-larger
 refuse "unknown derivative 'z'" "$work/frames/3.tif" -o "$work/x.npy" --derivatives z
 refuse "after @, such as structure-1@3" "$work/volume.npy" -o "$work/x.npy" --derivatives structure-1
-refuse "expected one number for an image" "$work/frames/3.tif" -o "$work/x.npy" --sigma 2,1,1
-refuse "also one each for z,y,x" "$work/volume.npy" -o "$work/x.npy" --sigma 2,1
-refuse "from 0.5 to 1000" "$work/volume.npy" -o "$work/x.npy" --sigma 2,1,.1
+refuse "expected one number, or one each for y,x, for an image" "$work/frames/3.tif" -o "$work/x.npy" --sigma 2,1,1
+refuse "expected one number, or one each for z,y,x, for a volume" "$work/volume.npy" -o "$work/x.npy" --sigma 2,1
+refuse "from 0 to 1000" "$work/volume.npy" -o "$work/x.npy" --sigma 2,1,-.1
+refuse "derivative x: the scale along x is 0.1 pixels, expected 0.5 to 1000" "$work/volume.npy" -o "$work/x.npy" \
+    --sigma 2,1,.1
 refuse "layers of tiles are for volumes" "$work/frames/3.tif" -o "$work/x.npy" --grid 1x1x2
 refuse "--sigma in µm: .*volume.npy states no pixel size" "$work/volume.npy" -o "$work/x.npy" --sigma 2um
 refuse '--sigma in "xx": expected pixels' "$work/volume.npy" -o "$work/x.npy" --sigma 2xx
 refuse "or with a unit, such as 2um" "$work/volume.npy" -o "$work/x.npy" --sigma -2um
 refuse "--derivatives structure-1@2: the scale along y is 0.25 pixels, expected 0.5 to 1000" "$work/volume.npy" \
     -o "$work/x.npy" --sigma 8,1,8 --derivatives structure-1@2
-refuse "--before smooth@2: the scale along z is 0.25 pixels, expected 0.5 to 1000" "$work/volume.npy" \
-    -o "$work/x.npy" --sigma 1,8,8 --derivatives x --before smooth@2
+refuse "derivative z: the scale along z is 0.25 pixels, expected 0.5 to 1000" "$work/volume.npy" \
+    -o "$work/x.npy" --sigma 1,8,8 --derivatives x --before z@2
+refuse "--before smooth@2: scales after @ are relative to sigma along x, which is 0" "$work/volume.npy" \
+    -o "$work/x.npy" --sigma 1,8,0 --derivatives y --before smooth@2
 # The least memory is named, and is enough.
 for ranks in 1 3; do
     refuse "--memory 20K is too small for one plane of 22x25 samples, the planes needed around it and 5 results on" \

@@ -23,6 +23,7 @@ std::string seen(kernel::Border border, const std::string& line) {
 TEST(Border, repeats_the_last_sample_mirrors_the_image_or_is_constant) {
     EXPECT_EQ(seen(kernel::Border::replicate, "abcdefg"), "aaaaaabcdefgggggg");
     EXPECT_EQ(seen(kernel::Border::mirror, "abcdefg"), "fedcbabcdefgfedcb");
+    EXPECT_EQ(seen(kernel::Border::reflect, "abcdefg"), "edcbaabcdefggfedc");
     EXPECT_EQ(seen(kernel::Border::constant, "abcdefg"), "vvvvvabcdefgvvvvv");
 }
 
@@ -30,6 +31,9 @@ TEST(Border, mirrors_small_images_repeatedly) {
     EXPECT_EQ(seen(kernel::Border::mirror, "abc"), "babcbabcbabcb");
     EXPECT_EQ(seen(kernel::Border::mirror, "ab"), "babababababa");
     EXPECT_EQ(seen(kernel::Border::mirror, "a"), "aaaaaaaaaaa");
+    EXPECT_EQ(seen(kernel::Border::reflect, "abc"), "bccbaabccbaab");
+    EXPECT_EQ(seen(kernel::Border::reflect, "ab"), "aabbaabbaabb");
+    EXPECT_EQ(seen(kernel::Border::reflect, "a"), "aaaaaaaaaaa");
     EXPECT_EQ(seen(kernel::Border::replicate, "a"), "aaaaaaaaaaa");
 }
 

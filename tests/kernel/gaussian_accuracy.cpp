@@ -104,7 +104,7 @@ TEST(GaussianAccuracy, is_within_1e_4_of_scipy_with_truncate_8_relative_to_the_m
                    1e-4);
         ++rows;
     }
-    EXPECT_EQ(rows, 3 * 5 * 9);
+    EXPECT_EQ(rows, 4 * 5 * 9);
 }
 
 TEST(GaussianAccuracy, with_scipys_truncation_equals_scipy) {
@@ -117,7 +117,7 @@ TEST(GaussianAccuracy, with_scipys_truncation_equals_scipy) {
         expect_row(row, planes, 1e-5);
         ++rows;
     }
-    EXPECT_EQ(rows, 3 * 5 * 9 + 9);
+    EXPECT_EQ(rows, 4 * 5 * 9 + 9);
 }
 
 TEST(GaussianAccuracy, holds_for_noise_and_an_offset_step_with_all_orders_and_borders) {

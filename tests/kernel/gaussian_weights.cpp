@@ -143,8 +143,12 @@ TEST(GaussianWeights, of_the_p3pc_kernel_equal_gaussian_derivatives_except_for_t
 TEST(GaussianWeights, with_a_scale_or_order_out_of_range_are_refused) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const double sigma : {-.001, 1000.5, infinite, nan})
+        EXPECT_THROW(gaussian_weights(sigma, 0), InvalidTask) << sigma;
     for (const double sigma : {.499, 0., -1., 1000.5, infinite, nan})
         EXPECT_THROW(gaussian_weights(sigma, 1), InvalidTask) << sigma;
+    for (const double sigma : {.499, 0.})
+        EXPECT_THROW(gaussian_weights(sigma, 0, p3pc_kernel), InvalidTask) << sigma;
     for (const double truncation : {-.1, 20.5, infinite, nan})
         EXPECT_THROW(gaussian_reach(1, 1, {GaussianKernel::Weights::truncated, truncation}),
                      InvalidTask);

@@ -33,8 +33,11 @@ inline std::vector<Derivative> every_derivative() {
     return all;
 }
 
-inline const std::vector<BorderRule> border_rules = {
-    {Border::replicate, 0}, {Border::mirror, 0}, {Border::constant, 0}, {Border::constant, .75f}};
+inline const std::vector<BorderRule> border_rules = {{Border::replicate, 0},
+                                                     {Border::mirror, 0},
+                                                     {Border::reflect, 0},
+                                                     {Border::constant, 0},
+                                                     {Border::constant, .75f}};
 
 inline Tile whole(ImageShape image) {
     return {0, 0, image.width, image.height};

@@ -7,7 +7,8 @@ from scipy import ndimage
 height, width = 23, 31
 y, x = numpy.mgrid[:height, :width]
 image = ((7 * x * x + 13 * y * y + 5 * x * y + 3 * x) % 251).astype(numpy.float64)
-borders = (("replicate", "nearest"), ("mirror", "mirror"), ("constant", "constant"))
+borders = (("replicate", "nearest"), ("mirror", "mirror"), ("reflect", "reflect"),
+           ("constant", "constant"))
 orders = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 3), (4, 0), (2, 2), (4, 4))
 
 print("// border, sigma, order along x, along y, truncate, largest, at (0, 0), (15, 11), (30, 22)")

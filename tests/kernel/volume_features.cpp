@@ -375,7 +375,8 @@ TEST(VolumeFeatures, are_refused_with_the_reason_if_invalid) {
     EXPECT_THAT(refusal_of({1, {"structure-1@3", "structure-1@3.0"}}), HasSubstr("twice"));
     for (const char* name : {"structure-1", "structure-1@", "structure-2@.1", "structure-3@x"})
         EXPECT_THAT(refusal_of({1, {name}}), HasSubstr("expected an integration scale")) << name;
-    EXPECT_THAT(refusal_of({{1, 1, .2}, {"x"}}), HasSubstr("sigma is 0.2"));
+    EXPECT_EQ(refusal_of({{1, 1, .2}, {"x"}}), "");
+    EXPECT_THAT(refusal_of({{1, 1, .2}, {"xz"}}), HasSubstr("the scale along z is 0.2 pixels"));
     EXPECT_EQ(refusal_of({1, {"structure-1@3", "structure-1@2", "structure-2@3", "zx"}}), "");
     EXPECT_THROW(FilterBank(1, {"z"}), InvalidTask);
 

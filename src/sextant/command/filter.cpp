@@ -386,7 +386,8 @@ namespace {
 std::string shown(const kernel::Scales& sigma) {
     if (sigma == kernel::Scales(sigma.x))
         return sextant::text_of(sigma);
-    return fmt::format("{:.6g},{:.6g},{:.6g}", sigma.z, sigma.y, sigma.x);
+    const std::string in_plane = fmt::format("{:.6g},{:.6g}", sigma.y, sigma.x);
+    return sigma.z < 0 ? in_plane : fmt::format("{:.6g},{}", sigma.z, in_plane);
 }
 
 } // namespace

@@ -35,10 +35,12 @@ std::string measured_text(const FilterSummary& summary) {
         phase("write", summary.result.write, predicted.write));
 }
 
-/// One number, or one each for z, y and x if they differ.
+/// One number, or one each for (z,) y and x if they differ.
 Json json_of(const kernel::Scales& sigma) {
     if (sigma == kernel::Scales(sigma.x))
         return sigma.x;
+    if (sigma.z < 0)
+        return Json::array({sigma.y, sigma.x});
     return Json::array({sigma.z, sigma.y, sigma.x});
 }
 

@@ -15,6 +15,8 @@ using distributed::Filter;
 using distributed::Filters;
 
 std::string text_of(const kernel::Scales& scales) {
+    if (scales.z < 0)
+        return fmt::format("{},{}", scales.y, scales.x);
     return scales == kernel::Scales(scales.x)
                ? fmt::format("{}", scales.x)
                : fmt::format("{},{},{}", scales.z, scales.y, scales.x);
@@ -114,19 +116,20 @@ Codec codec_of(kernel::Scales& scales, std::string* unit) {
                     const auto number = parsed_number<double>(each);
                     const bool fits =
                         number && (stated.empty() ? *number >= field.least && *number <= field.most
-                                                  : is_scale(*number));
+                                                  : *number == 0 || is_scale(*number));
                     if (!fits)
                         break;
                     numbers.push_back(*number);
                 }
                 const std::size_t count = split(text).size();
-                if (numbers.size() != count || (count != 1 && count != 3))
-                    return fmt::format("a number from {} to {}; of a volume, also one each for "
-                                       "z,y,x{}",
+                if (numbers.size() != count || count < 1 || count > 3)
+                    return fmt::format("a number from {} to {}, or one each for y,x of an image "
+                                       "and z,y,x of a volume{}",
                                        field.least, field.most,
                                        unit ? "; or with a unit, such as 2um" : "");
-                scales = count == 1 ? kernel::Scales(numbers[0])
-                                    : kernel::Scales(numbers[2], numbers[1], numbers[0]);
+                scales = count == 1   ? kernel::Scales(numbers[0])
+                         : count == 2 ? kernel::Scales(numbers[1], numbers[0])
+                                      : kernel::Scales(numbers[2], numbers[1], numbers[0]);
                 if (unit)
                     *unit = stated;
                 return std::string();
@@ -140,9 +143,9 @@ Record record_of(FilterOptions& options) {
     Record record;
     Field& sigma =
         record.add("sigma", codec_of(options.sigma, &options.unit), "SCALE",
-                   "scale in pixels, 0.5 to 1000, or units (2um); of volumes also z,y,x");
+                   "scale in pixels, 0 to 1000, or units (2um); also one each for (z,)y,x");
     sigma.kind = options.unit.empty() ? Field::Kind::number : Field::Kind::text;
-    sigma.between(kernel::smallest_sigma, kernel::largest_sigma);
+    sigma.between(0, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
                "derivatives or other features (docs/filters.md)");
     record.add("kernel", options.kernel, {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}},
@@ -156,6 +159,7 @@ Record record_of(FilterOptions& options) {
     record.add("border", options.border,
                {{"replicate", Border::replicate},
                 {"mirror", Border::mirror},
+                {"reflect", Border::reflect},
                 {"constant", Border::constant}},
                "HOW", "values outside the image");
     record
@@ -184,9 +188,14 @@ class ScalesInPixels {
     ScalesInPixels(const FilterOptions& options, kernel::Dimensions dimensions)
         : options_(options), dimensions_(dimensions) {
         const std::string text = text_of(options.sigma) + options.unit;
-        if (dimensions == kernel::Dimensions::two &&
+        const bool of_image = options.sigma.z < 0; // else of a volume, unless one number
+        if (dimensions == kernel::Dimensions::two && !of_image &&
             options.sigma != kernel::Scales(options.sigma.x))
-            throw InvalidTask(fmt::format("sigma {}: expected one number for an image", text));
+            throw InvalidTask(fmt::format(
+                "sigma {}: expected one number, or one each for y,x, for an image", text));
+        if (dimensions == kernel::Dimensions::three && of_image)
+            throw InvalidTask(fmt::format(
+                "sigma {}: expected one number, or one each for z,y,x, for a volume", text));
         if (!options.unit.empty() && !options.pixel)
             throw InvalidTask(fmt::format(
                 "sigma {}: the size of a pixel is unknown, expected a scale in pixels", text));
@@ -195,7 +204,8 @@ class ScalesInPixels {
         sigma_ = {options.sigma.x / pixel_.x, options.sigma.y / pixel_.y,
                   options.sigma.z / pixel_.z};
         if (dimensions == kernel::Dimensions::two)
-            sigma_.z = sigma_.x;
+            sigma_ = sigma_.x == sigma_.y ? kernel::Scales(sigma_.x)
+                                          : kernel::Scales(sigma_.x, sigma_.y);
         if (const std::string wrong = wrong_scale(sigma_, dimensions); !wrong.empty())
             throw InvalidTask(fmt::format("sigma {}: {}", text, wrong));
     }
@@ -204,7 +214,7 @@ class ScalesInPixels {
     const kernel::Scales& sigma() const { return sigma_; }
 
     kernel::Scales before(const EarlierFilter& earlier) const {
-        return in_pixels("before", earlier.feature, earlier.sigma);
+        return in_pixels("before", earlier.feature, earlier.sigma, 0);
     }
 
     /// The features, with integration scales in pixels.
@@ -217,7 +227,8 @@ class ScalesInPixels {
             const auto scale = parsed_number<double>(std::string_view(feature).substr(at + 1));
             if (!scale || !is_scale(*scale))
                 continue; // the kernel refuses the name
-            const double pixels = in_pixels("derivatives", feature.substr(0, at), *scale).x;
+            const double pixels =
+                in_pixels("derivatives", feature.substr(0, at), *scale, kernel::smallest_sigma).x;
             if (!options_.unit.empty())
                 feature = fmt::format("{}@{}", feature.substr(0, at), pixels);
         }
@@ -225,9 +236,14 @@ class ScalesInPixels {
     }
 
   private:
-    kernel::Scales in_pixels(const char* option, const std::string& feature, double scale) const {
+    kernel::Scales in_pixels(const char* option, const std::string& feature, double scale,
+                             double least) const {
+        if (sigma_.x == 0)
+            throw InvalidTask(fmt::format("{} {}@{}{}: scales after @ are relative to sigma along "
+                                          "x, which is 0",
+                                          option, feature, scale, options_.unit));
         const kernel::Scales scales = kernel::in_proportion(sigma_, scale / pixel_.x);
-        const std::string wrong = wrong_scale(scales, dimensions_);
+        const std::string wrong = wrong_scale(scales, dimensions_, least);
         if (!wrong.empty())
             throw InvalidTask(fmt::format("{} {}@{}{}: {}{}", option, feature, scale, options_.unit,
                                           wrong, proportions()));
@@ -238,9 +254,8 @@ class ScalesInPixels {
     std::string proportions() const {
         if (sigma_ == kernel::Scales(sigma_.x))
             return "";
-        return fmt::format(
-            " (scales after @ have the ratios of sigma, {:.6g},{:.6g},{:.6g} pixels)", sigma_.z,
-            sigma_.y, sigma_.x);
+        return fmt::format(" (scales after @ have the ratios of sigma, {} pixels)",
+                           text_of(sigma_));
     }
 
     const FilterOptions& options_;

@@ -15,7 +15,8 @@
 
 namespace sextant {
 
-/// The text of a scale: "2", or "4,2,2" (z,y,x) if it differs between axes.
+/// The text of a scale: "2", or "4,2" (y,x of an image) or "4,2,2" (z,y,x) if it differs between
+/// axes.
 std::string text_of(const kernel::Scales& scales);
 /// Converts a scale to and from this text, which ends with the unit if there is one: "2µm". The
 /// field must have a range, for scales without a unit. `unit` may be null: no unit is accepted.
@@ -30,7 +31,8 @@ struct EarlierFilter {
 
 /// Options for filtering an image or a volume. They must be the same on every rank, except `plan`.
 struct FilterOptions {
-    /// scale, .5 to 1000 pixels; of a volume, it may differ between axes
+    /// scale, .5 to 1000 pixels, which may differ between axes; from 0 along axes along which no
+    /// derivative is computed, except by the kernel p3pc
     kernel::Scales sigma = 1;
     /// The unit of all scales and of derivatives, such as "µm"; "": pixels.
     std::string unit = {};

@@ -120,12 +120,12 @@ Scales in_proportion(const Scales& sigma, double scale) {
     return {scale, scale * (sigma.y / sigma.x), scale * (sigma.z / sigma.x)};
 }
 
-std::string wrong_scale(const Scales& scales, Dimensions dimensions) {
+std::string wrong_scale(const Scales& scales, Dimensions dimensions, double least) {
     const std::pair<char, double> axes[] = {{'x', scales.x}, {'y', scales.y}, {'z', scales.z}};
     for (const auto& [axis, scale] : std::span(axes).first(static_cast<std::size_t>(dimensions))) {
-        if (!(scale >= smallest_sigma && scale <= largest_sigma))
+        if (!(scale >= least && scale <= largest_sigma))
             return fmt::format("the scale along {} is {:.6g} pixels, expected {} to {}", axis,
-                               scale, smallest_sigma, largest_sigma);
+                               scale, least, largest_sigma);
     }
     return "";
 }
@@ -208,6 +208,20 @@ void check_units(const std::vector<Derivative>& derivatives, const Scales& pixel
     }
 }
 
+/// Throws InvalidTask if a feature is differentiated along an axis whose scale is too small for it.
+void check_scales(const std::vector<Feature>& features, const Scales& sigma) {
+    for (const Feature& feature : features) {
+        for (const auto& [x, y, z] : feature.needs) {
+            const Scales differentiated(x ? sigma.x : largest_sigma, y ? sigma.y : largest_sigma,
+                                        z ? sigma.z : largest_sigma);
+            const std::string wrong =
+                wrong_scale(differentiated, Dimensions::three, smallest_sigma);
+            if (!wrong.empty())
+                throw InvalidTask(fmt::format("derivative {}: {}", feature.name, wrong));
+        }
+    }
+}
+
 constexpr std::size_t most_needed = 8; ///< maximum number of derivatives per feature
 constexpr std::size_t most_made = 3;   ///< maximum number of features that are made together
 
@@ -226,6 +240,7 @@ FilterBank::FilterBank(const Scales& sigma, const std::vector<std::string>& name
       feature_of_(needed_.size(), -1),
       takes_(features_.size()) {
     check_units(needed_, pixel);
+    check_scales(features_, sigma);
     if (dimensions == Dimensions::two)
         image_.emplace(sigma, needed_, rule, kernel, 0, pixel);
     else if (!needed_.empty())
@@ -258,8 +273,11 @@ void FilterBank::add_structure(const Scales& sigma, BorderRule rule, const Gauss
         if (scale == 0 || std::any_of(structures_.begin(), structures_.end(), has))
             continue;
         const Scales integration = in_proportion(sigma, scale);
-        if (const std::string wrong = wrong_scale(integration, Dimensions::three); !wrong.empty())
-            throw InvalidTask(fmt::format("derivative {}: {}", feature.name, wrong));
+        for (const Scales& scales : {sigma, integration}) {
+            const std::string wrong = wrong_scale(scales, Dimensions::three, smallest_sigma);
+            if (!wrong.empty())
+                throw InvalidTask(fmt::format("derivative {}: {}", feature.name, wrong));
+        }
         structures_.push_back({scale, StructureTensor(sigma, integration, rule, kernel, pixel)});
     }
 }

@@ -47,9 +47,9 @@ Feature find_feature(std::string_view name, Dimensions dimensions = Dimensions::
 
 /// Returns a scale of `scale` along x that has the ratios of `sigma` between axes.
 Scales in_proportion(const Scales& sigma, double scale);
-/// Returns a text that names the first axis along which the scale is not 0.5 to 1000 pixels; empty
-/// if there is none.
-std::string wrong_scale(const Scales& scales, Dimensions dimensions);
+/// Returns a text that names the first axis along which the scale is not `least` to 1000 pixels;
+/// empty if there is none.
+std::string wrong_scale(const Scales& scales, Dimensions dimensions, double least = 0);
 
 /// Computes several features of an image or a volume together. A derivative that several features
 /// need is computed only once.

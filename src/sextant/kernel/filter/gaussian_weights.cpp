@@ -17,9 +17,10 @@ using Samples = std::vector<double>;
 using Weights = GaussianKernel::Weights;
 
 void check(double sigma, int order, const GaussianKernel& kernel) {
-    if (!(sigma >= smallest_sigma && sigma <= largest_sigma))
+    const bool smooths = order == 0 && kernel.weights != Weights::p3pc;
+    if (!(sigma >= (smooths ? 0 : smallest_sigma) && sigma <= largest_sigma))
         throw InvalidTask(fmt::format("sigma is {}, expected {} to {} pixels", sigma,
-                                      smallest_sigma, largest_sigma));
+                                      smooths ? 0 : smallest_sigma, largest_sigma));
     if (order < 0 || order > highest_order)
         throw InvalidTask(fmt::format("the order of the derivative is {}, expected 0 to {}", order,
                                       highest_order));
@@ -155,6 +156,8 @@ int gaussian_reach(double sigma, int order, const GaussianKernel& kernel) {
 
 std::vector<double> gaussian_weights(double sigma, int order, const GaussianKernel& kernel) {
     const int reach = gaussian_reach(sigma, order, kernel);
+    if (order == 0 && reach == 0)
+        return {1};
     switch (kernel.weights) {
     case Weights::truncated:
         return truncated_weights(sigma, order, reach);

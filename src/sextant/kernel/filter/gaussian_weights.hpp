@@ -5,13 +5,15 @@
 
 namespace sextant::kernel {
 
-inline constexpr double smallest_sigma = .5, largest_sigma = 1000; ///< in pixels
+inline constexpr double smallest_sigma = .5, largest_sigma = 1000; ///< in pixels, of derivatives
 inline constexpr int highest_order = 4;
 inline constexpr double largest_truncation = 20; ///< in sigmas
 
-/// The scale along each axis, in pixels.
+/// The scale along each axis, in pixels; 0: not filtered along this axis.
 struct Scales {
     constexpr Scales(double all) : x(all), y(all), z(all) {}
+    /// Of an image: z is negative.
+    constexpr Scales(double along_x, double along_y) : x(along_x), y(along_y), z(-1) {}
     constexpr Scales(double along_x, double along_y, double along_z)
         : x(along_x), y(along_y), z(along_z) {}
     double x, y, z;
@@ -64,8 +66,9 @@ int gaussian_reach(double sigma, int order, const GaussianKernel& kernel = {});
 ///
 /// Output    2 reach + 1 weights, with w_i at [reach + i], applied as Σ wᵢ f(x + i). Weights of
 ///           even orders are exactly symmetric, those of odd orders exactly antisymmetric.
-/// Requires  smallest_sigma <= sigma <= largest_sigma, 0 <= order <= highest_order, a truncation
-///           from 0 to largest_truncation; otherwise throws InvalidTask.
+/// Requires  smallest_sigma <= sigma <= largest_sigma, or 0 <= sigma for order 0 of kernels other
+///           than p3pc, 0 <= order <= highest_order, a truncation from 0 to largest_truncation;
+///           otherwise throws InvalidTask.
 /// Cost      O(order · reach).
 /// Source    p3pc: the reach of Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4; the moments
 ///           of Savitzky and Golay, Analytical Chemistry 36(8), 1964, doi:10.1021/ac60214a047, with

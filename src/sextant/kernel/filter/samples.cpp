@@ -15,6 +15,12 @@ Elements mirrored(Elements at, Elements size) {
     return std::min(within, period - within);
 }
 
+Elements reflected(Elements at, Elements size) {
+    const Elements period = 2 * size;
+    const Elements within = (at % period + period) % period;
+    return std::min(within, period - 1 - within);
+}
+
 } // namespace
 
 std::optional<Elements> seen_at(Border border, Elements at, Elements size) {
@@ -25,6 +31,8 @@ std::optional<Elements> seen_at(Border border, Elements at, Elements size) {
         return std::clamp<Elements>(at, 0, size - 1);
     case Border::mirror:
         return mirrored(at, size);
+    case Border::reflect:
+        return reflected(at, size);
     case Border::constant:
         break;
     }

@@ -17,8 +17,9 @@ namespace sextant::kernel {
 /// replicate  a a a | a b c d | d d d
 /// mirror     d c b | a b c d | c b a    about the centre of the last sample; repeatedly if the
 ///                                       image is thinner than the reach
+/// reflect    c b a | a b c d | d c b    about the border of the image; likewise
 /// constant   v v v | a b c d | v v v
-enum class Border { replicate, mirror, constant };
+enum class Border { replicate, mirror, constant, reflect };
 
 struct BorderRule {
     Border border = Border::replicate;
