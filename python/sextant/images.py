@@ -554,8 +554,9 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
     Gaussian, as in SciPy. Samples within reach of a NaN become NaN.
 
     Results are float32, or float64 if the samples are float64 or integers of 32 or 64 bits. They are
-    computed in float32, after an offset is subtracted from such samples if they are far from 0, and
-    are accurate to some 10⁻⁶ of the range of the samples. float64 samples may have any magnitude.
+    computed in float32, after an offset is subtracted from samples that are far from 0, and are
+    accurate to some 10⁻⁶ of the range of the samples, and to the digits of their type. float64
+    samples may have any magnitude.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/tile_lists.hpp"
+#include "sextant/core/sample_offset.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
@@ -209,7 +210,8 @@ std::optional<kernel::SampleView> samples_in(const kernel::ValueView& view,
     return samples;
 }
 
-/// Filters an image in memory, without copies of the image or the planes.
+/// Filters an image in memory, without copies of the image or the planes, unless an offset must be
+/// subtracted from its samples.
 std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object& source,
                                         const FilterOptions& options,
                                         const distributed::Filters& filters,
@@ -241,7 +243,11 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
         static_cast<double>(view->image.elements()) * filters.front().sigma.x > long_work;
     Call call(image.progress, py::none(), 1, image.ranks > 1 && is_long);
     const RunControl control = call.control();
+    bool has_offset = false;
     call.run([&](const Communicator&) {
+        has_offset = image.frames.image(call, image.frame, ReadAs::scaled)->offset() != 0;
+        if (has_offset)
+            return;
         timed(result.filter, [&] {
             Team team(image.ranks);
             distributed::NotFinite results;
@@ -250,6 +256,8 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
             result.overflowed = results.infinite + (result.not_a_number == 0 ? results.nan : 0);
         });
     });
+    if (has_offset)
+        return std::nullopt;
     result.warnings = remarks_on_values(result, "array");
     const std::vector<std::string> losses = result.warnings;
     return found_planes(std::move(result), image.ranks, losses);
@@ -384,7 +392,7 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
         losses = remarks_on_values(result, source->path());
         if (result.vanished > 0)
             losses.push_back(result.warnings.back());
-        if (output.rounds()) {
+        if (output.rounds() && !floats_hold_offset(source->stored(), source->offset())) {
             losses.push_back(fmt::format(
                 "out is float32, which holds 7 digits of samples of about {:g}; float64 "
                 "holds 16",

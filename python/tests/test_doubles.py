@@ -331,3 +331,62 @@ def test_integers_far_from_zero_that_differ_by_less_than_doubles_resolve(movie, 
     constant[0] = far[0]
     with pytest.raises(sextant.InvalidTask, match="every sample is"):
         sextant.register(constant)
+
+
+#: Types, the number that samples are near, and the least distance between them.
+FAR = [("u2", 65000, 1), ("i2", -32000, 1), ("i4", 10**7, 1), ("i4", 10**5, 1), ("u4", 10**7, 1), ("i8", -10**7, 1),
+       ("u8", 2**23, 1), ("f4", 10**7, 1), ("f4", 1000, 2**-13), ("f8", 10**7, 1), ("f8", 1000, 2**-13),
+       ("f8", 1000, .13)]
+
+
+@pytest.mark.parametrize("dtype, offset, step", FAR)
+@pytest.mark.parametrize("image", [IMAGE, VOLUME], ids=["image", "volume"])
+def test_samples_far_from_zero_are_filtered_as_those_near_it(tmp_path, program, image, dtype, offset, step):
+    """Also whole numbers, and others that floats hold: their sums would be rounded."""
+    near = step * np.round(10 * image)
+    samples = (offset + near).astype(dtype)
+    near = samples.astype("f8") - offset
+    options = {"truncate": 4, "derivatives": list(ORDERS)}
+    found = sextant.filter(samples, 1.5, **options)
+    np.save(tmp_path / "image.npy", samples)
+    for again in (sextant.filter(samples, 1.5, ranks=2, **options),
+                  sextant.filter(tmp_path / "image.npy", 1.5, ranks=1, **options)):
+        np.testing.assert_array_equal(again.planes, found.planes)
+    for name in ("out.npy", "out.mrc"):
+        done = subprocess.run([program, "filter", tmp_path / "image.npy", "-o", tmp_path / name, "--sigma", "1.5",
+                               "--truncate", "4", "--derivatives", ",".join(ORDERS)],
+                              check=True, capture_output=True, text=True)
+        assert "subtracted" not in done.stderr
+        for k, feature in enumerate(ORDERS):
+            path = tmp_path / name
+            path = path if image.ndim == 2 else path.with_stem(f"out_{feature}")
+            stored = np.asarray(sextant.open_series(path)[:])
+            stored = stored[k] if image.ndim == 2 else stored
+            if name == "out.npy" and feature == "smooth":
+                assert stored.dtype == found.planes.dtype
+            np.testing.assert_array_equal(stored, found[feature].astype(stored.dtype))
+    for name in ORDERS:
+        exact = expected(near, name) + (offset if name == "smooth" else 0)
+        held = 0 if found.planes.dtype == "f8" or name != "smooth" else np.spacing(np.float32(offset)) / 2
+        assert np.abs(found[name] - exact).max() <= abs(held) + 1e-6 * np.ptp(near), name
+    if dtype in ("f4", "u2"):
+        assert found.planes.dtype == np.float32 and not found.warnings
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4", "i4"])
+def test_samples_of_a_wide_range_have_no_offset(dtype):
+    """Results are those of floats, to the last bit."""
+    image = (100 + 40 * IMAGE.clip(-2, 2)).astype(dtype)
+    found = sextant.filter(image, 1.5)
+    np.testing.assert_array_equal(found.planes, sextant.filter(image.astype("f4"), 1.5).planes)
+    np.testing.assert_array_equal(2 * found.planes, sextant.filter(2 * image.astype("f4"), 1.5).planes)
+
+
+@pytest.mark.parametrize("dtype", ["u2", "f4", "i4"])
+def test_edges_far_from_zero_are_those_of_the_same_image_near_it(dtype):
+    near = np.round(50 * ndimage.gaussian_filter(RNG.normal(size=(120, 100)), 3))
+    far = (60000 if dtype == "u2" else 10**7) + near
+    assert np.ptp(near) < 100
+    options = {"sigma": 1.5, "thresholds": (.5, 1)}
+    np.testing.assert_array_equal(sextant.canny(far.astype(dtype), **options),
+                                  sextant.canny(near.astype("f4"), **options))

@@ -2,6 +2,7 @@
 // If floats would lose the differences between samples, an offset is found and subtracted exactly.
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/sample_offset.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -93,6 +94,45 @@ TEST(Offset, is_zero_if_floats_preserve_differences_between_samples) {
     EXPECT_EQ(centred<double>(Sample::f64, {constant}).offset, 0);
     const std::vector<double> nothing(wide.size(), std::nan(""));
     EXPECT_EQ(centred<double>(Sample::f64, {nothing}).offset, 0);
+}
+
+/// The offset for computation, which floats hold.
+template <class T>
+double held_offset(Sample sample, const std::vector<T>& frame) {
+    auto stored = std::make_unique<Stored<T>>(sample, std::vector<std::vector<T>>{frame, frame});
+    const Centred found = less_offset(std::move(stored), OffsetFor::computation);
+    EXPECT_TRUE(floats_hold_offset(sample, found.offset)) << name(sample);
+    std::vector<float> floats(frame.size());
+    found.frames->read_frame(1, floats);
+    for (std::size_t i = 0; i < floats.size(); ++i)
+        EXPECT_EQ(floats[i], static_cast<float>(static_cast<double>(frame[i]) - found.offset));
+    return found.offset;
+}
+
+TEST(Offset, is_subtracted_for_computations_with_samples_farther_from_zero_than_16_ranges) {
+    for (const bool far : {false, true}) { // a range of 12
+        EXPECT_EQ(held_offset(Sample::u16, frame_from<std::uint16_t>(far ? 181 : 180)) != 0, far);
+        EXPECT_EQ(held_offset(Sample::i16, frame_from<std::int16_t>(far ? -193 : -192)) != 0, far);
+        EXPECT_EQ(held_offset(Sample::i32, frame_from<std::int32_t>(far ? 181 : 180)) != 0, far);
+        EXPECT_EQ(held_offset(Sample::u32, frame_from<std::uint32_t>(far ? 181 : 180)) != 0, far);
+        EXPECT_EQ(held_offset(Sample::i64, frame_from<std::int64_t>(far ? -193 : -192)) != 0, far);
+        EXPECT_EQ(held_offset(Sample::u64, frame_from<std::uint64_t>(far ? 181 : 180)) != 0, far);
+        EXPECT_EQ(held_offset(Sample::f32, frame_from(far ? 181.F : 180.F)) != 0, far);
+        EXPECT_EQ(held_offset(Sample::f64, frame_from(far ? 181. : 180.)) != 0, far);
+        EXPECT_EQ(held_offset(Sample::f64, frame_from(far ? 181.1 : 179.1)) != 0, far);
+    }
+    EXPECT_EQ(held_offset(Sample::u8, frame_from<std::uint8_t>(240)), 0);
+    EXPECT_EQ(held_offset(Sample::f32, std::vector<float>(1200, 1e7F)), 0);
+    EXPECT_NE(held_offset(Sample::u16, frame_from<std::uint16_t>(65000)), 0);
+    EXPECT_NE(held_offset(Sample::i16, frame_from<std::int16_t>(-32768)), 0);
+    EXPECT_NE(held_offset(Sample::f32, frame_from(-1e7F)), 0);
+    EXPECT_FALSE(floats_hold_offset(
+        Sample::f64, centred<double>(Sample::f64, {[] {
+                                         std::vector<double> odd = frame_from(1e6);
+                                         odd[7] += .1; // the only sample that floats do not hold
+                                         return odd;
+                                     }()})
+                         .offset));
 }
 
 TEST(Offset, is_found_despite_gaps_hot_pixels_and_empty_frames) {

@@ -121,7 +121,7 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
     const registration::PixelArea area = transforms.all().area();
     header.shape = area.shape;
     header.pixel = source->header().pixel;
-    header.sample = offset != 0 ? computed_sample(command.output, sample, offset) : sample;
+    header.sample = offset != 0 ? computed_sample(command.output, Sample::f64, offset) : sample;
     if (offset != 0)
         print_warnings(std::array{
             fmt::format("{}: {}", source->path(), offset_remark(offset, command.output))});

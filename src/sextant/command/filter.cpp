@@ -11,6 +11,7 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/core/sample_offset.hpp"
 #include "sextant/core/scratch_file.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -212,18 +213,28 @@ class FilterRun {
         const bool has_offset =
             std::any_of(offsets.begin(), offsets.end(), [](double offset) { return offset != 0; });
         const double offset = has_offset ? source_->offset() : 0;
-        warn({offset_remark(offset, summary_.output)});
+        warn({remark_on(offset, summary_.output)});
         const FrameHeader header{.frames = std::ssize(offsets),
                                  .shape = source_->shape(),
                                  .sample =
                                      computed_sample(summary_.output, source_->stored(), offset),
                                  .pixel = source_->header().pixel};
         warn({format::remark_on_lost_pixel(summary_.output, header)});
+        for (const double each : offsets)
+            added_.push_back(added_to(header, each, source_->scale()));
         sink_ = std::make_unique<PlaneSink>(
             format::create_frames(summary_.output, header, {format::StackAxis::slices}), offsets,
             filtering.scales(source_->scale()));
         if (shows())
             shown_.emplace(source_->shape());
+    }
+
+    /// What is added to results before they are multiplied by the scale.
+    float added_to(const FrameHeader& sink, double offset, double scale) const {
+        return static_cast<float>(offset_added(sink.sample, source_->stored(), offset) / scale);
+    }
+    std::string remark_on(double offset, const std::string& path) const {
+        return offset_remark(floats_hold_offset(source_->stored(), offset) ? 0 : offset, path);
     }
 
     /// One file per derivative of a volume: "out.npy" for a single one, else "out_x.npy" ...
@@ -245,7 +256,7 @@ class FilterRun {
         const std::vector<double> scales = filtering.scales(source_->scale());
         for (std::size_t k = 0; k < offsets.size(); ++k) {
             const std::string& path = summary_.outputs[k];
-            warn({offset_remark(offsets[k], path)});
+            warn({remark_on(offsets[k], path)});
             FrameHeader header = source_->header();
             header.sample = computed_sample(path, source_->stored(), offsets[k]);
             header.channels = 1;
@@ -254,6 +265,7 @@ class FilterRun {
             warn({format::remark_on_lost_pixel(path, header)});
             volumes_.push_back({format::create_frames(path, header, {format::StackAxis::slices}),
                                 offsets[k], scales[k]});
+            added_.push_back(added_to(header, offsets[k], scales[k]));
         }
         if (!shows())
             return;
@@ -311,6 +323,7 @@ class FilterRun {
 
     /// Writes rows of an image's derivative, or planes of a volume's.
     void write(int derivative, Elements first, std::span<const float> values) {
+        values = sum_of(values, added_[static_cast<std::size_t>(derivative)], buffer_);
         if (sink_)
             return sink_->write(derivative, first, values);
         const VolumeSink& volume = volumes_[static_cast<std::size_t>(derivative)];
@@ -349,7 +362,9 @@ class FilterRun {
         double offset, scale;
     };
     std::vector<VolumeSink> volumes_; // of a volume, one per derivative
-    std::optional<Overview> shown_;   // overview of the first derivative
+    std::vector<float> added_;        // to the values of each derivative
+    std::vector<float> buffer_;
+    std::optional<Overview> shown_; // overview of the first derivative
     FilterSummary summary_;
     bool saves_plan_ = false;
 };

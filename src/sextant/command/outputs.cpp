@@ -104,7 +104,8 @@ bool can_write_frames(const std::string& path, Sample sample) {
 }
 
 Sample computed_sample(const std::string& path, Sample from, double offset) {
-    const bool wide = offset != 0 || from == Sample::f64;
+    const bool is_narrow = from == Sample::f32 || size_of(from) <= 2;
+    const bool wide = (offset != 0 && !is_narrow) || from == Sample::f64;
     return wide && can_write_frames(path, Sample::f64) ? Sample::f64 : Sample::f32;
 }
 

@@ -31,7 +31,7 @@ void check_frames_name(const std::string& path, Sample sample);
 bool can_write_frames(const std::string& path, Sample sample);
 
 /// The sample type for writing frames that were computed from samples of another type: f64 if the
-/// format has it and the samples are f64, or an offset was subtracted from them
+/// format has it and the samples are f64, or of 32 or 64 bits other than f32 and less an offset
 /// (core/frame_source.hpp), so that it can be added again; otherwise f32.
 Sample computed_sample(const std::string& path, Sample from, double offset);
 

@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/invalid_data.hpp"
+#include "sextant/core/sample_offset.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -65,10 +66,11 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, Re
     if (frame < 0 || frame >= header().frames)
         throw InvalidData(fmt::format("frame {} of {} does not exist: the series has {} frames",
                                       frame, path(), header().frames));
-    if (how_ != How::as_floats)
+    if (how_ == How::packed || read_as == ReadAs::values)
         return;
-    frames_ = read_as == ReadAs::scaled ? scaled(std::move(frames_), frame)
-                                        : strict(less_offset(std::move(frames_), frame));
+    frames_ = read_as == ReadAs::scaled
+                  ? scaled(std::move(frames_), frame)
+                  : strict(less_offset(std::move(frames_), frame, OffsetFor::computation));
     set_offset();
 }
 
@@ -81,16 +83,19 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, ReadAs read_as)
       planes_(header().frames),
       element_(element_of(header(), ReadAs::floats)),
       how_(is_stored_so(header(), ReadAs::floats) ? How::as_stored : How::as_floats) {
-    if (how_ != How::as_floats)
-        return;
-    frames_ = read_as == ReadAs::scaled ? scaled_volume(std::move(frames_))
-                                        : strict(less_offset_of_volume(std::move(frames_)));
+    frames_ = read_as == ReadAs::scaled
+                  ? scaled_volume(std::move(frames_))
+                  : strict(less_offset_of_volume(std::move(frames_), OffsetFor::computation));
     set_offset();
 }
 
 void RowSource::set_offset() {
-    if (const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get()))
-        offset_ = frames->offset();
+    const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get());
+    if (!frames)
+        return;
+    offset_ = frames->offset();
+    element_ = gray_f32;
+    how_ = How::as_floats;
 }
 
 double RowSource::scale() const {

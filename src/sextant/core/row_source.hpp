@@ -22,8 +22,8 @@ inline constexpr ElementFormat value_f64{"value f64", 8};
 
 /// The purpose of reading rows, which determines the format of the values.
 enum class ReadAs : std::uint8_t {
-    /// For computation: u8, u16 and f32 as stored; other types as the nearest floats after offset()
-    /// is subtracted; colours as luminance.
+    /// For computation: u8, and u16 and f32 near 0, as stored; other samples as the nearest floats
+    /// after offset() is subtracted (OffsetFor::computation); colours as luminance.
     floats,
     /// For comparison: samples as stored, but f16 as floats. The channels of a colour, without
     /// alpha, are packed into one number if they have 8 or 16 bits each; other colours are

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/sample.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+// Offsets for computations. Sums in floats lose more than the conversion of samples to floats
+// (core/frame_source.hpp): those of samples near 10⁷ err by about 1.
+namespace sextant {
+
+/// What an offset is determined for.
+enum class OffsetFor : std::uint8_t {
+    /// The conversion of samples to floats: 0 if floats hold the samples.
+    conversion,
+    /// Computations with the floats: also if samples, except those of 8 bits and f16, are farther
+    /// from 0 than 16 times their range.
+    computation
+};
+
+/// As offset_of(source, frames), which is for conversion. Cost: for computation, about 16 Ki
+/// samples per frame are read if floats hold all samples of the type.
+double offset_of(FrameSource& source, std::span<const std::int64_t> frames, OffsetFor purpose);
+
+/// As the functions without a purpose, which are for conversion.
+Centred less_offset(std::unique_ptr<FrameSource> source, OffsetFor purpose);
+Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame, OffsetFor purpose);
+Centred less_offset_of_volume(std::unique_ptr<FrameSource> source, OffsetFor purpose);
+
+/// True if floats hold samples of this type near an offset from offset_of(), so that the offset is
+/// added back to results of f32, too.
+bool floats_hold_offset(Sample stored, double offset);
+
+/// The offset to add to results that are written as `sink`, before write_scaled() and similar
+/// functions: 0 if these add it because the sink is f64, or if floats do not hold the offset.
+float offset_added(Sample sink, Sample stored, double offset);
+/// The sums of values and an offset; the values themselves if it is 0, otherwise in the buffer.
+std::span<const float> sum_of(std::span<const float> values, float offset,
+                              std::vector<float>& buffer);
+
+} // namespace sextant
