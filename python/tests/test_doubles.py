@@ -390,3 +390,33 @@ def test_edges_far_from_zero_are_those_of_the_same_image_near_it(dtype):
     options = {"sigma": 1.5, "thresholds": (.5, 1)}
     np.testing.assert_array_equal(sextant.canny(far.astype(dtype), **options),
                                   sextant.canny(near.astype("f4"), **options))
+
+
+@pytest.mark.parametrize("dtype, offset", [("i4", 10**7), ("u4", 10**6), ("f8", 10**7), ("f4", 10**6), ("u2", 60000)])
+def test_averages_far_from_zero_are_those_of_the_same_frames_near_it(tmp_path, program, movie, dtype, offset):
+    near = np.round((movie - movie.min()) * 20)
+    assert near.max() < 2**9
+    far = (offset + near).astype(dtype)
+    options = {"ranks": 1, "threads": 1, "aligned": True}
+    usual = sextant.register(near.astype("f4"), **options)
+    found = sextant.register(far, **options)
+    np.testing.assert_allclose(found.motions, usual.motions, atol=1e-3)
+    wide = found.average.dtype == np.float64
+    assert wide == (dtype in ("i4", "u4", "f8"))
+    for name in ("average", "median", "aligned"):
+        np.testing.assert_allclose(getattr(found, name) - float(offset), getattr(usual, name),
+                                   atol=.01 + (0 if wide else np.spacing(np.float32(offset))))
+    np.save(tmp_path / "movie.npy", far)
+    for format in ("npy", "tif"):
+        done = subprocess.run([program, "register", tmp_path / "movie.npy", "-o", tmp_path / format, "--format", format,
+                               "--ranks", "1", "--aligned=on"], check=True, capture_output=True, text=True)
+        assert "subtracted" not in done.stderr
+        for name in ("average", "median", "aligned"):
+            stored = np.asarray(sextant.open_series(tmp_path / format / f"{name}.{format}")[:]).squeeze()
+            inside = usual.count > len(near) / 2 if name != "aligned" else slice(None)
+            if name != "aligned":
+                np.testing.assert_allclose(stored[inside] - float(offset), getattr(usual, name)[inside],
+                                           atol=.5 + np.spacing(np.float32(offset)))
+            else:
+                inside = np.isfinite(stored) & (stored != 0)
+                assert (abs(stored[inside] - float(offset)) < 600).all()

@@ -4,6 +4,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/large_buffer.hpp"
+#include "sextant/core/sample_offset.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/array_choices.hpp"
@@ -240,11 +241,14 @@ AlignedWriter::AlignedWriter(const AlignedStack& stack, const FrameHeader& serie
     header.sample = stack.sample;
     header.pixel = series.pixel;
     header.frame_interval = frame_interval_of(series, frames);
+    if (stack.sample == Sample::f32 || stack.sample == Sample::f16)
+        added_ = offset_added(header.sample, series.sample, offset);
     sink_ = format::create_frames(stack.path, header,
                                   {format::StackAxis::time, labels_of(series, frames)});
 }
 
 void AlignedWriter::write(std::span<const float> rows) {
+    rows = sum_of(rows, added_, sums_);
     resize_buffer(samples_, rows.size() * static_cast<std::size_t>(size_of(stack_.sample)));
     to_stack_samples(stack_.sample, offset_, stack_.gap, rows, samples_);
     sink_->write_samples(samples_);

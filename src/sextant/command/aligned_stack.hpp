@@ -87,6 +87,8 @@ class AlignedWriter {
   private:
     const AlignedStack& stack_;
     double offset_;
+    float added_ = 0; ///< to floats
+    std::vector<float> sums_;
     std::vector<std::byte> samples_;
     std::unique_ptr<FrameSink> sink_;
 };

@@ -6,6 +6,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/core/sample_offset.hpp"
 #include "sextant/format/growing_frames.hpp"
 #include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/live_registration.hpp"
@@ -110,7 +111,7 @@ class Follower {
         }
         growing_ = growing.get();
         recorded_ = growing->header();
-        Centred centred = less_offset(std::move(growing), 0);
+        Centred centred = less_offset(std::move(growing), 0, OffsetFor::computation);
         offset_ = centred.offset;
         frames_ = std::move(centred.frames);
     }

@@ -5,6 +5,7 @@
 #include "sextant/command/overview.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/json_value.hpp"
+#include "sextant/core/sample_offset.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/live_page.hpp"
 #include "sextant/report/page.hpp"
@@ -179,7 +180,9 @@ void LiveView::write_average(const registration::LiveRegistration& live) const {
     const std::string path = files(output_, format_)[0];
     header.sample = computed_sample(path, series_.sample, offset_);
     const auto sink = format::create_frames(path, header);
-    write_with_offset(*sink, live.average(), offset_);
+    std::vector<float> sums;
+    const float added = offset_added(header.sample, series_.sample, offset_);
+    write_with_offset(*sink, sum_of(live.average(), added, sums), offset_);
     sink->commit();
 }
 

@@ -19,6 +19,7 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/core/sample_offset.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/division.hpp"
@@ -266,7 +267,13 @@ class RegisterRun {
                                      const std::vector<float>& count, double offset) {
         std::unique_ptr<FrameSink> image = sink(name, header_.sample, offset);
         if (image->header().sample == Sample::f32) {
-            image->write(pixels);
+            const float added = offset_added(image->header().sample, header_.sample, offset);
+            std::vector<float> sums(pixels);
+            for (std::size_t pixel = 0; pixel < pixels.size(); ++pixel) {
+                if (count[pixel] > 0)
+                    sums[pixel] += added;
+            }
+            image->write(sums);
             return image;
         }
         std::vector<double> wide(pixels.size());
@@ -354,7 +361,7 @@ class RegisterRun {
     /// Writes all files completely to disk before any of them appears under its final name.
     void write(const RegistrationResult& result, RegisteredFrames& frames) {
         const registration::Combined& average = result.average;
-        if (result.offset != 0)
+        if (!floats_hold_offset(header_.sample, result.offset))
             summary_.warnings.push_back(fmt::format(
                 "{}: {}", path_, offset_remark(result.offset, "average." + command_.format)));
         if (const std::string ignored = describe_ignored(result); !ignored.empty())

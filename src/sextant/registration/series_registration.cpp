@@ -8,6 +8,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/core/large_buffer.hpp"
+#include "sextant/core/sample_offset.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/canvas.hpp"
 #include "sextant/registration/checkpoint.hpp"
@@ -561,7 +562,7 @@ class SeriesRegistration::Run {
 
     /// Takes the source and checks the options before frames are inspected.
     void open(std::unique_ptr<FrameSource> source) {
-        Centred centred = less_offset(std::move(source));
+        Centred centred = less_offset(std::move(source), OffsetFor::computation);
         source_ = std::move(centred.frames);
         result_.offset = centred.offset;
         correct();
