@@ -514,14 +514,15 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         xarray or hyperspy object.
     by : str
         How samples move. ``"bilinear"`` (default), ``"cubic"`` and ``"lanczos"`` interpolate;
-        ``"shift"`` moves a frame by whole pixels, so samples keep their bits; ``"splat"``
+        ``"shift"`` moves a frame by whole pixels, so samples of the same type keep their bits; ``"splat"``
         distributes each pixel to the pixels that it overlaps, so sums of counts are kept.
     sum : bool
         Add up the aligned frames in one pass, without storing them.
     dtype : dtype, optional
         Type of the result. Default with `axes`, `by` or `sum`: the type of the data; for splats
         and sums, float32 (float64 for float64 data and integers of 32 or 64 bits), or uint64 or
-        int64 for sums of shifted integers.
+        int64 for sums of shifted integers. Samples beyond the range of integers are clamped, and
+        counted in a warning.
     memory : str, optional
         Memory limit for blocks of the data, such as ``"512M"``. Default: 1 GiB.
     progress : callable or True, optional

@@ -440,3 +440,37 @@ def test_every_method_counts_samples_that_the_output_rounds(tmp_path, program, d
     assert said in done.stderr
     stored = np.asarray(sextant.open_series(tmp_path / name)[:])
     assert (stored == found).sum() == np.isfinite(found).sum()
+
+
+@pytest.mark.parametrize("by", ["bilinear", "cubic", "lanczos", "shift", "splat"])
+@pytest.mark.parametrize("dtype, to", [("u2", "u1"), ("i2", "u2"), ("f4", "u1"), ("f8", "i2"), ("i8", "i4"),
+                                       ("u8", "i8"), ("u4", "u2"), ("i1", "u1")])
+def test_every_method_counts_samples_beyond_the_range_of_the_output(tmp_path, program, dtype, to, by):
+    path = transforms(tmp_path, [(0, 0, 0)] * SHAPE[0])
+    least, most = np.iinfo(to).min, np.iinfo(to).max
+    data = np.full(SHAPE, 100, dtype)
+    signed = dtype[0] != "u"
+    data[1, 2:5, 3:9] = -7 if dtype in ("i1", "i2") else min(2 * most, 2**64 - 1)
+    data[4, 20] = -3 if signed and least == 0 else 5
+    if to == "i2":
+        data[4, 20] = -2**17
+    if to == "i4":
+        data[4, 20] = -2**40
+    wrong = sum(not least <= int(each) <= most for each in data.ravel())
+    assert wrong >= 18
+    np.save(tmp_path / "data.npy", data)
+    said = f"{wrong} samples are beyond the range of {to[0]}{8 * int(to[1])}, and are clamped"
+    with pytest.warns(UserWarning, match=said):
+        found = sextant.apply(path, data, axes="TYX", by=by, dtype=to)
+    np.testing.assert_array_equal(found, [[[min(max(int(each), least), most) for each in row]
+                                           for row in frame] for frame in data])
+    with pytest.warns(UserWarning, match=said):
+        sextant.apply(path, data[..., np.newaxis], axes="TYXE", by=by, dtype=to)
+    done = subprocess.run([program, "apply", path, tmp_path / "data.npy", "-o", tmp_path / "out.npy", "--by", by,
+                           "--sample", f"{to[0]}{8 * int(to[1])}"], check=True, capture_output=True, text=True)
+    assert said in done.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), found)
+    fits = np.clip(data, 0, 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sextant.apply(path, fits, axes="TYX", by=by, dtype=to)

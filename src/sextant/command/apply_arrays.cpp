@@ -12,6 +12,7 @@
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/array_choices.hpp"
+#include "sextant/registration/sample_strips.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -125,6 +126,8 @@ bool AlignedArray::is_plain_series() const {
     // A series is interpolated in f32. Samples that the output cannot hold are counted by run().
     const bool is_float = name(sample_).front() == 'f';
     const bool held = header.sample == sample_ || from == 1 || (from == 2 && to == 4);
+    const bool holds_range =
+        header.sample == sample_ || registration::has_range_of(sample_, header.sample);
     const auto is_letter = [](const std::string& name) {
         return name.size() == 1 && format::are_plane_axes(name);
     };
@@ -137,7 +140,7 @@ bool AlignedArray::is_plain_series() const {
     }
     if (header.colours || choice_.by != AlignBy::bilinear || choice_.sum)
         return header.colours;
-    return is_float ? to <= 4 && (held || lost_offset() != 0) : to < 4;
+    return is_float ? to <= 4 && (held || lost_offset() != 0) : to < 4 && holds_range;
 }
 
 bool AlignedArray::has_slices() const {

@@ -242,6 +242,7 @@ class ArrayAligner {
         result_.count.assign(counts_.begin(), counts_.end());
         result_.total += result_.outside;
         result_.vanished = losses_.vanished;
+        result_.clamped = losses_.clamped;
         if (is_integer(from_) && (options_.by == AlignBy::shift || size_of(from_) > 2))
             result_.rounded = losses_.whole;
         else if ((options_.by == AlignBy::shift && !options_.sum) ||
@@ -444,8 +445,11 @@ class ArrayAligner {
         });
     }
 
-    /// True if values may be too large or too small for floating-point samples of the result.
+    /// True if values may be too large or too small for the samples of the result. Sums beyond the
+    /// range of integers are refused.
     bool may_lose() const {
+        if (is_integer(to_))
+            return !options_.sum && to_ != from_ && !has_range_of(to_, from_);
         if (to_ == Sample::f64)
             return is_integer(from_) && size_of(from_) == 8;
         const bool is_float = to_ == Sample::f16 || to_ == Sample::f32;
@@ -846,7 +850,7 @@ class ArrayAligner {
     Buffer read_;
     std::vector<double> sums_, counts_;
     IntegerSums integers_; ///< instead of sums_ (adds_integers)
-    FloatLosses losses_;
+    Losses losses_;
     bool has_sums_ = false; ///< true if sums_ are those of the current block
     bool counting_ = false; ///< true while the first block of the axes carried along is added
     std::size_t frame_ = static_cast<std::size_t>(-1);
@@ -973,6 +977,7 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
         all.outside += each.outside;
         all.vanished += each.vanished;
         all.rounded += each.rounded;
+        all.clamped += each.clamped;
         all.farthest = std::max(all.farthest, each.farthest);
     }
     return all;

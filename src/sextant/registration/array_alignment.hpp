@@ -60,6 +60,8 @@ struct AlignResult {
     /// for every method if samples of type f64 differ by less than floats resolve (core
     /// offset_of()).
     Elements rounded = 0;
+    /// The number of values beyond the range of an integer type that the data do not have.
+    Elements clamped = 0;
     /// Sums: per pixel of the area, the number of frames that contribute; for splat, the sum of
     /// their weights.
     std::vector<float> count;

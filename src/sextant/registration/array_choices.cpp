@@ -86,6 +86,9 @@ double usual_gap(Sample sample, const AlignOptions& options) {
 
 std::string remark_on_rounding(const AlignResult& result, Sample data, Sample sample,
                                const AlignOptions& options) {
+    if (result.clamped > 0)
+        return fmt::format("{} samples are beyond the range of {}, and are clamped", result.clamped,
+                           name(sample));
     if (result.rounded == 0)
         return "";
     if (name(sample).front() != 'f')

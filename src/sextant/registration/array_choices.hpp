@@ -43,7 +43,7 @@ Sample usual_sample(Sample data, const AlignOptions& options);
 /// The sample where a frame has no data: 0 for integers, sums and splats, otherwise NaN.
 double usual_gap(Sample sample, const AlignOptions& options = {});
 
-/// Says how many samples of a result are rounded (AlignResult::rounded), or "" if none is.
+/// Says how many samples of a result are rounded or clamped (AlignResult), or "" if none is.
 std::string remark_on_rounding(const AlignResult& result, Sample data, Sample sample,
                                const AlignOptions& options);
 

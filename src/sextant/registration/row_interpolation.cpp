@@ -228,7 +228,7 @@ void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) c
     }
     if (is_sample && !to_.sums && is_integer(from_.sample) && is_integer(to_.sample))
         return convert_integers(from_.sample, taps.rows[0].at[0], static_cast<std::size_t>(count),
-                                to_.sample, to_.samples + first * to_size);
+                                to_.sample, to_.samples + first * to_size, to_.losses);
     Taps part = taps;
     std::array<double, strip_length> values;
     for (Elements done = 0; done < count;) {

@@ -42,7 +42,7 @@ struct Interpolated {
     double* sums;
     IntegerSums* integers; ///< instead of sums, of integers that are shifted by whole pixels
     double* counts;        ///< null, or one per pixel of the band
-    FloatLosses* losses;   ///< null if floats lose nothing when they are stored as samples
+    Losses* losses;        ///< null if values lose nothing when they are stored as samples
 
     bool adds() const { return sums || integers; }
 };

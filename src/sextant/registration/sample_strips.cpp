@@ -211,7 +211,15 @@ void store_samples(Sample sample, const double* from, std::size_t count, std::by
 }
 
 void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
-                 FloatLosses& losses) {
+                 Losses& losses) {
+    if (is_integer(sample)) {
+        const auto clamped = std::count_if(values, values + count, [sample](double value) {
+            return value == value && !is_in_range(sample, value);
+        });
+        if (clamped > 0)
+            losses.clamped += clamped;
+        return;
+    }
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
         Elements vanished = 0, rounded = 0, whole = 0;
         bool exceed = false;
@@ -278,11 +286,12 @@ std::size_t store_integers(Sample from, const std::uint64_t* sums, std::size_t c
 }
 
 void convert_integers(Sample from, const std::byte* samples, std::size_t count, Sample sample,
-                      std::byte* to) {
+                      std::byte* to, Losses* losses) {
     visit_sample(from, [&]<class From>(std::type_identity<From>) {
         visit_sample(sample, [&]<class To>(std::type_identity<To>) {
             if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
                 using Limits = std::numeric_limits<To>;
+                Elements changed = 0;
                 for (std::size_t i = 0; i < count; ++i) {
                     From value;
                     std::memcpy(&value, samples + i * sizeof(From), sizeof(From));
@@ -290,8 +299,11 @@ void convert_integers(Sample from, const std::byte* samples, std::size_t count, 
                                        : std::cmp_greater(value, Limits::max())
                                            ? Limits::max()
                                            : static_cast<To>(value);
+                    changed += !std::cmp_equal(clamped, value);
                     std::memcpy(to + i * sizeof(To), &clamped, sizeof(To));
                 }
+                if (losses && changed > 0)
+                    losses->clamped += changed;
             } else {
                 throw std::logic_error("integers are converted to integers");
             }
@@ -300,7 +312,7 @@ void convert_integers(Sample from, const std::byte* samples, std::size_t count, 
 }
 
 void store_large_integers(Sample from, const Taps& taps, std::size_t count, Sample sample,
-                          std::byte* to, FloatLosses* losses) {
+                          std::byte* to, Losses* losses) {
     visit_sample(from, [&]<class From>(std::type_identity<From>) {
         if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
             const auto excess_at = [](const std::byte* run, std::size_t i) {
@@ -335,6 +347,18 @@ void store_large_integers(Sample from, const Taps& taps, std::size_t count, Samp
 
 bool is_integer(Sample sample) {
     return name(sample).front() != 'f';
+}
+
+bool has_range_of(Sample sample, Sample from) {
+    return visit_sample(sample, [&]<class To>(std::type_identity<To>) {
+        return visit_sample(from, []<class From>(std::type_identity<From>) {
+            if constexpr (std::is_integral_v<To> && std::is_integral_v<From>)
+                return std::in_range<To>(std::numeric_limits<From>::min()) &&
+                       std::in_range<To>(std::numeric_limits<From>::max());
+            else
+                return false;
+        });
+    });
 }
 
 bool is_in_range(Sample sample, double value) {

@@ -42,13 +42,14 @@ void add_samples(Sample sample, const std::byte* from, std::size_t count, double
 /// becomes 0.
 void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to);
 
-/// What is lost when doubles are stored as samples of a smaller floating-point type.
-struct FloatLosses {
+/// What is lost when values are stored as samples of another type.
+struct Losses {
     std::atomic<bool> exceed = false;   ///< a finite value became infinite
     std::atomic<Elements> vanished = 0; ///< values other than 0 that became 0
     std::atomic<Elements> rounded = 0;  ///< finite values that changed
     /// Finite values whose nearest whole number the type cannot hold.
     std::atomic<Elements> whole = 0;
+    std::atomic<Elements> clamped = 0; ///< values beyond the range of an integer type
 };
 
 /// Doubles hold all whole numbers up to this one.
@@ -57,7 +58,7 @@ inline constexpr double largest_exact = 0x1p53;
 /// Adds the losses of values that were stored as samples. Whole numbers beyond largest_exact are
 /// not counted: doubles may have rounded them already.
 void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
-                 FloatLosses& losses);
+                 Losses& losses);
 
 /// Adds integer samples to sums of 64 bits, which are signed (in two's complement) if the samples
 /// are. Returns false if a sum overflows.
@@ -68,19 +69,22 @@ bool add_integers(Sample sample, const std::byte* from, std::size_t count, std::
 std::size_t store_integers(Sample from, const std::uint64_t* sums, std::size_t count, Sample sample,
                            std::byte* to);
 
-/// Converts samples between integer types, clamped to the range of the result.
+/// Converts samples between integer types, clamped to the range of the result. Counts those that
+/// change, if `losses` is not null.
 void convert_integers(Sample from, const std::byte* samples, std::size_t count, Sample sample,
-                      std::byte* to);
+                      std::byte* to, Losses* losses = nullptr);
 
 /// Stores again, without the rounding of doubles, the sums of integers of 64 bits of which one is
 /// beyond largest_exact. Requires weights that add up to 1: the differences to one of the integers
 /// are summed. Other types are left as they are. Counts whole numbers beyond largest_exact that the
 /// type of the result cannot hold, if `losses` is not null.
 void store_large_integers(Sample from, const Taps& taps, std::size_t count, Sample sample,
-                          std::byte* to, FloatLosses* losses);
+                          std::byte* to, Losses* losses);
 
 /// True for integer types.
 bool is_integer(Sample sample);
+/// True if an integer type has all values of another one; false for floating-point types.
+bool has_range_of(Sample sample, Sample from);
 /// True if a value, rounded to nearest, is in the range of an integer type.
 bool is_in_range(Sample sample, double value);
 
