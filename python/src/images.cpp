@@ -301,7 +301,9 @@ class FilterOutput {
     }
 
     /// Sets what was subtracted from samples, and by what they were divided, for each derivative.
-    void restore(std::vector<double> offsets, std::vector<double> scales) {
+    /// `stored`: the type of the samples.
+    void restore(std::vector<double> offsets, std::vector<double> scales, Sample stored) {
+        of_floats_ = stored == Sample::f32;
         offsets_ = std::move(offsets);
         scales_ = std::move(scales);
     }
@@ -311,9 +313,12 @@ class FilterOutput {
         return !wide_ && std::ranges::any_of(offsets_, [](double offset) { return offset != 0; });
     }
 
+    /// The number of results that were lost (to_nearest_floats).
+    Elements lost() const { return lost_; }
+
     /// Writes rows of a derivative, or planes of a volume.
     void write(Call& call, int derivative, Elements first, std::span<const float> values,
-               ImageShape shape) const {
+               ImageShape shape) {
         const auto k = static_cast<std::size_t>(derivative);
         if (!wide_ && offsets_[k] == 0 && scales_[k] == 1)
             return write(call, derivative, first, std::as_bytes(values), shape, "f4");
@@ -331,7 +336,10 @@ class FilterOutput {
                 continue;
             }
             floats.resize(some.size());
-            to_floats(doubles, floats, "out");
+            if (of_floats_)
+                lost_ += to_nearest_floats(doubles, floats);
+            else
+                to_floats(doubles, floats, "out");
             write(call, derivative, at, std::as_bytes(std::span(floats)), shape, "f4");
         }
     }
@@ -346,7 +354,8 @@ class FilterOutput {
             sinks_.front().write(call, derivative, first, values, shape.width, type);
     }
 
-    bool of_volumes_, wide_;
+    bool of_volumes_, wide_, of_floats_ = false;
+    Elements lost_ = 0;
     std::vector<RowSink> sinks_;
     std::vector<double> offsets_, scales_;
 };
@@ -378,7 +387,8 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
         });
         Filtering filtering(communicator, options, call.control(), parsed.dimensions);
         if (communicator.rank() == 0)
-            output.restore(filtering.offsets(source->offset()), filtering.scales(source->scale()));
+            output.restore(filtering.offsets(source->offset()), filtering.scales(source->scale()),
+                           source->stored());
         FilterResult found = filtering.run(
             source.get(), [&](int derivative, Elements first, std::span<const float> rows) {
                 output.write(call, derivative, first, rows, shape);
@@ -392,6 +402,10 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
         losses = remarks_on_values(result, source->path());
         if (result.vanished > 0)
             losses.push_back(result.warnings.back());
+        if (output.lost() > 0) {
+            losses.push_back(remark_on_lost_results(output.lost(), source->path()));
+            result.warnings.push_back(losses.back());
+        }
         if (output.rounds() && !floats_hold_offset(source->stored(), source->offset())) {
             losses.push_back(fmt::format(
                 "out is float32, which holds 7 digits of samples of about {:g}; float64 "

@@ -420,3 +420,46 @@ def test_averages_far_from_zero_are_those_of_the_same_frames_near_it(tmp_path, p
             else:
                 inside = np.isfinite(stored) & (stored != 0)
                 assert (abs(stored[inside] - float(offset)) < 600).all()
+
+
+@pytest.mark.parametrize("magnitude", [2.**-80, 2.**-60, 1., 2.**40, 2.**62, 2.**100])
+def test_features_of_f32_volumes_of_any_magnitude(tmp_path, program, magnitude):
+    """Products of samples exceed the range of floats earlier than samples."""
+    volume = VOLUME.astype("f4")
+    volume[0, 0, :3] = 0
+    names = ["smooth", "gradient-magnitude", "hessian-1", "structure-1@2", "structure-3@2"]
+    usual = sextant.filter(volume, 1, derivatives=names)
+    volume = volume * np.float32(magnitude)
+    wide = sextant.filter(volume.astype("f8"), 1, derivatives=names).planes
+    for k, name in enumerate(names):
+        factor = magnitude**2 if name.startswith("structure") else magnitude
+        np.testing.assert_allclose(wide[k], factor * usual[name].astype("f8"), rtol=2e-5,
+                                   atol=2e-6 * factor * np.abs(usual[name]).max())
+    with np.errstate(over="ignore"):
+        narrow = wide.astype("f4")
+    lost = (np.isinf(narrow) | (narrow == 0) & (wide != 0)).sum()
+    assert (lost > 0) == (magnitude in (2.**-80, 2.**100))
+    np.save(tmp_path / "volume.npy", volume)
+    said = f"{lost} results are infinite or 0, because f32 cannot hold them" if lost else ""
+    for image in (volume, tmp_path / "volume.npy"):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = sextant.filter(image, 1, derivatives=names, ranks=2)
+        assert found.planes.dtype == np.float32
+        np.testing.assert_array_equal(found.planes, narrow)
+        assert len(caught) == (lost > 0) and all(said in str(each.message) for each in caught)
+    done = subprocess.run([program, "filter", tmp_path / "volume.npy", "-o", tmp_path / "out.npy", "--sigma", "1",
+                           "--derivatives", ",".join(names)], check=True, capture_output=True, text=True)
+    assert said in done.stderr and ("results are" in done.stderr) == (lost > 0)
+    for k, name in enumerate(names):
+        np.testing.assert_array_equal(np.load(tmp_path / f"out_{name}.npy"), narrow[k])
+
+
+@pytest.mark.parametrize("mark", [3.4e38, 1e30, 1e-30, 0])
+def test_marks_of_missing_samples_do_not_scale_the_others(mark):
+    volume = VOLUME.astype("f4") * np.float32(1e-4)
+    volume[:6] = mark
+    names = ["smooth", "structure-1@1"]
+    found = sextant.filter(volume, .5, derivatives=names, truncate=2)
+    usual = sextant.filter(volume[6:], .5, derivatives=names, truncate=2)
+    np.testing.assert_array_equal(found.planes[:, 11:], usual.planes[:, 5:])

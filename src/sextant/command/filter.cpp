@@ -110,6 +110,8 @@ class FilterRun {
                 if (summary_.slices)
                     slice(derivative, first, rows);
             });
+        if (is_root())
+            warn({remark_on_lost_results(lost_, source_->path())});
         if (is_volume() && shows())
             slice_volume();
         JointCommit together;
@@ -328,8 +330,18 @@ class FilterRun {
             return sink_->write(derivative, first, values);
         const VolumeSink& volume = volumes_[static_cast<std::size_t>(derivative)];
         const auto plane = static_cast<std::size_t>(source_->shape().elements());
-        for (; !values.empty(); values = values.subspan(plane))
-            write_scaled(*volume.sink, values.first(plane), volume.offset, volume.scale);
+        for (; !values.empty(); values = values.subspan(plane)) {
+            const auto some = values.first(plane);
+            if (volume.scale == 1 || source_->stored() != Sample::f32) {
+                write_scaled(*volume.sink, some, volume.offset, volume.scale);
+                continue;
+            }
+            std::vector<double> doubles(plane);
+            std::vector<float> floats(plane);
+            to_doubles(some, 0, volume.scale, doubles, volume.sink->path());
+            lost_ += to_nearest_floats(doubles, floats);
+            volume.sink->write(floats);
+        }
     }
 
     void warn(const std::vector<std::string>& warnings) {
@@ -364,6 +376,7 @@ class FilterRun {
     std::vector<VolumeSink> volumes_; // of a volume, one per derivative
     std::vector<float> added_;        // to the values of each derivative
     std::vector<float> buffer_;
+    Elements lost_ = 0;             // results that f32 cannot hold
     std::optional<Overview> shown_; // overview of the first derivative
     FilterSummary summary_;
     bool saves_plan_ = false;

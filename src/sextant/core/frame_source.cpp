@@ -327,17 +327,40 @@ double offset_of_samples(Sample sample, std::span<const std::byte> bytes, Offset
     });
 }
 
-/// The largest difference of finite samples of f64 from an offset.
-double largest_difference(std::span<const std::byte> bytes, double offset) {
+/// The magnitudes of the differences of finite samples of f64 or f32 from an offset.
+std::vector<double> differences(Sample sample, std::span<const std::byte> bytes, double offset) {
+    std::vector<double> all;
+    const auto add = [&](const auto& values) {
+        for (const auto value : values)
+            all.push_back(std::abs(static_cast<double>(value) - offset));
+    };
+    if (sample == Sample::f32)
+        add(finite<float>(bytes));
+    else
+        add(finite<double>(bytes));
+    return all;
+}
+
+double largest_difference(Sample sample, std::span<const std::byte> bytes, double offset) {
     double largest = 0;
-    for (const double value : finite<double>(bytes))
-        largest = std::max(largest, std::abs(value - offset));
+    for (const double each : differences(sample, bytes, offset))
+        largest = std::max(largest, each);
     return largest;
 }
 
 /// Differences of this magnitude need no scale: floats hold their squares, too.
-bool is_usual(double difference) {
-    return difference >= 0x1p-32 && difference <= 0x1p32;
+bool is_usual(Sample sample, double largest) {
+    return sample == Sample::f32 ? largest >= 0x1p-50 : largest >= 0x1p-32 && largest <= 0x1p32;
+}
+
+/// The scale of samples of f32 of which nine tenths have squares that floats may not hold; 1 if
+/// there are none. Damaged samples and marks of missing ones do not count.
+double scale_of_large(std::span<const std::byte> middle, double offset) {
+    std::vector<double> values = differences(Sample::f32, middle, offset);
+    std::erase(values, 0);
+    if (values.empty() || at_share(values, .1) < 0x1p60)
+        return 1;
+    return std::ldexp(1, std::ilogb(*std::max_element(values.begin(), values.end())));
 }
 
 FrameHeader header_as_floats(FrameHeader header) {
@@ -414,9 +437,10 @@ void require_range(FrameSource& source, std::span<const std::int64_t> frames, do
 /// The scale of some frames less an offset. All of their samples are read if necessary.
 double scale_of(FrameSource& source, std::span<const std::int64_t> all,
                 std::span<const std::byte> middle, double offset) {
-    double largest = largest_difference(middle, offset);
-    if (is_usual(largest))
-        return 1;
+    const Sample sample = source.header().sample;
+    double largest = largest_difference(sample, middle, offset);
+    if (is_usual(sample, largest))
+        return sample == Sample::f32 ? scale_of_large(middle, offset) : 1;
     const ImageShape shape = source.header().shape;
     const std::int64_t step =
         std::clamp<std::int64_t>(converted_bytes / bytes_of_row(source.header()), 1, shape.height);
@@ -426,26 +450,29 @@ double scale_of(FrameSource& source, std::span<const std::int64_t> all,
             const Rows rows{first, std::min(first + step, shape.height)};
             samples.resize(static_cast<std::size_t>(rows.count() * bytes_of_row(source.header())));
             source.read_samples(frame, rows, samples);
-            largest = std::max(largest, largest_difference(samples, offset));
+            largest = std::max(largest, largest_difference(sample, samples, offset));
         }
     }
     // The least scale keeps its inverse finite.
-    return largest == 0 || is_usual(largest) ? 1
-                                             : std::ldexp(1, std::max(std::ilogb(largest), -1020));
+    return largest == 0 || is_usual(sample, largest)
+               ? 1
+               : std::ldexp(1, std::max(std::ilogb(largest), -1020));
 }
 
 std::unique_ptr<FrameSource> scaled_by(std::unique_ptr<FrameSource> source,
                                        std::span<const std::int64_t> examined,
-                                       std::span<const std::int64_t> all) {
+                                       std::span<const std::int64_t> all, bool of_volume) {
     if (!may_have_offset(source->header(), OffsetFor::computation))
         return source;
     const Sample sample = source->header().sample;
     const std::vector<std::byte> middle = middle_samples(*source, examined);
     const double offset =
         middle.empty() ? 0 : offset_of_samples(sample, middle, OffsetFor::computation, true);
-    if (sample != Sample::f64 && offset == 0)
+    // Of images, there are no products of samples.
+    const bool has_scale = sample == Sample::f64 || (sample == Sample::f32 && of_volume);
+    const double scale = has_scale ? scale_of(*source, all, middle, offset) : 1;
+    if (sample != Sample::f64 && offset == 0 && scale == 1)
         return source;
-    const double scale = sample == Sample::f64 ? scale_of(*source, all, middle, offset) : 1;
     return std::make_unique<ScaledFrames>(std::move(source), offset, scale, true);
 }
 
@@ -574,6 +601,14 @@ void ScaledFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) 
         const std::span<std::byte> from = std::span(stored_).subspan(done * row_bytes, row_bytes);
         if (sample != Sample::f64) {
             to_floats_less(sample, offset_, from, floats);
+            Elements vanished = 0;
+            for (float& value : floats) {
+                const auto divided = static_cast<float>(static_cast<double>(value) / scale_);
+                vanished += divided == 0 && value != 0;
+                value = divided;
+            }
+            if (vanished > 0)
+                vanished_[frame * header().shape.height + row] = vanished;
         } else {
             Elements vanished = 0;
             for (std::size_t i = 0; i < width; ++i) {
@@ -592,14 +627,14 @@ void ScaledFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) 
 }
 
 std::unique_ptr<FrameSource> scaled(std::unique_ptr<FrameSource> source, std::int64_t frame) {
-    return scaled_by(std::move(source), {&frame, 1}, {&frame, 1});
+    return scaled_by(std::move(source), {&frame, 1}, {&frame, 1}, false);
 }
 
 std::unique_ptr<FrameSource> scaled_volume(std::unique_ptr<FrameSource> source) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(source->header().frames));
     std::iota(all.begin(), all.end(), 0);
     const std::vector<std::int64_t> examined = frames_examined(source->header());
-    return scaled_by(std::move(source), examined, all);
+    return scaled_by(std::move(source), examined, all, true);
 }
 
 std::unique_ptr<FrameSource> strict(Centred series) {
@@ -608,6 +643,23 @@ std::unique_ptr<FrameSource> strict(Centred series) {
     else if (series.frames->header().sample == Sample::f64 && series.frames->header().channels == 1)
         return std::make_unique<ScaledFrames>(std::move(series.frames), 0, 1, true);
     return std::move(series.frames);
+}
+
+Elements to_nearest_floats(std::span<const double> from, std::span<float> to) {
+    Elements lost = 0;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        to[i] = static_cast<float>(from[i]);
+        lost += (std::isinf(to[i]) && std::isfinite(from[i])) || (to[i] == 0 && from[i] != 0);
+    }
+    return lost;
+}
+
+std::string remark_on_lost_results(Elements lost, const std::string& path) {
+    return lost == 0
+               ? ""
+               : fmt::format("{}: {} results are infinite or 0, because f32 cannot hold them; "
+                             "results of f64 samples are f64",
+                             path, lost);
 }
 
 void to_doubles(std::span<const float> from, double offset, double scale, std::span<double> to,

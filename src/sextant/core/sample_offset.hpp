@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 // Offsets for computations. Sums in floats lose more than the conversion of samples to floats
-// (core/frame_source.hpp): those of samples near 10⁷ err by about 1.
+// (core/frame_source.hpp): those of samples near 10⁷ err by about 1. Products exceed the range of
+// floats earlier than samples: f32 samples of volumes have scales, too.
 namespace sextant {
 
 /// What an offset is determined for.
@@ -41,5 +43,11 @@ float offset_added(Sample sink, Sample stored, double offset);
 /// The sums of values and an offset; the values themselves if it is 0, otherwise in the buffer.
 std::span<const float> sum_of(std::span<const float> values, float offset,
                               std::vector<float>& buffer);
+
+/// Rounds results of f32 samples that were divided by a scale. Returns the number of finite ones
+/// that become infinite, or 0 although they are not.
+Elements to_nearest_floats(std::span<const double> from, std::span<float> to);
+/// Says how many results of the samples at `path` these are; "" if there are none.
+std::string remark_on_lost_results(Elements lost, const std::string& path);
 
 } // namespace sextant
