@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 from typing import Unpack
@@ -328,7 +328,14 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
         out, sinks = volume_sinks_for(out, shape, f"u{bits // 8}")
         return sinks[0]
     found = _core.label_volume(frames, intensities, chosen, open_sink, comm, threads, show)
+    _warn_of(found.get("losses", ()))
     return Labels(out, found)
+
+
+def _warn_of(losses: Iterable[str]) -> None:
+    """Warns the caller of a public function."""
+    for loss in losses:
+        warnings.warn(loss, stacklevel=4)
 
 
 def _intensity_of(intensity: Any, is_volume: bool, frames: _core.Frames, name: str,
@@ -378,7 +385,10 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
         the longest), ``faces`` (between a voxel of the region and one outside) and ``at_border``,
         in voxels.
 
-        With `intensity`, both also have ``sum``, ``mean``, ``minimum`` and ``maximum``.
+        With `intensity`, both also have ``sum``, ``mean``, ``minimum`` and ``maximum``: float64,
+        but for integers of 64 bits all except ``mean`` have the type of the intensities. Sums of
+        these that exceed 64 bits make ``sum`` float64; a warning counts sums that are rounded.
+        The extremes of a region whose samples are all NaN are NaN.
 
     Notes
     -----
@@ -413,8 +423,10 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     intensities = _intensity_of(intensity, True, frames, "labels")
     if is_volume:
         pixels = frames.frames * frames.height * frames.width
-        return _table(_core.measure_volume(frames, intensities, chosen,
-                                           ranks_for(pixels, ranks, options, None), show))
+        found = _core.measure_volume(frames, intensities, chosen,
+                                     ranks_for(pixels, ranks, options, None), show)
+        _warn_of(found["losses"])
+        return _table(found["table"])
     image = frames.read(0) if is_read_in_chunks else np.asarray(array)
     if image.ndim != 2 or image.dtype.kind not in "iub":
         raise WrongType(f"labels has shape {image.shape} and type {image.dtype}, expected integers "
@@ -428,7 +440,8 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
              "height": "depth", "centroid_x": "centroid_x", "centroid_y": "centroid_z",
              **({} if intensities is None else
                 {name: name for name in ("sum", "mean", "minimum", "maximum")})}
-    return _table({name: found[column] for name, column in names.items()})
+    _warn_of(found["losses"])
+    return _table({name: found["table"][column] for name, column in names.items()})
 
 
 class Filtered(ArrayResult, Mapping[str, Any]):

@@ -4,6 +4,7 @@
 #include "sextant/distributed/volume_labelling.hpp"
 #include "sextant/format/block_list.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -39,8 +40,66 @@ py::array column_of(std::size_t count, const ValueOf& value_of) {
     return values;
 }
 
-/// The columns that `sextant label --table` writes, but for the label.
-void add_measures(py::dict& table, std::span<const kernel::Body> bodies, bool has_intensity) {
+/// Adds the columns of integers: of i64 and u64, as they are; of others, as f64. Sums are f64 if
+/// they exceed 64 bits. Returns the number of sums that are rounded.
+template <class Integer>
+std::int64_t add_integers(py::dict& table, std::span<const kernel::Body> bodies) {
+    using kernel::Body;
+    const auto holds = [](const Body& each) {
+        return kernel::WideInteger{static_cast<Integer>(each.integer_sum())} == each.integer_sum();
+    };
+    const auto column = [&](const char* name, auto type, const auto& value_of) {
+        table[name] = column_of(bodies.size(), [&](std::size_t i) {
+            return static_cast<decltype(type)>(value_of(bodies[i]));
+        });
+    };
+    const bool fits = std::ranges::all_of(bodies, holds);
+    if (fits)
+        column("sum", Integer{}, [](const Body& each) { return each.integer_sum(); });
+    else
+        column("sum", double{}, [](const Body& each) { return each.intensity_sum(); });
+    column("mean", double{}, [](const Body& each) { return each.intensity_mean(); });
+    column("minimum", Integer{}, [](const Body& each) { return each.integer_minimum(); });
+    column("maximum", Integer{}, [](const Body& each) { return each.integer_maximum(); });
+    return fits ? 0 : std::ranges::count_if(bodies, [](const Body& each) {
+        return static_cast<kernel::WideInteger>(each.intensity_sum()) != each.integer_sum();
+    });
+}
+
+/// Adds the columns of intensities. Returns warnings.
+std::vector<std::string> add_intensities(py::dict& table, std::span<const kernel::Body> bodies,
+                                         Sample sample) {
+    using kernel::Body;
+    const auto column = [&](const char* name, const auto& value_of) {
+        table[name] = column_of(bodies.size(), [&](std::size_t i) { return value_of(bodies[i]); });
+    };
+    std::int64_t rounded = 0;
+    if (sample == Sample::i64) {
+        rounded = add_integers<std::int64_t>(table, bodies);
+    } else if (sample == Sample::u64) {
+        rounded = add_integers<std::uint64_t>(table, bodies);
+    } else {
+        column("sum", [](const Body& each) { return each.intensity_sum(); });
+        column("mean", [](const Body& each) { return each.intensity_mean(); });
+        column("minimum", [](const Body& each) { return each.minimum(); });
+        column("maximum", [](const Body& each) { return each.maximum(); });
+        if (sample != Sample::f16 && sample != Sample::f32 && sample != Sample::f64)
+            rounded = std::ranges::count_if(bodies, [](const Body& each) {
+                return static_cast<kernel::WideInteger>(each.intensity_sum()) != each.integer_sum();
+            });
+    }
+    std::vector<std::string> losses;
+    if (rounded > 0)
+        losses.push_back(fmt::format("sums of intensities that f64 rounds: {}", rounded));
+    if (const auto beyond = std::ranges::count_if(bodies, &Body::sum_is_beyond); beyond > 0)
+        losses.push_back(
+            fmt::format("sums of intensities beyond the range of f64, which are inf: {}", beyond));
+    return losses;
+}
+
+/// The columns that `sextant label --table` writes, but for the label. Returns warnings.
+std::vector<std::string> add_measures(py::dict& table, std::span<const kernel::Body> bodies,
+                                      const Frames* intensity) {
     const auto column = [&](const std::string& name, const auto& value_of) {
         table[name.c_str()] =
             column_of(bodies.size(), [&](std::size_t i) { return value_of(bodies[i]); });
@@ -68,14 +127,9 @@ void add_measures(py::dict& table, std::span<const kernel::Body> bodies, bool ha
             column_of(bodies.size(), [&](std::size_t i) { return ellipsoids[i].directions[0][k]; });
     column("faces", [](const Body& each) { return each.faces(); });
     column("at_border", [](const Body& each) { return each.at_border; });
-    if (!has_intensity)
-        return;
-    column("sum", [](const Body& each) { return each.intensity_sum(); });
-    column("mean", [](const Body& each) {
-        return each.intensity_sum() / static_cast<double>(each.voxels);
-    });
-    column("minimum", [](const Body& each) { return each.least; });
-    column("maximum", [](const Body& each) { return each.largest; });
+    if (!intensity)
+        return {};
+    return add_intensities(table, bodies, intensity->header().sample);
 }
 
 /// The label of a region, from the bits of its samples.
@@ -182,7 +236,7 @@ py::dict label_volume(const Frames& volume, const Frames* intensity, const Label
         py::dict table;
         table["label"] = column_of(bodies.size(),
                                    [](std::size_t i) { return static_cast<std::int64_t>(i) + 1; });
-        add_measures(table, bodies, intensity != nullptr);
+        all["losses"] = add_measures(table, bodies, intensity);
         all["table"] = table;
     }
     all["ranks"] = ranks;
@@ -210,8 +264,10 @@ py::dict measure_volume(const Frames& labels, const Frames* intensity,
     else
         table["label"] = column_of(
             bodies.size(), [&](std::size_t i) { return signed_label(bodies[i].value, sample); });
-    add_measures(table, bodies, intensity != nullptr);
-    return table;
+    py::dict all;
+    all["losses"] = add_measures(table, bodies, intensity);
+    all["table"] = table;
+    return all;
 }
 
 /// Adds the columns z, y and x, with a suffix: the positions of block_of(i).

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """label and measure, compared with SciPy and scikit-image."""
+import csv
 import subprocess
+import warnings
 
 import numpy as np
 import pytest
@@ -40,6 +42,90 @@ def test_intensities_of_an_image_are_measured_as_by_the_command(blobs, tmp_path,
             np.testing.assert_allclose(table[name], command[name], rtol=1e-6)
     with pytest.raises(sextant.InvalidTask, match="intensity has shape"):
         sextant.measure(labels, brightness[1:])
+
+
+def rows_of_regions(labels, intensity):
+    """Sums and extremes of regions 1, 2, … as Python's integers or floats."""
+    regions = [[each.item() for each in intensity[labels == label]] for label in range(1, labels.max() + 1)]
+    return [(sum(region), min(region), max(region)) for region in regions]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+def test_sums_and_extremes_of_integers_are_exact(dtype, tmp_path, program):
+    limits = np.iinfo(dtype)
+    labels = np.zeros((6, 8), "i4")
+    labels[:2], labels[2, :2], labels[3, 2:4], labels[4:, 5:] = 1, 2, 3, 4
+    intensity = np.random.default_rng(2).integers(limits.min, limits.max, labels.shape, dtype, endpoint=True)
+    intensity[labels == 2] = limits.max - 1, limits.min
+    intensity[labels == 3] = limits.max, 0
+    intensity[labels == 4] //= 16
+    intensity[:2, ::2] = -intensity[:2, 1::2] + 1  # sums that cancel, or wrap
+    if dtype == "u8":
+        intensity[labels == 1] //= 16
+    expected = rows_of_regions(labels, intensity)
+    volume = np.repeat(labels[:, np.newaxis], 3, 1).copy()
+    volume[:, 1:] = 0
+    planes = np.repeat(intensity[:, np.newaxis], 3, 1)
+    np.save(tmp_path / "labels.npy", volume)
+    np.save(tmp_path / "intensity.npy", planes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tables = [sextant.measure(labels, intensity, ranks=2), sextant.measure(volume, planes, ranks=3),
+                  sextant.measure(labels[np.newaxis], planes[:, 0][np.newaxis], memory=300),
+                  sextant.label(volume, intensity=planes, by_value=True, neighbours=6, measure=True, ranks=2).table]
+    for table in tables:
+        assert [tuple(int(row[name]) for name in ("sum", "minimum", "maximum")) for row in table] == expected
+        np.testing.assert_allclose(table["mean"] * table[table.dtype.names[1]], [row[0] for row in expected],
+                                   rtol=1e-15)
+        assert table["sum"].dtype == table["maximum"].dtype == (dtype if dtype in ("i8", "u8") else "f8")
+    for command in (["measure", tmp_path / "labels.npy", "-o", tmp_path / "table.csv", "--ranks", "2"],
+                    ["label", tmp_path / "labels.npy", "-o", tmp_path / "again.npy", "--by-value", "--neighbours", "6",
+                     "--table", tmp_path / "table.csv"]):
+        subprocess.run([program, *command, "--intensity", tmp_path / "intensity.npy"], check=True, capture_output=True)
+        with open(tmp_path / "table.csv") as file:
+            assert [tuple(int(row[name]) for name in ("sum", "minimum", "maximum"))
+                    for row in csv.DictReader(file)] == expected
+
+
+def test_sums_that_no_type_holds_are_counted(tmp_path, program):
+    labels = np.array([[1, 1, 1, 2, 2]])
+    for intensity in np.array([[2**62, 2**62, 1, 2**62, 2**62]]), np.array([[2**64 - 1, 2, 1, 0, 0]], "u8"):
+        with pytest.warns(UserWarning, match="sums of intensities that f64 rounds: 1$"):
+            table = sextant.measure(labels, intensity)
+        assert table["sum"].dtype == "f8" and table["maximum"].dtype == intensity.dtype
+        assert table["sum"][0] == float(sum(intensity[0, :3].tolist()))
+        assert table["maximum"][0] == intensity[0, :3].max()
+    intensity = np.array([[1e308, 1e308, 1e307, -1e308, 1e308]])
+    with pytest.warns(UserWarning, match="sums of intensities beyond the range of f64, which are inf: 1$"):
+        table = sextant.measure(labels, intensity)
+    np.testing.assert_allclose(table["mean"], [7e307, 0], rtol=1e-15)
+    assert table["sum"].tolist() == [np.inf, 0]
+    np.save(tmp_path / "labels.npy", labels)
+    np.save(tmp_path / "intensity.npy", intensity)
+    run = subprocess.run([program, "measure", tmp_path / "labels.npy", "--intensity", tmp_path / "intensity.npy", "-o",
+                          tmp_path / "table.csv"], check=True, capture_output=True, text=True)
+    assert "1 sum of intensities is beyond the range of f64: infinite" in run.stdout + run.stderr
+    back = sextant.measure(np.ones((1, 4), int), np.array([[1e308, 1e308, -1e308, -1e308]]))
+    assert back["sum"] == back["mean"] == 0
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_extremes_are_nan_if_all_intensities_are(dtype, tmp_path, program):
+    labels = np.array([[1, 1, 2, 2, 3]])
+    intensity = np.array([[np.nan, np.nan, np.nan, 5, np.inf]], dtype)
+    np.save(tmp_path / "labels.npy", labels)
+    np.save(tmp_path / "intensity.npy", intensity)
+    subprocess.run([program, "measure", tmp_path / "labels.npy", "--intensity", tmp_path / "intensity.npy", "-o",
+                    tmp_path / "table.csv"], check=True, capture_output=True)
+    command = np.genfromtxt(tmp_path / "table.csv", delimiter=",", names=True)
+    volume = labels[np.newaxis]
+    for table in (command, sextant.measure(labels, intensity), sextant.measure(volume, intensity[np.newaxis]),
+                  sextant.label(volume, intensity=intensity[np.newaxis], by_value=True, neighbours=6,
+                                measure=True).table):
+        for name in "minimum", "maximum":
+            np.testing.assert_array_equal(table[name], [np.nan, 5, np.inf])
+        for name in "sum", "mean":
+            np.testing.assert_array_equal(table[name], [np.nan, np.nan, np.inf])
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

@@ -174,9 +174,19 @@ void LabelVolumeRun::run() {
                             result_.resumed, result_.slabs, files_->stored()));
         if (result_.nan > 0)
             remarks_.push_back(fmt::format("{} voxels are NaN: background", result_.nan));
+        if (std::string remark = remark_on_sums(files_->sums_beyond()); !remark.empty())
+            remarks_.push_back(std::move(remark));
         if (is_root())
             finish();
     });
+}
+
+} // namespace
+
+namespace {
+
+bool is_integer(Sample sample) {
+    return sample != Sample::f16 && sample != Sample::f32 && sample != Sample::f64;
 }
 
 } // namespace
@@ -187,7 +197,8 @@ std::string body_columns(bool has_intensity) {
     return text + (has_intensity ? ",sum,mean,minimum,maximum\n" : "\n");
 }
 
-std::string body_row(const std::string& label, const kernel::Body& body, bool has_intensity) {
+std::string body_row(const std::string& label, const kernel::Body& body,
+                     std::optional<Sample> intensity) {
     const std::array<double, 3> centroid = body.centroid();
     const kernel::BodyAxes axes = kernel::axes_of(body);
     const auto side = [&](std::size_t axis) { return body.high[axis] - body.low[axis] + 1; };
@@ -196,13 +207,19 @@ std::string body_row(const std::string& label, const kernel::Body& body, bool ha
         body.low[1], body.low[2], side(0), side(1), side(2), centroid[0], centroid[1], centroid[2],
         axes.deviations[0], axes.deviations[1], axes.deviations[2], axes.directions[0][0],
         axes.directions[0][1], axes.directions[0][2], body.faces(), body.at_border ? 1 : 0);
-    if (has_intensity) {
-        const double sum = body.intensity_sum();
-        const bool known = body.least <= body.largest; // unless all samples are NaN
-        text += fmt::format(",{},{},{},{}", sum, sum / static_cast<double>(body.voxels),
-                            known ? body.least : sum, known ? body.largest : sum);
-    }
+    if (intensity && is_integer(*intensity))
+        text += fmt::format(",{},{},{},{}", body.integer_sum(), body.intensity_mean(),
+                            body.integer_minimum(), body.integer_maximum());
+    else if (intensity)
+        text += fmt::format(",{},{},{},{}", body.intensity_sum(), body.intensity_mean(),
+                            body.minimum(), body.maximum());
     return text + "\n";
+}
+
+std::string remark_on_sums(Elements beyond) {
+    return beyond == 0 ? ""
+                       : fmt::format("{} of intensities {} beyond the range of f64: infinite",
+                                     report::counted(beyond, "sum"), beyond == 1 ? "is" : "are");
 }
 
 bool is_volume(const SourceChoice& source) {

@@ -54,7 +54,10 @@ void label_volume(const VolumeLabelCommand& command, const Communicator& communi
 
 /// The first line, with the names of columns.
 std::string body_columns(bool has_intensity);
-/// The line of a component.
-std::string body_row(const std::string& label, const kernel::Body& body, bool has_intensity);
+/// The line of a component. `intensity`: the type of intensities, if there are some.
+std::string body_row(const std::string& label, const kernel::Body& body,
+                     std::optional<Sample> intensity);
+/// A warning that counts sums that are beyond the range of f64; empty if there are none.
+std::string remark_on_sums(Elements beyond);
 
 } // namespace sextant::command

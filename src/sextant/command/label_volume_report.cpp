@@ -100,7 +100,7 @@ report::Section largest_section(const VolumeLabelSummary& summary) {
         add(report::grouped(body.faces()));
         html += fmt::format("<td class=\"centred\">{}</td>", body.at_border ? "yes" : "");
         if (means)
-            add(fmt::format("{:.4g}", body.intensity_sum() / static_cast<double>(body.voxels)));
+            add(fmt::format("{:.4g}", body.intensity_mean()));
         html += "</tr>\n";
     }
     html += "</tbody>\n</table></div>\n";

@@ -114,9 +114,15 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         if (!is_root)
             return;
         std::string table = body_columns(intensity != nullptr);
+        std::optional<Sample> measured;
+        if (intensity)
+            measured = intensity->header().sample;
         for (const kernel::Body& region : result.table)
-            table += body_row(label_of(region.value, labels->header().sample), region,
-                              intensity != nullptr);
+            table += body_row(label_of(region.value, labels->header().sample), region, measured);
+        if (std::string remark =
+                remark_on_sums(std::ranges::count_if(result.table, &kernel::Body::sum_is_beyond));
+            !remark.empty())
+            remarks.push_back(std::move(remark));
         JointCommit together;
         write_text(command.output, table);
         progress.clear();

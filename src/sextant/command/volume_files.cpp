@@ -187,9 +187,14 @@ void VolumeLabelFiles::rows(VolumeLabel first, std::span<const kernel::Body> bod
     sizes_.add(first, bodies);
     if (command_.table.empty())
         return;
+    std::optional<Sample> intensity;
+    if (intensity_)
+        intensity = intensity_->header().sample;
     std::string text;
-    for (std::size_t i = 0; i < bodies.size(); ++i)
-        text += body_row(fmt::to_string(first + i), bodies[i], intensity_ != nullptr);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        text += body_row(fmt::to_string(first + i), bodies[i], intensity);
+        sums_beyond_ += bodies[i].sum_is_beyond() ? 1 : 0;
+    }
     write_table(text);
 }
 

@@ -59,6 +59,8 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     const ComponentSizes& sizes() const { return sizes_; } ///< on rank 0
     /// Empty without a page.
     const std::optional<LabelledSlices>& slices() const { return slices_; }
+    /// The number of sums of intensities in the table that are beyond the range of f64.
+    Elements sums_beyond() const { return sums_beyond_; }
 
   private:
     bool is_root() const { return communicator_.rank() == 0; }
@@ -79,7 +81,7 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     std::unique_ptr<format::FrameParts> parts_; // labels of 32 bits, until their number is known
     std::optional<Journal> progress_;           // numbers of planes stored, in slabs
     bool resumable_ = false, opened_ = false;
-    Elements stored_ = 0, passed_ = 0, noted_ = 0;
+    Elements stored_ = 0, passed_ = 0, noted_ = 0, sums_beyond_ = 0;
     bool has_columns_ = false;
     std::optional<AtomicFile> table_; // unless it is standard output
     ComponentSizes sizes_;

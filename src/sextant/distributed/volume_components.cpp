@@ -229,21 +229,17 @@ void VolumeComponents::measure(std::vector<FoundPart>& found) {
             add_bodies({first_part + static_cast<Elements>(index),
                         static_cast<int>(&list - lists.data()), list.first, list.packed.take()});
         };
-        const kernel::ValueView view = slabs_.view(part);
-        const std::optional<kernel::ValueView> intensity = slabs_.intensity(part);
-        kernel::measure(part.labeller, slabs_.options().connection, view, part.first,
-                        slabs_.shape(), intensity ? &*intensity : nullptr, wanted,
-                        [&](Label label, const Body& body, int sequence) {
-                            if (const Label edge = own.edge_of[label - 1]; edge > 0) {
-                                own.bodies[edge - 1] = body;
-                                return;
-                            }
-                            List& list = lists[static_cast<std::size_t>(sequence)];
-                            list.first = list.packed.empty() ? label : list.first;
-                            list.packed.add(label, body);
-                            if (list.packed.size() >= bytes_of_list)
-                                add(list);
-                        });
+        slabs_.measure(part, wanted, [&](Label label, const Body& body, int sequence) {
+            if (const Label edge = own.edge_of[label - 1]; edge > 0) {
+                own.bodies[edge - 1] = body;
+                return;
+            }
+            List& list = lists[static_cast<std::size_t>(sequence)];
+            list.first = list.packed.empty() ? label : list.first;
+            list.packed.add(label, body);
+            if (list.packed.size() >= bytes_of_list)
+                add(list);
+        });
         for (List& list : lists) {
             if (!list.packed.empty())
                 add(list);

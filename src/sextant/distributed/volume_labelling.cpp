@@ -228,7 +228,7 @@ VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensi
     agree(communicator_, [&] {
         open(volume, options.measure ? intensity : nullptr, planes, second);
         options.identity +=
-            fmt::format("samples: {}\nintensities: {}\n", name(volume.header().sample),
+            fmt::format("samples: {}\nmeasured intensities: {}\n", name(volume.header().sample),
                         second ? name(intensity->header().sample) : "none");
         if (options.measure)
             kernel::check_measurable(planes->shape());

@@ -28,7 +28,7 @@ Sample kept_as(Sample stored, VolumePlanes::Use use) {
     case Sample::i32:
         return compares ? Sample::u32 : Sample::f64;
     case Sample::i64:
-        return compares ? Sample::u64 : Sample::f64;
+        return Sample::u64;
     default:
         return stored;
     }
@@ -43,6 +43,11 @@ Elements clear_nan(Real* values, Elements count) {
         values[i] = std::isnan(values[i]) ? 0 : values[i];
     }
     return found;
+}
+
+void add_offset(std::uint64_t* values, Elements count, std::uint64_t offset) {
+    for (Elements i = 0; i < count; ++i)
+        values[i] += offset; // modulo 2⁶⁴
 }
 
 void widen(Sample stored, std::span<const std::byte> from, double* to) {
@@ -84,7 +89,7 @@ Elements VolumePlanes::read(Elements first, Elements count) {
     if (planes_.size() < count * plane * size)
         planes_ = Memory(count * plane * size);
     const bool as_stored = size == size_of(stored_) && stored_ != Sample::f16 &&
-                           (use_ == Use::comparison || kept_ == stored_);
+                           (use_ == Use::comparison || kept_ == stored_ || offset() > 0);
     Elements nan = 0;
     for (Elements z = 0; z < count; ++z) {
         std::byte* const to = planes_.data() + z * plane * size;
@@ -93,6 +98,8 @@ Elements VolumePlanes::read(Elements first, Elements count) {
         const auto bytes = static_cast<std::size_t>(plane * size);
         if (as_stored) {
             source_.read_samples(first + z, rows, {to, bytes});
+            if (offset() > 0)
+                add_offset(reinterpret_cast<std::uint64_t*>(to), plane, offset());
         } else if (kept_ == Sample::f32) {
             source_.read_rows(first + z, rows,
                               {reinterpret_cast<float*>(to), static_cast<std::size_t>(plane)});

@@ -5,6 +5,7 @@
 #include "sextant/kernel/label/bodies.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,8 @@ class Planes {
     virtual Elements read(Elements first, Elements count) = 0;
     /// A view of planes that have been read; `first` counts from the first of these.
     virtual kernel::ValueView view(Elements first, Elements count) const = 0;
+    /// The number that was added to each sample so that it is unsigned.
+    virtual std::uint64_t offset() const { return 0; }
 
   protected:
     Planes() = default;
@@ -33,7 +36,7 @@ class Planes {
 
 /// Planes of a volume, read from the frames of a series, in a type that kernels take: for
 /// comparison (signed integers as their bit patterns, f16 as f32), or for computation (signed
-/// integers of up to 16 bits as f32, longer ones as f64).
+/// integers of up to 16 bits as f32, of 32 bits as f64, and of 64 bits as u64 with an offset).
 class VolumePlanes final : public Planes {
   public:
     enum class Use { comparison, computation };
@@ -46,6 +49,9 @@ class VolumePlanes final : public Planes {
     Bytes bytes_per_voxel() const override;
     /// For comparison, NaN become 0.
     Elements read(Elements first, Elements count) override;
+    std::uint64_t offset() const override {
+        return stored_ == Sample::i64 && use_ == Use::computation ? std::uint64_t{1} << 63 : 0;
+    }
     kernel::ValueView view(Elements first, Elements count) const override;
 
   private:

@@ -52,11 +52,8 @@ class RegionRun {
 
 /// Measures the components of a part, and adds them to their regions.
 void RegionRun::add_part(const VolumeSlabs::Part& part, Regions& regions) const {
-    const std::optional<kernel::ValueView> intensity = slabs_.intensity(part);
     const std::vector<std::uint8_t> wanted(part.labeller.count(), 1);
-    kernel::measure(part.labeller, slabs_.options().connection, slabs_.view(part), part.first,
-                    slabs_.shape(), intensity ? &*intensity : nullptr, wanted,
-                    [&](Label, const Body& body, int) { add(regions, body); });
+    slabs_.measure(part, wanted, [&](Label, const Body& body, int) { add(regions, body); });
 }
 
 void RegionRun::add_slab(Elements slab, VolumeRegions& result) {

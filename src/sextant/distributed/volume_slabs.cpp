@@ -158,10 +158,23 @@ std::vector<kernel::Extent> VolumeSlabs::extents_of(const Part& part) const {
     return extents;
 }
 
-std::optional<kernel::ValueView> VolumeSlabs::intensity(const Part& part) const {
-    if (!has_intensity_)
-        return std::nullopt;
-    return intensity_->view(part.first - first_, part.planes);
+void VolumeSlabs::measure(const Part& part, std::span<const std::uint8_t> wanted,
+                          const kernel::TakeBody& take) const {
+    std::optional<kernel::ValueView> intensity;
+    kernel::TakeBody without_offset;
+    if (has_intensity_) {
+        intensity = intensity_->view(part.first - first_, part.planes);
+        if (const kernel::WideInteger offset = intensity_->offset(); offset != 0)
+            without_offset = [&take, offset](kernel::Label label, const kernel::Body& body,
+                                             int sequence) {
+                kernel::Body stored = body;
+                stored.shift_integers(-offset);
+                take(label, stored, sequence);
+            };
+    }
+    kernel::measure(part.labeller, options_.connection, view(part), part.first, shape(),
+                    intensity ? &*intensity : nullptr, wanted,
+                    without_offset ? without_offset : take);
 }
 
 } // namespace sextant::distributed

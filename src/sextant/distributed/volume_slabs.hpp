@@ -73,8 +73,9 @@ class VolumeSlabs {
     kernel::ValueView view(const Part& part) const {
         return volume_.view(part.first - first_, part.planes);
     }
-    /// Empty unless intensities were read.
-    std::optional<kernel::ValueView> intensity(const Part& part) const;
+    /// Measures components of a part, with intensities if they were read: kernel::measure().
+    void measure(const Part& part, std::span<const std::uint8_t> wanted,
+                 const kernel::TakeBody& take) const;
     /// The type of samples.
     kernel::ValueView::First type() const { return volume_.view(0, 0).first; }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,6 +58,13 @@ void add_run(Body& body, Elements z, Elements y, Elements begin, Elements end,
 
 template <class Sample>
 void add_intensities(Body& body, const Sample* samples, Elements count) {
+    if constexpr (std::is_same_v<Sample, std::uint64_t>) { // which double would round
+        WideInteger sum = 0;
+        for (Elements i = 0; i < count; ++i)
+            sum += samples[i];
+        const auto [low, high] = std::minmax_element(samples, samples + count);
+        return body.add_integers(sum, *low, *high);
+    }
     for (Elements i = 0; i < count; ++i) {
         const auto sample = static_cast<double>(samples[i]);
         body.add_intensity(sample);
@@ -72,10 +81,86 @@ const Sample* row_of(const ValueView& view, const Sample* first, Elements row) {
 
 } // namespace
 
-void Body::add_intensity(double more) { // Knuth's exact sum of two numbers
-    const double sum = intensity + more, part = sum - intensity;
-    intensity_error += (intensity - (sum - part)) + (more - part);
-    intensity = sum;
+namespace {
+
+struct TwoSum {
+    double sum, error;
+};
+
+/// Knuth's exact sum of two numbers.
+TwoSum two_sum(double a, double b) {
+    const double sum = a + b, part = sum - a;
+    return {sum, (a - (sum - part)) + (b - part)};
+}
+
+struct RoundedInteger {
+    double value;
+    WideInteger rest;
+};
+
+RoundedInteger rounded(WideInteger exact) {
+    const auto value = static_cast<double>(exact);
+    return {value, exact - static_cast<WideInteger>(value)};
+}
+
+} // namespace
+
+/// Adds a sum and what rounding lost of it. Sums that exceed the range of double are scaled.
+void Body::add_sum(double more, double error, bool is_scaled) {
+    constexpr double scale = 0x1p-64;
+    if ((is_scaled && !scaled) || (!is_scaled && !scaled && !std::isfinite(intensity + more) &&
+                                   std::isfinite(intensity) && std::isfinite(more))) {
+        intensity *= scale;
+        intensity_error *= scale;
+        scaled = true;
+    }
+    if (scaled && !is_scaled) {
+        more *= scale;
+        error *= scale;
+    }
+    const TwoSum sum = two_sum(intensity, more);
+    intensity = sum.sum;
+    intensity_error += sum.error + error;
+}
+
+/// Makes the error at most half of the sum's last digit. Sums of integers below 2¹⁰⁴ remain exact,
+/// because the errors that are added are integers below 2⁵³.
+void Body::settle_sum() {
+    if (!std::isfinite(intensity))
+        return;
+    const TwoSum sum = two_sum(intensity, intensity_error);
+    intensity = sum.sum;
+    intensity_error = sum.error;
+}
+
+void Body::add_intensity(double more) {
+    add_sum(more, 0, false);
+}
+
+void Body::add_integers(WideInteger sum, WideInteger lowest, WideInteger highest) {
+    const RoundedInteger all = rounded(sum), bottom = rounded(lowest), top = rounded(highest);
+    add_sum(all.value, static_cast<double>(all.rest), false);
+    settle_sum();
+    add_extremes(bottom.value, static_cast<std::int16_t>(bottom.rest), top.value,
+                 static_cast<std::int16_t>(top.rest));
+}
+
+void Body::shift_integers(WideInteger number) {
+    const WideInteger lowest = integer_minimum() + number, highest = integer_maximum() + number;
+    const WideInteger sum = integer_sum() + number * voxels;
+    intensity = intensity_error = 0;
+    least = std::numeric_limits<double>::infinity();
+    largest = -least;
+    add_integers(sum, lowest, highest);
+}
+
+/// Rounding to double keeps the order, so that rests matter only where rounded values are equal.
+void Body::add_extremes(double lowest, std::int16_t lowest_rest, double highest,
+                        std::int16_t highest_rest) {
+    std::tie(least, least_rest) =
+        std::min(std::pair(least, least_rest), std::pair(lowest, lowest_rest));
+    std::tie(largest, largest_rest) =
+        std::max(std::pair(largest, largest_rest), std::pair(highest, highest_rest));
 }
 
 void Body::add(const Body& other) {
@@ -107,10 +192,9 @@ void Body::add(const Body& other) {
     for (std::size_t i = 0; i < products.size(); ++i)
         products[i] += other.products[i];
     at_border = at_border || other.at_border;
-    add_intensity(other.intensity);
-    intensity_error += other.intensity_error;
-    least = std::min(least, other.least);
-    largest = std::max(largest, other.largest);
+    add_sum(other.intensity, other.intensity_error, other.scaled);
+    settle_sum();
+    add_extremes(other.least, other.least_rest, other.largest, other.largest_rest);
 }
 
 std::array<double, 3> Body::centroid() const {

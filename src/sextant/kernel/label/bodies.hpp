@@ -21,6 +21,8 @@ struct VolumeShape {
     bool operator==(const VolumeShape&) const = default;
 };
 
+__extension__ typedef __int128 WideInteger;
+
 /// Measures of a component of a volume, in voxels. Coordinates are (z, y, x); voxel centres have
 /// integer coordinates. All sums of coordinates are exact, so parts may be added in any order.
 struct Body {
@@ -28,11 +30,14 @@ struct Body {
     /// value_code() of the voxels, if they are connected by value.
     std::uint64_t value = 0;
     Elements voxels = 0;
-    std::array<Elements, 3> low{}, high{};     ///< the box: first and last coordinates
-    std::array<Elements, 3> sums{};            ///< of the coordinates
-    std::array<Elements, 6> products{};        ///< sums of zz, yy, xx, zy, zx, yx
-    Elements contacts = 0;                     ///< pairs of voxels with a common face
-    bool at_border = false;                    ///< touches the border of the volume
+    std::array<Elements, 3> low{}, high{}; ///< the box: first and last coordinates
+    std::array<Elements, 3> sums{};        ///< of the coordinates
+    std::array<Elements, 6> products{};    ///< sums of zz, yy, xx, zy, zx, yx
+    Elements contacts = 0;                 ///< pairs of voxels with a common face
+    bool at_border = false;                ///< touches the border of the volume
+    bool scaled = false;                   ///< the sum of intensities is divided by 2⁶⁴
+    /// Of integers: minimum − `least` and maximum − `largest`, which are rounded.
+    std::int16_t least_rest = 0, largest_rest = 0;
     double intensity = 0, intensity_error = 0; ///< sum of intensities, and what rounding lost
     double least = std::numeric_limits<double>::infinity();
     double largest = -std::numeric_limits<double>::infinity();
@@ -42,14 +47,40 @@ struct Body {
     std::array<double, 3> centroid() const;
     /// The second central moments divided by the number of voxels: zz, yy, xx, zy, zx, yx.
     std::array<double, 6> covariance() const;
-    double intensity_sum() const {
-        return std::isfinite(intensity) ? intensity + intensity_error : intensity;
-    }
+    double intensity_sum() const { return unscaled(scaled_sum()); }
+    double intensity_mean() const { return unscaled(scaled_sum() / static_cast<double>(voxels)); }
+    /// True if intensities are finite and their sum is not.
+    bool sum_is_beyond() const { return std::isfinite(intensity) && std::isinf(intensity_sum()); }
+    /// The extremes of intensities; NaN if all of them are NaN.
+    double minimum() const { return extreme(least); }
+    double maximum() const { return extreme(largest); }
+    /// The same of intensities that are integers of up to 64 bits. They are exact.
+    WideInteger integer_sum() const { return integer(intensity) + integer(intensity_error); }
+    WideInteger integer_minimum() const { return integer(least) + least_rest; }
+    WideInteger integer_maximum() const { return integer(largest) + largest_rest; }
 
     /// Adds another part of the same component.
     void add(const Body& other);
     /// Adds intensities.
     void add_intensity(double more);
+    /// Adds integers of up to 64 bits: their sum and extremes.
+    void add_integers(WideInteger sum, WideInteger lowest, WideInteger highest);
+    /// Adds a number to each intensity; all of them are integers.
+    void shift_integers(WideInteger number);
+
+  private:
+    void add_sum(double more, double error, bool is_scaled);
+    void settle_sum();
+    void add_extremes(double lowest, std::int16_t lowest_rest, double highest,
+                      std::int16_t highest_rest);
+    double scaled_sum() const {
+        return std::isfinite(intensity) ? intensity + intensity_error : intensity;
+    }
+    double unscaled(double sum) const { return scaled ? sum * 0x1p64 : sum; }
+    double extreme(double number) const {
+        return least <= largest ? number : std::numeric_limits<double>::quiet_NaN();
+    }
+    static WideInteger integer(double number) { return static_cast<WideInteger>(number); }
 };
 
 /// The axes of the ellipsoid with a component's second moments: standard deviations along its axes,
@@ -92,8 +123,8 @@ inline constexpr int body_sequences = 4;
 ///           is no extreme.
 /// Cost      O(voxels / 64 + runs), and O(voxels of components) for intensities. Memory for four
 ///           bytes per component, and for the bodies of those that have begun and not ended.
-/// Deterministic  sums of integers below 2⁵³ are exact; other sums are computed in twice the
-///           precision of double, so that parts give the same result in any order, but for ties.
+/// Deterministic  sums of integers are exact; other sums are computed in twice the precision of
+///           double, so that parts give the same result in any order, but for ties.
 void measure(const Labeller& labeller, Connection connection, const ValueView& input,
              Elements first_plane, const VolumeShape& volume, const ValueView* intensity,
              std::span<const std::uint8_t> wanted, const TakeBody& take);

@@ -22,6 +22,16 @@ Elements shift_of(const Body& body, std::size_t product) {
            body.low[a] * body.sums[b];
 }
 
+/// 0, −1, 1, −2, 2, … as 0, 1, 2, 3, 4, …
+std::uint64_t unsigned_of(std::int16_t number) {
+    return static_cast<std::uint64_t>(number < 0 ? -2 * number - 1 : 2 * number);
+}
+
+std::int16_t signed_of(std::uint64_t code) {
+    const auto half = static_cast<int>(code / 2 & 0x7FFF);
+    return static_cast<std::int16_t>(code % 2 > 0 ? -half - 1 : half);
+}
+
 } // namespace
 
 void PackedBodies::add(std::uint64_t number) {
@@ -45,6 +55,8 @@ void PackedBodies::add(Label label, const Body& body) {
             const auto bytes = std::bit_cast<std::array<std::byte, sizeof(double)>>(measure);
             bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
         }
+        add(2 * unsigned_of(body.least_rest) + (body.scaled ? 1 : 0));
+        add(unsigned_of(body.largest_rest));
     }
     if (body.voxels == 1)
         return;
@@ -108,6 +120,10 @@ bool BodyReader::next() {
         for (double* const measure :
              {&body.intensity, &body.intensity_error, &body.least, &body.largest})
             *measure = take_double();
+        const std::uint64_t least = take();
+        body.scaled = least % 2 > 0;
+        body.least_rest = signed_of(least / 2);
+        body.largest_rest = signed_of(take());
     }
     const Elements height = contents_.volume.height, width = contents_.volume.width;
     body.low = {body.first / width / height, body.first / width % height, body.first % width};

@@ -14,7 +14,7 @@ namespace sextant::kernel {
 struct BodyContents {
     VolumeShape volume;
     bool values = false;      ///< `value` of each body
-    bool intensities = false; ///< the four measures of intensities
+    bool intensities = false; ///< the measures of intensities
 };
 
 /// Bodies of whole components in few bytes, by ascending label and first voxel: about 8 for a
