@@ -300,6 +300,10 @@ _CHANGING = frozenset({"fill", "itemset", "partition", "put", "resize", "setfiel
                        "sort"})
 
 
+#: Attributes of arrays that change their samples when they are set.
+_SET_IN_PLACE = frozenset({"flat", "real", "imag"})
+
+
 _COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 
 
@@ -363,6 +367,15 @@ class ArrayLike(NDArrayOperatorsMixin):
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._changeable() if name in _CHANGING else np.asarray(self), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _SET_IN_PLACE:
+            setattr(self._changeable(), name, value)
+        elif hasattr(np.ndarray, name) and not name.startswith("_") and not hasattr(type(self), name):
+            raise AttributeError(f"{name} of {type(self).__name__!r} object cannot be set: the "
+                                 "array has an attribute of this name")
+        else:
+            super().__setattr__(name, value)
 
     def __dir__(self) -> List[str]:
         return sorted({*super().__dir__(), *(name for name in dir(np.ndarray) if name[0] != "_")})

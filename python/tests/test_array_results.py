@@ -128,6 +128,24 @@ def test_changes_in_place_change_the_array_or_are_refused(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", MADE)
+def test_setting_an_attribute_of_arrays_changes_the_array_or_is_refused(name, tmp_path):
+    result = MADE[name](tmp_path)
+    array, samples, before = np.asarray(result), np.array(result), dict(vars(result))
+    for attribute in (each for each in dir(np.ndarray) if each[0] != "_"):
+        if attribute in ("flat", "real") and not isinstance(result, sextant.Series):
+            setattr(result, attribute, 7)
+            assert (array == 7).all()
+            array[...] = samples
+            continue
+        with pytest.raises((AttributeError, TypeError)):
+            setattr(result, attribute, 3)
+        assert vars(result).keys() == before.keys(), attribute
+        np.testing.assert_array_equal(result, samples)
+    result.remark = "kept"
+    assert vars(result)["remark"] == "kept"
+
+
+@pytest.mark.parametrize("name", MADE)
 def test_truth_and_hash_are_those_of_an_array(name, tmp_path):
     result = MADE[name](tmp_path)
     with pytest.raises(ValueError, match="ambiguous"):
