@@ -403,7 +403,14 @@ def check_overlap(out: Any, source: Any, name: str) -> None:
 
 
 def check_samples(out: Any) -> None:
-    """Refuses an output whose samples are hidden by a mask, or overlap in memory."""
+    """Refuses an output that is not an array, or whose samples are hidden by a mask or overlap."""
+    if out is None:
+        return
+    try:
+        np.dtype(out.dtype), out.shape, out.__setitem__
+    except (AttributeError, TypeError):
+        raise WrongType(f"out is a {type(out).__name__}, expected an array of NumPy, zarr or "
+                        "h5py") from None
     if isinstance(out, np.ma.MaskedArray):
         raise WrongType("out is a masked array, whose mask would hide samples that are written, "
                         "expected an array without a mask, such as out.data")
@@ -471,8 +478,6 @@ def checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
     if not holds_labels and not np.can_cast(np.dtype(dtype), kind):
         raise WrongType(f"out has type {kind}, expected {np.dtype(dtype)}")
     if not isinstance(out, np.ndarray):
-        if not hasattr(out, "__setitem__"):
-            raise WrongType(f"out is a {type(out).__name__}, expected an array")
         return out, False
     if not out.flags.writeable:
         raise InvalidTask("out is read-only")

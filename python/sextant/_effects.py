@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Mapping, Tuple
 
+import numpy as np
+
 from .errors import InvalidTask
 
 #: Keywords, why they have no effect, and a function that is true if they have one. Its argument has
@@ -88,7 +90,7 @@ _EFFECTS: Dict[str, List[Effect]] = {
 def _is_given(value: Any, default: Any) -> bool:
     if default is None:
         return value is not None and value is not False
-    return value is not None and not bool(value == default)
+    return value is not None and not np.array_equal(value, default)
 
 
 def check_effects(function: str, options: Mapping[str, Any], defaults: Mapping[str, Any],

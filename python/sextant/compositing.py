@@ -135,11 +135,11 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
         check_overlap(out, images, "images")
         array = np.ascontiguousarray(array, dtype=native)
         shape = array.shape[1:]
+        check_samples(out)
         if out is not None:
             if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != native:
                 raise InvalidTask(f"out has shape {getattr(out, 'shape', None)} and type "
                                   f"{getattr(out, 'dtype', None)}, expected {shape} and {native}")
-            check_samples(out)
             if not out.flags.writeable:
                 raise InvalidTask("out is read-only")
         keywords: Dict[str, Any] = dict(options)

@@ -32,12 +32,16 @@ def _dask_array(image: Any) -> Any:
         raise ImportError("sextant.dask needs dask (python3-dask)") from None
     if not isinstance(image, array.Array):
         raise WrongType(f"image is a {type(image).__name__}, expected a dask array")
-    _check_axes(image.shape, ("depth", "height", "width")[-2 if image.ndim < 3 else 0:], "image")
+    if images._unusual_shape(image, None) is None:
+        _check_axes(image.shape, ("depth", "height", "width")[-2 if image.ndim < 3 else 0:],
+                    "image")
     return array
 
 
 def _on_disk(shape: Tuple[int, ...], dtype: str) -> np.ndarray:
     """An array in an unnamed file, which is removed with the last reference to it."""
+    if 0 in shape:
+        return np.empty(shape, dtype)
     with tempfile.TemporaryFile() as file:
         file.truncate(int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
@@ -50,7 +54,8 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
     Parameters
     ----------
     image : dask.array.Array
-        With the axes height and width, or depth, height and width, and chunks of any size.
+        With the axes height and width, or depth, height and width, and chunks of any size. A row of
+        samples, which has one axis, is read as a whole.
     **options
         As in `sextant.label`. Images that need more than `memory` are processed in strips, volumes
         in slabs of planes.
@@ -73,7 +78,7 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
     array = _dask_array(image)
     _core.check_options("label", dict(options))
     check_effects("dask.label", options, DEFAULTS[LabelOptions])
-    out = _on_disk(image.shape, "i4" if image.ndim == 2 else "u4")
+    out = _on_disk(image.shape, "i4" if image.ndim < 3 else "u4")
     found = images.label(image, out=out, **options)
     return array.from_array(out, chunks=image.chunks), found.components
 
@@ -85,7 +90,8 @@ def filter(image: Any, sigma: images.Scale = 1, **options: Unpack[FilterOptions]
     Parameters
     ----------
     image : dask.array.Array
-        With the axes height and width, or depth, height and width, and chunks of any size.
+        With the axes height and width, or depth, height and width, and chunks of any size. A row of
+        samples, which has one axis, is read as a whole.
     sigma, **options
         As in `sextant.filter`. Images that need more than `memory` are processed in windows.
 
@@ -103,7 +109,7 @@ def filter(image: Any, sigma: images.Scale = 1, **options: Unpack[FilterOptions]
     (2, 64, 64)
     """
     array = _dask_array(image)
-    make = _core.FilterOptions if image.ndim == 2 else _core.VolumeFilterOptions
+    make = _core.FilterOptions if image.ndim < 3 else _core.VolumeFilterOptions
     names = make(dict(options)).derivatives
     out = _on_disk((len(names), *image.shape), computed_type(image.dtype))
     images.filter(image, sigma, out=out, **options)

@@ -10,8 +10,8 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, checked_out, computed_type, contained,
-                      image_of, is_lazy, parsed, progress_for, ranks_for, sink_for,
+from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, check_samples, checked_out,
+                      computed_type, contained, image_of, is_lazy, parsed, progress_for, ranks_for, sink_for,
                       volume_sinks_for)
 from ._documented import documented
 from ._effects import check_effects
@@ -308,6 +308,7 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
             check_effects("label", options, DEFAULTS[LabelOptions], comm=comm, tiles=threads)
         intensities = _intensity_of(intensity, number is None, frames, "image", copy)
         if _is_root(comm):
+            check_samples(out)
             check_overlap(out, image, "image")
             check_overlap(out, intensity, "intensity")
             if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":
@@ -624,6 +625,7 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
         names = chosen.derivatives
         show = progress_for(progress)
         if _is_root(comm):
+            check_samples(out)
             check_overlap(out, image, "image")
             shape: Tuple[int, ...] = (frames.height, frames.width)
             if number is None:

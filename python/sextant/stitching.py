@@ -9,8 +9,8 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (Progress, Sink, agreed, check_overlap, image_of, parsed, progress_for,
-                      ranks_for, sink_for)
+from ._arrays import (Progress, Sink, agreed, check_overlap, check_samples, image_of, parsed,
+                      progress_for, ranks_for, sink_for)
 from ._documented import documented
 from ._options import StitchOptions
 from ._results import ArrayResult, Plan
@@ -126,6 +126,7 @@ def stitch(blocks: Any, *, out: Any = None, comm: Any = None, ranks: Optional[in
         pixels = sum(frames.frames * frames.height * frames.width for _, frames, _ in listed)
         threads = ranks_for(pixels, ranks, options, comm)
         if _is_root(comm):
+            check_samples(out)
             inputs = [each[0] for each in blocks] if isinstance(blocks, (list, tuple)) else [blocks]
             for each in inputs:
                 check_overlap(out, each, "blocks")

@@ -340,6 +340,24 @@ def test_every_keyword_has_an_effect_or_is_refused(mode, folder):
     assert not failures, "\n".join(failures)
 
 
+@pytest.mark.parametrize("mode", modes())
+def test_lists_of_numbers_may_be_arrays(mode, folder):
+    function, arguments, keywords = modes()[mode]
+    for name in keywords_of(function):
+        value = value_of(function, name, None) if name != "out" else None
+        if name in keywords or not isinstance(value, (tuple, list)):
+            continue
+        outcomes = []
+        for each in value, np.array(value):
+            try:
+                outcomes.append(call(function, arguments, {**keywords, name: each})[0])
+            except sextant.Error as error:
+                outcomes.append((type(error), name in str(error)))
+        assert type(outcomes[0]) is type(outcomes[1]), (name, outcomes)
+        if isinstance(outcomes[0], tuple) and isinstance(outcomes[0][0], type):
+            assert outcomes[0] == outcomes[1], (name, outcomes)
+
+
 def test_all_functions_are_called():
     functions = {name for name in sextant.__all__ if inspect.isfunction(getattr(sextant, name))}
     assert functions == {function.__name__ for function, _, _ in MODES.values()}

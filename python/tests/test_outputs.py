@@ -52,6 +52,11 @@ def expect_refused(call, shape, dtype):
             with pytest.raises(sextant.InvalidTask, match="overlap in memory"):
                 call(view)
             assert (out == 3).all()
+    full = np.full(shape, 3, dtype)
+    for out in memoryview(full), full.tolist(), 3:
+        with pytest.raises(sextant.WrongType, match=f"out is a {type(out).__name__}, expected an array"):
+            call(out)
+    assert (full == 3).all()
     out = np.ma.MaskedArray(np.full(shape, 3, dtype), mask=np.arange(np.prod(shape)) % 2)
     with pytest.raises(sextant.WrongType, match="out is a masked array"):
         call(out)

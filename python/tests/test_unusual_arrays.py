@@ -43,6 +43,20 @@ def test_arrays_without_samples_have_empty_results(shape, dtype):
         sextant.label(array, out=np.zeros((*shape, 1), "i4"))
 
 
+@pytest.mark.parametrize("array", [ROW, ROW[:0], *(np.zeros(shape, "f4") for shape in EMPTY)])
+def test_rows_and_empty_arrays_of_dask_have_the_same_results(array):
+    dask = pytest.importorskip("dask.array")
+    lazy = dask.from_array(array, chunks=4)
+    expected = sextant.label(array)
+    labels, count = sextant.dask.label(lazy)
+    assert count == expected.components and labels.chunks == lazy.chunks
+    np.testing.assert_array_equal(np.asarray(labels), expected)
+    for derivatives in "smooth", "x,smooth":
+        filtered = sextant.dask.filter(lazy, 2, derivatives=derivatives)
+        assert filtered.chunks[1:] == lazy.chunks
+        np.testing.assert_array_equal(np.asarray(filtered), sextant.filter(array, 2, derivatives=derivatives))
+
+
 @pytest.mark.parametrize("view", [lambda a: a, lambda a: a[::-1], lambda a: np.repeat(a, 2)[::2], list])
 def test_a_row_is_labelled_measured_and_filtered(view):
     row = view(ROW)
