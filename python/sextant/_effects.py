@@ -76,7 +76,12 @@ _EFFECTS: Dict[str, List[Effect]] = {
         (("names_elements",), "exceptions of op are raised unchanged", _never),
         (("commutative_samples",), "op need not be commutative", _never)],
     "register": [
-        (("restart",), "expected checkpoint", lambda v: v.get("checkpoint") is not None)],
+        (("restart",), "expected checkpoint", lambda v: v.get("checkpoint") is not None),
+        (("thread_work",), "one thread has no work to share: expected threads",
+         lambda v: v["threads"] > 1)],
+    "stitch": [
+        (("allow_gaps",), "one array has no gaps: expected size, or several blocks",
+         lambda v: v["is_list"] or v.get("size") is not None)],
     "apply": [
         (("channel", "slice"), "data is not a file", lambda v: v["is_file"]),
         (("frame",), "each point has a frame number", lambda v: not v["is_points"]),

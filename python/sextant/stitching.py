@@ -12,7 +12,8 @@ from . import _core
 from ._arrays import (Progress, Sink, agreed, check_overlap, check_samples, image_of, parsed,
                       progress_for, ranks_for, sink_for)
 from ._documented import documented
-from ._options import StitchOptions
+from ._effects import check_effects
+from ._options import DEFAULTS, StitchOptions
 from ._results import ArrayResult, Plan
 from .errors import InvalidTask, WrongType
 from .images import _coloured, _is_root, _shown_plane, _table
@@ -121,6 +122,7 @@ def stitch(blocks: Any, *, out: Any = None, comm: Any = None, ranks: Optional[in
     """
     with agreed(comm, "stitch", options):
         chosen = parsed(_core.StitchOptions, options)
+        check_effects("stitch", options, DEFAULTS[StitchOptions], is_list=_is_list(blocks))
         show = progress_for(progress)
         listed, axes = _listed(blocks, copy, options)
         pixels = sum(frames.frames * frames.height * frames.width for _, frames, _ in listed)
@@ -146,14 +148,21 @@ def stitch(blocks: Any, *, out: Any = None, comm: Any = None, ranks: Optional[in
 Block = Tuple[str, _core.Frames, Tuple[int, int, int]]
 
 
+def _is_list(blocks: Any) -> bool:
+    """True for several blocks, or the path of a list of them; False for a single array."""
+    if isinstance(blocks, (str, bytes, os.PathLike)):
+        return os.fsdecode(blocks).endswith(".csv")
+    return isinstance(blocks, (list, tuple))
+
+
 def _listed(blocks: Any, copy: Optional[bool],
             options: Mapping[str, Any]) -> Tuple[List[Block], int]:
     """The name, labels and position of each block, and the number of axes of the whole."""
-    if isinstance(blocks, (str, bytes, os.PathLike)) and os.fsdecode(blocks).endswith(".csv"):
+    if _is_list(blocks) and not isinstance(blocks, (list, tuple)):
         files, of_images = _core.read_block_list(blocks)
         return [_block(file, file, position[1:] if of_images else position, copy)
                 for file, position in files], 2 if of_images else 3
-    if not isinstance(blocks, (list, tuple)):
+    if not _is_list(blocks):
         if options.get("block") is None:
             raise InvalidTask("blocks is one image or volume: expected block, the size of the "
                               "blocks in which it was labelled, or a sequence of (labels, position)")

@@ -94,6 +94,7 @@ MODES = {
     "apply, spectra": (sextant.apply, [FOUND, SPECTRA], {"axes": "TYXE"}),
     "apply, sum": (sextant.apply, [FOUND, MOVIE], {"sum": True}),
     "synthesize": (sextant.synthesize, [], {"frames": 2, "width": 32, "height": 32}),
+    "synthesize, one frame": (sextant.synthesize, [], {"frames": 1, "width": 32, "height": 32}),
     "synthesize, carbon": (sextant.synthesize, [],
                            {"frames": 2, "width": 32, "height": 32, "specimen": "carbon"}),
     "synthesize, image": (sextant.synthesize, [],
@@ -201,7 +202,9 @@ IGNORED = {
     "scan": {"capacity", "strategy", "algorithm", "k", "gives_last", "association", "boundaries", "trace",
              "names_elements", "commutative_samples"},
     "scan, threads": {"capacity", "algorithm", "k", "gives_last", "association"},
-    "register": {"restart", "channel", "slice"}, "register, file": {"restart"},
+    "register": {"restart", "channel", "slice", "thread_work"}, "register, file": {"restart", "thread_work"},
+    "register, aligned": {"thread_work"}, "register, checkpoint": {"thread_work"}, "stitch, volume": {"allow_gaps"},
+    "synthesize, one frame": {"drift_x", "drift_y", "rotation", "random_step", "random_rotation", "warp", "jumps"},
     "apply": {"channel", "slice", "from_reference"}, "apply, image": {"channel", "slice", "from_reference"},
     "apply, points": POINTS, "apply, spectra": {"channel", "slice", "from_reference"},
     "dask.label": {"measure", "timeline"},
@@ -212,7 +215,8 @@ IGNORED = {
 #: Options of the command whose files functions return instead, and the format of images, which are its arguments.
 RETURNED = {"json", "report", "output", "truth", "element"}
 #: Keywords that errors describe in other words.
-WORDS = {"channel_axis": "channels", "directions": "a direction", "size": "no block has the voxels", "image": "the image"}
+WORDS = {"channel_axis": "channels", "directions": "a direction", "size": "no block has the voxels", "image": "the image",
+         "blanks": "blank at frame"}
 
 
 def flat(value, path=""):

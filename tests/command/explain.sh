@@ -105,6 +105,7 @@ refused 2 "derivative 'z'" filter --derivatives x,z
 refused 2 "sigma" filter --sigma .1
 refused 2 "9 tiles, expected one for each of the 16 ranks" filter --grid 3x3
 refused 2 "did you mean flat-scatter" filter --distribute flat-scater
+refused 2 "distribute has no effect here: one rank has no choice" "$SEXTANT" explain filter --ranks 1 --distribute scatter
 refused 2 "distributed has no effect here: only explain composite uses this option" filter --distributed
 for option in "--sigma 2" "--kernel p3pc" "--truncate 4"; do
     for what in composite scan; do # shellcheck disable=SC2086

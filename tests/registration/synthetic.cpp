@@ -168,6 +168,7 @@ TEST(Synthetic, invalid_plans_are_refused) {
     refused([](SeriesPlan& plan) { plan.blanks = {4}; },
             "blank at frame 4: expected a frame from 0 to 3");
     refused([](SeriesPlan& plan) { plan.jumps = {{-1, 0, 0}}; }, "jump at frame -1");
+    refused([](SeriesPlan& plan) { plan.jumps = {{0, 5, 0}}; }, "jump before frame 0");
     EXPECT_THAT([] { registration::find_specimen("gold"); },
                 ThrowsMessage<InvalidTask>(HasSubstr("lattice, carbon, particles")));
 }

@@ -57,6 +57,9 @@ Effects effects_of(ContoursCommand& command) {
     effects.push_back({{"machine", "no_probe"}, "--pattern states how tiles are merged", [&] {
                            return command.contours.merging.pattern == "auto";
                        }});
+    effects.push_back({{"pattern", "machine", "no_probe"},
+                       "one rank has no tiles to merge: expected --ranks 2 or more",
+                       [&] { return !is_one_rank(command.ranks, command.contours.grid); }});
     effects.push_back({{"sigma", "quantiles", "thresholds"},
                        "a direction map has no gradients",
                        [&] { return !command.contours.directions; }});

@@ -71,6 +71,9 @@ Effects effects_of(FilterCommand& command) {
     effects.push_back({{"distribute", "memory"}, "the file of --plan states it", [&] {
                            return !is_saved(command.plan);
                        }});
+    effects.push_back({{"machine", "no_probe", "distribute"},
+                       "one rank has no choice: expected --ranks 2 or more",
+                       [&] { return !is_one_rank(command.ranks, command.filter.grid); }});
     effects.push_back(effect_of_external({command.source.image}));
     return effects;
 }

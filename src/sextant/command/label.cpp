@@ -84,6 +84,9 @@ Effects effects_of(LabelCommand& command) {
     effects.push_back({{"machine", "no_probe"}, "--pattern states how tiles are merged", [&] {
                            return command.label.merging.pattern == "auto";
                        }});
+    effects.push_back({{"pattern", "machine", "no_probe"},
+                       "one rank has no tiles to merge: expected --ranks 2 or more",
+                       [&] { return !is_one_rank(command.ranks, command.label.grid); }});
     effects.push_back({{"intensity"},
                        "it adds columns to the table: expected --table or --report",
                        [&] { return !command.table.empty() || !command.reports.report.empty(); }});

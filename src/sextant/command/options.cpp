@@ -266,6 +266,10 @@ Effects effects_of_planning(const std::string& machine) {
     return {{{"no_probe"}, "--machine names a profile", [&] { return machine.empty(); }}};
 }
 
+bool is_one_rank(const std::optional<std::int64_t>& ranks, const std::optional<Tiles>& grid) {
+    return ranks ? *ranks == 1 : grid && grid->count() == 1;
+}
+
 Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual) {
     return record.add("ranks", ranks, "N", fmt::format("number of ranks; default: {}", usual))
         .between(1, most_threads);

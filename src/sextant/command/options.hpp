@@ -81,6 +81,8 @@ bool is_saved(const std::string& plan);
 
 /// The effects of `--no-probe` of a command that takes `--machine`.
 Effects effects_of_planning(const std::string& machine);
+/// True if --ranks or --grid states that there is one rank.
+bool is_one_rank(const std::optional<std::int64_t>& ranks, const std::optional<Tiles>& grid);
 
 /// Declares `--ranks`, the number of threads of this process; `usual` describes the default.
 Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual);

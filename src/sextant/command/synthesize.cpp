@@ -105,6 +105,9 @@ Effects effects_of(SynthesizeCommand& command) {
             {{"period", "amorphous"},
              "only the lattice uses this option",
              [&] { return command.specimen == "lattice"; }},
+            {{"drift_x", "drift_y", "rotation", "random_step", "random_rotation", "warp", "jumps"},
+             "one frame does not move: expected --frames 2 or more",
+             [&] { return command.plan.frames > 1; }},
             {{"warp_length"}, "expected --warp", [&] { return command.plan.warp != 0; }}};
 }
 

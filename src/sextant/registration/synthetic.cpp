@@ -279,8 +279,12 @@ void check(const SeriesPlan& plan) {
     std::ranges::sort(blanks);
     if (const auto again = std::ranges::adjacent_find(blanks); again != blanks.end())
         throw InvalidTask(fmt::format("blank at frame {}: listed twice", *again));
-    for (const Jump& jump : plan.jumps)
+    for (const Jump& jump : plan.jumps) {
         check_frame(jump.frame, plan.frames, "jump");
+        if (jump.frame == 0)
+            throw InvalidTask("jump before frame 0: motions are relative to it, expected a later "
+                              "frame");
+    }
 }
 
 std::vector<RigidMotion> make_motions(const SeriesPlan& plan) {
