@@ -44,6 +44,7 @@ keeps "link.png $read" front.png "$SEXTANT" composite front.png back.png -o link
 keeps "deeper/../back.png $read" back.png "$SEXTANT" composite front.png back.png -o deeper/../back.png
 keeps "scene/manifest.json $read" scene/manifest.json "$SEXTANT" composite scene/manifest.json -o x.png --json=scene/manifest.json
 keeps "scene/partial_3.*zst $read" scene/partial_3.rgba32f.zst "$SEXTANT" composite scene/manifest.json -o scene/partial_3.rgba32f.zst
+keeps "scene/manifest.json $read" scene/manifest.json "$SEXTANT" composite scene/partial_*.zst -o x.png --report scene/manifest.json
 keeps "plan.json $read" plan.json "$SEXTANT" composite scene/manifest.json -o x.png --plan plan.json --json=plan.json
 keeps "scan.npy $read" scan.npy "$SEXTANT" filter scan.npy -o scan.npy
 keeps "frames/a_2.npy $read" frames/a_2.npy "$SEXTANT" filter frames --frame 0 -o frames/a_2.npy

@@ -69,13 +69,14 @@ class TroubledSource : public FrameSource {
 
 /// `patience` is CPU time; only the tests of the time limit wait for it to pass.
 std::unique_ptr<FrameSource> troubled(Seconds patience = 10) {
-    auto [source, chunk, stored] = read_apart(
+    auto [source, chunk, stored, referred] = read_apart(
         "some.h5",
         [](const Pace& pace) {
-            return OpenedFrames{std::make_unique<TroubledSource>(pace), {2, 4}};
+            return OpenedFrames{std::make_unique<TroubledSource>(pace), {2, 4}, {}, {"b.h5"}};
         },
         patience);
     EXPECT_EQ(chunk, (std::vector<std::int64_t>{2, 4}));
+    EXPECT_EQ(referred, std::vector<std::string>{"b.h5"});
     return std::move(source);
 }
 

@@ -205,7 +205,8 @@ int run_apply(const ApplyCommand& command, const Call&) {
         check_frames_name(command.image.count, Sample::f32);
     if (coordinates && !is_table(outputs[0]))
         throw InvalidTask(fmt::format("{}: coordinates are written as .csv", outputs[0]));
-    std::vector<std::string> read = coordinates ? std::vector{path} : format::files_of_frames(path);
+    std::vector<std::string> read =
+        coordinates ? std::vector{path} : files_read(command.source, "", outputs);
     read.push_back(command.transforms);
     keep_inputs(read, outputs);
     check_outputs(outputs);

@@ -9,6 +9,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/format/raw.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"
 #include "sextant/kernel/fold/sparse_code.hpp"
@@ -304,6 +305,12 @@ std::vector<std::string> CompositeRun::outputs() const {
 void CompositeRun::check_inputs_kept() const {
     std::vector<std::string> read = inputs_->paths;
     read.insert(read.end(), command_.inputs.begin(), command_.inputs.end());
+    if (!inputs_->from_manifest) {
+        for (const std::string& path : inputs_->paths) {
+            if (std::string manifest = format::manifest_beside(path); !manifest.empty())
+                read.push_back(std::move(manifest));
+        }
+    }
     for (const std::string& name :
          files_named({command_.composite.machine, command_.composite.plan}))
         read.push_back(name);

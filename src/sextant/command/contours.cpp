@@ -209,7 +209,7 @@ void trace_contours(const ContoursCommand& command, const Call& call,
             return;
         const auto outputs =
             files_named({command.output, command.reports.json, command.reports.report});
-        keep_inputs(files_read(command.source, options.merging.machine), outputs);
+        keep_inputs(files_read(command.source, options.merging.machine, outputs), outputs);
         check_outputs(outputs);
     });
     std::optional<TraceClocks> clocks;

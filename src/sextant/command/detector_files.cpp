@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/detector_files.hpp"
 
+#include "sextant/command/options.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -93,7 +94,8 @@ Record record_of(DetectorFiles& files) {
     return record;
 }
 
-std::vector<std::string> paths_of(const DetectorFiles& files) {
+std::vector<std::string> paths_of(const DetectorFiles& files,
+                                  std::span<const std::string> outputs) {
     std::vector<std::string> paths;
     for (const std::string& path : {files.dark, files.gain, files.defects}) {
         if (path.empty())
@@ -102,7 +104,7 @@ std::vector<std::string> paths_of(const DetectorFiles& files) {
             paths.push_back(path);
             continue;
         }
-        for (std::string& each : format::files_of_frames(path))
+        for (std::string& each : files_of_series(path, {}, outputs))
             paths.push_back(std::move(each));
     }
     return paths;

@@ -5,6 +5,7 @@
 #include "sextant/core/record.hpp"
 #include "sextant/registration/series_registration.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ struct DetectorFiles {
 
 Record record_of(DetectorFiles& files);
 
-/// Returns the files that are read, to protect them from being overwritten.
-std::vector<std::string> paths_of(const DetectorFiles& files);
+/// Returns the files that are read, as files_of_series().
+std::vector<std::string> paths_of(const DetectorFiles& files, std::span<const std::string> outputs);
 
 /// Input     the files, and the shape of the frames.
 /// Output    functions that open the images; a list of defective pixels has been read.

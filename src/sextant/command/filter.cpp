@@ -206,7 +206,8 @@ class FilterRun {
         std::vector<std::string> outputs =
             files_named({command_.reports.json, command_.reports.report});
         outputs.insert(outputs.begin(), summary_.outputs.begin(), summary_.outputs.end());
-        std::vector<std::string> read = files_read(command_.source, command_.filter.machine);
+        std::vector<std::string> read =
+            files_read(command_.source, command_.filter.machine, outputs);
         if (!command_.plan.empty())
             (saves_plan_ ? outputs : read).push_back(command_.plan);
         check_frames_name(summary_.output, Sample::f32);

@@ -258,7 +258,7 @@ std::string as_json(const Findings& findings) {
 
 int run_info(const InfoCommand& command, const Call&) {
     const std::vector<std::string> outputs = files_named({command.json});
-    keep_inputs(format::files_of_frames(command.source.image), outputs);
+    keep_inputs(files_read(command.source, "", outputs), outputs);
     check_outputs(outputs);
     const Findings findings =
         look_at(command.source.image, command.source.options(), command.check);

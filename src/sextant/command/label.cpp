@@ -182,7 +182,7 @@ void LabelRun::open() {
     const auto outputs = files_named(
         {command_.output, command_.table, command_.reports.json, command_.reports.report});
     check_frames_name(command_.output, Sample::u32);
-    keep_inputs(files_read(command_.source, options_.merging.machine), outputs);
+    keep_inputs(files_read(command_.source, options_.merging.machine, outputs), outputs);
     check_outputs(outputs);
     FrameHeader header;
     header.frames = 1;

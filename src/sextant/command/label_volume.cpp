@@ -68,8 +68,8 @@ void LabelVolumeRun::open_files() {
     labels.sample = Sample::u32;
     if (std::string lost = format::remark_on_lost_pixel(command_.output, labels); !lost.empty())
         remarks_.push_back(std::move(lost));
-    std::vector<std::string> inputs = files_read(command_.source, "");
-    for (const std::string& file : command_.intensity.files())
+    std::vector<std::string> inputs = files_read(command_.source, "", outputs);
+    for (const std::string& file : command_.intensity.files(command_.source, outputs))
         inputs.push_back(file);
     keep_inputs(inputs, outputs);
     check_outputs(outputs);
@@ -227,8 +227,13 @@ bool is_volume(const SourceChoice& source) {
            format::open_frames(source.image, source.options())->header().frames > 1;
 }
 
-std::vector<std::string> IntensityChoice::files() const {
-    return *this ? format::files_of_frames(file) : std::vector<std::string>();
+std::vector<std::string> IntensityChoice::files(const SourceChoice& labelled,
+                                                std::span<const std::string> outputs) const {
+    if (!*this)
+        return {};
+    format::SourceOptions options;
+    options.allow_external = labelled.allow_external;
+    return files_of_series(file, options, outputs);
 }
 
 std::unique_ptr<FrameSource> IntensityChoice::open(const SourceChoice& labelled,

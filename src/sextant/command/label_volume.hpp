@@ -20,7 +20,9 @@ struct IntensityChoice {
     std::optional<std::int64_t> channel; ///< counted from 0
 
     explicit operator bool() const { return !file.empty(); }
-    std::vector<std::string> files() const;
+    /// The files that open() reads, as files_of_series().
+    std::vector<std::string> files(const SourceChoice& labelled,
+                                   std::span<const std::string> outputs) const;
     /// Opens the volume; null if there is none. `labelled` is the source of the labels, or of the
     /// volume that is labelled: of the same file, the same planes are read. Of another, those at
     /// the same time if it has several, with the same names for axes if it has as many.

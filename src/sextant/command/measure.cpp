@@ -97,8 +97,8 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         if (!is_root)
             return;
         const auto outputs = files_named({command.output, command.reports.json});
-        std::vector<std::string> inputs = files_read(command.source, "");
-        for (const std::string& file : command.intensity.files())
+        std::vector<std::string> inputs = files_read(command.source, "", outputs);
+        for (const std::string& file : command.intensity.files(command.source, outputs))
             inputs.push_back(file);
         keep_inputs(inputs, outputs);
         check_outputs(outputs);

@@ -9,6 +9,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
+#include "sextant/format/referred_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -203,8 +204,24 @@ std::unique_ptr<RowSource> open_image_or_volume(const SourceChoice& source) {
     return std::make_unique<RowSource>(std::move(frames), source.frame.value_or(0), ReadAs::scaled);
 }
 
-std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine) {
-    std::vector<std::string> files = format::files_of_frames(source.image);
+std::vector<std::string> files_of_series(const std::string& name,
+                                         const format::SourceOptions& options,
+                                         std::span<const std::string> outputs) {
+    std::vector<std::string> files = format::files_of_frames(name);
+    const auto is_there = [](const std::string& output) {
+        std::error_code unknown;
+        return output != standard_output && std::filesystem::exists(output, unknown);
+    };
+    if (std::ranges::any_of(outputs, is_there)) {
+        for (std::string& file : format::files_referred(name, options))
+            files.push_back(std::move(file));
+    }
+    return files;
+}
+
+std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine,
+                                    std::span<const std::string> outputs) {
+    std::vector<std::string> files = files_of_series(source.image, source.options(), outputs);
     if (!machine.empty())
         files.push_back(machine);
     return files;

@@ -61,8 +61,14 @@ std::unique_ptr<FrameSource>
 open_on_ranks(const Communicator& communicator,
               const std::function<std::unique_ptr<FrameSource>(const ScratchPlace& copy)>& open);
 
+/// The files from which a series is read, which outputs must not replace. If one of the outputs is
+/// there already, this includes the files to which those of the series refer.
+std::vector<std::string> files_of_series(const std::string& name,
+                                         const format::SourceOptions& options,
+                                         std::span<const std::string> outputs);
 /// The files that a command reads: those of the image, and the machine profile if one is named.
-std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine);
+std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine,
+                                    std::span<const std::string> outputs);
 
 /// Runs `body` on every rank: on the processes of the launcher, or else on threads, whose number is
 /// given by `--ranks`, else by the tiles of `--grid`, else by the cores. Requires a command with

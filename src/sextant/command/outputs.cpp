@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,32 @@ void refuse_inside(std::span<const std::string> paths) {
                     throw InvalidTask(fmt::format("{} is in the output {}: expected another folder",
                                                   path, folder));
             }
+        }
+    }
+}
+
+/// Refuses outputs in stores of Zarr that are read. A new store in one of them, such as that of
+/// labels of its image, changes nothing that is read.
+void refuse_in_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
+    std::error_code unknown;
+    std::set<std::string> folders;
+    for (const std::string& input : inputs) {
+        const format::FrameFormat* const format = format::find_frame_format(input);
+        if (format && format->is_folder() && std::filesystem::is_directory(input, unknown))
+            folders.insert(std::filesystem::canonical(input, unknown).string());
+    }
+    for (const std::string& output : outputs) {
+        const format::FrameFormat* const format = format::find_frame_format(output);
+        const bool is_new_folder =
+            format && format->is_folder() && !std::filesystem::exists(output, unknown);
+        if (folders.empty() || output == standard_output || is_new_folder)
+            continue;
+        const std::filesystem::path place = place_of(output);
+        for (auto above = place.parent_path(); above != above.root_path();
+             above = above.parent_path()) {
+            if (folders.contains(above.string()))
+                throw InvalidTask(fmt::format("{} is in the input {}: expected another folder",
+                                              output, above.string()));
         }
     }
 }
@@ -130,6 +157,7 @@ void require_distinct(std::span<const std::string> paths) {
 }
 
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
+    refuse_in_inputs(inputs, outputs);
     std::map<std::pair<dev_t, ino_t>, std::string> there; // outputs that exist already
     bool folders = false;
     struct stat file {};

@@ -188,8 +188,8 @@ class RegisterRun {
             return parent.lexically_normal() == (folder / "").lexically_normal().parent_path();
         });
         require_distinct(all);
-        keep_inputs(format::files_of_frames(command_.source.image), all);
-        keep_inputs(paths_of(command_.detector), all);
+        keep_inputs(files_read(command_.source, "", all), all);
+        keep_inputs(paths_of(command_.detector, all), all);
         check_outputs(elsewhere);
     }
 

@@ -113,7 +113,7 @@ class StitchCommandRun {
     const Communicator& communicator_;
     Progress progress_;
     const Stitching stitching_;
-    std::vector<std::string> files_; // that are read
+    std::vector<std::string> files_, series_; // that are read
     std::optional<distributed::LabelBlocks> blocks_;
     std::unique_ptr<FrameSink> sink_;
     std::vector<std::string> remarks_;
@@ -147,8 +147,7 @@ std::vector<LabelBlock> StitchCommandRun::listed() {
     const bool of_images = list.of_images || command_.stitch.block.size() == 2;
     std::vector<LabelBlock> blocks;
     for (const format::BlockFile& block : list.blocks) {
-        for (const std::string& file : format::files_of_frames(block.file))
-            files_.push_back(file);
+        series_.push_back(block.file);
         blocks.push_back({block.file, block.position,
                           [file = block.file, of_images, by_block = !list.of_images,
                            options = command_.source.options()] {
@@ -168,6 +167,10 @@ void StitchCommandRun::open() {
     const auto outputs =
         files_named({command_.output, command_.table, command_.joins, command_.reports.json});
     check_frames_name(command_.output, Sample::u32);
+    for (const std::string& name : series_) {
+        for (std::string& file : files_of_series(name, command_.source.options(), outputs))
+            files_.push_back(std::move(file));
+    }
     keep_inputs(files_, outputs);
     check_outputs(outputs);
     FrameHeader header = blocks_->header();

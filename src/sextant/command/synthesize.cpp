@@ -223,7 +223,8 @@ int run_synthesize(const SynthesizeCommand& command, const Call&) {
     const std::string truth_path = command.truth.empty() ? path + ".json" : command.truth;
     const std::array outputs{path, truth_path};
     check_frames_name(path, Sample::f32);
-    keep_inputs(files_named({command.image}), outputs);
+    if (!command.image.empty())
+        keep_inputs(files_of_series(command.image, {}, outputs), outputs);
     check_outputs(outputs);
     const SeriesPlan plan = plan_from(command);
     const SyntheticSeries series(plan, specimen_from(command, plan));

@@ -37,6 +37,9 @@ std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string&
 ///           MiB or eight times their stored size.
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options);
+/// Returns the other files from which open_hdf5() would read samples. Throws as it does.
+std::vector<std::string> files_referred_by_hdf5(const std::string& path, const std::string& detail,
+                                                const SourceOptions& options);
 
 /// Writes a dataset "/data": (frames, rows, columns), or (rows, columns) for one frame, in chunks
 /// of up to 64 frames and 4 MiB. Integers are compressed by deflate at level 1. A pixel size in a

@@ -861,7 +861,7 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     auto source = std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes),
                                                std::move(file), std::move(storage), cache, pace);
     const StoredFrames stored = source->stored();
-    return {std::move(source), std::move(chunk), stored};
+    return {std::move(source), std::move(chunk), stored, noted_as_referred()};
 }
 
 /// `cache`: memory for decoded chunks, besides those of the frame that is read.
@@ -882,6 +882,14 @@ OpenedFrames open_apart(const std::string& path, const std::string& detail,
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options) {
     return open_apart(path, detail, options, 0).source;
+}
+
+std::vector<std::string> files_referred_by_hdf5(const std::string& path, const std::string& detail,
+                                                const SourceOptions& options) {
+    SourceOptions every = options; // no choice of planes can be wrong
+    every.every_plane = true;
+    every.axes.clear();
+    return open_apart(path, detail, every, 0).referred;
 }
 
 std::unique_ptr<ArraySource> open_hdf5_array(const std::string& path, const std::string& detail,

@@ -155,6 +155,26 @@ void require_readable(const Hdf5Input& file, const fs::path& other, bool inside)
     }
 }
 
+namespace {
+
+/// Global because libhdf5 opens the targets of links through functions without state. A process
+/// reads one file (read_apart.hpp).
+std::vector<std::string>& noted() {
+    static std::vector<std::string> paths;
+    return paths;
+}
+
+} // namespace
+
+void note_referred(const std::string& path) {
+    if (std::find(noted().begin(), noted().end(), path) == noted().end())
+        noted().push_back(path);
+}
+
+const std::vector<std::string>& noted_as_referred() {
+    return noted();
+}
+
 std::optional<Hdf5Input> open_referred(const Hdf5Input& file, const std::string& stated,
                                        const char* variable) {
     for (const Place& place : places_of(file, stated, variable)) {
@@ -164,7 +184,9 @@ std::optional<Hdf5Input> open_referred(const Hdf5Input& file, const std::string&
         if (!place.trusted)
             require_readable(file, place.path, true);
         try {
-            return Hdf5Input(place.path.string(), file.allows_external());
+            Hdf5Input opened(place.path.string(), file.allows_external());
+            note_referred(opened.path());
+            return opened;
         } catch (const InvalidFile&) { // try the next path, as libhdf5 does
         }
     }

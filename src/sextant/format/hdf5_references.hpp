@@ -25,6 +25,11 @@ std::string path_of(hid_t object);
 /// `file` or below it.
 void require_readable(const Hdf5Input& file, const std::filesystem::path& other, bool inside);
 
+/// Notes a file from which samples of another file are read.
+void note_referred(const std::string& path);
+/// Returns the files that this process has noted, which include those that open_referred opened.
+const std::vector<std::string>& noted_as_referred();
+
 /// Opens an HDF5 file to which `file` refers. Searches where libhdf5 does: at an absolute path, in
 /// the folders listed in the environment variable `variable`, in the folder of `file`, in the
 /// working folder. Empty if the file is not found. Throws InvalidFile if it may not be read.

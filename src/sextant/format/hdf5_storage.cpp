@@ -130,6 +130,7 @@ void Hdf5Storage::find_external(const Hdf5Input& file, hid_t created) {
                         &size);
         const fs::path other = fs::path(prefix_) / name.data();
         require_readable(file, other, false);
+        note_referred(other.string());
         const Bytes there = SourceFile(other.string()).size();
         const Bytes wanted = size == H5F_UNLIMITED
                                  ? left

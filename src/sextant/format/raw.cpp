@@ -152,8 +152,14 @@ void write_compressed(AtomicFile& file, std::span<const std::byte> bytes) {
 
 } // namespace
 
+std::string manifest_beside(const std::string& path) {
+    return format_of(path).read_header == read_raw_header
+               ? (std::filesystem::path(path).parent_path() / "manifest.json").string()
+               : "";
+}
+
 ImageHeader read_raw_header(const std::string& path) {
-    const auto beside = std::filesystem::path(path).parent_path() / "manifest.json";
+    const std::string beside = manifest_beside(path);
     const SourceFile exists(path); // reports a wrong path before a missing manifest
     std::error_code ignored;
     if (!std::filesystem::exists(beside, ignored)) {
@@ -161,9 +167,9 @@ ImageHeader read_raw_header(const std::string& path) {
             path,
             fmt::format(
                 "holds raw pixels, which need a manifest in the same folder, but {} does not exist",
-                beside.string()));
+                beside));
     }
-    const ImageHeader header = read_manifest_header(beside.string());
+    const ImageHeader header = read_manifest_header(beside);
     check_name(path, header.element);
     check_size(path, header);
     return header;

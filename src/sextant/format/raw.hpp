@@ -19,6 +19,8 @@ namespace sextant::format {
 ///           ".rgbaz32f" (before ".zst"), if present, must match the element; otherwise throws
 ///           InvalidFile.
 ImageHeader read_raw_header(const std::string& path);
+/// The manifest from which read_raw_header takes the shape; "" if `path` is not of raw pixels.
+std::string manifest_beside(const std::string& path);
 void read_raw(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 
 /// Writes only the pixels; the caller writes the manifest.

@@ -197,9 +197,12 @@ OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds pa
         auto child = std::make_unique<ReadingChild>(path, open, patience);
         FrameHeader header = child->header();
         std::vector<std::int64_t> chunk = child->chunk();
+        std::vector<std::string> referred = child->referred();
         return {
             std::make_unique<ReadApart>(path, std::move(header), open, patience, std::move(child)),
-            std::move(chunk)};
+            std::move(chunk),
+            {},
+            std::move(referred)};
     } catch (const ReadingEnded& end) {
         throw InvalidFile(path, fmt::format("damaged: opening the file {}", end.what()));
     }
@@ -225,7 +228,7 @@ struct PlainHeader {
     Seconds frame_interval = 0;
     Hyperstack hyperstack = {};
     StoredFrames stored = {};
-    std::uint64_t axes = 0, labels = 0, chunk = 0, remarks = 0;
+    std::uint64_t axes = 0, labels = 0, chunk = 0, remarks = 0, referred = 0;
 };
 
 /// Process ID of the parent; global because the child's signal handler reads it.
@@ -442,6 +445,7 @@ class ChildReader {
         plain.labels = header.axes.labels.size();
         plain.chunk = chunk.size();
         plain.remarks = header.remarks.size();
+        plain.referred = opened.referred.size();
         begin_reply(Answer::good);
         channel_.put(plain);
         channel_.put(header.pixel.unit);
@@ -454,6 +458,8 @@ class ChildReader {
             channel_.put(length);
         for (const std::string& remark : header.remarks)
             channel_.put(remark);
+        for (const std::string& file : opened.referred)
+            channel_.put(file);
     }
 
     Channel& channel_;
@@ -564,6 +570,8 @@ void ReadingChild::receive_header() {
         chunk_.push_back(channel_.ours.get<std::int64_t>());
     for (std::uint64_t i = 0; i < plain.remarks; ++i)
         header_.remarks.push_back(receive_text());
+    for (std::uint64_t i = 0; i < plain.referred; ++i)
+        referred_.push_back(receive_text());
 }
 
 std::string ReadingChild::receive_text() {

@@ -32,6 +32,7 @@ struct OpenedFrames {
     std::unique_ptr<FrameSource> source;
     std::vector<std::int64_t> chunk = {};
     StoredFrames stored = {};
+    std::vector<std::string> referred = {}; ///< other files from which samples are read
 };
 
 /// Opens a source; called in the process that reads it.
@@ -85,6 +86,7 @@ class ReadingChild {
     const FrameHeader& header() const { return header_; }
     const std::vector<std::int64_t>& chunk() const { return chunk_; }
     const StoredFrames& stored() const { return stored_; }
+    const std::vector<std::string>& referred() const { return referred_; }
     /// Reads rows of a frame. Throws InvalidFile as the source does, and ReadingEnded if the child
     /// ends.
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);
@@ -106,6 +108,7 @@ class ReadingChild {
     FrameHeader header_;
     std::vector<std::int64_t> chunk_;
     StoredFrames stored_;
+    std::vector<std::string> referred_;
     SharedBytes shared_; ///< into which the child reads samples
     ChannelEnds channel_;
     ChildProcess process_;

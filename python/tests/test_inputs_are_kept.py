@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""No output replaces a file that is read, or writes to one while it is read."""
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+SHAPE = (2, 24, 32)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def samples():
+    return np.random.default_rng(1).integers(0, 200, SHAPE).astype("i4")
+
+
+def write_transforms():
+    with open("transforms.json", "w") as file:
+        json.dump({"kind": "sextant transforms", "version": 1, "series": "", "model": "rigid",
+                   "reference": 0, "height": SHAPE[1], "width": SHAPE[2],
+                   "frames": [{"frame": i, "alpha": 0, "tx": 0, "ty": 0} for i in range(SHAPE[0])]},
+                  file)
+
+
+def virtual(folder):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "source.h5", "w") as file:
+        file["data"] = samples()
+    layout = h5py.VirtualLayout(SHAPE, "i4")
+    layout[:] = h5py.VirtualSource("source.h5", "data", SHAPE)
+    with h5py.File(folder / "image.h5", "w") as file:
+        file.create_virtual_dataset("data", layout)
+    return "image.h5", "source.h5"
+
+
+def linked(folder):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "source.h5", "w") as file:
+        file["data"] = samples()
+    with h5py.File(folder / "image.h5", "w") as file:
+        file["data"] = h5py.ExternalLink("source.h5", "/data")
+    return "image.h5", "source.h5"
+
+
+def external(folder):
+    h5py = pytest.importorskip("h5py")
+    samples().tofile(folder / "source.bin")
+    with h5py.File(folder / "image.h5", "w") as file:
+        file.create_dataset("data", SHAPE, "i4", external=[("source.bin", 0, samples().nbytes)])
+    return "image.h5", "source.bin"
+
+
+def chunk(folder):
+    np.save("plain.npy", samples())
+    assert command("label", "plain.npy", "-o", "image.zarr").returncode == 0
+    return next(path for path in folder.glob("image.zarr/0/**/*")
+                if path.is_file() and path.name[0] != ".")
+
+
+def chunk_in_store(folder):
+    return "image.zarr", str(chunk(folder))
+
+
+def chunk_by_link(folder):
+    inner = chunk(folder)
+    inner.rename(folder / "source.bin")
+    inner.symlink_to(folder / "source.bin")
+    return "image.zarr", "source.bin"
+
+
+def folder_by_link(folder):
+    inner = chunk(folder)
+    (folder / "image.zarr" / "0").rename(folder / "elsewhere")
+    (folder / "image.zarr" / "0").symlink_to(folder / "elsewhere")
+    return "image.zarr", str(folder / "elsewhere" / inner.relative_to(folder / "image.zarr" / "0"))
+
+
+def command(*words):
+    return subprocess.run([sys.executable, "-m", "sextant", *words], capture_output=True, text=True)
+
+
+COMMANDS = {
+    "label": ("label", "{image}", "-o", "{source}"),
+    "table": ("label", "{image}", "-o", "out.npy", "--table", "{source}"),
+    "filter": ("filter", "{image}", "--frame", "0", "-o", "{source}"),
+    "report": ("filter", "{image}", "--frame", "0", "-o", "out.npy", "--report", "{source}"),
+    "contours": ("contours", "{image}", "--frame", "0", "-o", "out.geojson",
+                 "--report", "{source}"),
+    "measure": ("measure", "{image}", "-o", "{source}"),
+    "intensity": ("label", "other.npy", "--intensity", "{image}", "-o", "out.npy", "--table", "{source}"),
+    "apply": ("apply", "transforms.json", "{image}", "-o", "{source}"),
+    "register": ("register", "{image}", "-o", "out", "--aligned={source}"),
+    "stitch": ("stitch", "{image}", "--block", "2,24,16", "-o", "out.npy", "--table", "{source}"),
+}
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize("kind", [virtual, linked, external, chunk_in_store, chunk_by_link,
+                                  folder_by_link])
+def test_commands_keep_files_to_which_their_input_refers(folder, kind, words):
+    image, source = kind(folder)
+    np.save("other.npy", samples())
+    write_transforms()
+    if words[-2:] in (("-o", "{source}"), ("out", "--aligned={source}")) and kind not in (virtual, linked):
+        pytest.skip("the source has not the name of an image")
+    before = (folder / source).read_bytes()
+    allowed = [] if kind in (virtual, chunk_in_store) else ["--allow-external"]
+    done = command(*(word.format(image=image, source=source) for word in words), *allowed)
+    assert (folder / source).read_bytes() == before
+    assert done.returncode == 2, done.stderr
+    assert "is an input" in done.stderr or "is in the input" in done.stderr
