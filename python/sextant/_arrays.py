@@ -381,15 +381,98 @@ def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = N
     return _core.Frames.of_arrays([array], False), False
 
 
+def _is_path(source: Any) -> bool:
+    return isinstance(source, (str, bytes, os.PathLike))
+
+
+def _map_of(source: Any) -> Any:
+    """The memmap in which an array is; None if it is not in a file."""
+    while isinstance(source, np.ndarray):
+        if isinstance(source, np.memmap) and source.filename:
+            return source
+        source = source.base
+    return None
+
+
+def _is_h5py(source: Any) -> bool:
+    return isinstance(getattr(getattr(source, "file", None), "filename", None), str)
+
+
+def _places_of_h5py(dataset: Any) -> List[str]:
+    """The other files in which the samples of a dataset of h5py are."""
+    named = [each.file_name for each in dataset.virtual_sources()
+             if each.file_name != "."] if getattr(dataset, "is_virtual", False) else []
+    named += [each[0] for each in getattr(dataset, "external", None) or ()]
+    folder = os.path.dirname(dataset.file.filename)
+    return [os.path.join(folder, os.fsdecode(each)) for each in named]
+
+
+def _places(source: Any) -> List[str]:
+    """The files, and the folders of Zarr, in which the samples of an input or an array are."""
+    if _is_path(source):
+        return [os.fsdecode(each) for each in _core.files_read(source, True)]
+    if isinstance(getattr(source, "_frames", None), _core.Frames) and hasattr(source, "path"):
+        return _places(source.path)
+    mapped = _map_of(source)
+    if mapped is not None:
+        return [os.fsdecode(mapped.filename)]
+    if _is_h5py(source):
+        return [source.file.filename, *_places_of_h5py(source)]
+    store = getattr(source, "store", None)  # of zarr; a store in memory has no path
+    root = getattr(store, "path", None) or getattr(store, "root", None)
+    if _is_path(root):
+        root = os.fsdecode(root)
+        return [os.path.join(root, source.path) if os.path.isdir(root) else root]
+    layers = getattr(getattr(source, "dask", None), "layers", {})
+    return [place for layer in layers.values() for each in getattr(layer, "mapping", {}).values()
+            if hasattr(each, "shape") for place in _places(each)]
+
+
+def _is_in(inner: str, outer: str) -> bool:
+    """True if a file or folder is the other one, or in it."""
+    try:
+        if os.path.samefile(inner, outer):
+            return True
+    except OSError:  # one of them is missing
+        pass
+    return os.path.realpath(inner).startswith(os.path.join(os.path.realpath(outer), ""))
+
+
+def _in_files_of(out: Any, source: Any) -> bool:
+    """True if an output is, or would replace, a file or folder from which the input is read."""
+    if _is_path(out):
+        path = os.fsdecode(out)
+        places = [path]
+        if path.endswith(".zarr") and not os.path.exists(path):
+            return False  # a new folder, such as of labels in the store of their image
+    else:
+        places = _places(out)
+    if not places:
+        return False
+    mapped, read = _map_of(out), _map_of(source)
+    if mapped is not None and read is not None and mapped._mmap is read._mmap:
+        return False  # arrays in one map, which have been compared
+    if _is_h5py(out) and _is_h5py(source):  # another dataset of one file may be written
+        inputs = _places_of_h5py(source)
+    else:
+        inputs = _places(source)
+    return any(_is_in(place, each) or _is_in(each, place) for place in places for each in inputs)
+
+
 def check_overlap(out: Any, source: Any, name: str) -> None:
-    """Refuses an output that shares memory with the input, which is read while it is written."""
+    """Refuses an output that shares memory or a file with the input.
+
+    An array would be written while the input is read; a file would be replaced.
+    """
+    if out is None or source is None:
+        return
     out, source = contained(out), contained(source)
     if isinstance(source, (list, tuple)):
         for each in source:
             if _is_frame(each):
                 check_overlap(out, each, name)
         return
-    overlap = out is not None and out is source
+    overlap = out is source
     if isinstance(out, np.ndarray):
         if hasattr(source, "__array_interface__") or _has_buffer(source):
             try:
@@ -398,6 +481,9 @@ def check_overlap(out: Any, source: Any, name: str) -> None:
                 overlap = True
     elif type(out) is type(source) and is_lazy(out):
         overlap = (out == source) is True  # such as two objects of h5py for one dataset
+    if _is_path(out) and _in_files_of(out, source):
+        raise InvalidTask(f"out: {os.fsdecode(out)} is a file that {name} is read from, expected "
+                          "another name")
     if overlap:
         raise InvalidTask(f"out shares memory with {name}")
 

@@ -557,6 +557,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     if isinstance(transforms, Registration):
         transforms = transforms.transforms
     elif isinstance(transforms, (str, bytes, os.PathLike)):
+        check_overlap(out, transforms, "transforms")
         transforms = Transforms.read(transforms)
     elif not isinstance(transforms, Transforms):
         raise WrongType(f"transforms is a {type(transforms).__name__}, expected a result of "

@@ -4,6 +4,7 @@
 #include "sextant/core/cancellation.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/frame_runs.hpp"
+#include "sextant/format/referred_files.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -607,6 +608,22 @@ void bind_frames(py::module_& module) {
                                })
         .def_property_readonly("remarks",
                                [](const Frames& all) { return shown_texts(all.header().remarks); });
+    module.def("files_read", [](const py::object& path, bool allow_external) {
+        const std::string name = path_of("path", path);
+        format::SourceOptions options;
+        options.allow_external = allow_external;
+        std::vector<std::string> files;
+        {
+            const py::gil_scoped_release released;
+            files = format::files_of_frames(name);
+            for (std::string& file : format::files_referred(name, options))
+                files.push_back(std::move(file));
+        }
+        py::list all;
+        for (const std::string& file : files)
+            all.append(py::bytes(file));
+        return all;
+    });
     module.def("format_of", [](const py::object& path) {
         return format::format_of_frames(path_of("path", path));
     });

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """No output replaces a file that is read, or writes to one while it is read."""
 import json
+import os
+import pathlib
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+
+import sextant
 
 SHAPE = (2, 24, 32)
 
@@ -28,7 +32,7 @@ def write_transforms():
                   file)
 
 
-def virtual(folder):
+def virtual(folder=pathlib.Path()):
     h5py = pytest.importorskip("h5py")
     with h5py.File(folder / "source.h5", "w") as file:
         file["data"] = samples()
@@ -115,3 +119,76 @@ def test_commands_keep_files_to_which_their_input_refers(folder, kind, words):
     assert (folder / source).read_bytes() == before
     assert done.returncode == 2, done.stderr
     assert "is an input" in done.stderr or "is in the input" in done.stderr
+
+
+def stored(name="image.npy"):
+    np.save("image.npy", samples())
+    return name
+
+
+def stored_in_h5py():
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("image.h5", "w") as file:
+        file["data"], file["other"] = samples(), samples()
+    return h5py.File("image.h5", "r")["data"]
+
+
+def stored_in_zarr():
+    array = pytest.importorskip("zarr").open_array("image.zarr", mode="w", shape=SHAPE, dtype="i4")
+    array[:] = samples()
+    return array
+
+
+def linked_name():
+    os.symlink(stored(), "link.npy")
+    return "link.npy"
+
+
+def dask_array():
+    return pytest.importorskip("dask.array").from_array(stored_in_h5py(), chunks=(1, 24, 32))
+
+
+#: Inputs, and the file from which each is read.
+INPUTS = {
+    "name": (stored, "image.npy"),
+    "name in bytes": (lambda: os.fsencode(stored()), "image.npy"),
+    "path": (lambda: pathlib.Path(stored()).absolute(), "image.npy"),
+    "link": (linked_name, "image.npy"),
+    "through a link": (lambda: (linked_name(), "image.npy")[1], "link.npy"),
+    "dataset": (lambda: (stored_in_h5py().file.close(), "image.h5::/data")[1], "image.h5"),
+    "reference": (lambda: virtual()[0], "source.h5"),
+    "series": (lambda: sextant.open_series(stored()), "image.npy"),
+    "memmap": (lambda: np.load(stored(), mmap_mode="r"), "image.npy"),
+    "view": (lambda: np.asarray(np.load(stored(), mmap_mode="r"))[:, ::1], "image.npy"),
+    "frames": (lambda: list(np.load(stored(), mmap_mode="r")), "image.npy"),
+    "h5py": (stored_in_h5py, "image.h5"),
+    "virtual": (lambda: pytest.importorskip("h5py").File(virtual()[0], "r")["data"], "source.h5"),
+    "dask": (dask_array, "image.h5"),
+    "zarr": (stored_in_zarr, "image.zarr"),
+}
+
+
+@pytest.mark.parametrize("data, source", INPUTS.values(), ids=INPUTS)
+def test_apply_keeps_the_file_that_it_reads(folder, data, source):
+    write_transforms()
+    data = data()
+    before = contents(source)
+    for given in (source, os.fsencode(source), pathlib.Path(source), folder / source):
+        with pytest.raises(sextant.InvalidTask, match="expected another name"):
+            sextant.apply("transforms.json", data, axes="TYX", out=given)
+    assert contents(source) == before
+    np.save("old.npy", [1])
+    assert sextant.apply("transforms.json", data, axes="TYX", out="old.npy") == "old.npy"
+    assert np.load("old.npy").shape == SHAPE
+
+
+def contents(path):
+    files = sorted(pathlib.Path(path).glob("**/*")) if os.path.isdir(path) else [pathlib.Path(path)]
+    return {file: file.read_bytes() for file in files if file.is_file()}
+
+
+def test_apply_keeps_its_transforms(folder):
+    write_transforms()
+    os.symlink("transforms.json", "link.npy")
+    with pytest.raises(sextant.InvalidTask, match="that transforms is read from"):
+        sextant.apply("transforms.json", samples(), axes="TYX", out="link.npy")
