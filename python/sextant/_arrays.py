@@ -419,7 +419,7 @@ def _places(source: Any) -> List[str]:
     if _is_h5py(source):
         return [source.file.filename, *_places_of_h5py(source)]
     store = getattr(source, "store", None)  # of zarr; a store in memory has no path
-    root = getattr(store, "path", None) or getattr(store, "root", None)
+    root: Any = getattr(store, "path", None) or getattr(store, "root", None)
     if _is_path(root):
         root = os.fsdecode(root)
         return [os.path.join(root, source.path) if os.path.isdir(root) else root]
@@ -484,7 +484,7 @@ def check_overlap(out: Any, source: Any, name: str) -> None:
     if _is_path(out) and _in_files_of(out, source):
         raise InvalidTask(f"out: {os.fsdecode(out)} is a file that {name} is read from, expected "
                           "another name")
-    if overlap:
+    if overlap or _in_files_of(out, source):
         raise InvalidTask(f"out shares memory with {name}")
 
 

@@ -192,3 +192,66 @@ def test_apply_keeps_its_transforms(folder):
     os.symlink("transforms.json", "link.npy")
     with pytest.raises(sextant.InvalidTask, match="that transforms is read from"):
         sextant.apply("transforms.json", samples(), axes="TYX", out="link.npy")
+
+
+TRANSFORMS = "transforms.json"
+FUNCTIONS = {
+    "filter": (SHAPE, "f4", lambda data, out: sextant.filter(data, derivatives="smooth", out=out)),
+    "label": (SHAPE, "i4", lambda data, out: sextant.label(data, out=out)),
+    "intensity": (SHAPE, "i4", lambda data, out: sextant.label(samples(), intensity=data, measure=True,
+                                                              neighbours=6, out=out)),
+    "stitch": (SHAPE, "u4", lambda data, out: sextant.stitch(data, block=(2, 24, 16), out=out)),
+    "register": (SHAPE, "f4", lambda data, out: sextant.register(data, out=out)),
+    "apply": (SHAPE, "f4", lambda data, out: sextant.apply(TRANSFORMS, data, out=out)),
+    "apply to an array": (SHAPE, "f4", lambda data, out: sextant.apply(TRANSFORMS, data, axes="TYX",
+                                                                       out=out)),
+}
+READERS = {
+    "name": lambda: "image.npy",
+    "link": lambda: (os.symlink("image.npy", "link.npy"), "link.npy")[1],
+    "series": lambda: sextant.open_series("image.npy"),
+    "memmap": lambda: np.load("image.npy", mmap_mode="r"),
+    "view": lambda: np.asarray(np.load("image.npy", mmap_mode="r+")),
+    "dask": lambda: pytest.importorskip("dask.array").from_array(np.load("image.npy", mmap_mode="r"),
+                                                                 chunks=(1, 24, 32)),
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("shape, dtype, call", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_the_file_that_is_read_is_not_written_through_a_memmap(folder, shape, dtype, call, read):
+    write_transforms()
+    np.save("image.npy", samples().astype(dtype))
+    before = contents("image.npy")
+    out = np.load("image.npy", mmap_mode="r+")
+    for given in (out, np.asarray(out), out[:, :, ::-1]):
+        with pytest.raises(sextant.InvalidTask, match="out shares memory with"):
+            call(read() if not os.path.exists("link.npy") else "link.npy", given)
+    out.flush()
+    assert contents("image.npy") == before
+
+
+def test_composite_does_not_write_to_the_file_of_its_images(folder):
+    np.save("image.npy", np.ones((2, 8, 8, 4), "f4"))
+    images, out = (np.load("image.npy", mmap_mode=mode) for mode in ("r", "r+"))
+    with pytest.raises(sextant.InvalidTask, match="out shares memory with images"):
+        sextant.composite(images, out=out[0])
+
+
+def test_datasets_of_h5py_are_not_written_while_they_are_read(folder):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(virtual()[0], "r") as image, h5py.File("source.h5", "r+") as source:
+        source.create_dataset("smooth", SHAPE, "f4")
+        for data, out in ((source["data"], source["data"]), (image["data"], source["data"])):
+            with pytest.raises(sextant.InvalidTask, match="out shares memory with image"):
+                sextant.filter(data, derivatives="smooth", out=out)
+        sextant.filter(source["data"], derivatives="smooth", out=source["smooth"])
+        assert source["smooth"][...].any()
+
+
+def test_parts_of_one_file_that_do_not_overlap_may_be_read_and_written(folder):
+    np.save("image.npy", np.stack([samples()[0], samples()[1]]).astype("f4"))
+    both = np.load("image.npy", mmap_mode="r+")
+    expected = sextant.filter(both[0].copy(), derivatives="smooth").planes[0]
+    sextant.filter(both[0], derivatives="smooth", out=both[1])
+    np.testing.assert_array_equal(both[1], expected)
