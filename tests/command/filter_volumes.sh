@@ -31,6 +31,17 @@ for name in z hessian-1 structure-2@1.5 xy; do
     [ -f "$work/one_$name.npy" ] || fail "no file for $name"
 done
 [ ! -e "$work/one.npy" ] || fail "a file for all derivatives"
+# The names of derivatives go before all of an extension.
+for name in v.npy v.nii v.nii.gz V.NII.GZ v.mrc.gz v.zarr v.zarr/ v.h5; do
+    filter "$work/volume.npy" -o "$work/$name" --derivatives smooth,x --sigma 1
+    stem=${name%%.*} extension=${name#*.}
+    for derivative in smooth x; do
+        file=$work/${stem}_$derivative.${extension%/}
+        "$SEXTANT" info "$file" >/dev/null || fail "-o $name does not write ${file##*/}"
+    done
+    [ ! -e "$work/$name" ] || fail "-o $name writes $name too"
+done
+refuse "v_smooth.mrc.bz2: cannot be written" "$work/volume.npy" -o "$work/v.mrc.bz2" --derivatives smooth,x
 same() {
     for name in z hessian-1 structure-2@1.5 xy; do
         cmp "$work/one_$name.npy" "$work/other_$name.npy" || fail "$name differs: $*"

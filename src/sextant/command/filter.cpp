@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -76,6 +77,19 @@ Effects effects_of(FilterCommand& command) {
                        [&] { return !is_one_rank(command.ranks, command.filter.grid); }});
     effects.push_back(effect_of_external({command.source.image}));
     return effects;
+}
+
+/// The extension of a file of frames, which may have two parts, such as ".nii.gz".
+std::string extension_of(const std::string& path) {
+    std::size_t length = std::filesystem::path(path).extension().string().size();
+    if (const format::FrameFormat* const format = format::find_frame_format(path)) {
+        std::istringstream words{std::string(format->extensions)};
+        for (std::string word; words >> word;) {
+            if (format::has_extension(path, word))
+                length = std::max(length, word.size());
+        }
+    }
+    return path.substr(path.size() - length);
 }
 
 /// One rank's part of `sextant filter`: rank 0 writes the planes, the page and the texts. All ranks
@@ -248,11 +262,13 @@ class FilterRun {
         const std::vector<std::string>& features = filter_.derivatives;
         if (features.size() == 1)
             return {command_.output};
+        const std::string& path = command_.output; // a folder may end in slashes
+        const std::string file = path.substr(0, path.find_last_not_of('/') + 1);
+        const std::string extension = extension_of(file);
+        const std::string stem = file.substr(0, file.size() - extension.size());
         std::vector<std::string> outputs;
         for (const std::string& feature : features) {
-            std::filesystem::path path = command_.output;
-            path.replace_filename(path.stem().string() + "_" + feature + path.extension().string());
-            outputs.push_back(path.string());
+            outputs.push_back(fmt::format("{}_{}{}", stem, feature, extension));
         }
         return outputs;
     }
