@@ -25,8 +25,30 @@ fi
 
 # The first opened file would get the number of a closed stream.
 "$SEXTANT" composite "$SAMPLE" -o "$folder/whole.png" >/dev/null || fails "composite"
-"$SEXTANT" composite "$SAMPLE" -o "$folder/closed.png" <&- >&- 2>&- || fails "composite with closed streams"
+"$SEXTANT" composite "$SAMPLE" -o "$folder/closed.png" <&- >&- 2>&- && fails "composite without a place for its text"
 cmp "$folder/whole.png" "$folder/closed.png" || fails "closed streams change the picture"
+
+
+# Standard output that is closed cannot be written, whatever should go there.
+"$SEXTANT" synthesize -o "$folder/image.npy" --frames 1 --width 32 --height 32 >/dev/null || fails "synthesize"
+cd "$folder" || exit 1
+for command in "list" "--version" "--help" "label --help" "draw scan -o -" "info image.npy" "info image.npy --json" \
+    "label image.npy -o labels.npy" "label image.npy -o labels.npy --json" "filter image.npy -o out.npy --json" \
+    "contours image.npy -o out.csv --json" "measure labels.npy -o -" "machine show $MACHINES/das.json" \
+    "predict --machine $MACHINES/das.json --model p3pc"; do
+    for where in closed full; do
+        [ -w /dev/full ] || [ $where = closed ] || continue
+        case $where in
+        closed) said=$(exec 3>&1; "$SEXTANT" $command 2>&3 3>&- >&-) ;;
+        full) said=$("$SEXTANT" $command 2>&1 >/dev/full) ;;
+        esac
+        [ $? = 1 ] || fails "$command with standard output $where does not end with 1"
+        case $said in
+        *"sextant: standard output: cannot be written"*) ;;
+        *) fails "$command with standard output $where says: $said" ;;
+        esac
+    done
+done
 
 # A limit on the size of files.
 mkdir "$folder/limited"

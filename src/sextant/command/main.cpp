@@ -187,12 +187,13 @@ int dispatch(const Commands& commands, const CLI::App& app,
 }
 
 /// Opens /dev/null for standard streams that the caller closed, so that output does not go to the
-/// next file opened. Ignores SIGXFSZ, so that exceeding the file size limit is an error like a full
-/// disk.
+/// next file opened; standard output cannot be written then, as if it were still closed. Ignores
+/// SIGXFSZ, so that exceeding the file size limit is an error like a full disk.
 void settle_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
-            (void)!open("/dev/null", O_RDWR); // opens the lowest free descriptor, this one
+            (void)!open("/dev/null",
+                        stream == STDOUT_FILENO ? O_RDONLY : O_RDWR); // gets this number
     }
     std::signal(SIGXFSZ, SIG_IGN);
 }
@@ -203,7 +204,10 @@ int finish(int code) {
     const int error = flushed ? 0 : errno;
     if (code != 0 || (flushed && std::ferror(stdout) == 0))
         return code;
-    const std::string why = error ? ": " + std::generic_category().message(error) : "";
+    const bool closed = error == EBADF;
+    const std::string why = closed  ? ": it is closed"
+                            : error ? ": " + std::generic_category().message(error)
+                                    : "";
     return say("standard output: cannot be written" + why, failure);
 }
 
