@@ -703,10 +703,13 @@ def check_comm(comm: Any) -> None:
 
 
 @contextmanager
-def agreed(comm: Any, function: str, options: Mapping[str, Any]) -> Iterator[None]:
+def agreed(comm: Any, function: str, options: Mapping[str, Any],
+           called: Optional[str] = None) -> Iterator[None]:
     """Runs a part that may fail on one rank, and then raises an exception on all ranks.
 
-    With a communicator, the options of a function are checked too.
+    With a communicator, the options of a function are checked too, and that all ranks call the same
+    function, which is named `called` in errors. This must be the first that a function does with
+    its communicator: ranks that call different ones can only be told in a call that all make alike.
     """
     check_comm(comm)
     if comm is None:
@@ -718,10 +721,18 @@ def agreed(comm: Any, function: str, options: Mapping[str, Any]) -> Iterator[Non
         yield
     except BaseException as raised:  # raised again below, when all ranks know of it
         error = raised
-    texts = comm.allgather(None if error is None else f"{type(error).__name__}: {error}")
+    calls = comm.allgather((called or function,
+                            None if error is None else f"{type(error).__name__}: {error}"))
+    if error is not None and not isinstance(error, Exception):  # such as KeyboardInterrupt
+        raise error
+    first = calls[0][0]
+    for rank, (other, _) in enumerate(calls):
+        if other != first:
+            raise InvalidTask(f"ranks call different functions: rank 0 calls {first}, rank {rank} "
+                              f"calls {other}") from error
     if error is not None:
         raise error
-    for rank, text in enumerate(texts):
+    for rank, (_, text) in enumerate(calls):
         if text is not None:
             raise RunFailed(f"rank {rank}: {text}")
 

@@ -299,6 +299,7 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
                                            masked=0, volumes="" if is_certain else "neighbours=26")
         show = progress_for(progress)
         chosen = parsed(_core.LabelOptions, options)
+        chosen.check(number is None)
         shape: Tuple[int, ...] = (frames.height, frames.width)
         if number is None:
             shape = (frames.frames, *shape)
@@ -595,7 +596,7 @@ _OF_VOLUMES = ("hessian-1", "hessian-2", "hessian-3")
 
 def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_axis: Optional[int],
             comm: Any, ranks: Optional[int], progress: Progress, copy: Optional[bool],
-            options: Mapping[str, Any]) -> Filtered:
+            options: Mapping[str, Any], called: str = "filter") -> Filtered:
     """As `filter`; the derivatives None are the usual features of an image or a volume."""
     unusual = _unusual_shape(image, channel_axis)
     if unusual is not None:
@@ -603,7 +604,7 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
             raise InvalidTask("border constant: expected an image or a volume, because a row of "
                               "samples has no rows next to it")
         row = _filter(_usual(image, unusual, copy=copy), sigma, _row_of(out, unusual), frame,
-                      channel_axis, comm, ranks, progress, copy, options)
+                      channel_axis, comm, ranks, progress, copy, options, called)
         if row.planes is not None:
             row._is_plane = len(getattr(out, "shape", ())) == len(unusual)
             all_planes = unusual if row._is_plane else (len(row.derivatives), *unusual)
@@ -613,7 +614,7 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
     is_plane = False
     dtype = "f4"
     given: Dict[str, Any] = {"sigma": sigma, **options}
-    with agreed(comm, "filter", given):
+    with agreed(comm, "filter", given, called):
         is_certain = np.shape(sigma) == (3,)
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, given, copy,
                                            volumes="" if is_certain else "sigma=(z, y, x)")
@@ -682,7 +683,8 @@ def features(image: Any, features: Union[str, Sequence[str], None] = None, *, si
         raise InvalidTask("derivatives has no effect: name the features in the argument features")
     names = [features] if isinstance(features, str) else features
     filtered = _filter(image, sigma, out, frame, channel_axis, comm, ranks, progress, copy,
-                       {**options, "derivatives": None if names is None else list(names)})
+                       {**options, "derivatives": None if names is None else list(names)},
+                       "features")
     return {} if filtered.planes is None else dict(filtered)
 
 

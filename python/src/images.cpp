@@ -540,7 +540,11 @@ ImageCall image_call(const Frames& frames, std::int64_t frame, py::object progre
 } // namespace
 
 void bind_images(py::module_& module) {
-    py::class_<Parsed<LabelKeywords>>(module, "LabelOptions").def(py::init<const py::dict&>());
+    py::class_<Parsed<LabelKeywords>>(module, "LabelOptions")
+        .def(py::init<const py::dict&>())
+        .def("check", [](const Parsed<LabelKeywords>& parsed, bool of_volume) {
+            of_volume ? void(parsed.options.of_volume()) : void(parsed.options.of_image());
+        });
     py::class_<ParsedFilter>(module, "AnyFilterOptions")
         .def_property_readonly(
             "derivatives", [](const ParsedFilter& parsed) { return parsed.options.derivatives; });

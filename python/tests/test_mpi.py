@@ -178,6 +178,62 @@ say("labelled", labels.components)
     assert expected in done.stdout
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_that_call_different_functions_are_told_both(run_script, ranks):
+    done = launch(run_script, PREPARE + """
+import faulthandler, inspect, itertools
+
+faulthandler.dump_traceback_later(60, exit=True)  # else ranks that wait would outlive the test
+pixels = np.zeros((1, 8, 8, 4), "f4")
+calls = {
+    "canny": lambda: sextant.canny(image, comm=comm),
+    "composite": lambda: sextant.composite(pixels, comm=comm),
+    "contours": lambda: sextant.contours(image, comm=comm),
+    "features": lambda: sextant.features(image, comm=comm),
+    "filter": lambda: sextant.filter(image, comm=comm),
+    "label": lambda: sextant.label(image, comm=comm),
+    "register": lambda: sextant.register(movie, comm=comm),
+    "scan": lambda: sextant.scan([rank], max, comm=comm),
+    "stitch": lambda: sextant.stitch([(np.ones((8, 8), "u4"), (0, 0))], comm=comm),
+}
+with_comm = {name for name, function in vars(sextant).items() if inspect.isfunction(function)
+             and "comm" in inspect.signature(function).parameters}
+assert with_comm == set(calls), with_comm
+last = comm.Get_size() - 1
+for first, second in itertools.permutations(calls, 2):
+    try:
+        calls[second if rank == last else first]()
+        say("no error for", first, second)
+    except sextant.InvalidTask as error:
+        assert f"rank 0 calls {first}, rank {last} calls {second}" in str(error), error
+for name in calls:  # one of them fails before it would start
+    try:
+        calls[name]() if rank else sextant.label(image.astype("c8"), comm=comm)
+        say("no error for", name)
+    except sextant.Error as error:
+        text = f"rank 0 calls label, rank 1 calls {name}"
+        assert text in str(error) or name == "label", error
+say("labelled", sextant.label(image, comm=comm).components)  # the communicator is usable
+""", ranks)
+    assert done.stdout.count("labelled") == ranks, done.stdout + done.stderr
+    assert "no error" not in done.stdout
+
+
+def test_an_image_and_a_volume_are_not_labelled_together(run_script):
+    done = launch(run_script, PREPARE + """
+import faulthandler
+
+faulthandler.dump_traceback_later(60, exit=True)
+for neighbours in (4, 8, 6, 26, None):
+    options = {} if neighbours is None else {"neighbours": neighbours}
+    try:
+        sextant.label(np.zeros((5, 40, 50)[rank:], "u1"), comm=comm, **options)
+    except sextant.Error as error:
+        say("refused", error)
+""", 2)
+    assert done.stdout.count("refused") == 2 * 5, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("interrupted", [0, 1])
 def test_an_interrupt_of_one_rank_ends_all(run_script, interrupted):
     done = launch(run_script, PREPARE + f"interrupted = {interrupted}" + """
