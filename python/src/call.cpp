@@ -32,6 +32,15 @@ constexpr std::chrono::milliseconds between_checks{50};
 
 std::atomic<std::int64_t> asked{0};
 
+std::string text_of(const py::error_already_set& error) {
+    const std::string type = reinterpret_cast<PyTypeObject*>(error.type().ptr())->tp_name;
+    const auto text = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
+    if (text)
+        return fmt::format("{}: {}", type, utf8_of(text));
+    PyErr_Clear(); // its __str__ raises an exception
+    return type;
+}
+
 /// The address of the MPI_Comm in an mpi4py communicator.
 void* address_of(const py::object& comm) {
 #ifdef SEXTANT_WITH_MPI
@@ -103,7 +112,7 @@ Call::Call(py::object progress, const py::object& comm, int ranks, bool has_thre
 
 RunControl Call::control() {
     RunControl control;
-    control.cancelled = [this] { return interrupted(); };
+    control.cancelled = [this] { return ends(); };
     if (!progress_.is_none()) {
         control.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
             if (stops_)
@@ -111,7 +120,7 @@ RunControl Call::control() {
             try {
                 python([&] { progress_(part, done, all); });
             } catch (const Error&) {
-                // The operation is cancelled on all ranks at its next check.
+                // The operation ends on all ranks at its next check.
             }
         };
     }
@@ -119,17 +128,14 @@ RunControl Call::control() {
 }
 
 std::string Call::keep(const py::error_already_set& error) {
-    {
-        const std::lock_guard lock(failure_mutex_);
-        if (!failure_)
-            failure_.emplace(error);
+    const std::string text = text_of(error);
+    const std::lock_guard lock(failure_mutex_);
+    if (!failure_) {
+        failure_.emplace(error);
+        if (!error.matches(PyExc_KeyboardInterrupt))
+            reason_ = text;
     }
-    const std::string type = reinterpret_cast<PyTypeObject*>(error.type().ptr())->tp_name;
-    const auto text = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
-    if (text)
-        return fmt::format("{}: {}", type, utf8_of(text));
-    PyErr_Clear(); // its __str__ raises an exception
-    return type;
+    return text;
 }
 
 void Call::stop() {
@@ -142,8 +148,22 @@ void Call::notify_ranks() {
     if (!notices_ || notified_ || std::this_thread::get_id() != caller_)
         return;
     notified_ = true;
-    notices_->send();
+    notices_->send(reason());
 #endif
+}
+
+std::string Call::reason() {
+    const std::lock_guard lock(failure_mutex_);
+    return reason_;
+}
+
+bool Call::ends() {
+    if (!interrupted())
+        return false;
+    const std::string text = reason();
+    if (text.empty())
+        return true;
+    throw PythonFailed(text);
 }
 
 void Call::check_signals() {
@@ -172,6 +192,9 @@ bool Call::interrupted() {
     check_signals();
 #ifdef SEXTANT_WITH_MPI
     if (notices_ && notices_->received()) {
+        const std::lock_guard lock(failure_mutex_);
+        if (!failure_)
+            reason_ = notices_->reason();
         notified_ = true;
         stops_ = true;
     }
@@ -227,9 +250,9 @@ void Call::run_over_mpi(const std::function<void(const Communicator&)>& body) {
     notices_ = nullptr;
     if (error)
         std::rethrow_exception(error);
-    // This rank may have been interrupted after its last check.
+    // This rank may have been interrupted, or have failed, after its last check.
     agree(communicator, [this] {
-        if (stops_)
+        if (stops_ && ends())
             throw Cancelled();
     });
 #else
@@ -240,7 +263,7 @@ void Call::run_over_mpi(const std::function<void(const Communicator&)>& body) {
 
 void Call::run(const std::function<void(const Communicator&)>& body) {
     std::exception_ptr error;
-    const RunControl control{.cancelled = [this] { return interrupted(); }};
+    const RunControl control{.cancelled = [this] { return ends(); }};
     const auto cancellable = [&](const Communicator& communicator) {
         const CancellationScope scope(control, communicator.size());
         body(communicator);

@@ -50,6 +50,7 @@ std::int64_t times_asked();
 
 /// A call of an operation from Python. The operation runs without the GIL. Ctrl-C and exceptions of
 /// Python functions that the operation calls end it on all ranks, and are then raised unchanged.
+/// Other processes raise RunFailed with the text of such an exception and the rank that raised it.
 ///
 /// Ranks are those of an mpi4py communicator or, without one, threads. With several threads, the
 /// calling thread only waits and checks for signals; otherwise it is the thread of the rank and
@@ -92,6 +93,8 @@ class Call {
     void stop();
     void notify_ranks();
     bool interrupted();
+    bool ends();
+    std::string reason();
     void check_signals();
     void run_over_mpi(const std::function<void(const Communicator&)>& body);
     void run_threads_and_wait(const std::function<void(const Communicator&)>& body);
@@ -108,6 +111,7 @@ class Call {
     std::atomic<std::chrono::steady_clock::rep> checked_{0};
     std::mutex failure_mutex_;
     std::optional<pybind11::error_already_set> failure_; ///< the first exception of Python
+    std::string reason_; ///< why this or another rank has failed; empty if it was interrupted
 };
 
 } // namespace sextant::python

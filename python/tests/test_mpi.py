@@ -234,6 +234,79 @@ for neighbours in (4, 8, 6, 26, None):
     assert done.stdout.count("refused") == 2 * 5, done.stdout + done.stderr
 
 
+RAISED = PREPARE + """
+def expect(name, failed, error, own, text):
+    if rank == failed:
+        assert type(error) is own, (name, error)
+    else:
+        assert type(error) is sextant.RunFailed, (name, type(error), error)
+        assert str(error) == f"rank {failed}: {text}", (name, error)
+
+
+"""
+
+
+def test_other_ranks_are_told_what_progress_raised(run_script):
+    """At the first, a middle and the last call."""
+    done = launch(run_script, RAISED + """
+blobs = image > .02
+planes = np.stack([ndimage.label(blobs)[0]] * 5).astype("u4")
+cases = {
+    "label": lambda **how: sextant.label(blobs, comm=comm, **how),
+    "label of a volume": lambda **how: sextant.label(planes > 0, neighbours=6, comm=comm, **how),
+    "filter": lambda **how: sextant.filter(image, sigma=2, comm=comm, **how),
+    "contours": lambda **how: sextant.contours(image, sigma=2, comm=comm, **how),
+    "canny": lambda **how: sextant.canny(image, sigma=2, comm=comm, **how),
+    "register": lambda **how: sextant.register(movie, comm=comm, **how),
+    "stitch": lambda **how: sextant.stitch(planes, block=(1, 0, 0), comm=comm, **how),
+}
+for name, call in cases.items():
+    seen = []
+    call(progress=lambda *step: seen.append(step))
+    calls = comm.bcast(len(seen))
+    for last in sorted({1, calls // 2, calls} - {0}):
+        seen = []
+
+        def progress(*step):
+            seen.append(step)
+            if len(seen) == last:
+                raise ValueError("no more of this")
+        try:
+            call(progress=progress)
+            say("no error for", name, last, calls)
+        except (Exception, KeyboardInterrupt) as error:
+            expect(name, 0, error, ValueError, "ValueError: no more of this")
+    say("ended", name, calls)
+say("labelled", sextant.label(blobs, comm=comm).components)  # the communicator is usable
+""", 3)
+    assert done.stdout.count("labelled") == 3, done.stdout + done.stderr
+    assert "no error" not in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("failed", [0, 1])
+def test_other_ranks_are_told_why_an_array_cannot_be_read(run_script, failed):
+    done = launch(run_script, RAISED + f"failed = {failed}" + """
+
+
+class Failing:
+    shape, dtype = movie.shape, movie.dtype
+
+    def __getitem__(self, index):
+        if rank == failed:
+            raise OSError("lost frame")
+        return movie[index]
+
+
+for _ in range(5):
+    try:
+        sextant.register(Failing(), comm=comm)
+    except (Exception, KeyboardInterrupt) as error:
+        expect("register", failed, error, OSError, "OSError: lost frame")
+say("labelled", sextant.label(image > .02, comm=comm).components)  # the communicator is usable
+""", 3)
+    assert done.stdout.count("labelled") == 3, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("interrupted", [0, 1])
 def test_an_interrupt_of_one_rank_ends_all(run_script, interrupted):
     done = launch(run_script, PREPARE + f"interrupted = {interrupted}" + """

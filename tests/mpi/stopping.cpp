@@ -4,6 +4,7 @@
 #include "sextant/comm/waiting.hpp"
 
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "tests/mpi/groups.hpp"
@@ -39,6 +40,18 @@ TEST_F(Stopping, ANoticeReachesAllRanks) {
         notices.send();
     EXPECT_TRUE(comes(notices, 120s));
     world.barrier();
+}
+
+TEST_F(Stopping, ANoticeBringsItsReasonForOneOperation) {
+    for (const std::string text : {std::string("no memory"), std::string(5000, 'x')}) {
+        StopNotices notices(MPI_COMM_WORLD);
+        EXPECT_EQ(notices.reason(), "");
+        if (rank == 1)
+            notices.send(text);
+        EXPECT_TRUE(comes(notices, 120s));
+        EXPECT_EQ(notices.reason(), rank == 1 ? "" : "rank 1: " + text.substr(0, 2000));
+        world.barrier();
+    }
 }
 
 TEST_F(Stopping, ANoticeEndsOneOperationOnly) {

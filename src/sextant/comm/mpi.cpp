@@ -352,6 +352,7 @@ struct StopNotices::State {
     int size = 0;
     int operation = 0; ///< number of the current operation, which is the tag of its notices
     bool stops = false, stops_next = false;
+    std::string reason, reason_next;
 };
 
 namespace {
@@ -363,25 +364,44 @@ constexpr int numbers_of_operations = 32768; // every MPI supports these tags
 StopNotices::StopNotices(MPI_Comm communicator) : state_(owned_by<State>(communicator)) {
     state_.operation = (state_.operation + 1) % numbers_of_operations;
     state_.stops = std::exchange(state_.stops_next, false);
+    state_.reason = std::exchange(state_.reason_next, "");
 }
 
 void StopNotices::send() {
+    send("");
+}
+
+void StopNotices::send(const std::string& reason) {
+    constexpr std::size_t most = 2000;
     state_.stops = true;
     std::vector<int> all(static_cast<std::size_t>(state_.size));
     std::iota(all.begin(), all.end(), 0);
-    send_notice(state_.duplicate.get(), state_.operation, all, {});
+    send_notice(state_.duplicate.get(), state_.operation, all,
+                std::as_bytes(std::span(reason).first(std::min(reason.size(), most))));
 }
 
 bool StopNotices::received() {
+    const auto keep = [](const MpiNotice& notice, bool& stops, std::string& reason) {
+        stops = true;
+        if (reason.empty() && !notice.bytes.empty())
+            reason =
+                fmt::format("rank {}: {}", notice.source,
+                            std::string_view(reinterpret_cast<const char*>(notice.bytes.data()),
+                                             notice.bytes.size()));
+    };
     while (const auto notice = receive_notice(state_.duplicate.get(), MPI_ANY_TAG)) {
         // A rank that has ended this operation may already stop the next one. All other notices
         // are of operations that ended before they came.
         if (notice->tag == state_.operation)
-            state_.stops = true;
+            keep(*notice, state_.stops, state_.reason);
         else if (notice->tag == (state_.operation + 1) % numbers_of_operations)
-            state_.stops_next = true;
+            keep(*notice, state_.stops_next, state_.reason_next);
     }
     return state_.stops;
+}
+
+const std::string& StopNotices::reason() const {
+    return state_.reason;
 }
 
 namespace {

@@ -3,6 +3,8 @@
 
 #include "sextant/comm/communicator.hpp"
 
+#include <string>
+
 #include <mpi.h>
 
 namespace sextant {
@@ -35,8 +37,13 @@ class StopNotices {
 
     /// Sends a notice to every other rank. They need not receive it.
     void send();
+    /// The same, with the reason, at most 2000 bytes of which are sent.
+    void send(const std::string& reason);
     /// True if a rank has sent a notice during this operation. Does not wait.
     bool received();
+    /// The number of the rank that sent the first received notice with a reason, and the reason:
+    /// "rank 1: no memory"; empty if there was none.
+    const std::string& reason() const;
 
   private:
     struct State;
