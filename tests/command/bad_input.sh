@@ -246,6 +246,26 @@ if [ -n "${MPIRUN:-}" ]; then
     refuses 2 "--sigma: rank 0 has 2, rank 1 has 3" $MPIRUN -n 1 $filter --sigma 2 : -n 1 $filter --sigma 3
     refuses 2 "--memory: rank 0 has 9M, rank 1 has 64M" $MPIRUN -n 1 $filter --memory 9 : -n 1 $filter
     refuses 2 "--grid: rank 0 has none, rank 1 has 1x2" $MPIRUN -n 1 $filter : -n 1 $filter --grid 1x2
+    # Ranks that name different inputs or outputs would each read or write a part of them.
+    cp "$folder/scan.npy" "$folder/other.npy"
+    cp "$folder/noise.npy" "$folder/others.npy"
+    cp "$folder/good.exr" "$folder/one.exr"
+    cp "$folder/good.exr" "$folder/other.exr"
+    for words in "label scan.npy other.npy .npy" "filter scan.npy other.npy .npy" \
+        "contours scan.npy other.npy .csv" "measure noise.npy others.npy .csv" \
+        "stitch scan.npy other.npy .npy" "register noise.npy others.npy .d" \
+        "composite one.exr other.exr .exr"; do
+        set -- $words
+        run="$SEXTANT $1" one=$folder/$2 other=$folder/$3 to=$folder/out$4
+        refuses 2 "rank 0 has [^ ]*/$2, rank 1 has [^ ]*/$3" \
+            $MPIRUN -n 1 $run $one -o "$to" : -n 1 $run $other -o "$to"
+        refuses 2 "--output: rank 0 has $to, rank 1 has $to$4" \
+            $MPIRUN -n 1 $run $one -o "$to" : -n 1 $run $one -o "$to$4"
+    done
+    refuses 2 "IN...: rank 0 has .*, rank 1 has " $MPIRUN -n 1 $composite $folder/one.exr $folder/other.exr -o $out : \
+        -n 1 $composite $folder/other.exr $folder/one.exr -o $out
+    refuses 2 "--plan: rank 0 has none, rank 1 has p" $MPIRUN -n 1 $composite $folder/one.exr -o $out : \
+        -n 1 $composite $folder/one.exr -o $out --plan p
 fi
 
 # Invalid pixels are used, and a warning counts them: of three pixels, one is NaN and one exceeds

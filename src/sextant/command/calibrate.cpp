@@ -398,8 +398,8 @@ void tell_state(const Communicator& communicator, const Profile& profile) {
 /// Measures messages of random sizes between two threads, or two ranks of a launcher, and prints
 /// the errors of a profile's predictions. Throws InvalidTask if the profile lacks the costs of such
 /// messages.
-void check_predictions(const Request& request) {
-    launch(2, [&](Communicator communicator) {
+void check_predictions(const Request& request, const Call& call) {
+    launch_ranks(call, 2, [&](Communicator communicator) {
         Profile profile;
         agree(communicator, [&] {
             const std::vector<std::string> outputs = files_named({request.json});
@@ -436,9 +436,11 @@ void check_predictions(const Request& request) {
 int run_calibrate(const CalibrateCommand& command, const Call& call) {
     const Request request(command);
     if (!request.check.empty())
-        check_predictions(request);
+        check_predictions(request, call);
     else if (request.here())
-        launch(2, [&](Communicator communicator) { measure_here(request, communicator); });
+        launch_ranks(call, 2, [&](const Communicator& communicator) {
+            measure_here(request, communicator);
+        });
     else
         measure_in_launches(request, call.own_command());
     return 0;

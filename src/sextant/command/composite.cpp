@@ -54,6 +54,7 @@ Record record_of(CompositeCommand& command) {
         composite.without(name);
     composite["operator"].meaning += "; auto: depends on the images";
     composite["plan"].meaning += "; if the file does not exist, write it";
+    composite["plan"].differs = false; // as other files of the command
     offer_no_probe(composite, command.composite.probing);
     record.include(std::move(composite));
     record.add("element", command.element, "TYPE", "pixel element type for blending")

@@ -98,7 +98,7 @@ Field& declare_shared_memory(Record& record, std::string& when);
 
 /// Runs `body` on every rank of the launcher, or else on the given number of threads. Throws
 /// AgreedFailure if a launcher started a different number of ranks than the option named `option`
-/// states, or if ranks have different options.
+/// states, or if ranks have different arguments or options.
 void launch_ranks(const Call& call, int threads, const std::function<void(Communicator)>& body,
                   const char* option = "ranks");
 

@@ -150,7 +150,7 @@ Record record_of(CompositeOptions& options) {
              "threads per rank for blending; their number does not affect results")
         .between(1, most_threads);
     planner::declare_planning(record, options.machine, options.probing);
-    record.add("plan", options.plan, "FILE", "use this plan").file();
+    record.add("plan", options.plan, "FILE", "use this plan").file().by_rank();
     record.add("frames", options.frames, "N", "approximate number of frames to composite")
         .between(0, std::numeric_limits<int>::max());
     record

@@ -90,7 +90,6 @@ Field& Field::required() {
 
 Field& Field::file() {
     is_file = true;
-    differs = true;
     return *this;
 }
 

@@ -80,8 +80,8 @@ class Field {
     Field& letter(char letter);
     Field& positional();
     Field& required();
-    /// Declares a file name. It must not be empty, and may differ between ranks, because nodes may
-    /// have their own files.
+    /// Declares a file name, which must not be empty. If nodes may have files of their own, such as
+    /// a machine profile, it is also declared by_rank().
     Field& file();
     /// Allows the value to differ between ranks.
     Field& by_rank();

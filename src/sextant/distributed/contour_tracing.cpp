@@ -86,7 +86,8 @@ Record record_of(ContoursOptions& options) {
     record
         .add("scratch", options.scratch, "PATH",
              "folder for scratch files if the image exceeds the memory limit")
-        .file();
+        .file()
+        .by_rank();
     record.add("grid", options.grid, "columns and rows of tiles; default: nearly square");
     return record.include(record_of(options.merging));
 }

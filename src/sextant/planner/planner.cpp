@@ -22,7 +22,8 @@ namespace sextant::planner {
 void declare_planning(Record& record, std::string& machine, Probing& probing) {
     record
         .add("machine", machine, "FILE", "machine profile for predictions; default: this machine's")
-        .file();
+        .file()
+        .by_rank();
     record
         .add("probe", probing,
              {{"now", Probing::now}, {"kept", Probing::kept}, {"off", Probing::off}}, "WHEN",
