@@ -263,8 +263,9 @@ void Comparison::open() {
 void Comparison::reopen() {
     try {
         exchange_->begin();
+        failed_ = false;
     } catch (const PeerFailed&) {
-        failed_ = std::current_exception();
+        failed_ = true;
         return;
     }
     std::fill(came_.begin(), came_.end(), false);
@@ -289,7 +290,7 @@ void Comparison::keep(std::span<const int> requested) {
 
 void Comparison::say(bool begun) {
     if (failed_)
-        std::rethrow_exception(failed_);
+        exchange_->begin(); // throws
     said_ = true;
     own_[begun_field] = begun ? 1 : 0;
     own_[earliest_field] = std::min(run_, earliest_requested());

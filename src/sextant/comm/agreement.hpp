@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -159,9 +158,9 @@ class Comparison {
     std::vector<int> known_; // least and greatest request received
     std::vector<bool> came_; // indexed by round: true if the message has arrived
     bool said_ = false, agreed_ = true, spoiled_ = false;
-    std::exception_ptr failed_; ///< why no later comparison begins, if a rank has failed
-    int next_ = 0;              // next round to wait for
-    int sends_open_ = 0;        // sends in progress
+    bool failed_ = false; ///< a rank has failed, so that no later comparison begins
+    int next_ = 0;        // next round to wait for
+    int sends_open_ = 0;  // sends in progress
 };
 
 } // namespace sextant
