@@ -43,7 +43,7 @@ Record record_of(Options& options) {
     record.add("season", options.season, {{"spring", Season::spring}, {"autumn", Season::autumn}},
                "WHEN", "of the year");
     record.add_memory("memory", options.memory, "resident at once");
-    record.add("files", options.files, "FILE...", "to read").file();
+    record.add("files", options.files, "FILE...", "to read").file().by_rank();
     return record;
 }
 
