@@ -216,7 +216,7 @@ std::string refusal(const FilterOptions& options, int ranks = 1) {
 TEST(Filtering, refuses_invalid_options_by_name) {
     using Weights = kernel::GaussianKernel::Weights;
     EXPECT_EQ(refusal({}), "accepted");
-    EXPECT_THAT(refusal({.sigma = .1}), HasSubstr("sigma 0.1: expected a number from 0.5 to 1000"));
+    EXPECT_THAT(refusal({.sigma = .1}), HasSubstr("derivative x: the scale along x is 0.1 pixels"));
     EXPECT_THAT(refusal({.derivatives = {"z"}}), HasSubstr("derivative 'z'"));
     EXPECT_THAT(refusal({.kernel = Weights::p3pc, .truncate = 3}),
                 HasSubstr("truncate 3: the kernel p3pc has a fixed size"));

@@ -103,7 +103,7 @@ TEST(DistributedDerivatives, are_refused_identically_on_every_rank_for_invalid_f
             }
             return "";
         };
-        EXPECT_THAT(refusal({.1, {"x"}, {}}), testing::HasSubstr("sigma"));
+        EXPECT_THAT(refusal({.1, {"x"}, {}}), testing::HasSubstr("the scale along x"));
         EXPECT_THAT(refusal({1, {"z"}, {}}), testing::HasSubstr("derivative"));
         EXPECT_THAT(refusal({1, {"x", "y", "x"}, {}}), testing::HasSubstr("twice"));
         EXPECT_THAT(refusal({1, {"xxxxx"}, {}}),

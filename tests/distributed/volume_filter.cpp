@@ -275,7 +275,7 @@ TEST(VolumeFilter, is_refused_with_the_reason_if_options_do_not_suit_the_dimensi
     EXPECT_THAT(refusal({.grid = Tiles{1, 1, 2}}, three), HasSubstr("grid 1x1x2: 2 tiles"));
     EXPECT_THAT(refusal({.grid = Tiles{1, 1, 2}}, two),
                 HasSubstr("layers of tiles are for volumes"));
-    EXPECT_THAT(refusal({.sigma = {2, 1, .1}}, three), HasSubstr("sigma 0.1,1,2: expected"));
+    EXPECT_THAT(refusal({.sigma = {2, 1, 2000}}, three), HasSubstr("sigma 2000,1,2: expected"));
 }
 
 } // namespace
