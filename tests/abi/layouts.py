@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the layouts of all structs and classes in two dumps of abidw: layouts.py OLD NEW SUPPRESSIONS
 
-A struct may get new fields in its reserved space (core/reserved.hpp); abidiff has no rule for this. For these structs,
-suppressions for abidiff, which compares everything else, are written to a file. Fails if any other layout has changed.
+A struct may get new fields in its reserved space (core/reserved.hpp) or padding, and an enumeration new values; abidiff
+has no rule for this. For these, suppressions for abidiff, which compares everything else, are written to a file. Fails if any other layout has changed.
 """
 import re
 import sys
@@ -10,10 +10,10 @@ import xml.etree.ElementTree as ElementTree
 
 
 class Dump:
-    """The classes of a dump: their sizes and, by name, the offset and type of each field."""
+    """The classes of a dump: their sizes and, by name, the offset and type of each field. Values of enumerations."""
 
     def __init__(self, path):
-        self.elements, self.scopes, self.classes = {}, {}, {}
+        self.elements, self.scopes, self.classes, self.enums = {}, {}, {}, {}
         self.collect(ElementTree.parse(path).getroot(), "")
 
     def collect(self, element, scope):
@@ -22,6 +22,9 @@ class Dump:
             self.scopes[element.get("id")] = scope
         if element.tag in ("namespace-decl", "class-decl", "union-decl"):
             scope = f"{scope}{element.get('name')}::"
+        if element.tag == "enum-decl" and element.get("name"):
+            self.enums[scope + element.get("name")] = {(value.get("name"), value.get("value"))
+                                                       for value in element.findall("enumerator")}
         if element.tag == "class-decl" and element.get("size-in-bits") and "__anonymous" not in scope:
             fields = {}
             for base in element.findall("base-class"):
@@ -107,6 +110,10 @@ def main():
             elif found and new.public(name):
                 print(f"{name}: {found}")
                 failed = True
+        for name in old.enums.keys() & new.enums.keys():
+            if old.enums[name] < new.enums[name]:  # abidiff reports it where a type that changed has it
+                print(f"{name}: new values")
+                suppressions.write(f"[suppress_type]\n  type_kind = enum\n  name = {name}\n")
     return failed
 
 

@@ -42,7 +42,8 @@ TEST(OutputFiles, do_not_replace_a_folder_in_which_an_input_is) {
     test::fill_file(inside + "/a.tif", "frames");
     EXPECT_THROW(keep_inputs(Paths{store}, Paths{store + "/"}), InvalidTask);
     EXPECT_THROW(keep_inputs(Paths{inside + "/a.tif"}, Paths{store}), InvalidTask);
-    EXPECT_NO_THROW(keep_inputs(Paths{store}, Paths{inside}));
+    EXPECT_THROW(keep_inputs(Paths{store}, Paths{inside}), InvalidTask);
+    EXPECT_NO_THROW(keep_inputs(Paths{store}, Paths{store + "/labels.zarr"}));
     EXPECT_NO_THROW(keep_inputs(Paths{store}, Paths{folder.path("b.zarr")}));
 }
 
