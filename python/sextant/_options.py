@@ -385,7 +385,7 @@ class ExplainOptions(TypedDict, total=False):
     depth : int, optional
         Filter: number of planes of a volume; default: an image.
     sigma : float, default: 1
-        Scale in pixels, 0 to 1000, or units (2um); also one each for (z,)y,x.
+        Scale in pixels, 0 to 1000, or units (2um); also y,x or z,y,x.
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
     kernel : {"gaussian", "p3pc"}, default: "gaussian"

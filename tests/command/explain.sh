@@ -102,7 +102,7 @@ margin() { "$SEXTANT" explain filter --ranks 4 --size 512 --sigma 5 --json "$@" 
 [ "$(margin)" = 27 ] && [ "$(margin --kernel p3pc)" = 19 ] && [ "$(margin --truncate 4)" = 20 ] ||
     fail "borders are not those of the kernel: $(margin) $(margin --kernel p3pc) $(margin --truncate 4)"
 refused 2 "derivative 'z'" filter --derivatives x,z
-refused 2 "sigma" filter --sigma .1
+refused 2 "the scale along x" filter --sigma .1
 refused 2 "9 tiles, expected one for each of the 16 ranks" filter --grid 3x3
 refused 2 "did you mean flat-scatter" filter --distribute flat-scater
 refused 2 "distribute has no effect here: one rank has no choice" "$SEXTANT" explain filter --ranks 1 --distribute scatter

@@ -185,8 +185,8 @@ npy "$work/cube.npy" '|u1' '2, 4, 8' 64
 npy "$work/short.npy" '|u1' '8, 8' 63
 npy "$work/wide.npy" '<f4' '1, 200000' 800000
 head -c 40 "$work/u8.npy" >"$work/cut.npy"
-refuses 2 'sigma .1: expected a number from 0.5 to 1000' "$work/u8.npy" --sigma .1
-refuses 2 'sigma 2000: expected a number from 0.5 to 1000' "$work/u8.npy" --sigma 2000
+refuses 2 'derivative x: the scale along x is 0.1 pixels, expected 0.5 to 1000' "$work/u8.npy" --sigma .1
+refuses 2 'sigma 2000: expected a number from 0 to 1000' "$work/u8.npy" --sigma 2000
 refuses 2 'truncate 30: expected a number from 0 to 20' "$work/u8.npy" --truncate 30
 refuses 2 '--truncate has no effect here: the kernel p3pc has a fixed size' "$work/u8.npy" --truncate 4 --kernel p3pc
 refuses 2 "kernel" "$work/u8.npy" --kernel box
@@ -202,7 +202,7 @@ refuses 2 "unknown collective algorithm 'pigeon'" "$work/u8.npy" --ranks 2 --dis
 refuses 2 'flat-gather cannot distribute: it performs gather' "$work/u8.npy" --ranks 2 --distribute flat-gather
 refuses 2 '--before smooth: expected' "$work/u8.npy" --before smooth
 refuses 2 '--before smooth@x: expected' "$work/u8.npy" --before smooth@x
-refuses 2 '--before smooth@9000: the scale along x is 9000 pixels, expected 0.5 to 1000' "$work/u8.npy" --before smooth@9000
+refuses 2 '--before smooth@9000: the scale along x is 9000 pixels, expected 0 to 1000' "$work/u8.npy" --before smooth@9000
 refuses 2 "derivative 'z'" "$work/u8.npy" --before z@1
 refuses 2 '--grid 2by2: expected WIDTHxHEIGHT' "$work/u8.npy" --ranks 4 --grid 2by2
 refuses 2 'one row of 200000 samples' "$work/wide.npy" --memory 1

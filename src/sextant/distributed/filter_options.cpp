@@ -143,7 +143,7 @@ Record record_of(FilterOptions& options) {
     Record record;
     Field& sigma =
         record.add("sigma", codec_of(options.sigma, &options.unit), "SCALE",
-                   "scale in pixels, 0 to 1000, or units (2um); also one each for (z,)y,x");
+                   "scale in pixels, 0 to 1000, or units (2um); also y,x or z,y,x");
     sigma.kind = options.unit.empty() ? Field::Kind::number : Field::Kind::text;
     sigma.between(0, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
