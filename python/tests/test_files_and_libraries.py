@@ -319,7 +319,7 @@ def test_dask_arrays_of_unknown_shape_are_refused(blobs):
     for call in (sextant.label, sextant.filter, sextant.dask.label, sextant.dask.filter):
         with pytest.raises(sextant.WrongType, match="nan"):
             call(unknown)
-    assert sextant.dask.label(image[:0]).shape == image[:0].shape
+    assert sextant.dask.label(image[:0])[0].shape == image[:0].shape
 
 
 def test_plots(movie, blobs):

@@ -161,7 +161,7 @@ Record record_of(FilterOptions& options) {
                 {"mirror", Border::mirror},
                 {"reflect", Border::reflect},
                 {"constant", Border::constant}},
-               "HOW", "values outside the image");
+               "HOW", "outside the image");
     record
         .add("border_value", options.border_value, "V",
              "value of samples outside the image, for border constant")
