@@ -141,9 +141,8 @@ Record record_of(FilterOptions& options) {
     using Weights = kernel::GaussianKernel::Weights;
     constexpr double most_sample = 1e30; // largest border_value
     Record record;
-    Field& sigma =
-        record.add("sigma", codec_of(options.sigma, &options.unit), "SCALE",
-                   "scale in pixels, 0 to 1000, or units (2um); also y,x or z,y,x");
+    Field& sigma = record.add("sigma", codec_of(options.sigma, &options.unit), "SCALE",
+                              "scale in pixels, 0 to 1000, or units (2um); also y,x or z,y,x");
     sigma.kind = options.unit.empty() ? Field::Kind::number : Field::Kind::text;
     sigma.between(0, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
