@@ -163,7 +163,7 @@ class FilterOptions(TypedDict, total=False):
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     border : {"replicate", "mirror", "reflect", "constant"}, default: "replicate"
-        Outside the image.
+        Values past the edges.
     border_value : float, default: 0
         Value of samples outside the image, for border constant.
     memory : str or int, default: "64M"
@@ -564,7 +564,7 @@ class FeaturesOptions(TypedDict, total=False):
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     border : {"replicate", "mirror", "reflect", "constant"}, default: "replicate"
-        Outside the image.
+        Values past the edges.
     border_value : float, default: 0
         Value of samples outside the image, for border constant.
     memory : str or int, default: "64M"

@@ -160,7 +160,7 @@ Record record_of(FilterOptions& options) {
                 {"mirror", Border::mirror},
                 {"reflect", Border::reflect},
                 {"constant", Border::constant}},
-               "HOW", "outside the image");
+               "HOW", "values past the edges");
     record
         .add("border_value", options.border_value, "V",
              "value of samples outside the image, for border constant")
