@@ -263,7 +263,6 @@ void Comparison::open() {
 void Comparison::reopen() {
     try {
         exchange_->begin();
-        failed_ = false;
     } catch (const PeerFailed&) {
         failed_ = true;
         return;
@@ -290,7 +289,7 @@ void Comparison::keep(std::span<const int> requested) {
 
 void Comparison::say(bool begun) {
     if (failed_)
-        exchange_->begin(); // throws
+        exchange_->begin(); // throws again
     said_ = true;
     own_[begun_field] = begun ? 1 : 0;
     own_[earliest_field] = std::min(run_, earliest_requested());
