@@ -2,6 +2,7 @@
 #include "sextant/comm/launch.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/scope.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
@@ -125,6 +126,9 @@ void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& b
         if (world.rank() == 0)
             tell(error.what());
         world.barrier();
+        // What unwinding sent to other ranks; some MPIs report messages that nobody received.
+        if (Scoping* const scoping = scoping_of(world))
+            scoping->look();
         error.set_reported();
         throw;
     } catch (...) {
