@@ -19,6 +19,8 @@ namespace sextant {
 ///           too. The first failure counts. The same holds for communicators that were split from
 ///           this one.
 /// Not collective: one rank is enough.
+/// Cost      over MPI, the communicator of each object that failed is kept until the program ends,
+///           because messages may still arrive; MPICH has about 2000.
 void fail(const Communicator& communicator, const std::string& text);
 
 /// The ranks that take part in each run of a schedule on a communicator.
