@@ -737,6 +737,16 @@ def agreed(comm: Any, function: str, options: Mapping[str, Any],
             raise RunFailed(f"rank {rank}: {text}")
 
 
+@contextmanager
+def told(comm: Any, function: str, called: Optional[str] = None) -> Iterator[None]:
+    """Runs a part before `agreed` that may fail on one rank; the others are told in `agreed`."""
+    try:
+        yield
+    except Exception as error:
+        with agreed(comm, function, {}, called):
+            raise error
+
+
 _forked_after_mpi = False
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from typing import Unpack
 
 from . import _core, registration
-from ._arrays import Progress
+from ._arrays import Progress, told
 from ._documented import documented
 from ._options import RegisterOptions
 from .errors import InvalidTask, WrongType
@@ -62,7 +62,8 @@ def registered(signal: Any, **options: Unpack[RegisterOptions]) -> Registration:
     -------
     sextant.Registration
     """
-    _check(signal)
+    with told(options.get("comm"), "register"):
+        _check(signal)
     return register(signal.data, **options)
 
 
@@ -92,8 +93,14 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
         with ``canvas="union"`` or ``"common"``, the offsets of the signal axes are moved. The
         registration is stored as ``metadata.Sextant`` (motions, deviations, reference, model).
     """
-    _check(signal)
-    inplace = _core.truth("inplace", inplace)
+    with told(comm, "register"):
+        _check(signal)
+        inplace = _core.truth("inplace", inplace)
+        if by is not None and not isinstance(by, (Registration, Transforms)):
+            _check(by)
+            if by.data.shape != signal.data.shape:
+                raise InvalidTask(f"by has shape {by.data.shape}, expected {signal.data.shape} as "
+                                  "signal")
     if isinstance(by, (Registration, Transforms)):
         _core.check_options("register", options)
         for name, value in [*options.items(), ("ranks", ranks)]:
@@ -101,11 +108,6 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
                 raise InvalidTask(f"{name} has no effect: by is a registration")
         found: Any = by
     else:
-        if by is not None:
-            _check(by)
-            if by.data.shape != signal.data.shape:
-                raise InvalidTask(f"by has shape {by.data.shape}, expected {signal.data.shape} as "
-                                  "signal")
         found = register(signal.data if by is None else by.data, comm=comm, ranks=ranks,
                          progress=progress, **options)
     if comm is not None and comm.Get_rank() != 0:

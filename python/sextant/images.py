@@ -11,8 +11,8 @@ from typing import Unpack
 
 from . import _core
 from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, check_samples, checked_out,
-                      computed_type, contained, image_of, is_lazy, parsed, progress_for, ranks_for, sink_for,
-                      volume_sinks_for)
+                      computed_type, contained, image_of, is_lazy, parsed, progress_for, ranks_for,
+                      sink_for, told, volume_sinks_for)
 from ._documented import documented
 from ._effects import check_effects
 from ._options import (DEFAULTS, CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,
@@ -281,18 +281,21 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     >>> found.components, found.table["voxels"], found.table["centroid_z"]
     (1, array([2]), array([1.5]))
     """
-    unusual = _unusual_shape(image, channel_axis)
+    usual, usual_out, usual_intensity = image, out, intensity
+    with told(comm, "label"):
+        unusual = _unusual_shape(image, channel_axis)
+        if unusual is not None:
+            usual, usual_out = _usual(image, unusual, copy=copy), _row_of(out, unusual)
+            usual_intensity = _usual_intensity(intensity, unusual, "image")
+        elif isinstance(image, np.ma.MaskedArray) and copy is not False:
+            image = as_array(image, "image", masked=0)
     if unusual is not None:
-        row = label(_usual(image, unusual, copy=copy),
-                    intensity=_usual_intensity(intensity, unusual, "image"),
-                    out=_row_of(out, unusual), frame=frame, comm=comm, ranks=ranks,
-                    progress=progress, **options)
+        row = label(usual, intensity=usual_intensity, out=usual_out, frame=frame, comm=comm,
+                    ranks=ranks, progress=progress, **options)
         if row.labels is not None:
             row.labels = _unusual(row.labels, 0, out, unusual)
         return row
     sink = None
-    if isinstance(image, np.ma.MaskedArray) and copy is not False:
-        image = as_array(image, "image", masked=0)
     with agreed(comm, "label", options):
         is_certain = str(options.get("neighbours")) in ("6", "18", "26")
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy,
@@ -598,13 +601,17 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
             comm: Any, ranks: Optional[int], progress: Progress, copy: Optional[bool],
             options: Mapping[str, Any], called: str = "filter") -> Filtered:
     """As `filter`; the derivatives None are the usual features of an image or a volume."""
-    unusual = _unusual_shape(image, channel_axis)
+    usual, usual_out = image, out
+    with told(comm, "filter", called):
+        unusual = _unusual_shape(image, channel_axis)
+        if unusual is not None:
+            if 0 not in unusual and options.get("border") == "constant":
+                raise InvalidTask("border constant: expected an image or a volume, because a row "
+                                  "of samples has no rows next to it")
+            usual, usual_out = _usual(image, unusual, copy=copy), _row_of(out, unusual)
     if unusual is not None:
-        if 0 not in unusual and options.get("border") == "constant":
-            raise InvalidTask("border constant: expected an image or a volume, because a row of "
-                              "samples has no rows next to it")
-        row = _filter(_usual(image, unusual, copy=copy), sigma, _row_of(out, unusual), frame,
-                      channel_axis, comm, ranks, progress, copy, options, called)
+        row = _filter(usual, sigma, usual_out, frame, channel_axis, comm, ranks, progress, copy,
+                      options, called)
         if row.planes is not None:
             row._is_plane = len(getattr(out, "shape", ())) == len(unusual)
             all_planes = unusual if row._is_plane else (len(row.derivatives), *unusual)
@@ -679,11 +686,14 @@ def features(image: Any, features: Union[str, Sequence[str], None] = None, *, si
     >>> bool(abs(found["gradient-magnitude"][16, 32] - 1) < 1e-4)
     True
     """
-    if "derivatives" in options:
-        raise InvalidTask("derivatives has no effect: name the features in the argument features")
-    names = [features] if isinstance(features, str) else features
+    with told(comm, "filter", "features"):
+        if "derivatives" in options:
+            raise InvalidTask("derivatives has no effect: name the features in the argument "
+                              "features")
+        names = None if features is None else (
+            [features] if isinstance(features, str) else list(features))
     filtered = _filter(image, sigma, out, frame, channel_axis, comm, ranks, progress, copy,
-                       {**options, "derivatives": None if names is None else list(names)},
+                       {**options, "derivatives": names},
                        "features")
     return {} if filtered.planes is None else dict(filtered)
 

@@ -99,6 +99,29 @@ except sextant.Error as error:
     assert done.stdout.count("refused on") == ranks
 
 
+def test_a_fault_that_one_rank_finds_before_the_first_exchange_reaches_all(run_script):
+    done = launch(run_script, PREPARE + """
+row, odd = image[0], rank == 1
+masked = np.ma.masked_array(image, np.zeros(image.shape, bool))
+faulty = {
+    "features": lambda: sextant.features(image, comm=comm, **({"derivatives": "x"} if odd else {})),
+    "row": lambda: sextant.filter(row, derivatives="smooth", comm=comm,
+                                  border="constant" if odd else "replicate"),
+    "masked": lambda: sextant.label(np.ma.masked_array([[1j]]) if odd else masked > 0, comm=comm)}
+for name, call in faulty.items():
+    try:
+        call()
+    except sextant.Error as error:
+        say(name, "refused:", error)
+        assert odd or str(error).startswith("rank 1: "), error
+assert sextant.label(image > 0, comm=comm).components > 0
+say("goes on")
+""", 3)
+    assert done.stdout.count("goes on") == 3
+    for name in ("features", "row", "masked"):
+        assert done.stdout.count(name + " refused:") == 3, done.stdout
+
+
 def test_displacement_fields_are_applied_on_every_rank(run_script):
     done = launch(run_script, PREPARE + """
 series = sextant.register(movie, comm=comm, model="nonrigid")
