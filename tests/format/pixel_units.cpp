@@ -240,7 +240,11 @@ TEST(UnitsOfPixels, AreShownInOneSpelling) {
                                         {"[]", ""},
                                         {"none", ""},
                                         {"nm⁻¹", "1/nm"},
-                                        {"No unit", ""}})
+                                        {"No unit", ""},
+                                        {"meters", "m"},
+                                        {"micrometre", "µm"},
+                                        {"nanometers", "nm"},
+                                        {"thermometer", "thermometer"}})
         EXPECT_EQ(format::tidy_unit(stated), shown);
 }
 

@@ -88,32 +88,23 @@ struct Spelling {
 };
 
 constexpr std::array spellings{
-    Spelling{"um", "µm"},         Spelling{"u_m", "µm"},
-    Spelling{"micron", "µm"},     Spelling{"microns", "µm"},
-    Spelling{"\\u00B5m", "µm"},   Spelling{"μm", "µm"},
-    Spelling{"n_m", "nm"},        Spelling{"nanometer", "nm"},
-    Spelling{"nanometers", "nm"}, Spelling{"p_m", "pm"},
-    Spelling{"A", "Å"},           Spelling{"Ang", "Å"},
-    Spelling{"Angstrom", "Å"},    Spelling{"angstrom", "Å"},
-    Spelling{"Angstroms", "Å"},   Spelling{"\\u00C5", "Å"},
-    Spelling{"n_m^-1", "1/nm"},   Spelling{"nm^-1", "1/nm"},
-    Spelling{"A^-1", "1/Å"},      Spelling{"micrometer", "µm"},
-    Spelling{"picometer", "pm"},  Spelling{"meter", "m"},
-    Spelling{"millimeter", "mm"}, Spelling{"centimeter", "cm"},
-    Spelling{"pixel", ""},        Spelling{"pixels", ""},
-    Spelling{"px", ""},           Spelling{"<undefined>", ""},
-    Spelling{"none", ""},         Spelling{"Å^-1", "1/Å"},
-    Spelling{"1/A", "1/Å"},       Spelling{"1 / Å", "1/Å"},
-    Spelling{"1 / nm", "1/nm"},   Spelling{"n_m-1", "1/nm"},
-    Spelling{"nm-1", "1/nm"},     Spelling{"1/um", "1/µm"},
-    Spelling{"u_m^-1", "1/µm"},   Spelling{"µm^-1", "1/µm"},
-    Spelling{"m^-1", "1/m"},      Spelling{"degree", "deg"},
-    Spelling{"degrees", "deg"},   Spelling{"°", "deg"},
-    Spelling{"radian", "rad"},    Spelling{"radians", "rad"},
-    Spelling{"m_rad", "mrad"},    Spelling{"milliradian", "mrad"},
-    Spelling{"Degrees", "deg"},   Spelling{"\u212B", "Å"},
-    Spelling{"No unit", ""},      Spelling{"nm⁻¹", "1/nm"},
-    Spelling{"Å⁻¹", "1/Å"},       Spelling{"µm⁻¹", "1/µm"},
+    Spelling{"um", "µm"},         Spelling{"u_m", "µm"},        Spelling{"micron", "µm"},
+    Spelling{"microns", "µm"},    Spelling{"\\u00B5m", "µm"},   Spelling{"μm", "µm"},
+    Spelling{"n_m", "nm"},        Spelling{"nanometer", "nm"},  Spelling{"p_m", "pm"},
+    Spelling{"A", "Å"},           Spelling{"Ang", "Å"},         Spelling{"Angstrom", "Å"},
+    Spelling{"angstrom", "Å"},    Spelling{"Angstroms", "Å"},   Spelling{"\\u00C5", "Å"},
+    Spelling{"n_m^-1", "1/nm"},   Spelling{"nm^-1", "1/nm"},    Spelling{"A^-1", "1/Å"},
+    Spelling{"micrometer", "µm"}, Spelling{"picometer", "pm"},  Spelling{"meter", "m"},
+    Spelling{"millimeter", "mm"}, Spelling{"centimeter", "cm"}, Spelling{"pixel", ""},
+    Spelling{"pixels", ""},       Spelling{"px", ""},           Spelling{"<undefined>", ""},
+    Spelling{"none", ""},         Spelling{"Å^-1", "1/Å"},      Spelling{"1/A", "1/Å"},
+    Spelling{"1 / Å", "1/Å"},     Spelling{"1 / nm", "1/nm"},   Spelling{"n_m-1", "1/nm"},
+    Spelling{"nm-1", "1/nm"},     Spelling{"1/um", "1/µm"},     Spelling{"u_m^-1", "1/µm"},
+    Spelling{"µm^-1", "1/µm"},    Spelling{"m^-1", "1/m"},      Spelling{"degree", "deg"},
+    Spelling{"degrees", "deg"},   Spelling{"°", "deg"},         Spelling{"radian", "rad"},
+    Spelling{"radians", "rad"},   Spelling{"m_rad", "mrad"},    Spelling{"milliradian", "mrad"},
+    Spelling{"Degrees", "deg"},   Spelling{"\u212B", "Å"},      Spelling{"No unit", ""},
+    Spelling{"nm⁻¹", "1/nm"},     Spelling{"Å⁻¹", "1/Å"},       Spelling{"µm⁻¹", "1/µm"},
 };
 
 /// The range of plausible pixel sizes.
@@ -303,8 +294,14 @@ std::string tidy_unit(std::string_view given) {
         stated.remove_suffix(1);
     if (stated.starts_with('[') && stated.ends_with(']'))
         stated = stated.substr(1, stated.size() - 2);
+    // British and plural forms: micrometres
+    std::string singular(stated);
+    if (singular.ends_with("metres") || singular.ends_with("meters"))
+        singular.pop_back();
+    if (singular.ends_with("metre"))
+        singular.replace(singular.size() - 2, 2, "er");
     for (const Spelling& spelling : spellings) {
-        if (stated == spelling.stated)
+        if (stated == spelling.stated || singular == spelling.stated)
             return std::string(spelling.shown);
     }
     constexpr std::size_t longest = 32;
