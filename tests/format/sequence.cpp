@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series with one file per frame, and the PNG and JPEG files that they often consist of.
+#include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
 #include <cmath>
@@ -63,6 +64,25 @@ TEST_F(Sequence, OfWildcardsNumbersOrAListContainsTheNamedFiles) {
     fill_file(folder.path("list.txt"), "\xef\xbb\xbf" // with the byte order mark of Windows editors
                                        "other.tif\r\nf9.tif\r\n");
     EXPECT_TRUE(holds_pattern(*format::open_frames(folder.path("list.txt"))));
+}
+
+TEST_F(Sequence, OfFilesOfAnyFormatIsAnArrayOfAllFrames) {
+    for (const std::string file : {"npy", "h5", "nii", "tif", "mrc", "png"}) {
+        for (int frame = 0; frame < 3; ++frame)
+            write(fmt::format("{}_{}.{}", file, frame, file), frame);
+        const auto array = format::open_array(folder.path(file + "_*." + file), {}, 0);
+        EXPECT_EQ(array->header().lengths,
+                  (std::vector<std::int64_t>{3, shape.height, shape.width}))
+            << file;
+        EXPECT_EQ(array->header().names, (std::vector<std::string>{"t", "y", "x"})) << file;
+        std::vector<std::uint16_t> samples(static_cast<std::size_t>(3 * shape.elements()));
+        array->read({{0, 0, 0}, array->header().lengths},
+                    std::as_writable_bytes(std::span(samples)));
+        for (int frame = 0; frame < 3; ++frame)
+            EXPECT_EQ(samples[static_cast<std::size_t>(frame * shape.elements())],
+                      pattern_frame<float>(frame, shape)[0])
+                << file << ' ' << frame;
+    }
 }
 
 TEST_F(Sequence, WarnsAboutFilesWithAnotherPixelSize) {

@@ -521,6 +521,10 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
     FrameHeader header = first->header();
     header.frames = static_cast<std::int64_t>(files.paths.size());
     header.frame_interval = 0; // single-frame files state no interval
+    const bool named = !header.axes.names.empty();
+    header.axes = {}; // of the first file
+    if (named)
+        header.axes = {{header.frames, header.shape.height, header.shape.width}, "TYX"};
     header.remarks.insert(header.remarks.end(), files.remarks.begin(), files.remarks.end());
     compare_pixels(files, options, header);
     return std::make_unique<Sequence>(name, std::move(header), std::move(files), options,
