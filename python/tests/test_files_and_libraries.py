@@ -465,11 +465,18 @@ def test_a_pixel_size_is_kept_or_a_warning_says_that_it_is_not(tmp_path, program
         "width": 96, "height": 96, "frames": [{"frame": i, "alpha": 0, "tx": i, "ty": 0}
                                               for i in range(3)]}))
 
+    unnamed = tmp_path / "unnamed.h5" if unit == "micrometer" else None
+    if unnamed:
+        subprocess.run([program, "apply", transforms, whole, "-o", unnamed], check=True)
+
     def commands(suffix):
         out = tmp_path / f"out{suffix}"
         yield ["apply", transforms, series, "-o", out], out
         yield ["apply", transforms, whole, "-o", out, "--by", "shift"], out
         yield ["apply", transforms, series, "-o", out, "--sum"], out
+        if unnamed:  # whose last axes are rows and columns
+            yield ["apply", transforms, unnamed, "-o", out, "--by", "shift"], out
+            yield ["apply", transforms, unnamed, "-o", out, "--sum"], out
         yield ["filter", image, "-o", out, "--derivatives", "smooth"], out
         yield ["filter", volume, "-o", out, "--derivatives", "smooth"], out
         yield ["label", plane, "-o", out], out

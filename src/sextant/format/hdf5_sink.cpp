@@ -60,10 +60,13 @@ class Hdf5Sink : public FrameSink {
     ChunkCutter cutter_;
 };
 
-/// The attribute refers to the last axes.
+/// The attribute refers to the last axes. Rows and columns are the last axes of series and images
+/// whose axes have no names.
 std::vector<double> element_of(const ArrayHeader& header) {
     const std::vector<std::string>& names = header.names;
     const std::size_t axes = names.size();
+    if (axes == 0 && (header.lengths.size() == 2 || header.lengths.size() == 3))
+        return element_size(header.pixel, false, 0);
     if (axes < 2 || names[axes - 2] != "y" || names[axes - 1] != "x")
         return {};
     return element_size(header.pixel, axes > 2 && names[axes - 3] == "z", header.slice_distance);
