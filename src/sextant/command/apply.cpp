@@ -225,7 +225,8 @@ constexpr std::string_view notes_of_apply =
     "Aligned frames have the area of the average (register --canvas). Points are mapped from "
     "their\n"
     "frames to the average; each then marks the same feature of the specimen there. Samples keep\n"
-    "their type, except splats and sums: f32, or f64 of f64 and of integers of 32 and 64 bits.\n"
+    "their type, except splats and sums: f32, or f64 of f64 and of integers of 32 and 64 bits, or\n"
+    "64-bit integers of sums of shifted integers.\n"
     "Outside the data, they are 0 or NaN. --by shift moves frames by whole pixels and keeps all "
     "bits;\n"
     "splat keeps the sum of counts.";
