@@ -340,6 +340,7 @@ class Registration(Result):
                 ("Largest motion", f"{np.nanmax(moved):.2f} px" if len(moved) else ""),
                 ("Median deviation", f"{np.nanmedian(frames['sigma_tx']):.3f} px"),
                 ("Flags", ", ".join(flags)),
+                ("Shading", self.record.get("flattened") and "removed before registration"),
                 *(("Left out", f"frame {frame}: {why}")
                   for frame, why in list(self.left_out.items())[:5]),
                 *(("Warning", warning) for warning in self.warnings)]

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+#include <vector>
 
 #include "tests/registration/made_series.hpp"
 #include <gtest/gtest.h>
@@ -134,6 +136,64 @@ TEST(Shading, that_grows_is_removed_before_registration_but_not_from_the_average
         EXPECT_EQ(frame.left_out + frame.not_averaged, "") << frame.frame;
     const std::size_t at_bump = 64 * 128 + 10;
     EXPECT_GT(shaded.average.mean[at_bump], clean.average.mean[at_bump] + 10);
+}
+
+/// Frames of blobs on a dark ground, which fill the middle of the first frame.
+FramesMade moving_island(ImageShape shape, std::span<const Point> moved) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> of_unit(0, 1);
+    struct Blob {
+        double x, y, height;
+    };
+    std::vector<Blob> blobs;
+    for (Elements i = 0; i < shape.elements() / 30; ++i)
+        blobs.push_back({static_cast<double>(shape.width) * (.25 + .5 * of_unit(random)),
+                         static_cast<double>(shape.height) * (.25 + .5 * of_unit(random)),
+                         .5 + of_unit(random)});
+    FramesMade frames;
+    for (const Point& by : moved) {
+        frames.emplace_back(shape);
+        for (Elements y = 0; y < shape.height; ++y) {
+            for (Elements x = 0; x < shape.width; ++x) {
+                double sum = 0;
+                for (const Blob& blob : blobs) {
+                    const double squared = std::pow(static_cast<double>(x) - blob.x - by.x, 2) +
+                                           std::pow(static_cast<double>(y) - blob.y - by.y, 2);
+                    sum += blob.height * std::exp(-squared / 8);
+                }
+                frames.back().row(y)[x] = static_cast<float>(sum);
+            }
+        }
+    }
+    return frames;
+}
+
+TEST(Shading, of_a_bright_part_that_moves_is_not_removed) {
+    for (const ImageShape shape : {ImageShape{48, 48}, ImageShape{97, 64}, ImageShape{128, 128}}) {
+        for (const double scale : {1., 2.5}) {
+            const std::vector<Point> moved = {{0, 0},
+                                              {1.3 * scale, -.6 * scale},
+                                              {2.25 * scale, .75 * scale},
+                                              {-1.5 * scale, 3.4 * scale}};
+            const FramesMade frames = moving_island(shape, moved);
+            RegistrationResult result;
+            run_threads(2, [&](const Communicator& communicator) {
+                RegistrationResult own =
+                    SeriesRegistration(communicator).run(std::make_unique<MadeSource>(frames));
+                if (communicator.rank() == 0)
+                    result = std::move(own);
+            });
+            SCOPED_TRACE(testing::Message() << shape.width << 'x' << shape.height << ", " << scale);
+            EXPECT_FALSE(result.flattened);
+            for (const FrameRegistration& frame : result.frames) {
+                const RigidMotion found =
+                    compose(frame.result.motion, inverse(result.frames.front().result.motion));
+                const Point& truth = moved[static_cast<std::size_t>(frame.frame)];
+                EXPECT_NEAR(found.tx, truth.x, .02);
+                EXPECT_NEAR(found.ty, truth.y, .02);
+            }
+        }
+    }
 }
 
 } // namespace

@@ -371,6 +371,8 @@ std::string to_text(const RegisterSummary& summary) {
                             summary.result.reference_reason);
     if (!summary.result.model_reason.empty())
         text += fmt::format("model {}: {}\n", transforms.model, summary.result.model_reason);
+    if (summary.result.flattened)
+        text += "frames were registered without their large-scale shading\n";
     text += inverted_text(summary);
     text += rows_text(summary.result);
     text += canvas_text(transforms);

@@ -660,15 +660,40 @@ class SeriesRegistration::Run {
                 copies, frames.size(), first));
     }
 
-    /// Removes the frames' shading for registration if it changes in the series. All ranks decide
-    /// the same, because they know the statistics of all frames.
-    void flatten(SeriesInspection& inspection) {
+    /// True if the shading of frames changes where they show the same part of the specimen. Rank 0
+    /// decides.
+    bool shading_changes(const SeriesInspection& inspection) {
         std::vector<Shading> shadings;
         for (const std::int64_t frame : inspection.usable)
             shadings.push_back(inspection.statistics[static_cast<std::size_t>(frame)].shading);
+        const std::vector<TwoFrames> pairs = frames_of_other_shading(shadings);
+        if (pairs.empty())
+            return false;
+        int changes = 0; // std::vector<bool> has no elements to gather
+        agree(communicator_, [&] {
+            if (!is_first())
+                return;
+            PairReader reader(*source_, options_.rigid, options_.prefilter, 2, nullptr,
+                              result_.offset);
+            for (const TwoFrames& pair : pairs) {
+                control_.check();
+                const std::int64_t first = inspection.usable[pair.first],
+                                   second = inspection.usable[pair.second];
+                const RigidResult found = reader.locate(first, second);
+                changes =
+                    changes || found.unrelated ||
+                    registration::shading_changes(reader.pyramid(first), reader.pyramid(second),
+                                                  found.motion, found.inverted);
+            }
+        });
+        return communicator_.all_gather(changes).front() != 0;
+    }
+
+    /// Removes the frames' shading for registration if it changes in the series.
+    void flatten(SeriesInspection& inspection) {
         result_.flattened =
             options_.flatten == Flattening::on ||
-            (options_.flatten == Flattening::automatic && shading_changes(shadings));
+            (options_.flatten == Flattening::automatic && shading_changes(inspection));
         if (!result_.flattened)
             return;
         flattened_ = std::make_unique<FlattenedFrames>(*source_);

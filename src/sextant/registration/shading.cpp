@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/shading.hpp"
 
-#include "sextant/core/statistics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include <Eigen/Dense>
 
@@ -15,6 +14,11 @@ namespace {
 
 constexpr Elements side_of_cell = 16;
 constexpr double sigma_in_cells = 1.5;
+
+/// In units of the frames' standard deviation. Drifting specimens reach .04.
+constexpr double much_shading = .12;
+/// The mean squares of the polynomials over a frame.
+constexpr Shading squares{1. / 3, 1. / 3, 1. / 5, 1. / 9, 1. / 5};
 
 FrameHeader header_of_flattened(FrameHeader header) {
     header.sample = Sample::f32;
@@ -111,22 +115,79 @@ Shading shading_of(const Pyramid& frame) {
         for (std::size_t k = 0; k < sums.size(); ++k)
             sums[k] += of_row[k];
     }
-    // The polynomials are orthogonal; their mean squares over the frame are these.
-    constexpr Shading squares{1. / 3, 1. / 3, 1. / 5, 1. / 9, 1. / 5};
+    // The polynomials are orthogonal.
     for (std::size_t k = 0; k < sums.size(); ++k)
         sums[k] = count > 0 ? sums[k] / count / std::sqrt(squares[k]) : 0;
     return sums;
 }
 
-bool shading_changes(std::span<const Shading> frames) {
-    // In units of the frames' standard deviation. Drifting specimens reach .04.
-    constexpr double much = .12;
+std::vector<TwoFrames> frames_of_other_shading(std::span<const Shading> frames) {
     constexpr double ignored = .1;
+    std::vector<TwoFrames> pairs;
+    std::vector<std::size_t> order(frames.size());
     for (std::size_t k = 0; k < Shading().size() && !frames.empty(); ++k) {
-        std::vector<double> values;
-        for (const Shading& frame : frames)
-            values.push_back(frame[k]);
-        if (quantile(values, 1 - ignored) - quantile(values, ignored) > much)
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, {}, [&](std::size_t frame) { return frames[frame][k]; });
+        const auto least =
+            static_cast<std::size_t>(ignored * static_cast<double>(frames.size() - 1));
+        const TwoFrames pair{order[least], order[frames.size() - 1 - least]};
+        if (frames[pair.second][k] - frames[pair.first][k] > much_shading)
+            pairs.push_back(pair);
+    }
+    return pairs;
+}
+
+/// Fits the polynomials of Shading, and a constant, to the difference of the coarsest levels in the
+/// overlap.
+bool shading_changes(const Pyramid& reference, const Pyramid& moved, const RigidMotion& motion,
+                     bool inverted) {
+    constexpr double least_overlap = 1. / 3;
+    constexpr int terms = 6;
+    using Terms = Eigen::Matrix<double, terms, 1>;
+    const int coarsest = reference.levels() - 1;
+    const kernel::FloatImage fixed = reference.level(coarsest), other = moved.level(coarsest);
+    const double step = std::ldexp(1., coarsest);
+    const ImageShape shape = reference.shape();
+    const auto width = static_cast<double>(shape.width), height = static_cast<double>(shape.height);
+    Eigen::Matrix<double, terms, terms> normal = Eigen::Matrix<double, terms, terms>::Zero();
+    Terms right = Terms::Zero();
+    Elements overlap = 0;
+    for (Elements row = 0; row < fixed.shape.height; ++row) {
+        for (Elements column = 0; column < fixed.shape.width; ++column) {
+            const Point here{step * static_cast<double>(column), step * static_cast<double>(row)};
+            const Point there = apply(motion, here, centre(shape));
+            const double u = there.x / step, v = there.y / step;
+            const auto left = static_cast<Elements>(std::floor(u)),
+                       top = static_cast<Elements>(std::floor(v));
+            if (left < 0 || top < 0 || left + 1 >= other.shape.width ||
+                top + 1 >= other.shape.height)
+                continue;
+            const double right_share = u - static_cast<double>(left),
+                         lower_share = v - static_cast<double>(top);
+            const auto at = [&](Elements x, Elements y) {
+                return static_cast<double>(other.at(x, y));
+            };
+            const double upper = at(left, top) + right_share * (at(left + 1, top) - at(left, top));
+            const double lower =
+                at(left, top + 1) + right_share * (at(left + 1, top + 1) - at(left, top + 1));
+            const double sample = upper + lower_share * (lower - upper);
+            const double difference =
+                (inverted ? -sample : sample) - static_cast<double>(fixed.at(column, row));
+            if (!std::isfinite(difference))
+                continue;
+            const double x = (2 * here.x + 1) / width - 1, y = (2 * here.y + 1) / height - 1;
+            const Terms term{1, x, y, 1.5 * x * x - .5, x * y, 1.5 * y * y - .5};
+            normal += term * term.transpose();
+            right += difference * term;
+            ++overlap;
+        }
+    }
+    if (static_cast<double>(overlap) < least_overlap * static_cast<double>(fixed.shape.elements()))
+        return true;
+    const Terms found = normal.ldlt().solve(right);
+    for (std::size_t k = 0; k < Shading().size(); ++k) {
+        if (std::abs(found[static_cast<Eigen::Index>(k) + 1]) * std::sqrt(squares[k]) >
+            much_shading)
             return true;
     }
     return false;

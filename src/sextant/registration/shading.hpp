@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/registration/motion.hpp"
 #include "sextant/registration/pyramid.hpp"
 
 #include <array>
@@ -18,10 +19,22 @@ using Shading = std::array<double, 5>;
 
 Shading shading_of(const Pyramid& frame);
 
-/// True if the shading of a series changes by so much, for example because contamination grows,
-/// that registrations would follow the shading instead of the specimen. A tenth of the frames at
-/// either end of the range of a coefficient is ignored.
-bool shading_changes(std::span<const Shading> frames);
+/// Two frames of a series, by index.
+struct TwoFrames {
+    std::size_t first, second;
+};
+/// Pairs of frames whose shading differs by so much that registrations would follow it, if it
+/// belongs to the detector and not to the specimen: for each coefficient at most one pair, of
+/// frames that differ more than eight tenths of all frames. Empty if the shading hardly changes.
+std::vector<TwoFrames> frames_of_other_shading(std::span<const Shading> frames);
+
+/// True if the shading of two frames differs as much where they show the same part of the
+/// specimen: then it is not the motion of bright and dark parts that changes it, but for example
+/// contamination. Also true if they overlap by less than a third.
+///
+/// Input     pyramids of one shape, and the registration of `moved` to `reference`.
+bool shading_changes(const Pyramid& reference, const Pyramid& moved, const RigidMotion& motion,
+                     bool inverted);
 
 /// A series without its large-scale shading, as f32. The shading of a frame is smoothed from the
 /// means of cells of 16x16 pixels by a local linear fit with Gaussian weights of σ = 24 pixels,
