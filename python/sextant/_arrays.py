@@ -2,15 +2,17 @@
 """How arrays, lazy arrays, files and generators become inputs and outputs of the extension."""
 from __future__ import annotations
 
+import functools
 import math
 import os
 import tempfile
 import threading
+import types
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import product
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple, TypeVar, Union
 
 import numpy as np
 
@@ -403,8 +405,100 @@ def _places_of_h5py(dataset: Any) -> List[str]:
     named = [each.file_name for each in dataset.virtual_sources()
              if each.file_name != "."] if getattr(dataset, "is_virtual", False) else []
     named += [each[0] for each in getattr(dataset, "external", None) or ()]
-    folder = os.path.dirname(dataset.file.filename)
-    return [os.path.join(folder, os.fsdecode(each)) for each in named]
+    own = os.path.realpath(dataset.file.filename)
+    return [path for path in (_beside(own, each) for each in named) if os.path.realpath(path) != own]
+
+
+def _beside(file: str, name: Any) -> str:
+    """A file that HDF5 looks for in the folder of another file, and then in the working folder."""
+    path = os.path.join(os.path.dirname(file), os.fsdecode(name))
+    return path if os.path.exists(path) else os.fsdecode(name)
+
+
+def _datasets_of_h5py(dataset: Any, found: Optional[Set[Any]] = None) -> Set[Any]:
+    """The file and the address in it of a dataset of h5py and, if it is virtual, of its sources."""
+    import h5py
+    found = set() if found is None else found
+    if not isinstance(dataset, h5py.Dataset):
+        return found
+    own = os.path.realpath(dataset.file.filename)
+    key = own, h5py.h5o.get_info(dataset.id).addr
+    if key in found:
+        return found
+    found.add(key)
+    for source in dataset.virtual_sources() if dataset.is_virtual else ():
+        path = own if source.file_name == "." else os.path.realpath(_beside(own, source.file_name))
+        try:
+            if path == own:
+                _datasets_of_h5py(dataset.file[source.dset_name], found)
+            else:
+                with h5py.File(path, "r") as file:
+                    _datasets_of_h5py(file[source.dset_name], found)
+        except (OSError, KeyError):  # a missing source is read as gaps
+            pass
+    return found
+
+
+def _held(source: Any) -> List[Any]:
+    """The arrays in memory or files that a lazy array reads; anything else as it is.
+
+    They are found in a graph of dask, also as arguments, defaults and variables of its functions,
+    and in attributes of lazy arrays of other libraries, without reading samples.
+    """
+    if not is_lazy(source) or _is_stored(source):
+        return [source]
+    found: List[Any] = []
+    seen: Dict[int, Any] = {}  # keeps the objects, so that no two have the same id
+    waiting = [source]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen or isinstance(each, (str, bytes, int, float, np.generic, type)):
+            continue
+        seen[id(each)] = each
+        if isinstance(each, np.ndarray):
+            found.append(each)
+            if each.dtype.hasobject:
+                waiting += np.asarray(each).ravel().tolist()
+        elif isinstance(each, Mapping):
+            waiting += each.values()
+        elif isinstance(each, (list, tuple, set, frozenset)):
+            waiting += each
+        elif hasattr(each, "__dask_graph__"):
+            waiting.append(each.__dask_graph__())
+        elif hasattr(each, "__array_interface__") or _has_buffer(each) or _is_stored(each):
+            found.append(each)
+        else:
+            waiting += _parts_of(each)
+    return found
+
+
+def _is_stored(source: Any) -> bool:
+    """True for arrays of h5py and zarr, and for Series."""
+    return (_is_h5py(source) or hasattr(source, "store") and hasattr(source, "path") or
+            isinstance(getattr(source, "_frames", None), _core.Frames))
+
+
+def _parts_of(item: Any) -> List[Any]:
+    """The objects that a function uses, or that a lazy array or an object of dask has."""
+    if isinstance(item, functools.partial):
+        return [item.func, item.args, item.keywords]
+    if isinstance(item, (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)):
+        owner = item.__self__
+        return [getattr(item, "__func__", None),
+                *([owner] if isinstance(owner, np.ndarray) or is_lazy(owner) else [])]
+    if isinstance(item, types.FunctionType):
+        used = [item.__globals__.get(name) for name in item.__code__.co_names]
+        return [item.__defaults__, item.__kwdefaults__,
+                *(each for each in used if isinstance(each, np.ndarray) or is_lazy(each)),
+                *(cell.cell_contents for cell in item.__closure__ or ()
+                  if cell != types.CellType())]
+    if not is_lazy(item) and type(item).__module__.split(".")[0] not in ("dask", "toolz", "cytoolz"):
+        return []
+    names = list(getattr(item, "__dict__", ()))
+    for kind in type(item).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        names += [slots] if isinstance(slots, str) else slots
+    return [getattr(item, name, None) for name in names if not name.startswith("__")]
 
 
 def _places(source: Any) -> List[str]:
@@ -423,9 +517,7 @@ def _places(source: Any) -> List[str]:
     if _is_path(root):
         root = os.fsdecode(root)
         return [os.path.join(root, source.path) if os.path.isdir(root) else root]
-    layers = getattr(getattr(source, "dask", None), "layers", {})
-    return [place for layer in layers.values() for each in getattr(layer, "mapping", {}).values()
-            if hasattr(each, "shape") for place in _places(each)]
+    return []
 
 
 def _is_in(inner: str, outer: str) -> bool:
@@ -453,6 +545,10 @@ def _in_files_of(out: Any, source: Any) -> bool:
     if mapped is not None and read is not None and mapped._mmap is read._mmap:
         return False  # arrays in one map, which have been compared
     if _is_h5py(out) and _is_h5py(source):  # another dataset of one file may be written
+        if _datasets_of_h5py(out) & _datasets_of_h5py(source):
+            return True
+        if any(_is_in(source.file.filename, place) for place in _places_of_h5py(out)):
+            return True
         inputs = _places_of_h5py(source)
     else:
         inputs = _places(source)
@@ -472,20 +568,30 @@ def check_overlap(out: Any, source: Any, name: str) -> None:
             if _is_frame(each):
                 check_overlap(out, each, name)
         return
-    overlap = out is source
-    if isinstance(out, np.ndarray):
-        if hasattr(source, "__array_interface__") or _has_buffer(source):
-            try:
-                overlap = np.shares_memory(out, np.asarray(source), max_work=10_000)
-            except np.TooHardError:
-                overlap = True
-    elif type(out) is type(source) and is_lazy(out):
-        overlap = (out == source) is True  # such as two objects of h5py for one dataset
-    if _is_path(out) and _in_files_of(out, source):
-        raise InvalidTask(f"out: {os.fsdecode(out)} is a file that {name} is read from, expected "
-                          "another name")
-    if overlap or _in_files_of(out, source):
+    if any(_overlap(target, each, name) for target in _held(out) for each in _held(source)):
         raise InvalidTask(f"out shares memory with {name}")
+
+
+def _overlap(out: Any, source: Any, name: str) -> bool:
+    """True if one array, or the file in which it is, overlaps with another; as `check_overlap`."""
+    if _is_path(out):
+        if _in_files_of(out, source):
+            raise InvalidTask(f"out: {os.fsdecode(out)} is a file that {name} is read from, "
+                              "expected another name")
+        return False
+    if out is source:
+        return True
+    if isinstance(out, np.ndarray):
+        if (hasattr(source, "__array_interface__") or _has_buffer(source) or
+                hasattr(source, "__array__") and not is_lazy(source)):
+            try:
+                if np.shares_memory(out, np.asarray(source), max_work=10_000):
+                    return True
+            except np.TooHardError:
+                return True
+    elif type(out) is type(source) and is_lazy(out) and (out == source) is True:
+        return True  # such as two objects of h5py for one dataset
+    return _in_files_of(out, source)
 
 
 def check_samples(out: Any) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """No output replaces a file that is read, or writes to one while it is read."""
+import functools
 import json
 import os
 import pathlib
@@ -205,6 +206,9 @@ FUNCTIONS = {
     "apply": (SHAPE, "f4", lambda data, out: sextant.apply(TRANSFORMS, data, out=out)),
     "apply to an array": (SHAPE, "f4", lambda data, out: sextant.apply(TRANSFORMS, data, axes="TYX",
                                                                        out=out)),
+    "apply to doubles": (SHAPE, "f8", lambda data, out: sextant.apply(TRANSFORMS, data, out=out)),
+    "features": (SHAPE, "f4", lambda data, out: sextant.features(data, "smooth", sigma=(1, 1, 1),
+                                                                 out=out)),
 }
 READERS = {
     "name": lambda: "image.npy",
@@ -255,3 +259,174 @@ def test_parts_of_one_file_that_do_not_overlap_may_be_read_and_written(folder):
     expected = sextant.filter(both[0].copy(), derivatives="smooth").planes[0]
     sextant.filter(both[0], derivatives="smooth", out=both[1])
     np.testing.assert_array_equal(both[1], expected)
+
+
+class Wrapper:
+    """A lazy array of another library."""
+    __slots__ = ("_array", "shape", "dtype", "ndim")
+
+    def __init__(self, array):
+        self._array, self.shape, self.dtype, self.ndim = array, array.shape, array.dtype, array.ndim
+
+    def __getitem__(self, index):
+        return np.asarray(self._array[index])
+
+    def __setitem__(self, index, value):
+        self._array[index] = value
+
+
+class Graph(Wrapper):
+    """A lazy array with a graph of objects, as newer versions of dask have it."""
+    __slots__ = ()
+
+    def __dask_graph__(self):
+        task = type("Task", (), {"__slots__": ("key", "func", "args"), "__module__": "dask._task_spec"})()
+        node = type("DataNode", (), {"__slots__": "value", "__module__": "dask._task_spec"})()
+        task.func, task.args, node.value = np.asarray, (node,), self._array
+        return {("key", 0): task}
+
+
+class Converted:
+    """Something with an array, but without a buffer."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self._array
+
+
+def delayed(function, *given, like, **named):
+    """A dask array that a function reads."""
+    dask = pytest.importorskip("dask")
+    array = pytest.importorskip("dask.array")
+    return array.from_delayed(dask.delayed(function)(*given, **named), like.shape, like.dtype)
+
+
+def dask_of(array, **options):
+    return pytest.importorskip("dask.array").from_array(array, chunks=(1, 24, 32), **options)
+
+
+def read_default(array):
+    def read(default=array):
+        return default
+    return delayed(read, like=array)
+
+
+def read_global(array):
+    space = {"array": array}
+    exec("def read():\n    return array", space)
+    return delayed(space["read"], like=array)
+
+
+def zeros(array):
+    return pytest.importorskip("dask.array").zeros(array.shape, dtype=array.dtype, chunks=-1)
+
+
+#: Lazy arrays that read an array in memory.
+LAZY = {
+    "dask": dask_of,
+    "dask inline": lambda array: dask_of(array, inline_array=True),
+    "dask of a view": lambda array: dask_of(array[::-1, :, ::-1]),
+    "dask of a buffer": lambda array: dask_of(np.asarray(memoryview(array))),
+    "computed": lambda array: (dask_of(array) * 1).astype(array.dtype),
+    "slices": lambda array: dask_of(array)[::-1, ::-1].rechunk((2, 5, 32)),
+    "joined": lambda array: pytest.importorskip("dask.array").stack(
+        [dask_of(array)[0], zeros(array)[1]]),
+    "persistent": lambda array: dask_of(array).persist(),
+    "delayed": lambda array: delayed(np.asarray, array, like=array),
+    "in lists": lambda array: delayed(lambda nested: nested[0][1]["key"], [[0, {"key": array}]],
+                                      like=array),
+    "keyword": lambda array: delayed(lambda a=None: a, a=array, like=array),
+    "partial": lambda array: delayed(functools.partial(np.asarray, array), like=array),
+    "closure": lambda array: delayed(lambda: array, like=array),
+    "default": read_default,
+    "global variable": read_global,
+    "method": lambda array: delayed(array.__getitem__, slice(None), like=array),
+    "map_blocks": lambda array: zeros(array).map_blocks(lambda block, a: block + a, a=array,
+                                                        dtype=array.dtype),
+    "wrapper": Wrapper,
+    "wrapper of a wrapper": lambda array: Wrapper(Wrapper(array)),
+    "dask of a wrapper": lambda array: dask_of(Wrapper(array)),
+    "wrapper of dask": lambda array: Wrapper(dask_of(array)),
+    "graph of objects": Graph,
+    "conversion": Converted,
+    "list": lambda array: [dask_of(array)[k] for k in range(len(array))],
+}
+
+
+@pytest.mark.parametrize("lazy", LAZY.values(), ids=LAZY)
+def test_an_array_is_not_written_while_a_lazy_array_reads_it(folder, lazy):
+    write_transforms()
+    for name, (shape, dtype, call) in FUNCTIONS.items():
+        if isinstance(lazy(samples()), (list, Converted)) and name in ("apply to an array", "stitch"):
+            continue  # other kinds of input
+        array = samples().astype(dtype)
+        before = array.copy()
+        for out in (array, array[:], array[::-1, :, ::-1], Wrapper(array)):
+            with pytest.raises(sextant.InvalidTask, match="out shares memory with"):
+                call(lazy(array), out)
+            np.testing.assert_array_equal(array, before, name)
+
+
+@pytest.mark.parametrize("name", ["filter", "label", "apply", "apply to an array"])
+@pytest.mark.parametrize("lazy", LAZY.values(), ids=LAZY)
+def test_a_lazy_array_is_read_if_the_output_is_another_array(folder, name, lazy):
+    write_transforms()
+    shape, dtype, call = FUNCTIONS[name]
+    both = np.zeros((2, *shape), dtype)
+    both[0] = samples()
+    if isinstance(lazy(both[0]), (list, Converted)):
+        pytest.skip("other kinds of input")
+    expected = np.empty(shape, dtype)
+    call(np.array(lazy(both[0])[0:2]), expected)
+    call(lazy(both[0]), both[1])
+    np.testing.assert_array_equal(both[1], expected)
+
+
+def test_composite_does_not_write_to_arrays_that_dask_reads():
+    array = pytest.importorskip("dask.array")
+    images = np.ones((2, 8, 8, 4), "f4")
+    for given in (array.from_array(images), list(array.from_array(images))):
+        with pytest.raises(sextant.InvalidTask, match="out shares memory with images"):
+            sextant.composite(given, out=images[0])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_sources_of_virtual_datasets_are_not_written_while_they_are_read(folder, name):
+    h5py = pytest.importorskip("h5py")
+    write_transforms()
+    shape, dtype, call = FUNCTIONS[name]
+
+    def add_virtual(file, path, source):
+        layout = h5py.VirtualLayout(shape, dtype)
+        layout[:] = source
+        return file.create_virtual_dataset(path, layout)
+    os.mkdir("folder")
+    with h5py.File("image.h5", "w") as file, h5py.File("other.h5", "w") as other, \
+            h5py.File("folder/far.h5", "w") as far:  # its source is found in the working folder
+        data = file.create_dataset("data", data=samples().astype(dtype))
+        file["link"] = data
+        file.create_dataset("free", shape, dtype)
+        virtuals = [
+            add_virtual(file, "point", h5py.VirtualSource(".", "data", shape)),
+            add_virtual(file, "dataset", h5py.VirtualSource(data)),
+            add_virtual(file, "named", h5py.VirtualSource("image.h5", "link", shape)),
+            add_virtual(file, "again", h5py.VirtualSource(".", "point", shape)),
+            add_virtual(other, "outside", h5py.VirtualSource("image.h5", "data", shape)),
+            add_virtual(other, "twice", h5py.VirtualSource(".", "outside", shape)),
+        ]
+        returning = add_virtual(file, "returning", h5py.VirtualSource("other.h5", "twice", shape))
+        virtuals.append(add_virtual(far, "far", h5py.VirtualSource("image.h5", "data", shape)))
+        file.flush(), other.flush(), far.flush()
+        pairs = [(each, data) for each in [*virtuals, returning]]
+        pairs += [(out, image) for image, out in pairs] + [(virtuals[0], virtuals[1])]
+        for image, out in pairs:
+            lazy = dask_of(image)
+            for given in (image, lazy, lazy * 1, Wrapper(image)):
+                with pytest.raises(sextant.InvalidTask, match="out shares memory with"):
+                    call(given, out)
+        np.testing.assert_array_equal(data, samples())
+        if name not in ("register", "stitch"):
+            for given in (virtuals[0], virtuals[2], dask_of(virtuals[0])):
+                call(given, file["free"])
