@@ -617,6 +617,18 @@ def check_samples(out: Any) -> None:
         extent += stride * (length - 1)
 
 
+def check_type_of(out: Any, dtype: str, labels: bool = False) -> None:
+    """Refuses an output whose type cannot hold all results of a type; of labels, those that occur."""
+    kind, expected = np.dtype(out.dtype), np.dtype(dtype)
+    if labels:
+        holds = kind.kind in "iu" and kind.itemsize >= 4
+    else:
+        holds = (kind.kind in "buif" and kind.itemsize <= 8) and np.can_cast(expected, kind)
+    if not holds:
+        wider = " or a wider integer type" if labels else " or float64" if dtype == "f4" else ""
+        raise WrongType(f"out has type {kind}, expected {expected}{wider}")
+
+
 def array_output(out: Any, shape: Tuple[int, ...], dtype: np.dtype, gap: float,
                  fill: bool) -> Tuple[Any, Any, Optional[List[int]]]:
     """An output of any number of axes, how the extension writes blocks to it, and their lengths.
@@ -665,10 +677,8 @@ def checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
     if tuple(getattr(out, "shape", ())) != tuple(shape):
         raise InvalidTask(f"out has shape {tuple(getattr(out, 'shape', ()))}, expected "
                           f"{tuple(shape)}")
+    check_type_of(out, dtype, axes is None and dtype[0] in "iu")
     kind = np.dtype(out.dtype)
-    holds_labels = axes is None and dtype[0] in "iu" and kind.kind in "iu" and kind.itemsize >= 4
-    if not holds_labels and not np.can_cast(np.dtype(dtype), kind):
-        raise WrongType(f"out has type {kind}, expected {np.dtype(dtype)}")
     if not isinstance(out, np.ndarray):
         return out, False
     if not out.flags.writeable:

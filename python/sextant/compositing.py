@@ -138,8 +138,9 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
         check_samples(out)
         if out is not None:
             if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != native:
-                raise InvalidTask(f"out has shape {getattr(out, 'shape', None)} and type "
-                                  f"{getattr(out, 'dtype', None)}, expected {shape} and {native}")
+                fault = InvalidTask if getattr(out, "dtype", None) == native else WrongType
+                raise fault(f"out has shape {getattr(out, 'shape', None)} and type "
+                            f"{getattr(out, 'dtype', None)}, expected {shape} and {native}")
             if not out.flags.writeable:
                 raise InvalidTask("out is read-only")
         keywords: Dict[str, Any] = dict(options)

@@ -315,8 +315,6 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
             check_samples(out)
             check_overlap(out, image, "image")
             check_overlap(out, intensity, "intensity")
-            if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":
-                raise WrongType(f"out has type {out.dtype}, expected int32 or a wider integer type")
             if number is not None:
                 out, sink = sink_for(out, shape, "i4")
             elif out is not None:

@@ -13,7 +13,8 @@ import numpy as np
 
 from . import _core
 from ._arrays import (Progress, agreed, array_output, array_to_apply, as_array, check_overlap,
-                      check_samples, computed_type, frames_of, image_of, progress_for, sink_for)
+                      check_samples, check_type_of, computed_type, frames_of, image_of, progress_for,
+                      sink_for)
 from ._documented import documented
 from ._effects import check_effects
 from ._options import DEFAULTS, RegisterOptions
@@ -451,6 +452,8 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
             check_overlap(out, source, name)
         check_samples(out)
         dtype = computed_type(frames.dtype, out)
+        if out is not None:
+            check_type_of(out, dtype)
         if out is not None and options.get("canvas") in (None, "reference"):
             sink_for(out, (frames.frames, frames.height, frames.width), dtype)  # checks it early
         show = progress_for(progress)

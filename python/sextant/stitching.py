@@ -9,8 +9,8 @@ import numpy as np
 from typing import Unpack
 
 from . import _core
-from ._arrays import (Progress, Sink, agreed, check_overlap, check_samples, image_of, parsed,
-                      progress_for, ranks_for, sink_for)
+from ._arrays import (Progress, Sink, agreed, check_overlap, check_samples, check_type_of, image_of,
+                      parsed, progress_for, ranks_for, sink_for)
 from ._documented import documented
 from ._effects import check_effects
 from ._options import DEFAULTS, StitchOptions
@@ -132,8 +132,8 @@ def stitch(blocks: Any, *, out: Any = None, comm: Any = None, ranks: Optional[in
             inputs = [each[0] for each in blocks] if isinstance(blocks, (list, tuple)) else [blocks]
             for each in inputs:
                 check_overlap(out, each, "blocks")
-            if getattr(out, "dtype", None) is not None and np.dtype(out.dtype).kind not in "iu":
-                raise WrongType(f"out has type {out.dtype}, expected uint32 or a wider integer type")
+            if out is not None:
+                check_type_of(out, "u4", labels=True)
         else:
             out = None
 

@@ -430,3 +430,44 @@ def test_sources_of_virtual_datasets_are_not_written_while_they_are_read(folder,
         if name not in ("register", "stitch"):
             for given in (virtuals[0], virtuals[2], dask_of(virtuals[0])):
                 call(given, file["free"])
+
+
+#: Types of outputs that no function writes.
+OTHER_TYPES = ["?", "c8", "c16", "g", "O", "S32", "U32", "V8", "m8[s]", "M8[s]", [("a", "f8")]]
+
+
+@pytest.mark.parametrize("kind", OTHER_TYPES, ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_outputs_of_other_types_than_documented_are_refused(folder, name, kind):
+    write_transforms()
+    shape, dtype, call = FUNCTIONS[name]
+    outputs = [np.zeros(shape, kind)]
+    try:
+        h5py = pytest.importorskip("h5py")
+        outputs.append(h5py.File("out.h5", "w").create_dataset("out", shape, kind))
+    except (TypeError, ValueError):
+        pass  # HDF5 has no such type
+    inputs = [samples().astype(each) for each in ("u1", "i4", "f4", "f8")
+              if each[0] in "iu" or name not in ("label", "intensity", "stitch")]
+    for out in outputs:
+        for data in inputs:
+            with pytest.raises(sextant.WrongType, match="^out has type .*, expected (u?int|float)"):
+                call(data, out)
+    empty = np.zeros((0, *shape[1:]), kind)
+    if name in ("filter", "label"):
+        with pytest.raises(sextant.WrongType, match="^out has type .*, expected (u?int|float)"):
+            call(np.zeros(empty.shape, dtype), empty)
+
+
+def test_labels_are_not_written_to_floats():
+    for shape in SHAPE, (0, 5), (7,):
+        for kind in "f4", "f8", "i2", "u1":
+            with pytest.raises(sextant.WrongType, match="expected int32 or a wider|expected uint32 or"):
+                sextant.label(np.ones(shape, "u1"), out=np.zeros(shape, kind))
+
+
+def test_composite_refuses_outputs_of_other_types():
+    images = np.ones((2, 8, 8, 4), "f4")
+    for kind in ("f8", "u1", *OTHER_TYPES):
+        with pytest.raises(sextant.WrongType, match="out has .*type .*, expected .*float32"):
+            sextant.composite(images, out=np.zeros(images.shape[1:], kind))
