@@ -523,10 +523,11 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     sum : bool
         Add up the aligned frames in one pass, without storing them.
     dtype : dtype, optional
-        Type of the result. Default with `axes`, `by` or `sum`: the type of the data; for splats
-        and sums, float32 (float64 for float64 data and integers of 32 or 64 bits), or uint64 or
-        int64 for sums of shifted integers. Samples beyond the range of integers are clamped, and
-        counted in a warning.
+        Type of the result, integers or floating-point numbers of up to 64 bits. Default with
+        `axes`, `by` or `sum`: the type of the data, or uint8 for booleans; for splats and sums,
+        float32 (float64 for float64 data and integers of 32 or 64 bits), or uint64 or int64 for
+        sums of shifted integers. Samples beyond the range of integers are clamped, and counted in a
+        warning.
     memory : str, optional
         Memory limit for blocks of the data, such as ``"512M"``. Default: 1 GiB.
     progress : callable or True, optional
@@ -639,6 +640,11 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
     """As `apply`; `frames`, if given, are those of the data."""
     if axes is not None and not isinstance(axes, str):
         raise WrongType(f"axes is {axes!r}, expected names such as \"TYXE\"")
+    if dtype is not None:
+        dtype = np.dtype(dtype)
+        if dtype.kind not in "iuf" or dtype.itemsize > 8:
+            raise WrongType(f"dtype is {dtype}, expected integers or floating-point numbers of up to "
+                            "64 bits")
     given = array_to_apply(data, "data", 256 << 20) if frames is None else frames
     check_overlap(out, data, "data")
     made: List[Any] = []
@@ -652,8 +658,7 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
         made.append(result)
         return sink, chunk
     found = _core.apply_to_array(transforms._handle, given, axes, options, frame, channel, slice,
-                                 None if dtype is None else np.dtype(dtype), len(transforms._motions),
-                                 open_out, progress_for(progress))
+                                 dtype, len(transforms._motions), open_out, progress_for(progress))
     if found["farthest"] > .71:
         warnings.warn("the motions are not shifts: pixels are up to "
                       f"{found['farthest']:.2f} pixels from their positions; by=\"splat\" or "

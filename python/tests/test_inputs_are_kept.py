@@ -471,3 +471,19 @@ def test_composite_refuses_outputs_of_other_types():
     for kind in ("f8", "u1", *OTHER_TYPES):
         with pytest.raises(sextant.WrongType, match="out has .*type .*, expected .*float32"):
             sextant.composite(images, out=np.zeros(images.shape[1:], kind))
+
+
+def test_apply_of_booleans_is_uint8_and_no_result_is_boolean(folder):
+    write_transforms()
+    mask = samples() > 100
+    for options in {"axes": "TYX"}, {"by": "shift"}:
+        result = sextant.apply(TRANSFORMS, mask, **options)
+        assert result.dtype == np.uint8
+        np.testing.assert_array_equal(result, mask)
+        for given in bool, "?", np.dtype(bool), "c8", object, "g":
+            with pytest.raises(sextant.WrongType, match="dtype is .*, expected integers or floating"):
+                sextant.apply(TRANSFORMS, mask, dtype=given, **options)
+            with pytest.raises(sextant.WrongType, match="dtype is .*, expected integers or floating"):
+                sextant.apply(TRANSFORMS, mask, dtype=given, out="out.npy", **options)
+            with pytest.raises(sextant.WrongType, match="out has type .*, expected uint8"):
+                sextant.apply(TRANSFORMS, mask, out=np.zeros(SHAPE, given), **options)
