@@ -165,7 +165,7 @@ class FilterOptions(TypedDict, total=False):
     border : {"replicate", "mirror", "reflect", "constant"}, default: "replicate"
         Values past the edges.
     border_value : float, default: 0
-        Value of samples outside the image, for border constant.
+        Value outside the image, -1e30 to 1e30, for border constant.
     memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
     grid : tuple of int, int or str, optional
@@ -566,7 +566,7 @@ class FeaturesOptions(TypedDict, total=False):
     border : {"replicate", "mirror", "reflect", "constant"}, default: "replicate"
         Values past the edges.
     border_value : float, default: 0
-        Value of samples outside the image, for border constant.
+        Value outside the image, -1e30 to 1e30, for border constant.
     memory : str or int, default: "64M"
         Memory limit for image and results; larger images are streamed.
     grid : tuple of int, int or str, optional

@@ -54,6 +54,16 @@ def test_signatures_list_all_options(name):
         assert not isinstance(each.annotation, str)
 
 
+def test_the_limits_of_border_value_are_documented():
+    for function in sextant.filter, sextant.features:
+        assert "-1e30 to 1e30" in function.__doc__
+    image = np.ones((8, 8), "f8")
+    for value in -1e30, 1e30:
+        sextant.filter(image, border="constant", border_value=value)
+        with pytest.raises(sextant.InvalidTask, match="border_value"):
+            sextant.filter(image, border="constant", border_value=1.01 * value)
+
+
 def test_options_have_their_defaults_in_signatures():
     parameters = inspect.signature(sextant.label).parameters
     assert parameters["memory"].default == "1G" and parameters["grid"].default is None

@@ -163,7 +163,7 @@ Record record_of(FilterOptions& options) {
                "HOW", "values past the edges");
     record
         .add("border_value", options.border_value, "V",
-             "value of samples outside the image, for border constant")
+             "value outside the image, -1e30 to 1e30, for border constant")
         .between(-most_sample, most_sample);
     record.add_memory("memory", options.memory,
                       "memory limit for image and results; larger images are streamed");
