@@ -52,6 +52,17 @@ TEST(FrameStatistics, accept_frames_that_are_saturated_or_of_a_lower_dose) {
     EXPECT_EQ(fault_among_ramps(ramp(.1F)), "");
 }
 
+TEST(FrameStatistics, accept_frames_of_any_mean_if_samples_are_differences) {
+    std::vector<float> filtered = ramp(), other = ramp();
+    for (std::size_t i = 0; i < filtered.size(); ++i) {
+        filtered[i] -= 49.4F;
+        other[i] -= 49.6F;
+    }
+    const std::vector<FrameStatistics> all = {statistics_of(filtered), statistics_of(filtered),
+                                              statistics_of(other)};
+    EXPECT_EQ(fault_of(all[2], usual_statistics(all), {}), "");
+}
+
 TEST(FrameStatistics, report_a_frame_of_NaNs_as_unusable) {
     const std::vector<FrameStatistics> all = {statistics_of(std::vector<float>(4, gap))};
     EXPECT_THAT(fault_of(all[0], usual_statistics(all), {}), HasSubstr("4 of 4 samples"));

@@ -107,14 +107,17 @@ bool same_samples(const FrameStatistics& a, const FrameStatistics& b) {
 
 UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {
     UsualStatistics usual;
-    std::vector<double> means;
+    std::vector<double> means, least;
     for (const FrameStatistics& frame : frames) {
         if (frame.gaps == frame.samples)
             continue;
         means.push_back(frame.mean);
+        least.push_back(frame.least);
     }
-    if (!means.empty())
+    if (!means.empty()) {
         usual.mean = median(means);
+        usual.least = median(least);
+    }
     return usual;
 }
 
@@ -124,7 +127,8 @@ std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
         return fmt::format("{} of {} samples are gaps", frame.gaps, frame.samples);
     if (frame.least == frame.largest)
         return fmt::format("every sample is {:g}", frame.least);
-    if (usual.mean > 0 && frame.mean < limits.least_brightness * usual.mean)
+    const bool are_intensities = usual.mean > 0 && usual.least > -usual.mean;
+    if (are_intensities && frame.mean < limits.least_brightness * usual.mean)
         return fmt::format("the mean is {:.4g}, but {:.4g} in the other frames", frame.mean,
                            usual.mean);
     return "";
