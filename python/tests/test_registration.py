@@ -272,3 +272,17 @@ def test_long_drift_with_the_canvas_that_contains_all(specimen):
     found = sextant.register(frames, canvas="union", aligned=True)
     assert found.average.shape[1] >= 128 + 26
     assert found.aligned.shape == (4, *found.average.shape)
+
+
+def test_translations_never_rotate():
+    """A round particle leaves the rotation of its rigid registration open."""
+    y, x = np.mgrid[:96, :112]
+    for seed in (20, 21, 29, 35):
+        rng = np.random.default_rng(seed)
+        movie = np.array([100 + 3 * np.exp(-((x - 85 - 4 * k) ** 2 + (y - 20 + 3 * k) ** 2) / 648) +
+                          .1 * rng.standard_normal(x.shape) for k in range(2)])
+        frames = sextant.register(movie, model="translation").frames
+        assert not frames["alpha"].any()
+        far = np.hypot(frames["tx"][1] - 4, frames["ty"][1] + 3) > 2
+        flagged = frames["ambiguous"][1] or frames["in_doubt"][1] or not frames["converged"][1]
+        assert flagged or not far, (seed, frames[1])

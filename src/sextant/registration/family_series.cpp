@@ -113,10 +113,15 @@ class Families {
                 frame.affine = stretched ? std::optional(AffineMotion()) : std::nullopt;
                 continue;
             }
-            if (usable(results[i]))
+            if (usable(results[i])) {
                 take(results[i], frame);
-            else
-                frame.affine = as_affine(frame.result.motion);
+                continue;
+            }
+            RigidMotion& motion = frame.result.motion;
+            if (family == MotionFamily::translation)
+                motion.alpha = 0;
+            frame.affine = as_affine(motion);
+            frame.result.converged = false;
         }
         if (stretched)
             restore_reference();
