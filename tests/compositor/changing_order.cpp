@@ -57,6 +57,9 @@ TEST(ImageOrdersOnNodes, ImagesOfRanksMayInterleave) {
 TEST(DrawnRectanglesOnThreads, PixelsOutsideAreNotRead) {
     turning_on_threads(pixels_outside_of_rectangles_are_not_read);
 }
+TEST(DrawnRectanglesOnThreads, BelongToTheirRanksInEveryOrder) {
+    turning_on_threads(rectangles_belong_to_their_ranks_in_every_order);
+}
 TEST(DrawnRectanglesOnThreads, InvalidOnesKeepThePreviousOnes) {
     turning_on_threads(invalid_rectangles_keep_the_previous_ones);
 }

@@ -57,6 +57,9 @@ TEST(ImageOrdersOverMpi, InvalidOrdersAreReportedOnAllRanks) {
 TEST(DrawnRectanglesOverMpi, PixelsOutsideAreNotRead) {
     turning_in_every_group(pixels_outside_of_rectangles_are_not_read);
 }
+TEST(DrawnRectanglesOverMpi, BelongToTheirRanksInEveryOrder) {
+    turning_in_every_group(rectangles_belong_to_their_ranks_in_every_order);
+}
 TEST(DrawnRectanglesOverMpi, InvalidOnesKeepThePreviousOnes) {
     turning_in_every_group(invalid_rectangles_keep_the_previous_ones);
 }

@@ -571,6 +571,48 @@ inline void pixels_outside_of_rectangles_are_not_read(const Communicator& commun
     }
 }
 
+/// Rectangles of one size in different places, so that messages have the same size in every order.
+inline void rectangles_belong_to_their_ranks_in_every_order(const Communicator& communicator) {
+    const ImageShape shape{40, 12};
+    const int ranks = communicator.size(), rank = communicator.rank();
+    const auto rectangle_of = [](int of, int turn) {
+        const bool empty = turn == 1 && of == 1;
+        return Rectangle{3 * of + turn, of % 3, empty ? 0 : 20, 9};
+    };
+    for (const int root : {0, ranks - 1, CompositeOptions::distributed}) {
+        CompositeOptions options;
+        options.root = root;
+        std::vector<ImageOfRank> order;
+        for (int each = 0; each < ranks; ++each)
+            order.push_back({each, 0});
+        options.image_order = order;
+        Compositor compositor(communicator, shape, 1, options);
+        for (int turn = 0; turn < 2; ++turn) {
+            const Rectangle own = rectangle_of(rank, turn);
+            compositor.set_drawn({&own, 1});
+            const auto image = layers(10 * rank, 1, shape.elements());
+            constexpr int most_orders = 24;
+            for (int number = 0; number < most_orders; ++number) {
+                const Frame frame =
+                    compositor.composite(std::span<const RgbaF32>(image), {.image_order = order});
+                expect_part(serial_in_order(
+                                order, shape,
+                                [&](ImageOfRank each) { return rectangle_of(each.rank, turn); }),
+                            compositor, frame, 0, fmt::format("root {}, order {}", root, number));
+                std::ranges::next_permutation(order, {},
+                                              [](const ImageOfRank& each) { return each.rank; });
+            }
+        }
+        std::vector<int> of_ranks(static_cast<std::size_t>(ranks));
+        std::iota(of_ranks.begin(), of_ranks.end(), 0);
+        const auto image = layers(10 * rank, 1, shape.elements());
+        FrameOptions both;
+        both.order = of_ranks;
+        both.image_order = order;
+        EXPECT_THROW(compositor.composite(std::span<const RgbaF32>(image), both), InvalidTask);
+    }
+}
+
 inline void invalid_rectangles_keep_the_previous_ones(const Communicator& communicator) {
     const ImageShape shape{8, 6};
     const int rank = communicator.rank(), odd = communicator.size() - 1;

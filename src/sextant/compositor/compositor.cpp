@@ -314,6 +314,8 @@ bool CompositorRun::list_requests(const FrameOptions& frame) {
     sextant::list_requests(frame.order.empty() ? first_order_ : frame.order,
                            frame.background ? frame.background : options_.background, layers_of_,
                            next_asked_, by_image ? images : std::span<const ImageOfRank>());
+    if (!frame.order.empty() && !frame.image_order.empty())
+        next_asked_.push_back(-1); // unlike any valid request; check_order_kind() refuses it
     return next_asked_ != asked_;
 }
 

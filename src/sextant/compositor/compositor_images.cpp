@@ -23,7 +23,7 @@ void CompositorRun::list_images() {
         return;
     for (const auto& [of, image] : images_)
         key_.insert(key_.end(), {of, image});
-    if (!is_by_image())
+    if (!is_by_image() || !drawn_.empty()) // rectangles belong to ranks, not to positions
         key_.insert(key_.end(), task_.order.begin(), task_.order.end());
 }
 
