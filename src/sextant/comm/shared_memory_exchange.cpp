@@ -175,6 +175,7 @@ void LoanExchange::rest(int idle) {
         return;
     const int gone = awaited_that_is_gone();
     if (gone >= 0 && suspects_) {
+        neighbours_.check_failure();
         throw PeerFailed(gone, fmt::format("rank {} waits for rank {}, which has returned",
                                            neighbours_.own_rank(), gone));
     }

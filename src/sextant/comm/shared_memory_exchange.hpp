@@ -59,6 +59,8 @@ class Neighbourhood {
     virtual void rest(int idle) = 0;
     /// True if a neighbour will never post again, because its body has returned (run_threads).
     virtual bool is_gone(int) const { return false; }
+    /// Throws PeerFailed if a rank has failed, whatever calls it has completed.
+    virtual void check_failure() const {}
 
     virtual void enter_run() = 0;
     virtual void leave_run() = 0;

@@ -246,6 +246,7 @@ class ThreadTransport : public Transport, public Scoping, private Neighbourhood 
     const std::vector<Note>& take() override;
     void rest(int idle) override;
     bool is_gone(int rank) const override { return group_->has_returned(rank); }
+    void check_failure() const override { group_->check(rank_, true); }
     void enter_run() override { group_->enter_run(rank_); }
     void leave_run() override { group_->leave_run(rank_); }
     void abandon_run() override;
@@ -315,7 +316,8 @@ void run_threads(int ranks, const std::function<void(Communicator)>& body) {
             group->rank_returns(rank);
         } catch (...) {
             errors.add(rank);
-            group->cancel(rank, "");
+            group->fail(rank, "");
+            group->rank_returns(rank);
         }
     };
     std::vector<std::jthread> threads;
@@ -654,8 +656,7 @@ void ThreadGroup::meet(int rank, Call call, std::size_t bytes, Part&& part) {
         return;
     const bool cancelled = is_cancelled_for(rank);
     lock.unlock();
-    if (cancelled)
-        check(rank);
+    check(rank, !cancelled);
     throw PeerFailed(returned, fmt::format("rank {} has returned, but other ranks wait for it in a "
                                            "collective call",
                                            returned));
