@@ -25,6 +25,22 @@ TEST(FailingObjects, AFailureDoesNotAffectCompletedCalls) {
 TEST(FailingObjects, CallsInSwappedOrderAreNamedOnEveryRank) {
     on_threads(calls_in_swapped_order_are_named_on_every_rank);
 }
+TEST(FailingObjects, FramesInSwappedOrderAreNamedOnEveryRank) {
+    on_threads(frames_in_swapped_order_are_named_on_every_rank);
+}
+TEST(FailingObjects, ARankThatChangesImagesAloneIsNamedOnEveryRank) {
+    on_threads(a_rank_that_changes_images_alone_is_named_on_every_rank);
+}
+TEST(FailingObjects, RanksThatRequestDifferentFramesAllNameThem) {
+    for (const bool all_change : {false, true}) {
+        for (const int ranks : {2, 3}) {
+            run_threads(ranks, [&](const Communicator& communicator) {
+                ranks_that_request_different_frames_all_name_them(communicator, all_change);
+            });
+        }
+    }
+}
+
 /// Returns what each rank's body throws, each of which ends by its exception.
 std::vector<std::string> thrown_by_ranks(int ranks,
                                          const std::function<void(const Communicator&)>& body) {

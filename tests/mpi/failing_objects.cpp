@@ -27,6 +27,21 @@ TEST(FailingObjectsOverMpi, AFailureDoesNotAffectCompletedCalls) {
 TEST(FailingObjectsOverMpi, CallsInSwappedOrderAreNamedOnEveryRank) {
     in_every_group(calls_in_swapped_order_are_named_on_every_rank);
 }
+TEST(FailingObjectsOverMpi, FramesInSwappedOrderAreNamedOnEveryRank) {
+    in_every_group(frames_in_swapped_order_are_named_on_every_rank);
+}
+TEST(FailingObjectsOverMpi, ARankThatChangesImagesAloneIsNamedOnEveryRank) {
+    in_every_group(a_rank_that_changes_images_alone_is_named_on_every_rank);
+}
+TEST(FailingObjectsOverMpi, RanksThatRequestDifferentFramesAllNameThem) {
+    for (const bool all_change : {false, true}) {
+        for (const int size : group_sizes) {
+            on_group(size, [&](const Communicator& communicator) {
+                ranks_that_request_different_frames_all_name_them(communicator, all_change);
+            });
+        }
+    }
+}
 TEST(FailingObjectsOverMpi, ObjectsMadeInSwappedOrderAreNamedOnEveryRank) {
     in_every_group(objects_made_in_swapped_order_are_named_on_every_rank);
 }

@@ -345,6 +345,108 @@ inline void calls_in_swapped_order_are_named_on_every_rank(const Communicator& c
     communicator.barrier();
 }
 
+/// A compositor of images that MPI does not send before their receiver waits, and in which every
+/// rank needs data of every other.
+class WaitingCompositor {
+  public:
+    static constexpr ImageShape shape{512, 512};
+
+    explicit WaitingCompositor(const Communicator& communicator)
+        : compositor(communicator, shape, 1, options()) {}
+    void call(const FrameOptions& frame = {}) { compositor.composite<RgbaF32>(image_, frame); }
+
+    Compositor compositor;
+
+  private:
+    static CompositeOptions options() {
+        CompositeOptions direct;
+        direct.algorithm = "direct-send";
+        return direct;
+    }
+
+    std::vector<RgbaF32> image_ = std::vector<RgbaF32>(static_cast<std::size_t>(shape.elements()),
+                                                       RgbaF32{0.1f, 0.2f, 0.3f, 0.5f});
+};
+
+/// The text of the InvalidTask that `calls` must throw.
+inline std::string told_of_order(const std::function<void()>& calls) {
+    try {
+        calls();
+        ADD_FAILURE() << "ranks called in different orders";
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "";
+}
+
+inline void frames_in_swapped_order_are_named_on_every_rank(const Communicator& communicator) {
+    if (communicator.size() == 1)
+        return;
+    const bool swaps = communicator.rank() == communicator.size() - 1;
+    WaitingCompositor first(communicator), second(communicator);
+    const std::string told = told_of_order([&] {
+        (swaps ? second : first).call();
+        (swaps ? first : second).call();
+    });
+    EXPECT_THAT(told, testing::HasSubstr("ranks make collective calls in different orders: rank "));
+    EXPECT_THAT(told, testing::ContainsRegex("in the Compositor .* in the Compositor "));
+    communicator.barrier();
+}
+
+/// While the others composite, which waits for it.
+inline void
+a_rank_that_changes_images_alone_is_named_on_every_rank(const Communicator& communicator) {
+    if (communicator.size() == 1)
+        return;
+    const int last = communicator.size() - 1;
+    using Change = std::function<void(Compositor&)>;
+    const Rectangle corner{0, 0, 1, 1};
+    for (const Change& change : {Change([](Compositor& images) {
+                                     images.resize({4, 4});
+                                 }),
+                                 Change([&](Compositor& images) {
+                                     images.set_drawn({&corner, 1});
+                                 })}) {
+        WaitingCompositor object(communicator);
+        object.call();
+        const std::string told = told_of_order([&] {
+            if (communicator.rank() == last)
+                change(object.compositor);
+            object.call();
+        });
+        EXPECT_THAT(told, testing::ContainsRegex("different orders: rank .* waits in a run of the "
+                                                 "Compositor .*rank " +
+                                                 std::to_string(last) + " waits in an"));
+        communicator.barrier();
+    }
+}
+
+/// All ranks tell each other the requests, and an exception destroys the compositor of each rank
+/// once it has been told. Ranks that have not changed their request have begun the frame.
+inline void ranks_that_request_different_frames_all_name_them(const Communicator& communicator,
+                                                              bool all_change) {
+    if (communicator.size() == 1)
+        return;
+    const int rank = communicator.rank(), last = communicator.size() - 1;
+    std::string told;
+    try {
+        WaitingCompositor object(communicator);
+        object.call();
+        if (rank == last)
+            object.call({.background = RgbaF32{1, 0, 0, 1}});
+        else if (all_change)
+            object.call({.background = RgbaF32{0, 0, 0, 1}});
+        else
+            object.call();
+        ADD_FAILURE() << "ranks requested different frames";
+    } catch (const std::exception& error) {
+        told = error.what();
+    }
+    EXPECT_THAT(told, testing::StartsWith("ranks request different frames: rank 0: "));
+    EXPECT_THAT(told, testing::HasSubstr("background 1,0,0,1"));
+    communicator.barrier();
+}
+
 inline void
 objects_made_in_swapped_order_are_named_on_every_rank(const Communicator& communicator) {
     if (communicator.size() == 1)

@@ -195,6 +195,8 @@ class MpiTransport : public Transport, public Scoping {
     std::shared_ptr<Transport> make_scope(const std::string& what, RunsOf runs) override;
     void fail(const std::string& text) override { calls_->fail(text); }
     void look() override { calls_->look(); }
+    void begin_run() override { calls_->begin_run(); }
+    void end_run() override { calls_->end(); }
 
     std::shared_ptr<Transport> split(int color, int key) override {
         barrier(); // MPI has no non-blocking split: the barrier makes all ranks enter it together

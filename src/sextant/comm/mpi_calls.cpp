@@ -159,10 +159,14 @@ struct MpiCalls::Family {
     std::map<int, Waiting> waiting; // by rank
     Clock::duration patience = first_patience;
 
-    std::vector<Count> counts() const {
+    /// Of the users that have ended, and of those whose last call the given thread made: other
+    /// threads of the rank need not wait for it.
+    std::vector<Count> counts(const void* thread) const {
         std::vector<Count> all(ended.begin(), ended.end());
-        for (const auto& [number, calls] : users)
-            all.push_back({number, calls->by_all()});
+        for (const auto& [number, calls] : users) {
+            if (calls->caller_.load(std::memory_order_relaxed) == thread)
+                all.push_back({number, calls->by_all()});
+        }
         return all;
     }
     void send(const Head& head, std::span<const std::byte> rest) const {
@@ -224,6 +228,18 @@ void MpiCalls::add_dependant(const std::shared_ptr<MpiCalls>& calls) {
     const std::lock_guard lock(family_->root->mutex);
     std::erase_if(dependants_, [](const auto& dependant) { return dependant.expired(); });
     dependants_.push_back(calls);
+}
+
+void MpiCalls::count(Kind kind, Bytes bytes) {
+    static thread_local char thread = 0; // its address differs between threads
+    is_by_all_ = kind != Kind::run || runs_ == RunsOf::all_ranks;
+    caller_.store(&thread, std::memory_order_relaxed);
+    begun_.store(call_after(begun_.load(std::memory_order_relaxed), is_by_all_),
+                 std::memory_order_relaxed);
+    kind_ = kind;
+    bytes_ = bytes;
+    under_way_ = true;
+    waits_ = false;
 }
 
 void MpiCalls::look() {
@@ -316,20 +332,21 @@ void MpiCalls::fail(const std::string& text) {
 /// Waits get longer, so that the notices that a busy rank never receives stay few.
 void MpiCalls::tell_waiting() {
     family_->patience = std::min<Clock::duration>(2 * family_->patience, most_patience);
-    const std::vector<Count> counts = family_->counts();
+    const std::vector<Count> counts = family_->counts(caller_);
     family_->send(head(Head::What::wait, number_, begun()), std::as_bytes(std::span(counts)));
 }
 
 /// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
 /// all ranks made their calls in one order, the rank whose call is later would have begun the
-/// other's. Only calls that all ranks make are compared: a rank may leave out an exchange of some
-/// ranks. A rank that has failed may leave out calls.
+/// other's. Only calls that all ranks make are compared, and only if the same thread of a rank
+/// makes both: a rank may leave out an exchange of some ranks, and threads need not wait for each
+/// other. A rank that has failed may leave out calls.
 void MpiCalls::check_order() {
     const auto begun_in = [](const std::vector<Count>& counts, int number) {
         const auto found = std::ranges::find(counts, number, &Count::number);
         return found == counts.end() ? std::int64_t{-1} : found->begun;
     };
-    const std::vector<Count> own = family_->counts();
+    const std::vector<Count> own = family_->counts(caller_);
     for (const auto& [rank, other] : family_->waiting) {
         const Head& head = other.head;
         if (failed_ || family_->failed.contains(head.number))
@@ -351,22 +368,27 @@ MpiCalls::Head MpiCalls::head(int what, int number, std::int64_t calls) const {
     return {what, family_->key, number, calls, family_->rank, kind_, bytes_};
 }
 
-std::string MpiCalls::text_of(int rank, int number, Kind kind, Bytes bytes) const {
+/// `says_call`: both ranks call the same object.
+std::string MpiCalls::text_of(int rank, int number, Kind kind, Bytes bytes, bool says_call) const {
     const auto user = family_->users.find(number);
     const std::string name =
         user != family_->users.end() ? user->second->what_ : family_->ended_names[number];
-    if (number > 0)
-        return fmt::format("rank {} waits in the {} (object {})", rank, name, number);
-    return fmt::format("rank {} waits in {} of the communicator", rank,
+    const std::string object =
+        number > 0 ? fmt::format("the {} (object {})", name, number) : "the communicator";
+    if (number > 0 && !says_call)
+        return fmt::format("rank {} waits in {}", rank, object);
+    return fmt::format("rank {} waits in {} of {}", rank,
                        kind == Kind::run       ? "a run"
                        : kind == Kind::barrier ? "a barrier"
-                                               : fmt::format("an all-gather of {} bytes", bytes));
+                                               : fmt::format("an all-gather of {} bytes", bytes),
+                       object);
 }
 
 void MpiCalls::fail_order(const Waiting& other) {
-    const std::string own = text_of(family_->rank, number_, kind_, bytes_),
-                      its =
-                          text_of(other.rank, other.head.number, other.head.kind, other.head.bytes);
+    const bool same = other.head.number == number_;
+    const std::string own = text_of(family_->rank, number_, kind_, bytes_, same),
+                      its = text_of(other.rank, other.head.number, other.head.kind,
+                                    other.head.bytes, same);
     const bool first = family_->rank < other.rank;
     const std::string text = fmt::format("ranks make collective calls in different orders: {}; {}",
                                          first ? own : its, first ? its : own);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
@@ -53,13 +54,20 @@ class MpiCalls {
 
     /// Begins a call. Throws as `look`, but only if a failure is known already.
     void begin(Kind kind, Bytes bytes = 0) {
-        is_by_all_ = kind != Kind::run || runs_ == RunsOf::all_ranks;
-        begun_.store(call_after(begun_.load(std::memory_order_relaxed), is_by_all_),
-                     std::memory_order_relaxed);
-        kind_ = kind;
-        bytes_ = bytes;
-        under_way_ = true;
-        waits_ = false;
+        count(kind, bytes);
+        if (failed_.load(std::memory_order_relaxed))
+            look();
+    }
+    /// See Scoping::begin_run. Throws nothing.
+    void begin_run() {
+        run_counted_ = runs_ == RunsOf::all_ranks;
+        if (run_counted_)
+            count(Kind::run, 0);
+    }
+    /// The same as `begin` for the exchange of a run that begin_run() may have counted.
+    void begin_exchange() {
+        if (!std::exchange(run_counted_, false))
+            count(Kind::run, 0);
         if (failed_.load(std::memory_order_relaxed))
             look();
     }
@@ -88,6 +96,7 @@ class MpiCalls {
     struct Head;
     struct Waiting;
 
+    void count(Kind kind, Bytes bytes);
     std::int64_t begun() const { return begun_.load(std::memory_order_relaxed); }
     std::int64_t by_all() const { return calls_by_all(begun()); }
     void take_early();
@@ -98,7 +107,7 @@ class MpiCalls {
     void tell_waiting();
     void check_order();
     Head head(int what, int number, std::int64_t calls) const;
-    std::string text_of(int rank, int number, Kind kind, Bytes bytes) const;
+    std::string text_of(int rank, int number, Kind kind, Bytes bytes, bool says_call) const;
     void fail_order(const Waiting& other);
 
     std::uint64_t key() const;
@@ -108,10 +117,12 @@ class MpiCalls {
     const std::string what_;
     int number_ = 0; ///< of the object; 0: the communicator itself
     const RunsOf runs_ = RunsOf::some_ranks;
-    std::atomic<std::int64_t> begun_{0}; ///< the last call (call_after)
-    bool is_by_all_ = false;             ///< all ranks make it
+    std::atomic<std::int64_t> begun_{0};       ///< the last call (call_after)
+    std::atomic<const void*> caller_{nullptr}; ///< the thread that made it
+    bool is_by_all_ = false;                   ///< all ranks make it
     Kind kind_ = Kind::run;
     Bytes bytes_ = 0;
+    bool run_counted_ = false; ///< the next exchange is that of a run that is counted already
     bool under_way_ = false, waits_ = false, told_ = false;
     Clock::time_point waits_since_, failed_since_;
     std::atomic<bool> failed_{false};

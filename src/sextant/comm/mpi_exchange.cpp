@@ -151,7 +151,7 @@ class MpiExchange : public Exchange {
 
     /// A rank that only sends may never wait, so it looks here.
     void begin() override {
-        calls_->begin(MpiCalls::Kind::run);
+        calls_->begin_exchange();
         if (!receives_ && !messages_.empty())
             calls_->look();
     }

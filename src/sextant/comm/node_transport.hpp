@@ -108,6 +108,14 @@ class NodeTransport : public Transport, public Scoping {
         if (Scoping* const scoping = scoping_of(messages_))
             scoping->look();
     }
+    void begin_run() override {
+        if (Scoping* const scoping = scoping_of(messages_))
+            scoping->begin_run();
+    }
+    void end_run() override {
+        if (Scoping* const scoping = scoping_of(messages_))
+            scoping->end_run();
+    }
 
   private:
     const Communicator messages_;

@@ -17,6 +17,18 @@ namespace sextant {
 
 namespace {
 
+/// True for the error of ranks that wait in different calls; an operator's error is not thrown
+/// before the end of a run.
+bool is_wrong_order(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const InvalidTask&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
 std::vector<int> peers_of(const Program& program) {
     std::vector<int> peers;
     for (const Step& step : program.steps)
@@ -203,6 +215,8 @@ void Execution::Runner::start_failed(std::exception_ptr failure) {
 void Execution::Runner::open_or_wait(std::exception_ptr failure) {
     outcome_ = nullptr;
     failure_ = std::move(failure);
+    if (Scoping* const scoping = scoping_of(communicator_))
+        scoping->begin_run();
     if (comparison_ && !receives_ && !comparison_->closed())
         comparison_->check();
     opening_ = comparison_ && comparison_->closed();
@@ -266,10 +280,12 @@ void Execution::Runner::fail(std::exception_ptr failure) {
     if (std::exchange(opening_, false)) { // this rank's run has not begun
         if (exchange_ && comparison_ && comparison_->spoiled())
             exchange_->leave(); // messages of the previous run may be in transit
+        if (comparison_ && !comparison_->agreed())
+            end_run();
         return;
     }
     try {
-        if (comparison_)
+        if (comparison_ && !is_wrong_order(outcome_)) // else other ranks may never compare
             comparison_->settle();
     } catch (...) { // every rank throws the same error
         outcome_ = std::current_exception();
@@ -277,6 +293,7 @@ void Execution::Runner::fail(std::exception_ptr failure) {
     tracer_.end();
     if (comparison_ && comparison_->spoiled()) { // every rank leaves the run by itself
         exchange_->leave();
+        end_run();
     } else {
         tell_failed(outcome_);
         exchange_->abandon();
@@ -287,6 +304,11 @@ void Execution::Runner::fail(std::exception_ptr failure) {
 void Execution::Runner::look() {
     if (Scoping* const scoping = scoping_of(communicator_))
         scoping->look();
+}
+
+void Execution::Runner::end_run() {
+    if (Scoping* const scoping = scoping_of(communicator_))
+        scoping->end_run();
 }
 
 /// Tells the other ranks, unless they know the failure because another rank told it.
@@ -426,6 +448,7 @@ bool Execution::Runner::combine_some() {
 
 void Execution::Runner::end() {
     exchange_->end();
+    end_run();
     over_ = true;
     tracer_.end();
     if (failure_) {

@@ -52,6 +52,7 @@ class Execution::Runner {
     void wait_for_opening();
     void fail(std::exception_ptr failure);
     void look();
+    void end_run();
     void tell_failed(const std::exception_ptr& failure);
     void go_through();
     bool take_turn();

@@ -56,6 +56,14 @@ class LaterTransport : public Transport, public Scoping {
         if (Scoping* const scoping = scoping_of(now()))
             scoping->look();
     }
+    void begin_run() override {
+        if (Scoping* const scoping = scoping_of(now()))
+            scoping->begin_run();
+    }
+    void end_run() override {
+        if (Scoping* const scoping = scoping_of(now()))
+            scoping->end_run();
+    }
 
   private:
     const Communicator& made() {

@@ -67,6 +67,11 @@ class Scoping {
     /// Called while this rank waits. Throws PeerFailed if a rank has failed, and InvalidTask if
     /// ranks wait for each other in different calls.
     virtual void look() = 0;
+    /// Begins a run, also if it is held back before its exchange begins, so that all ranks count
+    /// runs in the order in which they request them. Only counts in scopes of RunsOf::all_ranks.
+    virtual void begin_run() = 0;
+    /// Ends a run, also if all ranks give it up by the same error.
+    virtual void end_run() = 0;
 };
 
 /// Throws AgreedFailure with the same text on every rank: rank 0 makes one object, `other` another

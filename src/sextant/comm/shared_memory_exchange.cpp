@@ -104,6 +104,7 @@ void LoanExchange::begin() {
     if (!numbered_)
         number_all();
     neighbours_.enter_run();
+    runs_ = true;
     for (Receive& receive : receives_)
         receive.started = receive.offered = receive.held = false;
     std::fill(sends_.begin(), sends_.end(), Send{});

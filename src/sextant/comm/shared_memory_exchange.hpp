@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace sextant {
@@ -86,9 +87,19 @@ class LoanExchange : public Exchange {
     void address(int message, int peer, int tag) override;
 
     void begin() override;
-    void end() override { neighbours_.leave_run(); }
-    void abandon() override { neighbours_.abandon_run(); }
-    void leave() override { neighbours_.leave_with_all(); }
+    void end() override {
+        runs_ = false;
+        neighbours_.leave_run();
+    }
+    void abandon() override {
+        runs_ = false;
+        neighbours_.abandon_run();
+    }
+    /// A rank whose run was held back has none to leave.
+    void leave() override {
+        if (std::exchange(runs_, false))
+            neighbours_.leave_with_all();
+    }
     void start(int m) override;
     void start_short(int m, Bytes bytes) override { offer(m, Note::Kind::offer, bytes); }
     void start_empty(int m) override { offer(m, Note::Kind::offer, 0); }
@@ -162,6 +173,7 @@ class LoanExchange : public Exchange {
     std::vector<Known> known_receives_;    // sorted
     std::vector<Known> known_sends_;       // sorted
     std::vector<int> peers_;               // neighbours that exchange messages with this rank
+    bool runs_ = false;                    // a run has begun on this rank
     bool numbered_ = false;                // false if a peer or tag has changed
     std::vector<std::size_t> first_piece_; // indexed by message
     Memory lists_;                         // pieces of all messages

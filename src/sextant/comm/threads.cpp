@@ -35,6 +35,12 @@ namespace {
 /// lines in pairs.
 constexpr std::size_t apart = 128;
 
+/// Differs between threads.
+const void* this_thread() {
+    static thread_local char place = 0;
+    return &place;
+}
+
 /// A lock that is held for a few instructions at a time. A waiting thread does not sleep: that
 /// would take longer than the lock is held.
 class SpinLock {
@@ -75,14 +81,19 @@ class alignas(apart) Inbox {
 };
 
 /// A collective call, to tell those that differ.
-enum class Call : std::uint8_t { barrier, all_gather };
+enum class Call : std::uint8_t { barrier, all_gather, run };
 
 /// The collective calls that a rank has begun in a group.
 struct alignas(apart) CallCount {
     std::atomic<std::int64_t> begun{0}; ///< the last one (call_after)
+    /// The number of calls that all ranks make, times 4, plus the Call that is the last of them.
+    std::atomic<std::int64_t> last_by_all{0};
+    std::atomic<const void*> caller{nullptr}; ///< the thread that made the last one
     /// In the base of scopes: the scope number of the rank's last call that all ranks make.
     std::atomic<std::uint32_t> last{0};
-    bool under_way = false; // used by the rank only
+    // used by the rank only
+    bool under_way = false;
+    bool run_counted = false; ///< the next exchange is that of a run that is counted already
 };
 
 /// The state shared by the ranks of a group.
@@ -119,14 +130,21 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     /// The same for calls of this group and its subgroups that a rank has not completed.
     void fail(int rank, const std::string& text);
 
-    void begin_call(int rank, bool by_all);
+    void begin_call(int rank, Call call, bool by_all);
+    void begin_run(int rank) {
+        if (!all_ranks_run())
+            return;
+        begin_call(rank, Call::run, true);
+        calls_of(rank).run_counted = true;
+    }
     void end_call(int rank) { calls_of(rank).under_way = false; }
 
     /// Makes the group of all ranks of this one a scope of it.
     void become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what,
                       RunsOf runs);
     bool all_ranks_run() const { return runs_ == RunsOf::all_ranks; }
-    /// Throws InvalidTask if a rank waits in another scope for this one, and this one for it.
+    /// Throws InvalidTask if a rank waits in another scope for this one, and this one for it, or
+    /// if a rank waits in another call of this scope.
     void check_order(int rank);
 
     /// Marks a rank as done with this group and its subgroups: ranks that wait for it throw
@@ -168,7 +186,9 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     const CallCount& calls_of(int rank) const { return calls_[static_cast<std::size_t>(rank)]; }
     ThreadGroup& base() { return base_ ? *base_ : *this; }
     std::shared_ptr<ThreadGroup> scope(int number);
-    std::string text_of(int rank) const;
+    std::string name() const;
+    void throw_wrong_order(ThreadGroup& group, int rank, int other, const std::string& mine,
+                           const std::string& theirs);
 
     /// Each rank runs its part under the lock, then waits until all ranks have done so. They must
     /// make the same call, with `bytes` from each rank.
@@ -234,7 +254,13 @@ class ThreadTransport : public Transport, public Scoping, private Neighbourhood 
 
     std::shared_ptr<Transport> make_scope(const std::string& what, RunsOf runs) override;
     void fail(const std::string& text) override { group_->fail(rank_, text); }
-    void look() override { group_->check(rank_); }
+    void look() override {
+        group_->check(rank_);
+        if (group_->all_ranks_run())
+            group_->check_order(rank_);
+    }
+    void begin_run() override { group_->begin_run(rank_); }
+    void end_run() override { group_->end_call(rank_); }
 
   private:
     int own_rank() const override { return rank_; }
@@ -498,13 +524,17 @@ void ThreadGroup::fail(int rank, const std::string& text) {
     cancel(rank, text, own.begun.load() - (own.under_way ? 1 : 0));
 }
 
-void ThreadGroup::begin_call(int rank, bool by_all) {
+void ThreadGroup::begin_call(int rank, Call call, bool by_all) {
     CallCount& own = calls_of(rank);
+    const std::int64_t next = call_after(own.begun.load(std::memory_order_relaxed), by_all);
     own.under_way = true;
-    own.begun.store(call_after(own.begun.load(std::memory_order_relaxed), by_all),
-                    std::memory_order_release);
-    if (by_all)
-        base().calls_of(rank).last.store(number_, std::memory_order_release);
+    own.caller.store(this_thread(), std::memory_order_relaxed);
+    own.begun.store(next, std::memory_order_release);
+    if (!by_all)
+        return;
+    own.last_by_all.store(4 * calls_by_all(next) + static_cast<int>(call),
+                          std::memory_order_release);
+    base().calls_of(rank).last.store(number_, std::memory_order_release);
 }
 
 void ThreadGroup::become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what,
@@ -528,40 +558,69 @@ std::shared_ptr<ThreadGroup> ThreadGroup::scope(int number) {
     return found == scopes_.end() ? nullptr : found->second.lock();
 }
 
-std::string ThreadGroup::text_of(int rank) const {
-    const std::string name = number_ == 0 ? what_ : fmt::format("{} (object {})", what_, number_);
-    return fmt::format("rank {} waits in the {}", rank, name);
+std::string ThreadGroup::name() const {
+    return number_ == 0 ? what_ : fmt::format("{} (object {})", what_, number_);
+}
+
+/// `mine` and `theirs`: where the two ranks wait. The call of this group and that of `group`, in
+/// which `other` waits, end on all ranks.
+void ThreadGroup::throw_wrong_order(ThreadGroup& group, int rank, int other,
+                                    const std::string& mine, const std::string& theirs) {
+    {
+        // A rank that has been told may already wait elsewhere.
+        const std::lock_guard one_at_a_time(base().order_mutex_);
+        if (group.cancelled_ || cancelled_)
+            return;
+        const std::string own = fmt::format("rank {} waits in {}", rank, mine),
+                          its = fmt::format("rank {} waits in {}", other, theirs);
+        const std::string text =
+            fmt::format("ranks make collective calls in different orders: {}; {}",
+                        rank < other ? own : its, rank < other ? its : own);
+        if (&group != this)
+            group.cancel(rank, text, group.calls_of(other).begun.load() - 1, true);
+        cancel(rank, text, calls_of(rank).begun.load() - 1, true);
+    }
+    check(rank);
 }
 
 /// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
 /// all ranks made their calls in one order, the rank whose call is later would have begun the
-/// other's. Only calls that all ranks make are compared: a rank may leave out an exchange of some
-/// ranks. A rank that has failed may leave out calls. The rank that waits last finds this, because
+/// other's. Only calls that all ranks make are compared, and only if the same thread of a rank
+/// makes both: a rank may leave out an exchange of some ranks, and threads need not wait for each
+/// other. A rank that has failed may leave out calls. The rank that waits last finds this, because
 /// ranks publish their calls before.
 void ThreadGroup::check_order(int rank) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    const std::int64_t own = calls_by_all(calls_of(rank).begun.load());
+    const CallCount& mine = calls_of(rank);
+    const std::int64_t own = calls_by_all(mine.begun.load());
+    const auto call_in = [](std::int64_t last) { return static_cast<Call>(last % 4); };
+    const auto text_of = [&](Call call) {
+        return fmt::format("{} of the {}",
+                           call == Call::run       ? "a run"
+                           : call == Call::barrier ? "a barrier"
+                                                   : "an all-gather",
+                           name());
+    };
     for (int other = 0; other < size_; ++other) {
+        const CallCount& its_here = calls_of(other);
+        const Call call = call_in(mine.last_by_all.load());
+        const std::int64_t last = its_here.last_by_all.load(std::memory_order_acquire);
+        const bool one_runs =
+            call != call_in(last) && (call == Call::run || call_in(last) == Call::run);
+        if (last / 4 == own && one_runs && !cancelled_)
+            throw_wrong_order(*this, rank, other, text_of(call), text_of(call_in(last)));
         const std::uint32_t number = base().calls_of(other).last.load(std::memory_order_acquire);
         const std::shared_ptr<ThreadGroup> group =
             number == number_ ? nullptr : base().scope(static_cast<int>(number));
         if (!group || group->cancelled_ || cancelled_)
             continue;
-        const std::int64_t its = calls_by_all(group->calls_of(other).begun.load()),
-                           here = calls_by_all(group->calls_of(rank).begun.load());
-        if (here >= its || calls_by_all(calls_of(other).begun.load()) >= own)
-            continue;
-        // A rank that has been told may already wait elsewhere.
-        const std::lock_guard one_at_a_time(base().order_mutex_);
-        if (group->cancelled_ || cancelled_)
-            continue;
-        const std::string mine = text_of(rank), theirs = group->text_of(other);
-        const std::string text =
-            fmt::format("ranks make collective calls in different orders: {}; {}",
-                        rank < other ? mine : theirs, rank < other ? theirs : mine);
-        group->cancel(rank, text, group->calls_of(other).begun.load() - 1, true);
-        cancel(rank, text, calls_of(rank).begun.load() - 1, true);
-        check(rank);
+        const CallCount &its = group->calls_of(other), &here = group->calls_of(rank);
+        const std::int64_t its_calls = calls_by_all(its.begun.load(std::memory_order_acquire));
+        const bool one_thread =
+            here.caller.load() == mine.caller.load() && its.caller.load() == its_here.caller.load();
+        if (calls_by_all(here.begun.load()) < its_calls &&
+            calls_by_all(its_here.begun.load()) < own && one_thread)
+            throw_wrong_order(*group, rank, other, "the " + name(), "the " + group->name());
     }
 }
 
@@ -666,7 +725,7 @@ void ThreadGroup::all_gather(int rank, std::span<const std::byte> own, std::span
     if (own.size() * static_cast<std::size_t>(size_) != all.size()) {
         throw std::logic_error("all_gather: sizes differ");
     }
-    begin_call(rank, true);
+    begin_call(rank, Call::all_gather, true);
     meet(rank, Call::all_gather, own.size(), [&] {
         gathered_.resize(all.size());
         std::copy(own.begin(), own.end(),
@@ -678,13 +737,14 @@ void ThreadGroup::all_gather(int rank, std::span<const std::byte> own, std::span
 }
 
 void ThreadGroup::barrier(int rank) {
-    begin_call(rank, true);
+    begin_call(rank, Call::barrier, true);
     meet(rank, Call::barrier, 0, [] {});
     end_call(rank);
 }
 
 void ThreadGroup::enter_run(int rank) {
-    begin_call(rank, all_ranks_run());
+    if (!std::exchange(calls_of(rank).run_counted, false))
+        begin_call(rank, Call::run, all_ranks_run());
     running_.fetch_add(1);
     if (!cancelled_)
         return;

@@ -33,7 +33,7 @@ Operator operator_of(const CompositeOptions& options) {
 
 CompositorRun::CompositorRun(Communicator communicator, ImageShape shape, int layers,
                              CompositeOptions options)
-    : communicator_(scope_of(communicator, "Compositor")),
+    : communicator_(scope_of(communicator, "Compositor", RunsOf::all_ranks)),
       options_(std::move(options)),
       shape_(shape),
       rank_(communicator_.rank()),

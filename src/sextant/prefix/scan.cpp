@@ -154,7 +154,7 @@ void check_commutes(const Operator& op, std::span<const std::byte> values, Eleme
 } // namespace
 
 Scan::Scan(Communicator communicator, Elements values, Operator op, const ScanOptions& options)
-    : communicator_(scope_of(communicator, "Scan")),
+    : communicator_(scope_of(communicator, "Scan", RunsOf::all_ranks)),
       values_(values),
       operator_(std::move(op)),
       commutative_samples_(operator_.commutative ? options.commutative_samples : 0) {

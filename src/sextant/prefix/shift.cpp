@@ -32,7 +32,9 @@ Operator only_moved(Bytes size) {
 } // namespace
 
 Shift::Shift(Communicator communicator, Elements values, Bytes size)
-    : communicator_(scope_of(communicator, "Shift")), values_(values), size_(size) {
+    : communicator_(scope_of(communicator, "Shift", RunsOf::all_ranks)),
+      values_(values),
+      size_(size) {
     const std::vector<Declaration> all = communicator_.all_gather(Declaration{values, size});
     agree(communicator_, [&] {
         scan::Series series;
