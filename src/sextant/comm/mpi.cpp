@@ -269,7 +269,7 @@ std::shared_ptr<Transport> MpiTransport::make_scope(const std::string& what, Run
         std::uint64_t name;
         DuplicatePool::Mask free;
     };
-    const Declared own{std::hash<std::string>()(what), pool_->free()};
+    const Declared own{hash_of_kind(what), pool_->free()};
     std::vector<Declared> all(static_cast<std::size_t>(size_));
     all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
     DuplicatePool::Mask free = ~DuplicatePool::Mask{0};

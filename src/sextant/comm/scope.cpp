@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -78,6 +79,10 @@ class LaterTransport : public Transport, public Scoping {
 };
 
 } // namespace
+
+std::uint64_t hash_of_kind(const std::string& what) {
+    return std::hash<std::string>()(what.substr(0, what.find(',')));
+}
 
 void throw_different_names(Transport& transport, const std::string& own, int other) {
     constexpr std::size_t room = 100;

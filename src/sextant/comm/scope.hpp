@@ -45,7 +45,10 @@ constexpr std::int64_t calls_by_all(std::int64_t call) {
 /// objects of a communicator in different orders throw InvalidTask, which names two of them and
 /// what they call.
 ///
-/// Input     the name of the object in errors, the same on all ranks; else all throw AgreedFailure.
+/// Input     the name of the object in errors. Up to the first comma, it must be the same on all
+///           ranks; else all throw AgreedFailure. Must be the first collective call that the object
+///           makes on the communicator, so that ranks that make different objects tell each other:
+///           MPI ends the program if ranks gather different numbers of bytes.
 /// Collective.
 /// Cost      an all-gather of two integers; over MPI also a duplicate of the communicator, unless
 ///           that of an object that has ended on all ranks is free.
@@ -73,6 +76,9 @@ class Scoping {
     /// Ends a run, also if all ranks give it up by the same error.
     virtual void end_run() = 0;
 };
+
+/// A number for the name of an object up to the first comma.
+std::uint64_t hash_of_kind(const std::string& what);
 
 /// Throws AgreedFailure with the same text on every rank: rank 0 makes one object, `other` another
 /// one. Collective.

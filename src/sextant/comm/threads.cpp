@@ -431,7 +431,7 @@ std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
 }
 
 std::shared_ptr<Transport> ThreadTransport::make_scope(const std::string& what, RunsOf runs) {
-    const std::uint64_t own = std::hash<std::string>()(what);
+    const std::uint64_t own = hash_of_kind(what);
     std::vector<std::uint64_t> all(static_cast<std::size_t>(size()));
     all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
     const auto other =

@@ -445,9 +445,9 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
     std::string op(combines(task.kind) && task.op ? task.op->name : "none");
     task.element_size = operator_.element.size;
     const Record record = record_of(task, op, options);
-    require_same(communicator_, record);
     communicator_ =
         scope_of(communicator_, fmt::format("Collective, {}", name(task.kind)), RunsOf::all_ranks);
+    require_same(communicator_, record);
     agree(communicator_, [&] {
         record.check();
         check(task, options, ranks);
