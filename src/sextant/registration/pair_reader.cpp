@@ -114,10 +114,8 @@ UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {
         means.push_back(frame.mean);
         least.push_back(frame.least);
     }
-    if (!means.empty()) {
+    if (!means.empty() && median(least) > -median(means))
         usual.mean = median(means);
-        usual.least = median(least);
-    }
     return usual;
 }
 
@@ -127,8 +125,7 @@ std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
         return fmt::format("{} of {} samples are gaps", frame.gaps, frame.samples);
     if (frame.least == frame.largest)
         return fmt::format("every sample is {:g}", frame.least);
-    const bool are_intensities = usual.mean > 0 && usual.least > -usual.mean;
-    if (are_intensities && frame.mean < limits.least_brightness * usual.mean)
+    if (usual.mean > 0 && frame.mean < limits.least_brightness * usual.mean)
         return fmt::format("the mean is {:.4g}, but {:.4g} in the other frames", frame.mean,
                            usual.mean);
     return "";

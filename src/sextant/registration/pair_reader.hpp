@@ -32,8 +32,9 @@ bool same_samples(const FrameStatistics& a, const FrameStatistics& b);
 
 /// Typical statistics of a series' frames.
 struct UsualStatistics {
-    double mean = 0;  ///< median of the frames' means
-    double least = 0; ///< median of the frames' least samples
+    /// Median of the frames' means; 0 if samples are differences, of which negative ones reach as
+    /// far from 0 as the mean.
+    double mean = 0;
 };
 
 UsualStatistics usual_statistics(std::span<const FrameStatistics> frames);
@@ -41,7 +42,7 @@ UsualStatistics usual_statistics(std::span<const FrameStatistics> frames);
 /// Limits beyond which a frame is left out.
 struct FrameLimits {
     /// Least mean, as a fraction of the usual mean. A darker frame was probably taken with the beam
-    /// off. No limit if samples are no intensities: negative ones reach as far from 0 as the mean.
+    /// off. No limit if samples are differences.
     double least_brightness = .05;
     double most_gaps = .75; ///< largest fraction of samples that are gaps (for example masked)
     Reserved<> reserved = {};
