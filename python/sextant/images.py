@@ -691,8 +691,7 @@ def features(image: Any, features: Union[str, Sequence[str], None] = None, *, si
         names = None if features is None else (
             [features] if isinstance(features, str) else list(features))
     filtered = _filter(image, sigma, out, frame, channel_axis, comm, ranks, progress, copy,
-                       {**options, "derivatives": names},
-                       "features")
+                       {**options, "derivatives": names}, "features")
     return {} if filtered.planes is None else dict(filtered)
 
 

@@ -526,8 +526,8 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         Type of the result, integers or floating-point numbers of up to 64 bits. Default with
         `axes`, `sum` or a `by` other than bilinear: the type of the data, or uint8 for booleans;
         for splats and sums, float32 (float64 for float64 data and integers of 32 or 64 bits), or
-        uint64 or int64 for sums of shifted integers. Samples beyond the range of integers are clamped, and counted in a
-        warning.
+        uint64 or int64 for sums of shifted integers. Samples beyond the range of integers are
+        clamped, and counted in a warning.
     memory : str, optional
         Memory limit for blocks of the data, such as ``"512M"``. Default: 1 GiB.
     progress : callable or True, optional
@@ -539,9 +539,9 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     -------
     ndarray
         Aligned frames (float32, or float64 if the samples are float64 or integers of 32 or 64 bits;
-        NaN outside the data), one aligned image, or points. With `axes`,
-        `dtype` or a `by` other than bilinear: the aligned array, in which frames that were left
-        out have no data. With `sum`: a tuple of the sum and an image of the number of frames per pixel. `out`, if given,
+        NaN outside the data), one aligned image, or points. With `axes`, `dtype` or a `by` other
+        than bilinear: the aligned array, in which frames that were left out have no data. With
+        `sum`: a tuple of the sum and an image of the number of frames per pixel. `out`, if given,
         is returned in place of a new array.
 
     Examples

@@ -23,9 +23,9 @@ Shading shading_of(const Pyramid& frame);
 struct TwoFrames {
     std::size_t first, second;
 };
-/// Pairs of frames whose shading differs by so much that registrations would follow it, if it
-/// belongs to the detector and not to the specimen: for each coefficient at most one pair, of
-/// frames that differ more than eight tenths of all frames. Empty if the shading hardly changes.
+/// Pairs of frames whose shading differs by so much that registrations would follow it, unless it
+/// differs only because the specimen moved (shading_changes). At most one pair for each
+/// coefficient: the frames a tenth from either end, in the order of its values.
 std::vector<TwoFrames> frames_of_other_shading(std::span<const Shading> frames);
 
 /// True if the shading of two frames differs as much where they show the same part of the
