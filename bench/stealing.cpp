@@ -18,10 +18,10 @@
 // that joins the same two neighbours. The variation of these times is stated as the ratio of their
 // 95th and 5th percentile. Motions are compared with those of one thread: the largest RMS distance
 // in pixels and, with `reproducible`, bits.
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_field.hpp"
-#include "sextant/core/memory_frames.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/registration/field_series.hpp"

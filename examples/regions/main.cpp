@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Finds regions of similar brightness in an image and lists the largest ones.
+#include "sextant/array/row_source.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
 #include <algorithm>

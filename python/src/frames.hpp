@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/frame_source.hpp"
-#include "sextant/core/row_source.hpp"
+#include "sextant/array/frame_source.hpp"
+#include "sextant/array/row_source.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 
 #include <cstdint>

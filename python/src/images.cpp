@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/tile_lists.hpp"
-#include "sextant/core/sample_offset.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/distributed/filter_configurations.hpp"

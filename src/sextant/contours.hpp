@@ -6,9 +6,9 @@
 #error "sextant/contours.hpp needs C++20: compile with -std=c++20"
 #else
 
+#include "sextant/array/row_source.hpp"
 #include "sextant/communicator.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/contour_merging.hpp"
 #include "sextant/distributed/contour_tracing.hpp"

@@ -7,11 +7,11 @@
 #error "sextant/filter.hpp needs C++20: compile with -std=c++20"
 #else
 
+#include "sextant/array/memory_frames.hpp"
+#include "sextant/array/plane_sink.hpp" // PlaneSink
+#include "sextant/array/row_source.hpp"
 #include "sextant/communicator.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/memory_frames.hpp"
-#include "sextant/core/row_source.hpp"
-#include "sextant/core/scratch_file.hpp" // PlaneSink
 #include "sextant/distributed/filter_plan.hpp"
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/tiled_image.hpp"

@@ -6,7 +6,7 @@
 #error "sextant/format.hpp needs C++20: compile with -std=c++20"
 #else
 
-#include "sextant/core/frame_source.hpp"
+#include "sextant/array/frame_source.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"

@@ -7,9 +7,9 @@
 #error "sextant/label.hpp needs C++20: compile with -std=c++20"
 #else
 
+#include "sextant/array/row_source.hpp"
 #include "sextant/communicator.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/distributed/components.hpp"
 #include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"

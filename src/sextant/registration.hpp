@@ -7,10 +7,10 @@
 #error "sextant/registration.hpp needs C++20: compile with -std=c++20"
 #else
 
+#include "sextant/array/frame_source.hpp"
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/communicator.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/core/memory_frames.hpp"
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/division.hpp"
 #include "sextant/registration/nonrigid.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filters on files of every format, in windows smaller than the image.
+#include "sextant/array/plane_sink.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/scratch_file.hpp"
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/format/frame_catalogue.hpp"

@@ -2,7 +2,6 @@
 #include "sextant/core/grid.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/memory_frames.hpp"
 
 #include <array>
 
@@ -49,18 +48,6 @@ TEST(Grid, of_a_volume_is_divided_layer_by_layer) {
             rank);
     }
     EXPECT_EQ(elements, grid.elements());
-}
-
-TEST(MemoryFrames, returns_rows_of_each_frame) {
-    const std::array<std::uint8_t, 12> samples{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-    MemoryFrames frames({.frames = 2, .shape = {2, 3}, .sample = Sample::u8},
-                        std::as_bytes(std::span(samples)));
-    std::array<std::uint8_t, 4> rows{};
-    frames.read_samples(1, {1, 3}, std::as_writable_bytes(std::span(rows)));
-    EXPECT_THAT(rows, testing::ElementsAre(8, 9, 10, 11));
-    EXPECT_THROW(MemoryFrames({.frames = 2, .shape = {2, 3}, .sample = Sample::u16},
-                              std::as_bytes(std::span(samples))),
-                 InvalidTask);
 }
 
 } // namespace

@@ -2,9 +2,9 @@
 // Components of volumes in slabs, on threads and on ranks, compared with a flood fill.
 #include "sextant/distributed/volume_labelling.hpp"
 
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/memory_frames.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <cmath>

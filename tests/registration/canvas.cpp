@@ -2,8 +2,8 @@
 // The areas that registered frames cover, and images of other areas than that of the reference.
 #include "sextant/registration/canvas.hpp"
 
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
-#include "sextant/core/memory_frames.hpp"
 
 #include <bit>
 #include <cmath>

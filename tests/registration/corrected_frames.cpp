@@ -2,8 +2,8 @@
 // Corrections of samples: dark and gain images, defective pixels, and outliers of single frames.
 #include "sextant/registration/corrected_frames.hpp"
 
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/agreement.hpp"
-#include "sextant/core/memory_frames.hpp"
 
 #include <cmath>
 #include <cstring>

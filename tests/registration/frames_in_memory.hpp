@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/frame_source.hpp"
+#include "sextant/array/frame_source.hpp"
 #include "sextant/kernel/filter/float_plane.hpp"
 #include "sextant/registration/ledger.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Resampled frames, compared with interpolation pixel by pixel, and their averages.
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
-#include "sextant/core/memory_frames.hpp"
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/ring_correlation.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows of scanned frames: their motions, their estimates from one frame, and series of them.
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/memory_frames.hpp"
 #include "sextant/lab/faulty_series.hpp"
 #include "sextant/registration/flyback.hpp"
 #include "sextant/registration/row_fit.hpp"

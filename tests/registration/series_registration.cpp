@@ -2,8 +2,8 @@
 // SeriesRegistration: a whole series, on any number of ranks, in memory or with a checkpoint.
 #include "sextant/registration/series_registration.hpp"
 
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/agreement.hpp"
-#include "sextant/core/memory_frames.hpp"
 
 #include <atomic>
 #include <cstring>

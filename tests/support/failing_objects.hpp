@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/memory_frames.hpp"
+#include "sextant/array/row_source.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/scope.hpp"
 #include "sextant/compositor/compositor.hpp"
@@ -8,8 +10,6 @@
 #include "sextant/compositor/frames_in_flight.hpp"
 #include "sextant/compositor/tile_wall.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/memory_frames.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/distributed/collective.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/distributed/filtering.hpp"

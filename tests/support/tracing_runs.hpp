@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/memory_frames.hpp"
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
 
 #include "tests/support/canny_runs.hpp"

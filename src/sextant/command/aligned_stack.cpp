@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/aligned_stack.hpp"
 
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/large_buffer.hpp"
-#include "sextant/core/sample_offset.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/array_choices.hpp"

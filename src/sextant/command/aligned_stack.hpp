@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/frame_source.hpp"
+#include "sextant/array/frame_source.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/registration/pixel_area.hpp"
 
@@ -65,7 +65,7 @@ std::vector<std::string> labels_of(const FrameHeader& series, std::span<const st
 
 /// Converts registered samples for a stack: adds the offset of the series, rounds to nearest (ties
 /// to even) and clamps if samples are integers, and replaces NaN by `gap`. Floats other than f64
-/// are stored without the offset (core/frame_source.hpp).
+/// are stored without the offset (array/frame_source.hpp).
 ///
 /// Requires  as many samples as floats (std::logic_error).
 void to_stack_samples(Sample sample, double offset, double gap, std::span<const float> from,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/command/transforms.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/registration/combined.hpp"
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/array/frame_source.hpp"
 #include "sextant/command/aligned_stack.hpp"
 #include "sextant/command/applied_transforms.hpp"
 #include "sextant/command/apply_arrays.hpp"
@@ -7,7 +8,6 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/transforms.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/checks.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/array_source.hpp"
 #include "sextant/command/applied_transforms.hpp"
 #include "sextant/command/options.hpp"
-#include "sextant/core/array_source.hpp"
 #include "sextant/registration/array_alignment.hpp"
 
 #include <memory>

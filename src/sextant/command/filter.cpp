@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/filter.hpp"
 
+#include "sextant/array/plane_sink.hpp"
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
@@ -11,8 +13,6 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/core/sample_offset.hpp"
-#include "sextant/core/scratch_file.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 

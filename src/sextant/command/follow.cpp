@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/follow.hpp"
 
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/command/frame_spool.hpp"
 #include "sextant/command/live_view.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/core/sample_offset.hpp"
 #include "sextant/format/growing_frames.hpp"
 #include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/live_registration.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/array/array_source.hpp"
+#include "sextant/array/frame_source.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/core/array_source.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/catalogue.hpp"

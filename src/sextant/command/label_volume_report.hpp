@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/label_volume.hpp"
 #include "sextant/command/volume_slices.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/distributed/volume_labelling.hpp"
 
 #include <array>

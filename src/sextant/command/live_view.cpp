@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/live_view.hpp"
 
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/json_value.hpp"
-#include "sextant/core/sample_offset.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/live_page.hpp"
 #include "sextant/report/page.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/row_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/operation.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/planner/planner.hpp"

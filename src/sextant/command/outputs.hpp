@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/frame_source.hpp"
-#include "sextant/core/sample.hpp"
+#include "sextant/array/frame_source.hpp"
+#include "sextant/array/sample.hpp"
 #include "sextant/report/recording.hpp"
 
 #include <initializer_list>
@@ -32,7 +32,7 @@ bool can_write_frames(const std::string& path, Sample sample);
 
 /// The sample type for writing frames that were computed from samples of another type: f64 if the
 /// format has it and the samples are f64, or of 32 or 64 bits other than f32 and less an offset
-/// (core/frame_source.hpp), so that it can be added again; otherwise f32.
+/// (array/frame_source.hpp), so that it can be added again; otherwise f32.
 Sample computed_sample(const std::string& path, Sample from, double offset);
 
 /// A remark on the offset subtracted from a source, and whether it is added again to results

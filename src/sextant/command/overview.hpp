@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/row_source.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/core/row_source.hpp"
 
 #include <cstddef>
 #include <cstdint>

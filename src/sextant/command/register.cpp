@@ -2,6 +2,7 @@
 
 #include "sextant/command/register.hpp"
 
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/launch.hpp"
@@ -19,7 +20,6 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/core/sample_offset.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/checkpoint.hpp"
 #include "sextant/registration/division.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/label_volume.hpp"
 #include "sextant/command/label_volume_report.hpp"
 #include "sextant/command/run_folder.hpp"
 #include "sextant/core/atomic_file.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/journal.hpp"
 #include "sextant/distributed/volume_labelling.hpp"
 #include "sextant/format/frame_catalogue.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/kernel/label/bodies.hpp"

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/atomic_file.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/units.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +14,14 @@
 #include <vector>
 
 namespace sextant {
+
+/// The position of a scratch file of a process, for other processes of the same machine.
+struct ScratchPlace {
+    std::int64_t process = 0; ///< 0 if there is no file
+    std::int64_t descriptor = 0;
+    std::uint64_t device = 0, inode = 0; ///< identify the file
+    Bytes bytes = 0;                     ///< that it holds
+};
 
 /// Temporary storage for data that does not fit in memory: an unnamed file in the same folder as
 /// the output file `beside`. The system deletes it, however the process ends. Movable, not
@@ -119,42 +125,6 @@ class ScratchReader {
     std::size_t kept_;
     std::vector<Value> values_;
     std::size_t at_ = 0;
-};
-
-/// Writes planes to a sink that accepts one frame after another, although the rows of different
-/// planes arrive interleaved. Rows that are next in order are passed on at once. Other rows are
-/// kept in an unnamed file in the sink's folder until commit().
-class PlaneSink {
-  public:
-    /// `offsets`: one per plane, added back if the sink holds f64; or empty if nothing is to be
-    /// added.
-    explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
-    /// `scales`: one factor per plane (write_scaled).
-    PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets,
-              const std::vector<double>& scales);
-
-    /// Writes some rows of a plane (a frame of the sink), from row `first` on. Each row must be
-    /// written once.
-    /// Requires  whole rows within a plane (std::logic_error).
-    /// Throws    InvalidFile if they cannot be written.
-    void write(std::int64_t plane, std::int64_t first, std::span<const float> rows);
-    /// Makes the file appear. Requires every row of every plane to be written (std::logic_error).
-    /// Throws    InvalidFile.
-    void commit();
-
-  private:
-    std::int64_t planes() const { return sink_->header().frames; }
-    ImageShape shape() const { return sink_->header().shape; }
-    Bytes place_of(std::int64_t plane, std::int64_t row) const;
-    void pass_on(std::span<const float> rows);
-    void keep(std::int64_t plane, std::int64_t first, std::span<const float> rows);
-    void pass_on_kept();
-
-    std::unique_ptr<FrameSink> sink_;
-    std::vector<double> offsets_;      // of all planes, then the scales of all planes; or empty
-    std::optional<AtomicFile> kept_;   // rows that arrived out of order; never committed
-    std::int64_t plane_ = 0, row_ = 0; // the next row in order
-    std::int64_t rows_given_ = 0;
 };
 
 } // namespace sextant

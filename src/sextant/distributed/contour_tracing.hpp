@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/row_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/contour_lines.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/core/reserved.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/contour_merging.hpp"
 #include "sextant/distributed/merging_plan.hpp"

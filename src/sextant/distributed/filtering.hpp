@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/row_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/core/reserved.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/filter_options.hpp"
 #include "sextant/distributed/filter_plan.hpp"

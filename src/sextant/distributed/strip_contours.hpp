@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/row_source.hpp"
+#include "sextant/array/row_source.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/contour_merging.hpp"
 #include "sextant/distributed/point_order.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/row_source.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/tile_lists.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/core/scratch_file.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/filter/samples.hpp"

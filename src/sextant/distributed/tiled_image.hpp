@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/row_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/element.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/core/row_source.hpp"
 #include "sextant/kernel/label/labels.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/array_source.hpp"
+#include "sextant/array/array_source.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/source_file.hpp"
 

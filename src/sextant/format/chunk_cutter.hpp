@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/array_source.hpp"
-#include "sextant/core/frame_source.hpp"
-#include "sextant/core/sample.hpp"
+#include "sextant/array/array_source.hpp"
+#include "sextant/array/frame_source.hpp"
+#include "sextant/array/sample.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/array_source.hpp"
+#include "sextant/array/array_source.hpp"
+#include "sextant/array/frame_source.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/format/array_formats.hpp"
 #include "sextant/format/axis_metadata.hpp"

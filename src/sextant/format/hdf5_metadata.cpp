@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/hdf5_metadata.hpp"
 
-#include "sextant/core/sample.hpp"
+#include "sextant/array/sample.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <algorithm>

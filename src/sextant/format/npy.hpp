@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/sample.hpp"
+#include "sextant/array/sample.hpp"
 
 #include <cstdint>
 #include <string>

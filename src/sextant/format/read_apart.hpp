@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/lab/faulty_series.hpp"
 
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/memory_frames.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/array_alignment.hpp"
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/registration/frame_splat.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/array_source.hpp"
 #include "sextant/comm/thread_team.hpp"
-#include "sextant/core/array_source.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/combined.hpp"
 #include "sextant/registration/pixel_area.hpp"

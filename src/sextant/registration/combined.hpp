@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/thread_team.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/affine.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/series_registration.hpp"
 
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/scope.hpp"
@@ -8,7 +9,6 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/core/large_buffer.hpp"
-#include "sextant/core/sample_offset.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/canvas.hpp"
 #include "sextant/registration/checkpoint.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
@@ -189,7 +189,7 @@ struct RegistrationResult {
     registration::PixelArea canvas;
     registration::Combined average;  ///< of the registered frames, aligned
     registration::Combined recorded; ///< mean of the same frames, not aligned; if requested
-    double offset = 0;       ///< to be added to all samples of results (core/frame_source.hpp)
+    double offset = 0;       ///< to be added to all samples of results (array/frame_source.hpp)
     std::size_t resumed = 0; ///< number of results taken from the checkpoint, on this rank
 
     /// The time of each part on this rank.

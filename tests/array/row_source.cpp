@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/row_source.hpp"
+#include "sextant/array/row_source.hpp"
 
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/memory_frames.hpp"
 
 #include <array>
 #include <cstring>
@@ -140,6 +140,18 @@ TEST(RowSource, refuses_frames_that_do_not_exist) {
             EXPECT_THAT(error.what(), HasSubstr("of counting does not exist: the series has 2"));
         }
     }
+}
+
+TEST(MemoryFrames, returns_rows_of_each_frame) {
+    const std::array<std::uint8_t, 12> samples{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    MemoryFrames frames({.frames = 2, .shape = {2, 3}, .sample = Sample::u8},
+                        std::as_bytes(std::span(samples)));
+    std::array<std::uint8_t, 4> rows{};
+    frames.read_samples(1, {1, 3}, std::as_writable_bytes(std::span(rows)));
+    EXPECT_THAT(rows, testing::ElementsAre(8, 9, 10, 11));
+    EXPECT_THROW(MemoryFrames({.frames = 2, .shape = {2, 3}, .sample = Sample::u16},
+                              std::as_bytes(std::span(samples))),
+                 InvalidTask);
 }
 
 } // namespace

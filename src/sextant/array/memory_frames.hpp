@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/frame_source.hpp"
 
 #include <cstddef>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/frame_source.hpp"
+#include "sextant/array/frame_source.hpp"
 
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/sample_offset.hpp"
 
 #include <algorithm>
 #include <cmath>

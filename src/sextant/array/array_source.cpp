@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/array_source.hpp"
+#include "sextant/array/array_source.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/scratch_file.hpp"
+#include "sextant/array/plane_sink.hpp"
 
 #include <stdexcept>
 #include <vector>

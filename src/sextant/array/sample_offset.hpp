@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/frame_source.hpp"
-#include "sextant/core/sample.hpp"
+#include "sextant/array/frame_source.hpp"
+#include "sextant/array/sample.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +11,7 @@
 #include <vector>
 
 // Offsets for computations. Sums in floats lose more than the conversion of samples to floats
-// (core/frame_source.hpp): those of samples near 10⁷ err by about 1. Products exceed the range of
+// (array/frame_source.hpp): those of samples near 10⁷ err by about 1. Products exceed the range of
 // floats earlier than samples: f32 samples of volumes have scales, too.
 namespace sextant {
 

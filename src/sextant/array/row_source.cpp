@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/row_source.hpp"
+#include "sextant/array/row_source.hpp"
 
+#include "sextant/array/frame_source.hpp"
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/invalid_data.hpp"
-#include "sextant/core/sample_offset.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/sample.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/reserved.hpp"
-#include "sextant/core/sample.hpp"
+#include "sextant/core/scratch_file.hpp"
 #include "sextant/core/units.hpp"
 
 #include <array>
@@ -55,14 +56,6 @@ struct VolumeGrid {
     std::array<double, 6> quaternion{};       ///< b, c and d of the rotation, then the offsets
     std::array<std::array<double, 4>, 3> matrix{}; ///< from column, row and plane to x, y and z
     bool operator==(const VolumeGrid&) const = default;
-};
-
-/// The position of a scratch file of a process, for other processes of the same machine.
-struct ScratchPlace {
-    std::int64_t process = 0; ///< 0 if there is no file
-    std::int64_t descriptor = 0;
-    std::uint64_t device = 0, inode = 0; ///< identify the file
-    Bytes bytes = 0;                     ///< that it holds
 };
 
 /// Properties of a series of frames that are known without reading samples.

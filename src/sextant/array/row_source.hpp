@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/core/element.hpp"
-#include "sextant/core/frame_source.hpp"
 #include "sextant/core/image.hpp"
 
 #include <cstddef>
@@ -49,7 +49,7 @@ class RowSource {
     ImageShape shape() const { return header().shape; } ///< of the image, or of each plane
     /// The number of planes of a volume; 1 for an image.
     Elements planes() const { return planes_; }
-    /// The offset subtracted from samples for computation (core/frame_source.hpp); usually 0.
+    /// The offset subtracted from samples for computation (array/frame_source.hpp); usually 0.
     double offset() const { return offset_; }
     /// The power of two by which samples less the offset are divided (ReadAs::scaled); usually 1.
     double scale() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/sample.hpp"
+#include "sextant/array/sample.hpp"
 
 #include <cmath>
 #include <cstring>
