@@ -7,9 +7,9 @@
 #include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/image_in_memory.hpp"
-#include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
+#include "sextant/label/tiled_labelling.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -3,9 +3,9 @@
 
 #include "sextant/core/record.hpp"
 #include "sextant/distributed/filtering.hpp"
-#include "sextant/distributed/labelling.hpp"
-#include "sextant/distributed/stitching.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/label/label.hpp"
+#include "sextant/label/stitching.hpp"
+#include "sextant/label/tiled_labelling.hpp"
 
 #include <string>
 

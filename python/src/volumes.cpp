@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
-#include "sextant/distributed/stitching.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
 #include "sextant/format/block_list.hpp"
+#include "sextant/label/label.hpp"
+#include "sextant/label/stitching.hpp"
 
 #include <algorithm>
 #include <array>
@@ -273,7 +273,7 @@ py::dict measure_volume(const Frames& labels, const Frames* intensity,
 /// Adds the columns z, y and x, with a suffix: the positions of block_of(i).
 template <class BlockOf>
 void add_positions(py::dict& table, const std::string& suffix, std::size_t count,
-                   const distributed::LabelBlocks& blocks, const BlockOf& block_of) {
+                   const label::LabelBlocks& blocks, const BlockOf& block_of) {
     for (std::size_t k = 0; k < 3; ++k) {
         const std::string name = std::string(1, "zyx"[k]) + suffix;
         table[name.c_str()] = column_of(count, [&](std::size_t i) {
@@ -282,8 +282,7 @@ void add_positions(py::dict& table, const std::string& suffix, std::size_t count
     }
 }
 
-py::dict table_of(const std::vector<StitchedLabel>& labels,
-                  const distributed::LabelBlocks& blocks) {
+py::dict table_of(const std::vector<StitchedLabel>& labels, const label::LabelBlocks& blocks) {
     py::dict table;
     const auto column = [&](const char* name, const auto& value_of) {
         table[name] = column_of(labels.size(), [&](std::size_t i) { return value_of(labels[i]); });
@@ -297,7 +296,7 @@ py::dict table_of(const std::vector<StitchedLabel>& labels,
 }
 
 py::dict joins_of(const std::vector<kernel::LabelMatch>& matches,
-                  const distributed::LabelBlocks& blocks) {
+                  const label::LabelBlocks& blocks) {
     py::dict table;
     using kernel::LabelMatch;
     const std::size_t count = matches.size();
@@ -336,7 +335,7 @@ py::dict stitch(const std::vector<GivenBlock>& given, StitchOptions options, boo
     if (of_images && options.size.size() == 2)
         options.size.insert(options.size.begin(), 1);
     std::optional<RowSink> sink; // its destructor requires the GIL
-    std::optional<distributed::LabelBlocks> blocks;
+    std::optional<label::LabelBlocks> blocks;
     StitchResult result;
     bool in_files = true;
     for (const GivenBlock& block : given)
@@ -344,7 +343,7 @@ py::dict stitch(const std::vector<GivenBlock>& given, StitchOptions options, boo
     Call call(std::move(progress), comm, ranks);
     const auto run = [&](const Communicator& communicator) {
         const Stitching stitching(communicator, options, call.control());
-        std::optional<distributed::LabelBlocks> own;
+        std::optional<label::LabelBlocks> own;
         agree(communicator, [&] {
             std::vector<LabelBlock> listed;
             for (const GivenBlock& block : given)

@@ -11,10 +11,10 @@
 #include "sextant/communicator.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/distributed/components.hpp"
-#include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"
-#include "sextant/distributed/stitching.hpp"
 #include "sextant/distributed/tiled_image.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/label/label.hpp"
+#include "sextant/label/stitching.hpp"
+#include "sextant/label/tiled_labelling.hpp"
 
 #endif

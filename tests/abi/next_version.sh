@@ -33,8 +33,8 @@ version=$(sed -n 's/^project(sextant VERSION \([0-9.]*\).*/\1/p' "$next/CMakeLis
 major=${version%%.*} minor=${version#*.}
 next_version=$major.$((${minor%%.*} + 1)).0
 sed -i "s/^project(sextant VERSION $version/project(sextant VERSION $next_version/" "$next/CMakeLists.txt"
-header=$next/src/sextant/distributed/labelling.hpp
-code=$next/src/sextant/distributed/labelling.cpp
+header=$next/src/sextant/label/tiled_labelling.hpp
+code=$next/src/sextant/label/tiled_labelling.cpp
 sed -i '/^struct LabelOptions {/,/^};/ s/    Reserved<> reserved/    alignas(8) bool only_four = false;\n    Reserved<7> reserved/
         /^struct LabelResult {/,/^};/ s/    Reserved<7> reserved/    alignas(8) Elements rows = 0;\n    Reserved<6> reserved/' "$header"
 sed -i 's/return {options.neighbours,/return {options.only_four ? kernel::Neighbours::four : options.neighbours,/

@@ -3,7 +3,7 @@
 
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/distributed/components.hpp"
-#include "sextant/distributed/labelling.hpp"
+#include "sextant/label/tiled_labelling.hpp"
 
 #include "tests/support/contour_runs.hpp"
 #include "tests/support/label_references.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/array/memory_frames.hpp"
-#include "sextant/distributed/stitching.hpp"
+#include "sextant/label/stitching.hpp"
 
 #include <algorithm>
 #include <array>
@@ -270,7 +270,7 @@ inline StitchReference stitch_reference(const StitchCase& what, kernel::MatchSco
 inline StitchResult stitched(const Communicator& communicator, const StitchOptions& options,
                              std::vector<LabelBlock> blocks, std::vector<ObjectNumber>& labels) {
     const Stitching stitching(communicator, options);
-    distributed::LabelBlocks opened = stitching.open(std::move(blocks));
+    label::LabelBlocks opened = stitching.open(std::move(blocks));
     return stitching.stitch(opened, [&](std::span<const ObjectNumber> rows) {
         labels.insert(labels.end(), rows.begin(), rows.end());
     });

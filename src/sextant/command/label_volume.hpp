@@ -3,7 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/options.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/label/label.hpp"
 
 #include <cstdint>
 #include <memory>

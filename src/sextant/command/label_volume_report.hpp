@@ -5,7 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/label_volume.hpp"
 #include "sextant/command/volume_slices.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/label/label.hpp"
 
 #include <array>
 #include <cstddef>

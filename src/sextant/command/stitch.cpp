@@ -6,9 +6,9 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/distributed/stitching.hpp"
 #include "sextant/format/block_list.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/label/stitching.hpp"
 #include "sextant/report/text.hpp"
 
 #include <memory>
@@ -114,7 +114,7 @@ class StitchCommandRun {
     Progress progress_;
     const Stitching stitching_;
     std::vector<std::string> files_, series_; // that are read
-    std::optional<distributed::LabelBlocks> blocks_;
+    std::optional<label::LabelBlocks> blocks_;
     std::unique_ptr<FrameSink> sink_;
     std::vector<std::string> remarks_;
     StitchResult result_;

@@ -8,8 +8,8 @@
 #include "sextant/command/run_folder.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/journal.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/label/label.hpp"
 
 #include <memory>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/volume_run.hpp"
+#include "sextant/label/run.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/equal_range.hpp"
@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 using kernel::Body;
 using kernel::Extent;
@@ -456,4 +456,4 @@ VolumeLabelResult VolumeRun::run(VolumeLabelSink& sink) {
     return std::move(result_);
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

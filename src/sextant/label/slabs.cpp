@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/volume_slabs.hpp"
+#include "sextant/label/slabs.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 namespace {
 
@@ -177,4 +177,4 @@ void VolumeSlabs::measure(const Part& part, std::span<const std::uint8_t> wanted
                     without_offset ? without_offset : take);
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/label_blocks.hpp"
+#include "sextant/label/label_blocks.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 using kernel::VolumeBox;
 
@@ -287,4 +287,4 @@ void LabelBlocks::read(const VolumeBox& rows,
     }
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/slab_cutter.hpp"
+#include "sextant/label/slab_cutter.hpp"
 
 #include "sextant/core/error.hpp"
 
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 using kernel::VolumeBox;
 
@@ -60,4 +60,4 @@ std::optional<VolumeBox> SlabCutter::next() {
     return slab;
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

@@ -6,9 +6,9 @@
 #include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/distributed/label_blocks.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
 #include "sextant/kernel/label/label_matches.hpp"
+#include "sextant/label/label.hpp"
+#include "sextant/label/label_blocks.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -98,8 +98,8 @@ class Stitching {
     void fail(const std::string& text) const;
 
     /// Opens the blocks that stitch() takes. Not collective. Throws as LabelBlocks does.
-    distributed::LabelBlocks open(std::vector<LabelBlock> blocks) const;
-    StitchResult stitch(distributed::LabelBlocks& blocks, const StitchSink& write) const;
+    label::LabelBlocks open(std::vector<LabelBlock> blocks) const;
+    StitchResult stitch(label::LabelBlocks& blocks, const StitchSink& write) const;
 
   private:
     Communicator communicator_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/volume_planes.hpp"
+#include "sextant/label/planes.hpp"
 
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 namespace {
 
@@ -176,4 +176,4 @@ Elements BackgroundPlanes::read(Elements first, Elements count) {
     return nan;
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

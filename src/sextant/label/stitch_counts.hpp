@@ -4,8 +4,8 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/distributed/label_blocks.hpp"
 #include "sextant/kernel/label/label_matches.hpp"
+#include "sextant/label/label_blocks.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// A label of a block, as far as a part of the volume shows it.
 struct SeenLabel {
@@ -103,4 +103,4 @@ class StitchCounts {
     std::vector<kernel::VoxelRun> runs_, other_runs_;
 };
 
-} // namespace sextant::distributed
+} // namespace sextant::label

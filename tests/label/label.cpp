@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Components of volumes in slabs, on threads and on ranks, compared with a flood fill.
-#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/label/label.hpp"
 
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// Planes of a volume that are read on demand, some successive ones at a time.
 class Planes {
@@ -94,4 +94,4 @@ class BackgroundPlanes final : public BitPlanes {
     Planes& planes_;
 };
 
-} // namespace sextant::distributed
+} // namespace sextant::label

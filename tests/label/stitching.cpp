@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Segmentations of blocks that are joined, on threads, compared with the definition.
-#include "sextant/distributed/stitching.hpp"
+#include "sextant/label/stitching.hpp"
 
 #include "sextant/comm/threads.hpp"
 
@@ -230,7 +230,7 @@ TEST(Stitching, cancellation_ends_all_ranks) {
             const Stitching stitching(communicator, {}, {.cancelled = [&] {
                                           return communicator.rank() == 1 && calls++ == steps;
                                       }});
-            distributed::LabelBlocks blocks =
+            label::LabelBlocks blocks =
                 stitching.open({block_of(labels, Sample::u8, {2, 3, 4}, {0, 0, 0})});
             EXPECT_THROW(stitching.stitch(blocks, [](std::span<const ObjectNumber>) {}), Cancelled);
         });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/stitch_run.hpp"
+#include "sextant/label/stitch_run.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/list_exchange.hpp"
-#include "sextant/distributed/slab_cutter.hpp"
+#include "sextant/label/slab_cutter.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 using kernel::BlockPair;
 using kernel::LabelMatch;
@@ -337,4 +337,4 @@ void StitchRun::require_unchanged() {
     });
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// Measured components of a part of a volume that touch no other part, by ascending label. Lists
 /// of a sequence do not overlap.
@@ -63,4 +63,4 @@ class VolumeCheckpoint {
     std::size_t of_slab_ = 0; // the last lists, which belong to the next slab
 };
 
-} // namespace sextant::distributed
+} // namespace sextant::label

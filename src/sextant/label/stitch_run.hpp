@@ -2,17 +2,17 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/distributed/label_blocks.hpp"
-#include "sextant/distributed/stitch_counts.hpp"
-#include "sextant/distributed/stitching.hpp"
 #include "sextant/kernel/label/label_matches.hpp"
+#include "sextant/label/label_blocks.hpp"
+#include "sextant/label/stitch_counts.hpp"
+#include "sextant/label/stitching.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// One rank's part in stitching blocks. The rank counts the labels and pairs of labels of its part
 /// of the volume, in slabs of planes, or in strips of rows of a plane if a plane does not fit in
@@ -59,4 +59,4 @@ class StitchRun {
     StitchResult result_;
 };
 
-} // namespace sextant::distributed
+} // namespace sextant::label

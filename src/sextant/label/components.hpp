@@ -3,17 +3,17 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/distributed/volume_checkpoint.hpp"
-#include "sextant/distributed/volume_slabs.hpp"
 #include "sextant/kernel/label/joined_parts.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
+#include "sextant/label/checkpoint.hpp"
+#include "sextant/label/slabs.hpp"
 
 #include <cstddef>
 #include <mutex>
 #include <optional>
 #include <vector>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// A number as the index of a list.
 inline std::size_t as_index(Elements number) {
@@ -146,4 +146,4 @@ class VolumeComponents {
     Seconds reading_ = 0, labelling_ = 0, predicted_reading_ = 0, predicted_labelling_ = 0;
 };
 
-} // namespace sextant::distributed
+} // namespace sextant::label

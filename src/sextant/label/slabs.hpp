@@ -2,14 +2,14 @@
 #pragma once
 
 #include "sextant/comm/thread_team.hpp"
-#include "sextant/distributed/volume_planes.hpp"
 #include "sextant/kernel/label/bodies.hpp"
 #include "sextant/kernel/label/labels.hpp"
+#include "sextant/label/planes.hpp"
 
 #include <optional>
 #include <vector>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// Successive planes of a volume in slabs that fit in memory. The planes of a slab are divided into
 /// parts, which threads label independently. The runs of slabs are kept after their samples as long
@@ -115,4 +115,4 @@ class VolumeSlabs {
     bool has_intensity_ = false;
 };
 
-} // namespace sextant::distributed
+} // namespace sextant::label

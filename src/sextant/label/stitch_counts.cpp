@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/stitch_counts.hpp"
+#include "sextant/label/stitch_counts.hpp"
 
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/equal_range.hpp"
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 using kernel::BlockPair;
 using kernel::VolumeBox;
@@ -218,4 +218,4 @@ std::vector<MeetingLabels> StitchCounts::meeting() const {
     return all;
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

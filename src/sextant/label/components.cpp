@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/volume_components.hpp"
+#include "sextant/label/components.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/packing.hpp"
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 using kernel::Body;
 using kernel::Extent;
@@ -604,4 +604,4 @@ void VolumeComponents::share(std::vector<Number>& numbers) {
         numbers[as_index(set)] = of_group[as_index(sets_[as_index(set)].group)];
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

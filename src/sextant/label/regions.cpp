@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/volume_regions.hpp"
+#include "sextant/label/regions.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/packing.hpp"
 #include "sextant/distributed/list_exchange.hpp"
-#include "sextant/distributed/volume_components.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
+#include "sextant/label/components.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 using kernel::Body;
 using kernel::Label;
@@ -162,4 +162,4 @@ VolumeRegions measure_regions(const Communicator& communicator, const RunControl
     return result;
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

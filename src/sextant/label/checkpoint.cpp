@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/volume_checkpoint.hpp"
+#include "sextant/label/checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 namespace {
 
@@ -143,4 +143,4 @@ InteriorBodies VolumeCheckpoint::list(std::size_t i) const {
     return unpacked_bodies(unpacker);
 }
 
-} // namespace sextant::distributed
+} // namespace sextant::label

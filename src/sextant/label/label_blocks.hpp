@@ -24,7 +24,7 @@ struct LabelBlock {
     std::function<std::unique_ptr<FrameSource>()> open;
 };
 
-namespace distributed {
+namespace label {
 
 /// The blocks of a volume, which may overlap. A given volume may be cut into several blocks, whose
 /// labels are then unrelated. Blocks are numbered in the order of their positions (z, y, x).
@@ -90,5 +90,5 @@ class LabelBlocks {
     std::vector<std::uint64_t> row_;
 };
 
-} // namespace distributed
+} // namespace label
 } // namespace sextant

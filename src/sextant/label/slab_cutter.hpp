@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// Cuts a part of a volume, one slab after another, into slabs of planes that fit in memory; where
 /// a plane does not fit, into strips of its rows.
@@ -30,4 +30,4 @@ class SlabCutter {
     Elements z_, y_; // the first row that is not in a slab yet
 };
 
-} // namespace sextant::distributed
+} // namespace sextant::label

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/volume_labelling.hpp"
+#include "sextant/label/label.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
@@ -7,8 +7,8 @@
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
-#include "sextant/distributed/volume_regions.hpp"
-#include "sextant/distributed/volume_run.hpp"
+#include "sextant/label/regions.hpp"
+#include "sextant/label/run.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -64,13 +64,13 @@ Record record_of(const VolumeLabelResult& result) {
 
 namespace {
 
-using distributed::PlaneRange;
-using distributed::Planes;
-using distributed::VolumeCheckpoint;
-using distributed::VolumeComponents;
-using distributed::VolumePlanes;
-using distributed::VolumeRun;
-using distributed::VolumeSlabs;
+using label::PlaneRange;
+using label::Planes;
+using label::VolumeCheckpoint;
+using label::VolumeComponents;
+using label::VolumePlanes;
+using label::VolumeRun;
+using label::VolumeSlabs;
 
 std::string shape_of(const kernel::VolumeShape& shape) {
     return fmt::format("{}x{}x{}", shape.depth, shape.height, shape.width);
@@ -126,7 +126,7 @@ VolumeLabelOptions dual(VolumeLabelOptions options) {
 
 /// A volume whose holes are filled. Its planes are read in the slabs in which the background was
 /// labelled.
-class FilledPlanes final : public distributed::BitPlanes {
+class FilledPlanes final : public label::BitPlanes {
   public:
     /// Collective.
     FilledPlanes(const Communicator& communicator, const VolumeLabelOptions& options,
@@ -186,7 +186,7 @@ class FilledPlanes final : public distributed::BitPlanes {
                              });
     }
 
-    distributed::BackgroundPlanes background_;
+    label::BackgroundPlanes background_;
     VolumeSlabs slabs_;
     VolumeCheckpoint checkpoint_;
     VolumeComponents components_;
@@ -235,14 +235,13 @@ VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensi
         if (options.fill_holes && options.by_value)
             throw InvalidTask("fill_holes: holes have no value, so that voxels cannot be connected "
                               "by_value");
-        range = distributed::planes_of(communicator_.rank(), communicator_.size(),
-                                       planes->shape().depth,
-                                       std::max<Elements>(1, sink.planes_per_part()));
+        range = label::planes_of(communicator_.rank(), communicator_.size(), planes->shape().depth,
+                                 std::max<Elements>(1, sink.planes_per_part()));
     });
     std::optional<FilledPlanes> filled;
     if (options.fill_holes) {
         agree(communicator_, [&] { // that of a slab of the background, before any message
-            distributed::BackgroundPlanes background(*planes);
+            label::BackgroundPlanes background(*planes);
             VolumeSlabs(background, nullptr, slab_options(communicator_, dual(options), range));
         });
         filled.emplace(communicator_, options, control_, *planes, range);
@@ -279,12 +278,12 @@ VolumeRegions VolumeLabelling::measure(FrameSource& labels, FrameSource* intensi
         if (sample == Sample::f16 || sample == Sample::f32 || sample == Sample::f64)
             throw InvalidData(fmt::format("{} holds {}, expected labels, which are integers",
                                           labels.path(), name(sample)));
-        const PlaneRange range = distributed::planes_of(communicator_.rank(), communicator_.size(),
-                                                        planes->shape().depth);
+        const PlaneRange range =
+            label::planes_of(communicator_.rank(), communicator_.size(), planes->shape().depth);
         slabs.emplace(*planes, second ? &*second : nullptr,
                       slab_options(communicator_, options, range));
     });
-    VolumeRegions regions = distributed::measure_regions(communicator_, control_, *slabs);
+    VolumeRegions regions = label::measure_regions(communicator_, control_, *slabs);
     const Sample sample = labels.header().sample;
     if (sample == Sample::i8 || sample == Sample::i16 || sample == Sample::i32 ||
         sample == Sample::i64) { // as bits, negative labels are the largest

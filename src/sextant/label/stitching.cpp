@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/stitching.hpp"
+#include "sextant/label/stitching.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/stitch_run.hpp"
+#include "sextant/label/stitch_run.hpp"
 
 #include <utility>
 
@@ -61,11 +61,11 @@ void Stitching::fail(const std::string& text) const {
     sextant::fail(communicator_, text);
 }
 
-distributed::LabelBlocks Stitching::open(std::vector<LabelBlock> blocks) const {
+label::LabelBlocks Stitching::open(std::vector<LabelBlock> blocks) const {
     return {std::move(blocks), options_.block, options_.size, options_.allow_gaps};
 }
 
-StitchResult Stitching::stitch(distributed::LabelBlocks& blocks, const StitchSink& write) const {
+StitchResult Stitching::stitch(label::LabelBlocks& blocks, const StitchSink& write) const {
     StitchOptions options = options_;
     require_same(communicator_, options);
     const bool by_iou = options.by == kernel::MatchScore::iou;
@@ -78,7 +78,7 @@ StitchResult Stitching::stitch(distributed::LabelBlocks& blocks, const StitchSin
             throw InvalidTask(
                 fmt::format("threshold: {} shared voxels, expected 1 or more", threshold));
     });
-    return distributed::StitchRun(communicator_, options, control_, blocks).run(threshold, write);
+    return label::StitchRun(communicator_, options, control_, blocks).run(threshold, write);
 }
 
 } // namespace sextant

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/distributed/volume_checkpoint.hpp"
-#include "sextant/distributed/volume_components.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
-#include "sextant/distributed/volume_slabs.hpp"
+#include "sextant/label/checkpoint.hpp"
+#include "sextant/label/components.hpp"
+#include "sextant/label/label.hpp"
+#include "sextant/label/slabs.hpp"
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// The planes of a volume that a rank labels.
 struct PlaneRange {
@@ -80,4 +80,4 @@ class VolumeRun {
     VolumeLabelResult result_;
 };
 
-} // namespace sextant::distributed
+} // namespace sextant::label

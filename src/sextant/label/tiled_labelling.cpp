@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/labelling.hpp"
+#include "sextant/label/tiled_labelling.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/scope.hpp"

@@ -3,14 +3,14 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/distributed/volume_labelling.hpp"
-#include "sextant/distributed/volume_slabs.hpp"
+#include "sextant/label/label.hpp"
+#include "sextant/label/slabs.hpp"
 
-namespace sextant::distributed {
+namespace sextant::label {
 
 /// Measures the voxels of each value of a volume; see VolumeLabelling::measure.
 /// Requires  slabs that are connected by value. Collective.
 VolumeRegions measure_regions(const Communicator& communicator, const RunControl& control,
                               VolumeSlabs& slabs);
 
-} // namespace sextant::distributed
+} // namespace sextant::label
