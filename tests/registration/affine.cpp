@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Affine motions, and resampling by them.
-#include "sextant/registration/affine.hpp"
+#include "sextant/registration/motion.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/registration/combined.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Motions that remain within frames are recognised, measured and told apart; noise is not taken for
 // them.
-#include "sextant/registration/misfit.hpp"
+#include "sextant/registration/level.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/lab/faulty_series.hpp"

@@ -5,7 +5,6 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/registration/frame_splat.hpp"
 #include "sextant/registration/row_interpolation.hpp"
 #include "sextant/registration/row_places.hpp"
 #include "sextant/registration/sample_strips.hpp"

@@ -6,10 +6,8 @@
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/registration/affine.hpp"
 #include "sextant/registration/motion.hpp"
 #include "sextant/registration/pixel_area.hpp"
-#include "sextant/registration/row_motion.hpp"
 
 #include <array>
 #include <cstdint>

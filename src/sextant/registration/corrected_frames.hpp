@@ -3,7 +3,6 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/reserved.hpp"
-#include "sextant/registration/blank_lines.hpp"
 #include "sextant/registration/outliers.hpp"
 
 #include <array>

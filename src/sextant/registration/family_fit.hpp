@@ -2,9 +2,8 @@
 #pragma once
 
 #include "sextant/comm/thread_team.hpp"
-#include "sextant/registration/affine.hpp"
 #include "sextant/registration/level.hpp"
-#include "sextant/registration/misfit.hpp"
+#include "sextant/registration/motion.hpp"
 #include "sextant/registration/pyramid.hpp"
 
 #include <array>

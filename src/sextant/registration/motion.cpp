@@ -185,4 +185,92 @@ double rms_distance(const DisplacementField& phi, const DisplacementField& psi, 
     return pixels > 0 ? std::sqrt(sum / static_cast<double>(pixels)) : 0;
 }
 
+AffineMotion as_affine(const RigidMotion& motion) {
+    const double cosine = std::cos(motion.alpha), sine = std::sin(motion.alpha);
+    return {cosine, -sine, sine, cosine, motion.tx, motion.ty};
+}
+
+RigidMotion nearest_rigid(const AffineMotion& motion) {
+    return {std::atan2(motion.c - motion.b, motion.a + motion.d), motion.tx, motion.ty};
+}
+
+Point apply(const AffineMotion& motion, Point x, Point c) {
+    const double u = x.x - c.x, v = x.y - c.y;
+    return {motion.a * u + motion.b * v + c.x + motion.tx,
+            motion.c * u + motion.d * v + c.y + motion.ty};
+}
+
+AffineMotion compose(const AffineMotion& outer, const AffineMotion& inner) {
+    return {outer.a * inner.a + outer.b * inner.c,
+            outer.a * inner.b + outer.b * inner.d,
+            outer.c * inner.a + outer.d * inner.c,
+            outer.c * inner.b + outer.d * inner.d,
+            outer.a * inner.tx + outer.b * inner.ty + outer.tx,
+            outer.c * inner.tx + outer.d * inner.ty + outer.ty};
+}
+
+AffineMotion inverse(const AffineMotion& motion) {
+    const double determinant = motion.a * motion.d - motion.b * motion.c;
+    constexpr double least = 1e-9; // those of real motions are near 1
+    if (!(std::abs(determinant) > least))
+        throw InvalidData(fmt::format("an affine motion has the matrix ({:g}, {:g}; {:g}, {:g}), "
+                                      "which has no inverse",
+                                      motion.a, motion.b, motion.c, motion.d));
+    const double a = motion.d / determinant, b = -motion.b / determinant,
+                 c = -motion.c / determinant, d = motion.a / determinant;
+    return {a, b, c, d, -(a * motion.tx + b * motion.ty), -(c * motion.tx + d * motion.ty)};
+}
+
+AffineMotion stretch_of(const AffineMotion& motion) {
+    const RigidMotion rigid = nearest_rigid(motion);
+    AffineMotion stretch = compose(as_affine({-rigid.alpha, 0, 0}), motion);
+    stretch.tx = stretch.ty = 0;
+    return stretch;
+}
+
+double rms_distance(const AffineMotion& phi, const AffineMotion& psi, ImageShape image,
+                    double share) {
+    // The mean of ‖Dv + d‖² is mean‖Dv‖² + ‖d‖², because v has mean 0.
+    const auto variance = [&](std::int64_t size) {
+        const double length = share * static_cast<double>(size);
+        return length * length / 12;
+    };
+    const auto square = [](double value) { return value * value; };
+    return std::sqrt(variance(image.width) * (square(phi.a - psi.a) + square(phi.c - psi.c)) +
+                     variance(image.height) * (square(phi.b - psi.b) + square(phi.d - psi.d)) +
+                     square(phi.tx - psi.tx) + square(phi.ty - psi.ty));
+}
+
+Point displacement(const RowMotion& motion, double y) {
+    return {between_rows(motion.dx, y), between_rows(motion.dy, y)};
+}
+
+double displaced_row(const RowMotion& motion, double y, double start) {
+    constexpr int most = 200;
+    constexpr double close = 1e-7;
+    double row = start;
+    for (int i = 0; i < most; ++i) {
+        const double next = y + between_rows(motion.dy, row);
+        const double change = std::abs(next - row);
+        row = next;
+        if (change < close)
+            return row;
+    }
+    throw InvalidTask(fmt::format("the displacements of rows change their order near row {:.0f}, "
+                                  "expected displacements downward that change by less than a "
+                                  "pixel per row",
+                                  y));
+}
+
+Point apply(const RowMotion& motion, Point x, Point c) {
+    const Point moved = apply(motion.motion, x, c);
+    const double y = displaced_row(motion, moved.y, moved.y);
+    return {moved.x + between_rows(motion.dx, y), y};
+}
+
+Point apply_inverse(const RowMotion& motion, Point p, Point c) {
+    const Point d = displacement(motion, p.y);
+    return apply(inverse(motion.motion), {p.x - d.x, p.y - d.y}, c);
+}
+
 } // namespace sextant::registration

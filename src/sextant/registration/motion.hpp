@@ -3,6 +3,7 @@
 
 #include "sextant/core/image.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -77,5 +78,72 @@ Point apply_inverse(const DisplacementField& field, Point y);
 /// Returns the RMS of ‖φ − ψ‖ over the central fraction `share` of the pixels along each axis where
 /// both fields are known.
 double rms_distance(const DisplacementField& phi, const DisplacementField& psi, double share = 1);
+
+/// An affine motion φ(x) = M(x − c) + c + t about the centre c of an image, with M = (a, b; c, d)
+/// and T∘φ ≈ R as for RigidMotion. Besides rotation, M describes a change of the magnification,
+/// which may differ between directions.
+struct AffineMotion {
+    double a = 1, b = 0, c = 0, d = 1; ///< M, row by row
+    double tx = 0, ty = 0;             ///< pixels
+    bool operator==(const AffineMotion&) const = default;
+};
+
+AffineMotion as_affine(const RigidMotion& motion);
+
+/// Returns the rigid motion nearest to an affine one: the translation and the rotation R(α) that
+/// minimises ‖M − R(α)‖.
+RigidMotion nearest_rigid(const AffineMotion& motion);
+
+/// Returns φ(x) for images with centre c.
+Point apply(const AffineMotion& motion, Point x, Point c);
+
+/// Returns φ₁∘φ₂, the inner motion applied first.
+AffineMotion compose(const AffineMotion& outer, const AffineMotion& inner);
+
+/// Returns φ⁻¹. Throws InvalidTask if M has no inverse.
+AffineMotion inverse(const AffineMotion& motion);
+
+/// Returns L of the decomposition M = R(α)L, with t = 0, where R(α) is the nearest rotation: L is
+/// symmetric. It is the motion without its rigid part.
+AffineMotion stretch_of(const AffineMotion& motion);
+
+/// Returns the RMS of ‖φ(x) − ψ(x)‖ over the central fraction `share` of an image along each axis.
+double rms_distance(const AffineMotion& phi, const AffineMotion& psi, ImageShape image,
+                    double share = 1);
+
+/// A motion of a frame whose rows are recorded one after another, as by a scan. Each row y of the
+/// frame is displaced by d(y) in addition to a rigid motion φ: the feature at x in the reference is
+/// at p = φ(x) + d(p.y) in the frame. d is linear between rows, and constant beyond the first and
+/// the last one.
+struct RowMotion {
+    RigidMotion motion;        ///< φ
+    std::vector<float> dx, dy; ///< d per row of the frame, to the right and downward, pixels
+    std::vector<float> sigma;  ///< standard deviation of dx, pixels; may be empty
+};
+
+/// Interpolates a value per row, at least one, at a position between rows.
+inline double between_rows(const std::vector<float>& values, double y) {
+    const auto last = static_cast<double>(values.size() - 1);
+    const double at = y > 0 ? (y < last ? y : last) : 0;
+    const auto above = static_cast<std::size_t>(at);
+    const std::size_t below = above + 1 < values.size() ? above + 1 : above;
+    const double v = at - static_cast<double>(above);
+    return (1 - v) * static_cast<double>(values[above]) + v * static_cast<double>(values[below]);
+}
+
+/// Returns d(y).
+Point displacement(const RowMotion& motion, double y);
+
+/// Returns the y coordinate in the frame of a feature whose rigid motion ends at `y`: the solution
+/// p of p = y + d(p).y. The iteration starts at `start`, which need not be near the solution.
+/// Requires  rows that keep their order: |d.y'| < 1. Throws InvalidTask with the row otherwise.
+double displaced_row(const RowMotion& motion, double y, double start);
+
+/// Returns the position in a frame with centre c of the feature at x in the reference. Throws as
+/// displaced_row().
+Point apply(const RowMotion& motion, Point x, Point c);
+
+/// Returns the position in the reference of the feature at p in a frame with centre c.
+Point apply_inverse(const RowMotion& motion, Point p, Point c);
 
 } // namespace sextant::registration

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/nonrigid.hpp"
 
-#include "sextant/registration/pair_pyramid.hpp"
+#include "sextant/registration/pyramid.hpp"
 
 #include <algorithm>
 #include <cmath>

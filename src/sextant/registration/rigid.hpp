@@ -3,7 +3,6 @@
 
 #include "sextant/core/reserved.hpp"
 #include "sextant/registration/level.hpp"
-#include "sextant/registration/misfit.hpp"
 #include "sextant/registration/pyramid.hpp"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/row_fit.hpp"
 
-#include "sextant/registration/affine.hpp"
+#include "sextant/registration/motion.hpp"
 #include "sextant/registration/partition.hpp"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/registration/flyback.hpp"
+#include "sextant/registration/motion.hpp"
 #include "sextant/registration/refinement.hpp"
-#include "sextant/registration/row_motion.hpp"
 #include "sextant/registration/row_template.hpp"
 
 #include <array>

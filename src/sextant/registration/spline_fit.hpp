@@ -3,7 +3,7 @@
 
 #include "sextant/core/reserved.hpp"
 #include "sextant/registration/motion.hpp"
-#include "sextant/registration/pair_pyramid.hpp"
+#include "sextant/registration/pyramid.hpp"
 #include "sextant/registration/spline_grid.hpp"
 
 #include <array>
