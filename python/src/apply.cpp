@@ -5,7 +5,7 @@
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/registration/array_alignment.hpp"
 #include "sextant/registration/array_choices.hpp"
-#include "sextant/registration/flyback.hpp"
+#include "sextant/registration/changed_frames.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,9 @@ std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
     call.run([&](const Communicator&) {
         const RunControl control = call.control();
         auto [source, offset] = less_offset(frames.open(call));
-        registration::FlybackGaps without_flyback(*source, transforms.flyback);
+        registration::ChangedFrames without_flyback(
+            *source,
+            registration::without_columns(transforms.flyback, source->header().shape.width));
         registration::Resampler resampler(without_flyback);
         std::vector<float> pixels(static_cast<std::size_t>(area.shape.elements()));
         const std::int64_t count = frames.header().frames;

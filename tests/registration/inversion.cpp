@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series whose contrast inverts.
-#include "sextant/registration/inversion.hpp"
+#include "sextant/registration/changed_frames.hpp"
+#include "sextant/registration/contrast.hpp"
+#include "sextant/registration/series_registration.hpp"
 
 #include <cmath>
 #include <limits>
@@ -111,7 +113,8 @@ TEST(Inversion, a_group_whose_first_links_err_is_inverted_as_a_whole) {
 TEST(Inversion, frames_are_mirrored_at_their_level) {
     const MadeSeries made = make_series(2);
     MadeSource source(made.frames);
-    registration::InvertedFrames inverted(source, {std::numeric_limits<double>::quiet_NaN(), 10});
+    registration::ChangedFrames inverted(
+        source, registration::mirrored_at({std::numeric_limits<double>::quiet_NaN(), 10}));
     std::vector<float> recorded(128 * 128), read(128 * 3);
     source.read_frame(0, recorded);
     inverted.read_rows(0, {5, 8}, read);

@@ -5,7 +5,6 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/registration/checkpoint.hpp"
-#include "sextant/registration/series_identity.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -4,7 +4,7 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/lab/faulty_series.hpp"
-#include "sextant/registration/flyback.hpp"
+#include "sextant/registration/changed_frames.hpp"
 #include "sextant/registration/row_fit.hpp"
 #include "sextant/registration/series_registration.hpp"
 

@@ -15,7 +15,7 @@
 namespace sextant::test {
 namespace {
 
-using registration::FlattenedFrames;
+using registration::ChangedFrames;
 using registration::Shading;
 
 /// A smooth bump, in the middle of the left border of a frame of 128x128 pixels.
@@ -53,7 +53,7 @@ TEST(Shading, is_removed_up_to_the_border_without_a_change_of_the_mean) {
     add_bump(frames[0], 40);
     frames[0].row(5)[7] = std::numeric_limits<float>::quiet_NaN();
     MadeSource source(frames);
-    FlattenedFrames flattened(source);
+    ChangedFrames flattened(source, registration::without_shading(source));
     std::vector<float> before(128 * 128), after(128 * 128), rows(3 * 128);
     source.read_frame(0, before);
     flattened.read_frame(0, after);
@@ -74,7 +74,7 @@ TEST(Shading, leaves_fine_detail) {
     MadeSource source(frames);
     std::vector<float> before(128 * 128), after(128 * 128);
     source.read_frame(0, before);
-    FlattenedFrames(source).read_frame(0, after);
+    ChangedFrames(source, registration::without_shading(source)).read_frame(0, after);
     // At the border, the means of cells are averaged over one side only.
     for (std::size_t pixel = 0; pixel < before.size(); ++pixel) {
         const bool inside = pixel % 128 >= 32 && pixel % 128 < 96;

@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/registration/pixel_area.hpp"
+#include "sextant/registration/canvas.hpp"
 
 #include <cstdint>
 #include <memory>

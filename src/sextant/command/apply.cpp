@@ -13,8 +13,8 @@
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/array_choices.hpp"
+#include "sextant/registration/changed_frames.hpp"
 #include "sextant/registration/combined.hpp"
-#include "sextant/registration/flyback.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -141,7 +141,8 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
         !lost.empty())
         print_warnings(std::array{lost});
     const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header, options);
-    registration::FlybackGaps without_flyback(*source, transforms.flyback());
+    registration::ChangedFrames without_flyback(
+        *source, registration::without_columns(transforms.flyback(), source->header().shape.width));
     registration::Resampler resampler(without_flyback);
     std::vector<float> pixels(static_cast<std::size_t>(header.shape.elements()));
     std::vector<std::byte> samples(pixels.size() *

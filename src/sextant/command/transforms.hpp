@@ -2,9 +2,9 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/motion.hpp"
-#include "sextant/registration/pixel_area.hpp"
 
 #include <cstdint>
 #include <functional>

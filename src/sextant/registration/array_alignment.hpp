@@ -4,8 +4,9 @@
 #include "sextant/array/array_source.hpp"
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/registration/combined.hpp"
-#include "sextant/registration/pixel_area.hpp"
+#include "sextant/registration/canvas.hpp"
+#include "sextant/registration/motion.hpp"
+#include "sextant/registration/row_places.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,15 +16,6 @@
 // Motions applied to arrays of any number of axes: every channel, slice, spectrum or diffraction
 // pattern moves with its pixel.
 namespace sextant::registration {
-
-/// How samples move to the pixels of the result.
-enum class AlignBy {
-    bilinear, ///< interpolation between 2 x 2 pixels; never overshoots
-    cubic,    ///< Keys' cubic convolution (a = -1/2), 4 x 4 pixels
-    lanczos,  ///< Lanczos' kernel of 6 x 6 pixels, weights normalised
-    shift,    ///< the nearest shift by whole pixels: samples keep their bits
-    splat     ///< each pixel is distributed to the pixels that it overlaps: sums are kept
-};
 
 /// The axes of an array that motions refer to; all others are carried along. `column` follows
 /// `row`, and the axis of frames, if there is one, is before them.

@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/registration/combined.hpp"
-#include "sextant/registration/pixel_area.hpp"
+#include "sextant/core/image.hpp"
+#include "sextant/registration/motion.hpp"
 
 #include <cstdint>
 #include <span>
 
 // The areas, in the coordinates of the reference, that registered frames cover.
 namespace sextant::registration {
+
+/// A rectangle of pixels. Its first pixel may lie outside the image whose coordinates it has.
+struct PixelArea {
+    std::int64_t x = 0, y = 0; ///< its first column and row
+    ImageShape shape;
+    bool operator==(const PixelArea&) const = default;
+};
+
+/// Returns the area of a whole image.
+inline PixelArea area_of(ImageShape image) {
+    return {0, 0, image};
+}
+
+/// True if an area contains another one.
+bool contains(const PixelArea& area, const PixelArea& part);
+
+/// Returns the pixels that both areas have; of zero size if there are none.
+PixelArea common_area(const PixelArea& one, const PixelArea& other);
+
+/// Returns the smallest area that contains both. An area of zero size contains nothing.
+PixelArea enclosing_area(const PixelArea& one, const PixelArea& other);
 
 /// Returns the fraction of the pixels of the reference that a motion maps into a frame of this
 /// shape, from 256 positions.

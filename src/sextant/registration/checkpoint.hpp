@@ -4,14 +4,21 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/journal.hpp"
 #include "sextant/registration/ledger.hpp"
+#include "sextant/registration/series_records.hpp"
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace sextant::registration {
+
+/// The file, in the folder of a checkpoint, of links that were made while the series was recorded
+/// (live_registration.hpp).
+std::string path_of_live_links(const std::string& folder);
 
 /// A ledger stored in the files `checkpoint.0`, `checkpoint.1` ... of a folder. Each rank writes
 /// one file and reads the entries of all ranks, including those of an earlier run that was killed.
@@ -37,7 +44,7 @@ class Checkpoint : public Ledger {
 
     /// Throws InvalidTask if the folder has a checkpoint of another run.
     static void check(const std::string& folder, const Identity& identity);
-    /// Also removes links that were made while the series was recorded (live_links.hpp).
+    /// Also removes links that were made while the series was recorded (path_of_live_links()).
     static void remove(const std::string& folder);
     /// Marks a checkpoint, until it is continued, as that of a run that ended with an error. The
     /// mark is an empty file, `checkpoint.failed`, which fits on a full disk.
@@ -77,5 +84,24 @@ class FieldMemory : public Ledger {
     std::vector<std::byte> kept_; ///< entries stored by this rank since the last refresh
     std::map<EntryName, std::vector<std::byte>> fields_;
 };
+
+/// Names and values of all options, as the record declares them, except those in `without`. The
+/// members that the record leaves out (`rigid`, `nonrigid`, `limits`) have names such as
+/// "rigid.stop".
+///
+/// Requires  names of fields of the record (std::logic_error).
+Checkpoint::Identity identity_of(const RegistrationOptions& options,
+                                 std::span<const std::string_view> without);
+
+/// The record of the options with a field for each of the members that it leaves out, so that ranks
+/// can compare all of them. The record refers to `options`, which must outlive it.
+Record compared_options(RegistrationOptions& options);
+
+/// The options that a run may change when it continues a checkpoint, because the results in it do
+/// not depend on them. An option that is not listed here must be the same.
+std::span<const std::string_view> options_without_effect_on_checkpoints();
+
+/// The same for links that were made while a series was recorded (live_links.hpp).
+std::span<const std::string_view> options_without_effect_on_links();
 
 } // namespace sextant::registration

@@ -110,26 +110,6 @@ void place_row_by(const DisplacementField& field, std::int64_t left, double y,
 
 } // namespace
 
-Point apply(const Transform& transform, Point x, ImageShape shape) {
-    if (const auto* const field = std::get_if<DisplacementField>(&transform))
-        return apply(*field, x);
-    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
-        return apply(*affine, x, centre(shape));
-    if (const auto* const rows = std::get_if<RowMotion>(&transform))
-        return apply(*rows, x, centre(shape));
-    return apply(std::get<RigidMotion>(transform), x, centre(shape));
-}
-
-Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
-    if (const auto* const field = std::get_if<DisplacementField>(&transform))
-        return apply_inverse(*field, y);
-    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
-        return apply(inverse(*affine), y, centre(shape));
-    if (const auto* const rows = std::get_if<RowMotion>(&transform))
-        return apply_inverse(*rows, y, centre(shape));
-    return apply(inverse(std::get<RigidMotion>(transform)), y, centre(shape));
-}
-
 Resampler::Resampler(FrameSource& source, Team* team) : source_(source), team_(team) {
     const ImageShape shape = source.header().shape;
     if (std::min(shape.width, shape.height) < 2)

@@ -6,8 +6,8 @@
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/motion.hpp"
-#include "sextant/registration/pixel_area.hpp"
 
 #include <array>
 #include <cstdint>
@@ -18,18 +18,6 @@
 #include <vector>
 
 namespace sextant::registration {
-
-/// A motion φ that registers a frame T to a reference R: T∘φ ≈ R.
-using Transform = std::variant<RigidMotion, DisplacementField, AffineMotion, RowMotion>;
-
-/// Returns the motion of a frame. Called only when a frame is needed, because displacement fields
-/// take much memory.
-using TransformOf = std::function<Transform(std::int64_t frame)>;
-
-/// Returns φ(x) for images of the given shape.
-Point apply(const Transform& transform, Point x, ImageShape shape);
-/// Returns φ⁻¹(y). Throws InvalidTask if a field folds.
-Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
 /// Takes rows of a resampled area, in order.
 using RowsShown = std::function<void(std::span<const float> rows)>;

@@ -74,4 +74,90 @@ std::vector<FrameContrast> contrasts_of(std::span<const double> deviations,
     return contrasts;
 }
 
+namespace {
+
+constexpr int most_rounds = 10;
+
+/// The vote of registrations on the signs of the frames' contrasts.
+class SignVote {
+  public:
+    SignVote(std::size_t frames, std::span<const LinkSeen> links)
+        : signs_(frames), links_of_(frames), across_(frames) {
+        for (const LinkSeen& link : links) {
+            if (!link.trusted)
+                continue;
+            links_of_[link.reference].push_back(&link);
+            links_of_[link.moved].push_back(&link);
+            for (std::size_t frame = link.reference + 1; frame <= link.moved; ++frame)
+                across_[frame].push_back(&link);
+        }
+    }
+
+    std::vector<std::uint8_t> result() {
+        for (std::size_t frame = 0; frame < signs_.size(); ++frame)
+            signs_[frame] = for_positive(frame) < 0 ? -1 : 1;
+        for (int round = 0; round < most_rounds; ++round) {
+            const bool changed = change_outvoted();
+            if (!change_all_after() && !changed)
+                break;
+        }
+        std::vector<std::uint8_t> inverted;
+        for (const int sign : signs_)
+            inverted.push_back(sign == signs_.front() ? 0 : 1);
+        return inverted;
+    }
+
+  private:
+    static double weight(const LinkSeen& link) {
+        constexpr double least = .1; // as in consensus()
+        return (link.inverted ? -1 : 1) * std::clamp(link.lead, least, most_lead);
+    }
+
+    /// The weight for a positive sign of a frame, given the others; 0 is the sign of later frames
+    /// at first.
+    double for_positive(std::size_t frame) const {
+        double sum = 0;
+        for (const LinkSeen* link : links_of_[frame])
+            sum += weight(*link) * signs_[link->moved == frame ? link->reference : link->moved];
+        return sum;
+    }
+
+    bool change_outvoted() {
+        bool changed = false;
+        for (std::size_t frame = 0; frame < signs_.size(); ++frame) {
+            if (signs_[frame] * for_positive(frame) >= 0)
+                continue;
+            signs_[frame] = -signs_[frame];
+            changed = true;
+        }
+        return changed;
+    }
+
+    /// Lets all links across each place in the series vote on the sign of the frames after it,
+    /// relative to those before.
+    bool change_all_after() {
+        bool changed = false;
+        for (std::size_t frame = 1; frame < signs_.size(); ++frame) {
+            double sum = 0;
+            for (const LinkSeen* link : across_[frame])
+                sum += weight(*link) * signs_[link->reference] * signs_[link->moved];
+            if (sum >= 0)
+                continue;
+            for (std::size_t later = frame; later < signs_.size(); ++later)
+                signs_[later] = -signs_[later];
+            changed = true;
+        }
+        return changed;
+    }
+
+    std::vector<int> signs_;
+    std::vector<std::vector<const LinkSeen*>> links_of_, across_;
+};
+
+} // namespace
+
+std::vector<std::uint8_t> inverted_frames(std::size_t frames, std::span<const LinkSeen> links) {
+    return frames == 0 ? std::vector<std::uint8_t>() : SignVote(frames, links).result();
+}
+
 } // namespace sextant::registration

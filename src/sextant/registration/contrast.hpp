@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/registration/consensus.hpp"
+
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -42,5 +45,16 @@ struct ContrastLink {
 /// Deterministic
 std::vector<FrameContrast> contrasts_of(std::span<const double> deviations,
                                         std::span<const ContrastLink> links);
+
+/// Decides which frames have the opposite contrast of the first one: those for which the
+/// registrations that say so outweigh the others. Registrations count by their leads; those that
+/// are not trusted are ignored.
+///
+/// Input     links among `frames` frames, each with reference < moved.
+/// Output    one value per frame: 1 if its contrast is inverted.
+/// Cost      O(links · reach) per round, at most ten rounds; reach is the largest distance between
+///           linked frames.
+/// Deterministic
+std::vector<std::uint8_t> inverted_frames(std::size_t frames, std::span<const LinkSeen> links);
 
 } // namespace sextant::registration

@@ -7,7 +7,6 @@
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/canvas.hpp"
-#include "sextant/registration/inversion.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/stations.hpp"
 

@@ -8,9 +8,9 @@
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/canvas.hpp"
+#include "sextant/registration/changed_frames.hpp"
 #include "sextant/registration/consensus.hpp"
 #include "sextant/registration/contrast.hpp"
-#include "sextant/registration/inversion.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/registration/pair_reader.hpp"
 #include "sextant/registration/partition.hpp"
@@ -134,7 +134,8 @@ class Registering {
         const auto source = [&](FrameSource& recorded) -> FrameSource& {
             if (levels.empty())
                 return recorded;
-            return *inverted_.emplace_back(std::make_unique<InvertedFrames>(recorded, levels));
+            return *inverted_.emplace_back(
+                std::make_unique<ChangedFrames>(recorded, mirrored_at(levels)));
         };
         RigidOptions options = options_.rigid;
         options.inverts = inverts;
@@ -796,7 +797,7 @@ class Registering {
     std::shared_ptr<PairReader> inspected_;       ///< with pyramids of the first pass; may be null
     std::optional<FrameThreads> threads_;         ///< if they take whole frames
     std::vector<std::uint8_t> frame_is_inverted_; ///< one per frame of usable_; empty if none is
-    std::vector<std::unique_ptr<InvertedFrames>> inverted_; ///< the sources of readers, if any is
+    std::vector<std::unique_ptr<ChangedFrames>> inverted_; ///< the sources of readers, if any is
     std::optional<PairReader> reader_;
     std::vector<std::unique_ptr<PairReader>> readers_; ///< of threads_
     std::mutex noting_;                                ///< protects the next two numbers
@@ -934,6 +935,28 @@ SeriesInspection inspect_series(const SeriesContext& context) {
             inspection.frames[static_cast<std::size_t>(frame - block.first)].left_out = fault;
     }
     return inspection;
+}
+
+std::unique_ptr<FrameSource> of_one_contrast(const SeriesContext& context,
+                                             std::span<const FrameRegistration> own) {
+    struct Inverted {
+        std::int64_t frame;
+        double level;
+    };
+    std::vector<Inverted> inverted;
+    for (const FrameRegistration& frame : own) {
+        if (frame.contrast.inverted())
+            inverted.push_back({frame.frame, frame.contrast.level - context.offset});
+    }
+    const std::vector<Inverted> all =
+        all_gather_lists(context.communicator, std::span<const Inverted>(inverted));
+    if (all.empty())
+        return nullptr;
+    std::vector<double> levels(static_cast<std::size_t>(context.source.header().frames),
+                               std::numeric_limits<double>::quiet_NaN());
+    for (const Inverted& one : all)
+        levels[static_cast<std::size_t>(one.frame)] = one.level;
+    return std::make_unique<ChangedFrames>(context.source, mirrored_at(std::move(levels)));
 }
 
 } // namespace sextant::registration

@@ -4,9 +4,8 @@
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/corrected_frames.hpp"
 #include "sextant/registration/division.hpp"
-#include "sextant/registration/frame_threads.hpp"
 #include "sextant/registration/pair_reader.hpp"
-#include "sextant/registration/series_registration.hpp"
+#include "sextant/registration/series_records.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -103,5 +102,11 @@ std::vector<FrameRegistration> register_series(const SeriesContext& context,
 /// scans of other motions (field_series.hpp); `options.reference` is ignored.
 std::vector<FrameRegistration> register_neighbours(const SeriesContext& context,
                                                    SeriesInspection inspection);
+
+/// Returns the series with its inverted frames (FrameContrast) brought to the contrast of the
+/// others; null if there are none. The source of the context must outlive the result.
+/// Collective.
+std::unique_ptr<FrameSource> of_one_contrast(const SeriesContext& context,
+                                             std::span<const FrameRegistration> own);
 
 } // namespace sextant::registration

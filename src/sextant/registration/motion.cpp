@@ -273,4 +273,24 @@ Point apply_inverse(const RowMotion& motion, Point p, Point c) {
     return apply(inverse(motion.motion), {p.x - d.x, p.y - d.y}, c);
 }
 
+Point apply(const Transform& transform, Point x, ImageShape shape) {
+    if (const auto* const field = std::get_if<DisplacementField>(&transform))
+        return apply(*field, x);
+    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+        return apply(*affine, x, centre(shape));
+    if (const auto* const rows = std::get_if<RowMotion>(&transform))
+        return apply(*rows, x, centre(shape));
+    return apply(std::get<RigidMotion>(transform), x, centre(shape));
+}
+
+Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
+    if (const auto* const field = std::get_if<DisplacementField>(&transform))
+        return apply_inverse(*field, y);
+    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+        return apply(inverse(*affine), y, centre(shape));
+    if (const auto* const rows = std::get_if<RowMotion>(&transform))
+        return apply_inverse(*rows, y, centre(shape));
+    return apply(inverse(std::get<RigidMotion>(transform)), y, centre(shape));
+}
+
 } // namespace sextant::registration

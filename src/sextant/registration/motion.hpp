@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <variant>
 #include <vector>
 
 namespace sextant::registration {
@@ -145,5 +147,17 @@ Point apply(const RowMotion& motion, Point x, Point c);
 
 /// Returns the position in the reference of the feature at p in a frame with centre c.
 Point apply_inverse(const RowMotion& motion, Point p, Point c);
+
+/// A motion φ that registers a frame T to a reference R: T∘φ ≈ R.
+using Transform = std::variant<RigidMotion, DisplacementField, AffineMotion, RowMotion>;
+
+/// Returns the motion of a frame. Called only when a frame is needed, because displacement fields
+/// take much memory.
+using TransformOf = std::function<Transform(std::int64_t frame)>;
+
+/// Returns φ(x) for images of the given shape.
+Point apply(const Transform& transform, Point x, ImageShape shape);
+/// Returns φ⁻¹(y). Throws InvalidTask if a field folds.
+Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
 } // namespace sextant::registration

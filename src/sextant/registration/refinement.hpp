@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/ledger.hpp"
-#include "sextant/registration/pixel_area.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "sextant/core/image.hpp"
 #include "sextant/core/reserved.hpp"
-#include "sextant/registration/pixel_area.hpp"
+#include "sextant/registration/canvas.hpp"
 
 #include <span>
 #include <vector>

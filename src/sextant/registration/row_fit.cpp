@@ -70,6 +70,34 @@ bool is_known(float value, float slope_x, float slope_y, float sample) {
 
 } // namespace
 
+std::int64_t disturbed_columns(std::span<const ColumnErrors> errors) {
+    constexpr double least_excess = .08, least_deviations = 4, known_well = .05;
+    constexpr std::int64_t fewest = 3, margin = 2;
+    if (errors.empty() || !(errors.back().count > 0))
+        return 0;
+    const auto mean_of = [](const ColumnErrors& column) {
+        return static_cast<double>(column.squares) / static_cast<double>(column.count);
+    };
+    const double usual = mean_of(errors.back());
+    const auto at_edge = static_cast<std::int64_t>(errors.size()) - 1;
+    std::int64_t end = 0, disturbed = 0, usual_ones = 0;
+    for (std::int64_t i = 0; i < at_edge && usual_ones < fewest; ++i) {
+        const ColumnErrors& column = errors[static_cast<std::size_t>(i)];
+        if (!(column.count > 0))
+            continue; // outside the reference in all frames
+        const double deviation = std::sqrt(2 / static_cast<double>(column.count));
+        const double excess = mean_of(column) / usual - 1;
+        if (excess > std::max(least_excess, least_deviations * deviation)) {
+            end = i + 1;
+            ++disturbed;
+            usual_ones = 0;
+        } else if (deviation < known_well) {
+            ++usual_ones;
+        }
+    }
+    return disturbed < fewest ? 0 : end + margin;
+}
+
 double rough_parameters(Elements rows) {
     return static_cast<double>(RowSpline(rows).coefficients() - 2);
 }

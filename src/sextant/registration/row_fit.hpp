@@ -2,9 +2,8 @@
 #pragma once
 
 #include "sextant/comm/thread_team.hpp"
-#include "sextant/registration/flyback.hpp"
+#include "sextant/registration/level.hpp"
 #include "sextant/registration/motion.hpp"
-#include "sextant/registration/refinement.hpp"
 #include "sextant/registration/row_template.hpp"
 
 #include <array>
@@ -13,6 +12,25 @@
 #include <vector>
 
 namespace sextant::registration {
+
+/// The squared residuals of some columns of frames, each divided by the variance of its noise.
+struct ColumnErrors {
+    float squares = 0, count = 0;
+};
+
+/// Returns the number of columns at the left edge, of which residuals are stated, that may be
+/// disturbed: an eighth of the width. Those of all other columns are added up.
+inline std::size_t columns_at_edge(ImageShape shape) {
+    return static_cast<std::size_t>(shape.width / 8);
+}
+
+/// Returns the number of disturbed columns at the left edge: up to the last one whose mean residual
+/// exceeds that of the other columns by more than 8 % and four standard deviations, before three in
+/// a row that do not. Two more columns are added, because the disturbance decreases gradually. 0 if
+/// fewer than three columns are disturbed.
+///
+/// Input  the residuals of columns_at_edge() columns, followed by those of all others.
+std::int64_t disturbed_columns(std::span<const ColumnErrors> errors);
 
 /// What is assumed of the displacements of rows: each is the sum of a smooth drift, a cubic spline
 /// along the frame, and of an independent jitter to the right.

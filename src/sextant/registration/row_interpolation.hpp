@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/registration/array_alignment.hpp"
 #include "sextant/registration/row_places.hpp"
 #include "sextant/registration/sample_strips.hpp"
 

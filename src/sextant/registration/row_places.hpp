@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/registration/combined.hpp"
-#include "sextant/registration/pixel_area.hpp"
+#include "sextant/registration/canvas.hpp"
+#include "sextant/registration/motion.hpp"
 
 #include <cstdint>
 #include <span>
@@ -11,6 +11,15 @@
 
 // Where a motion maps the pixels of some rows.
 namespace sextant::registration {
+
+/// How samples move to the pixels of the result.
+enum class AlignBy {
+    bilinear, ///< interpolation between 2 x 2 pixels; never overshoots
+    cubic,    ///< Keys' cubic convolution (a = -1/2), 4 x 4 pixels
+    lanczos,  ///< Lanczos' kernel of 6 x 6 pixels, weights normalised
+    shift,    ///< the nearest shift by whole pixels: samples keep their bits
+    splat     ///< each pixel is distributed to the pixels that it overlaps: sums are kept
+};
 
 /// The positions in a frame of the pixels of some rows of the result: φ(x).
 ///

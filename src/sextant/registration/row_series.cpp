@@ -5,6 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
+#include "sextant/registration/changed_frames.hpp"
 #include "sextant/registration/family_fit.hpp"
 #include "sextant/registration/stations.hpp"
 
@@ -278,7 +279,11 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
                 "compared with the average of the others",
                 registered.frames.size(), least_frames));
     });
-    FlybackGaps source(context.source);
+    std::int64_t flyback = 0; // number of disturbed columns known so far
+    ChangedFrames source(
+        context.source, [&](std::int64_t frame, Rows rows, std::span<float> samples) {
+            without_columns(flyback, context.source.header().shape.width)(frame, rows, samples);
+        });
     const SeriesContext gapped = with_source(context, source);
     const ImageShape shape = source.header().shape;
     const PixelArea area = matching_area(registered, shape);
@@ -295,7 +300,7 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
               [&] { evidence = series->compare(average, current, prior, pass); });
         const std::vector<RowEvidence> some = gathered_evidence(gapped, current, own, evidence);
         prior = estimate_prior(some, prior, shape);
-        source.set_columns(std::max(source.columns(), flyback_of(some)));
+        flyback = std::max(flyback, flyback_of(some));
         for (std::size_t i = 0; i < own.size(); ++i) {
             if (own[i].left_out.empty())
                 take_estimate(solve_rows(evidence[i], prior, shape), prior,
@@ -306,7 +311,7 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
     const MatchingAverage average =
         average_of(gapped, current, current.contributing(), transforms(current), area);
     agree(context.communicator, [&] { series->judge(average, current); });
-    return {std::move(current), source.columns()};
+    return {std::move(current), flyback};
 }
 
 } // namespace sextant::registration

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <map>
 #include <numeric>
 
 #include <Eigen/Dense>
@@ -19,12 +19,6 @@ constexpr double sigma_in_cells = 1.5;
 constexpr double much_shading = .12;
 /// The mean squares of the polynomials over a frame.
 constexpr Shading squares{1. / 3, 1. / 3, 1. / 5, 1. / 9, 1. / 5};
-
-FrameHeader header_of_flattened(FrameHeader header) {
-    header.sample = Sample::f32;
-    header.channels = 1;
-    return header;
-}
 
 /// Returns the means of cells; NaN without finite samples.
 std::vector<float> means_of_cells(std::span<const float> samples, ImageShape shape,
@@ -193,21 +187,17 @@ bool shading_changes(const Pyramid& reference, const Pyramid& moved, const Rigid
     return false;
 }
 
-FlattenedFrames::FlattenedFrames(FrameSource& source)
-    : FrameSource(source.path(), header_of_flattened(source.header())),
-      source_(source),
-      cells_{std::max<Elements>(1, source.header().shape.width / side_of_cell),
-             std::max<Elements>(1, source.header().shape.height / side_of_cell)} {}
+namespace {
 
 /// Returns the shading less its mean, at the centres of cells.
-std::vector<float> FlattenedFrames::smoothed(std::span<const float> samples) const {
-    const std::vector<float> means = means_of_cells(samples, header().shape, cells_);
+std::vector<float> smoothed(std::span<const float> samples, ImageShape shape, ImageShape cells) {
+    const std::vector<float> means = means_of_cells(samples, shape, cells);
     std::vector<float> smooth(means.size());
     double sum = 0, count = 0;
-    for (Elements row = 0; row < cells_.height; ++row) {
-        for (Elements column = 0; column < cells_.width; ++column) {
-            const double value = local_fit(means, cells_, column, row);
-            smooth[static_cast<std::size_t>(row * cells_.width + column)] =
+    for (Elements row = 0; row < cells.height; ++row) {
+        for (Elements column = 0; column < cells.width; ++column) {
+            const double value = local_fit(means, cells, column, row);
+            smooth[static_cast<std::size_t>(row * cells.width + column)] =
                 static_cast<float>(value);
             if (std::isfinite(value)) {
                 sum += value;
@@ -221,27 +211,16 @@ std::vector<float> FlattenedFrames::smoothed(std::span<const float> samples) con
     return smooth;
 }
 
-const std::vector<float>& FlattenedFrames::shading(std::int64_t frame) {
-    const auto at = shadings_.find(frame);
-    if (at != shadings_.end())
-        return at->second;
-    samples_.resize(static_cast<std::size_t>(header().shape.elements()));
-    source_.read_frame(frame, samples_);
-    return shadings_[frame] = smoothed(samples_);
-}
-
-void FlattenedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    const ImageShape shape = header().shape;
-    const std::vector<float>& of_cells = shading(frame);
-    samples_.resize(static_cast<std::size_t>(rows.count() * shape.width));
-    source_.read_rows(frame, rows, samples_);
+/// Subtracts a shading, interpolated between the centres of cells.
+void subtract_shading(const std::vector<float>& of_cells, ImageShape cells, ImageShape shape,
+                      Rows rows, std::span<float> samples) {
     for (Elements y = rows.first; y < rows.last; ++y) {
-        const BetweenCells down = between_cells(y, cells_.height);
-        const float* const above = of_cells.data() + down.first * cells_.width;
-        const float* const below = of_cells.data() + down.second * cells_.width;
-        float* const row = samples_.data() + (y - rows.first) * shape.width;
+        const BetweenCells down = between_cells(y, cells.height);
+        const float* const above = of_cells.data() + down.first * cells.width;
+        const float* const below = of_cells.data() + down.second * cells.width;
+        float* const row = samples.data() + (y - rows.first) * shape.width;
         for (Elements x = 0; x < shape.width; ++x) {
-            const BetweenCells along = between_cells(x, cells_.width);
+            const BetweenCells along = between_cells(x, cells.width);
             const float upper =
                 above[along.first] + along.share * (above[along.second] - above[along.first]);
             const float lower =
@@ -249,7 +228,25 @@ void FlattenedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> t
             row[x] -= upper + down.share * (lower - upper);
         }
     }
-    std::memcpy(to.data(), samples_.data(), to.size());
+}
+
+} // namespace
+
+RowChange without_shading(FrameSource& source) {
+    const ImageShape shape = source.header().shape;
+    const ImageShape cells{std::max<Elements>(1, shape.width / side_of_cell),
+                           std::max<Elements>(1, shape.height / side_of_cell)};
+    std::map<std::int64_t, std::vector<float>> shadings; // at the centres of cells
+    return [&source, shape, cells, shadings](std::int64_t frame, Rows rows,
+                                             std::span<float> samples) mutable {
+        auto at = shadings.find(frame);
+        if (at == shadings.end()) {
+            std::vector<float> whole(static_cast<std::size_t>(shape.elements()));
+            source.read_frame(frame, whole);
+            at = shadings.emplace(frame, smoothed(whole, shape, cells)).first;
+        }
+        subtract_shading(at->second, cells, shape, rows, samples);
+    };
 }
 
 } // namespace sextant::registration

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
+#include "sextant/registration/changed_frames.hpp"
 #include "sextant/registration/motion.hpp"
 #include "sextant/registration/pyramid.hpp"
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
@@ -36,25 +36,12 @@ std::vector<TwoFrames> frames_of_other_shading(std::span<const Shading> frames);
 bool shading_changes(const Pyramid& reference, const Pyramid& moved, const RigidMotion& motion,
                      bool inverted);
 
-/// A series without its large-scale shading, as f32. The shading of a frame is smoothed from the
-/// means of cells of 16x16 pixels by a local linear fit with Gaussian weights of σ = 24 pixels,
-/// which follows slopes up to the border. The frame's mean does not change. Gaps are ignored.
+/// Removes the large-scale shading of frames. The shading of a frame is smoothed from the means of
+/// cells of 16x16 pixels by a local linear fit with Gaussian weights of σ = 24 pixels, which
+/// follows slopes up to the border. The frame's mean does not change. Gaps are ignored.
 ///
-/// Cost      the first access to a frame reads it whole; 1/64 of a frame is kept for each.
-class FlattenedFrames : public FrameSource {
-  public:
-    /// The source must outlive this object.
-    explicit FlattenedFrames(FrameSource& source);
-
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override;
-    const std::vector<float>& shading(std::int64_t frame);
-    std::vector<float> smoothed(std::span<const float> samples) const;
-
-    FrameSource& source_;
-    ImageShape cells_;
-    std::vector<float> samples_;
-    std::map<std::int64_t, std::vector<float>> shadings_; ///< at the centres of cells
-};
+/// Cost      the first access to a frame reads it whole from `source`, which must outlive the
+///           result; 1/64 of a frame is kept for each.
+RowChange without_shading(FrameSource& source);
 
 } // namespace sextant::registration

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/registration/canvas.hpp"
 #include "sextant/registration/family_fit.hpp"
 #include "sextant/registration/motion.hpp"
-#include "sextant/registration/pixel_area.hpp"
 #include "sextant/registration/rigid.hpp"
 
 #include <array>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads that take whole frames: the same motions as threads that share rows, whoever steals, and
 // failures on any thread.
-#include "sextant/registration/frame_threads.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
+#include "sextant/registration/division.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/synthetic.hpp"
 
