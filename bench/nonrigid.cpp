@@ -15,9 +15,9 @@
 // every second round; ratios are taken within a round, so that drift of the machine affects both.
 // Medians over the rounds with bootstrap intervals are reported, never minima. Built without
 // OpenCV's optflow, ours is timed alone.
-#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/pair/nonrigid.hpp"
 
-#include "sextant/registration/rigid.hpp"
+#include "sextant/registration/pair/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <algorithm>

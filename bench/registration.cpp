@@ -23,7 +23,7 @@
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/cramer_rao.hpp"
 #include "sextant/lab/thesis_registration.hpp"
-#include "sextant/registration/rigid.hpp"
+#include "sextant/registration/pair/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/lab/faulty_series.hpp"
-#include "sextant/registration/combined.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <cstdint>
 #include <map>

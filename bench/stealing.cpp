@@ -24,8 +24,8 @@
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/bench_cases.hpp"
-#include "sextant/registration/field_series.hpp"
-#include "sextant/registration/frame_series.hpp"
+#include "sextant/registration/series/frame_series.hpp"
+#include "sextant/registration/stages/field_series.hpp"
 #include "sextant/registration/synthetic.hpp"
 #include "sextant/scan/rehearsal.hpp"
 

@@ -12,8 +12,8 @@
 // the round, so that drift of the machine affects both; medians with bootstrap intervals are
 // reported. Both results of a registration are compared bitwise.
 #include "sextant/comm/thread_team.hpp"
-#include "sextant/registration/nonrigid.hpp"
-#include "sextant/registration/rigid.hpp"
+#include "sextant/registration/pair/nonrigid.hpp"
+#include "sextant/registration/pair/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <chrono>

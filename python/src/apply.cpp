@@ -3,9 +3,9 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/array_catalogue.hpp"
-#include "sextant/registration/array_alignment.hpp"
-#include "sextant/registration/array_choices.hpp"
-#include "sextant/registration/changed_frames.hpp"
+#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/transform/array_alignment.hpp"
+#include "sextant/registration/transform/array_choices.hpp"
 
 #include <algorithm>
 #include <cmath>

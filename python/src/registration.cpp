@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/waiting.hpp"
-#include "sextant/registration/changed_frames.hpp"
-#include "sextant/registration/combined.hpp"
-#include "sextant/registration/division.hpp"
+#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series_registration.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <algorithm>
 #include <cmath>

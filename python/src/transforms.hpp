@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
-#include "sextant/registration/canvas.hpp"
-#include "sextant/registration/combined.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <cstdint>
 #include <map>

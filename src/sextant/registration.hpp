@@ -11,10 +11,10 @@
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/communicator.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/registration/combined.hpp"
-#include "sextant/registration/division.hpp"
-#include "sextant/registration/nonrigid.hpp"
-#include "sextant/registration/rigid.hpp"
+#include "sextant/registration/pair/nonrigid.hpp"
+#include "sextant/registration/pair/rigid.hpp"
+#include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series_registration.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A series gives the same registration in every file format.
-#include "sextant/registration/frame_series.hpp"
+#include "sextant/registration/series/frame_series.hpp"
 
 #include <functional>
 #include <stdexcept>

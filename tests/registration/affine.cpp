@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Affine motions, and resampling by them.
-#include "sextant/registration/motion.hpp"
-
 #include "sextant/core/error.hpp"
-#include "sextant/registration/combined.hpp"
+#include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Motions applied to arrays of several axes, compared with a readable reference.
-#include "sextant/registration/array_alignment.hpp"
+#include "sextant/registration/transform/array_alignment.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Banded matrices compared with dense ones.
-#include "sextant/registration/banded_cholesky.hpp"
+#include "sextant/registration/pair/banded_cholesky.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rows and columns without signal are recognised, and dark parts of a specimen are not.
-#include "sextant/registration/outliers.hpp"
+#include "sextant/registration/correct/outliers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The areas that registered frames cover, and images of other areas than that of the reference.
-#include "sextant/registration/canvas.hpp"
+#include "sextant/registration/transform/canvas.hpp"
 
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/checkpoint.hpp"
+#include "sextant/registration/series/checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Links of a series with known motions, some of them wrong.
-#include "sextant/registration/consensus.hpp"
+#include "sextant/registration/series/consensus.hpp"
 
 #include "sextant/registration/synthetic.hpp"
 

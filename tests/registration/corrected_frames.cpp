@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Corrections of samples: dark and gain images, defective pixels, and outliers of single frames.
-#include "sextant/registration/corrected_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/agreement.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Properties of displacement fields: rigid motions as fields, the inverse, and known regions.
 #include "sextant/core/error.hpp"
-#include "sextant/registration/motion.hpp"
+#include "sextant/registration/pair/motion.hpp"
 
 #include "tests/registration/specimens.hpp"
 #include <gmock/gmock.h>

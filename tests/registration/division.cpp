@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The division of cores among ranks and threads.
-#include "sextant/registration/division.hpp"
+#include "sextant/registration/series/division.hpp"
 
 #include "sextant/core/error.hpp"
 

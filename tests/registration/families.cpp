@@ -2,7 +2,7 @@
 // Registration by families of affine motions: pairs, the choice of a family, and whole series.
 #include "sextant/comm/threads.hpp"
 #include "sextant/lab/faulty_series.hpp"
-#include "sextant/registration/family_fit.hpp"
+#include "sextant/registration/pair/family_fit.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cmath>

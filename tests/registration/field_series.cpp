@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The scan of non-rigid motions.
-#include "sextant/registration/field_series.hpp"
+#include "sextant/registration/stages/field_series.hpp"
 
 #include "sextant/comm/agreement.hpp"
 

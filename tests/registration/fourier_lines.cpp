@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transforms of lines, compared with their definition.
-#include "sextant/registration/fourier_lines.hpp"
+#include "sextant/registration/pair/fourier_lines.hpp"
 
 #include <cmath>
 #include <complex>

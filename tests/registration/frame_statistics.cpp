@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/pair_reader.hpp"
+#include "sextant/registration/series/pair_reader.hpp"
 
 #include <cmath>
 #include <limits>

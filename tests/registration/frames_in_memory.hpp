@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/kernel/filter/float_plane.hpp"
-#include "sextant/registration/ledger.hpp"
+#include "sextant/registration/series/ledger.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames with unknown regions (masks and dead pixels), whose samples are NaN and have weight 0 in
 // the computation.
-#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/pair/nonrigid.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lead of one motion over another, on pairs of images with known motion.
-#include "sextant/registration/lead.hpp"
+#include "sextant/registration/pair/lead.hpp"
 
-#include "sextant/registration/pyramid.hpp"
+#include "sextant/registration/pair/pyramid.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames that are registered one after another while a series is recorded, and their links.
-#include "sextant/registration/live_registration.hpp"
+#include "sextant/registration/live/live_registration.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/registration/checkpoint.hpp"
+#include "sextant/registration/series/checkpoint.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series that drift out of the view of their first frame, and canvases of other areas.
-#include "sextant/registration/canvas.hpp"
-#include "sextant/registration/refinement.hpp"
+#include "sextant/registration/series/stations.hpp"
 #include "sextant/registration/series_registration.hpp"
-#include "sextant/registration/stations.hpp"
+#include "sextant/registration/stages/refinement.hpp"
+#include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>
 #include <cmath>

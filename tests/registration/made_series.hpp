@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/comm/threads.hpp"
-#include "sextant/registration/frame_series.hpp"
+#include "sextant/registration/series/frame_series.hpp"
 
 #include <vector>
 

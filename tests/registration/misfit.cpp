@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Motions that remain within frames are recognised, measured and told apart; noise is not taken for
 // them.
-#include "sextant/registration/level.hpp"
-
 #include "sextant/comm/threads.hpp"
 #include "sextant/lab/faulty_series.hpp"
+#include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cmath>

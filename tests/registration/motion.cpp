@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/motion.hpp"
+#include "sextant/registration/pair/motion.hpp"
 
 #include <cmath>
 

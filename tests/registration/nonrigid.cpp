@@ -2,7 +2,7 @@
 // Displacement fields between small frames; larger frames are tested in long/nonrigid.cpp.
 #include "sextant/core/error.hpp"
 #include "sextant/lab/thesis_registration.hpp"
-#include "sextant/registration/pyramid.hpp"
+#include "sextant/registration/pair/pyramid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include "tests/registration/warps.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Outliers: clean frames have none, and hot pixels and cosmic rays are found.
-#include "sextant/registration/outliers.hpp"
+#include "sextant/registration/correct/outliers.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/power_spectrum.hpp"
+#include "sextant/registration/transform/power_spectrum.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 // Resampled frames, compared with interpolation pixel by pixel, and their averages.
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
-#include "sextant/registration/combined.hpp"
-#include "sextant/registration/ring_correlation.hpp"
+#include "sextant/registration/transform/combined.hpp"
+#include "sextant/registration/transform/ring_correlation.hpp"
 
 #include <algorithm>
 #include <bit>

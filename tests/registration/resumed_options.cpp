@@ -2,7 +2,7 @@
 // Each option of a registration is either part of what identifies a checkpoint, or has no effect on
 // the results in it.
 #include "sextant/comm/agreement.hpp"
-#include "sextant/registration/checkpoint.hpp"
+#include "sextant/registration/series/checkpoint.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <algorithm>

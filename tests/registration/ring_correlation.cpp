@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/ring_correlation.hpp"
+#include "sextant/registration/transform/ring_correlation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/lab/faulty_series.hpp"
-#include "sextant/registration/changed_frames.hpp"
-#include "sextant/registration/row_fit.hpp"
+#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/pair/row_fit.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series of frames of known motion, registered on any number of ranks.
 #include "sextant/comm/agreement.hpp"
-#include "sextant/registration/frame_series.hpp"
-#include "sextant/registration/refinement.hpp"
+#include "sextant/registration/series/frame_series.hpp"
+#include "sextant/registration/stages/refinement.hpp"
 
 #include <cmath>
 #include <utility>

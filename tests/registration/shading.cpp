@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large-scale shading of frames, and its removal before registration.
-#include "sextant/registration/shading.hpp"
+#include "sextant/registration/correct/shading.hpp"
 
 #include "sextant/registration/series_registration.hpp"
 

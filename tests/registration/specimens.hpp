@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/kernel/filter/samples.hpp"
-#include "sextant/registration/motion.hpp"
+#include "sextant/registration/pair/motion.hpp"
 
 #include <cmath>
 #include <functional>

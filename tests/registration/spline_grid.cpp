@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splines on a control grid, their energies, and their sums over cells, each compared with its
 // definition.
-#include "sextant/registration/spline_grid.hpp"
+#include "sextant/registration/pair/spline_grid.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Segments and stations of series that drift far, motions relative to windows, and the positions of
 // stations.
-#include "sextant/registration/stations.hpp"
+#include "sextant/registration/series/stations.hpp"
 
-#include "sextant/registration/canvas.hpp"
+#include "sextant/registration/transform/canvas.hpp"
 
 #include <cmath>
 #include <functional>

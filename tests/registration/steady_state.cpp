@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/combined.hpp"
-#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/series_registration.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <algorithm>
 

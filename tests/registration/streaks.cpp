@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pixels in which the mean of a series differs from its median by more than noise.
-#include "sextant/registration/streaks.hpp"
+#include "sextant/registration/transform/streaks.hpp"
 
 #include <algorithm>
 #include <cstdint>

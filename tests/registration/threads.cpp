@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads that share one registration give the same bits as one thread.
 #include "sextant/comm/thread_team.hpp"
-#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/pair/nonrigid.hpp"
 
 #include "tests/registration/trials.hpp"
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/lab/cramer_rao.hpp"
-#include "sextant/registration/rigid.hpp"
+#include "sextant/registration/pair/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <cmath>

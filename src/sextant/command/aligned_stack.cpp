@@ -7,7 +7,7 @@
 #include "sextant/core/large_buffer.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/registration/array_choices.hpp"
+#include "sextant/registration/transform/array_choices.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/registration/canvas.hpp"
+#include "sextant/registration/transform/canvas.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/command/transforms.hpp"
-#include "sextant/registration/combined.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -12,9 +12,9 @@
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/registration/array_choices.hpp"
-#include "sextant/registration/changed_frames.hpp"
-#include "sextant/registration/combined.hpp"
+#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/transform/array_choices.hpp"
+#include "sextant/registration/transform/combined.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

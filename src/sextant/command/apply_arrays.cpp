@@ -11,8 +11,8 @@
 #include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/registration/array_choices.hpp"
-#include "sextant/registration/sample_strips.hpp"
+#include "sextant/registration/transform/array_choices.hpp"
+#include "sextant/registration/transform/sample_strips.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "sextant/array/array_source.hpp"
 #include "sextant/command/applied_transforms.hpp"
 #include "sextant/command/options.hpp"
-#include "sextant/registration/array_alignment.hpp"
+#include "sextant/registration/transform/array_alignment.hpp"
 
 #include <memory>
 #include <string>

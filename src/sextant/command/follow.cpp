@@ -8,8 +8,8 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/growing_frames.hpp"
-#include "sextant/registration/checkpoint.hpp"
-#include "sextant/registration/live_registration.hpp"
+#include "sextant/registration/live/live_registration.hpp"
+#include "sextant/registration/series/checkpoint.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/registration/live_registration.hpp"
+#include "sextant/registration/live/live_registration.hpp"
 #include "sextant/serve/live_server.hpp"
 
 #include <algorithm>

@@ -21,9 +21,9 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/registration/checkpoint.hpp"
-#include "sextant/registration/division.hpp"
-#include "sextant/registration/refinement.hpp"
+#include "sextant/registration/series/checkpoint.hpp"
+#include "sextant/registration/series/division.hpp"
+#include "sextant/registration/stages/refinement.hpp"
 
 #include <algorithm>
 #include <filesystem>

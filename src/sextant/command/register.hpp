@@ -5,7 +5,7 @@
 #include "sextant/command/transforms.hpp"
 #include "sextant/command/work_log.hpp"
 #include "sextant/registration/series_registration.hpp"
-#include "sextant/registration/streaks.hpp"
+#include "sextant/registration/transform/streaks.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/register.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/registration/stations.hpp"
+#include "sextant/registration/series/stations.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/registration/canvas.hpp"
-#include "sextant/registration/frame_series.hpp"
-#include "sextant/registration/motion.hpp"
+#include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/series/frame_series.hpp"
+#include "sextant/registration/transform/canvas.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/trace_clocks.hpp"
-#include "sextant/registration/ledger.hpp"
+#include "sextant/registration/series/ledger.hpp"
 #include "sextant/schedule/trace.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/lab/cramer_rao.hpp"
 
-#include "sextant/registration/motion.hpp"
+#include "sextant/registration/pair/motion.hpp"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 
 #include "sextant/kernel/filter/samples.hpp"
 #include "sextant/lab/thesis_elements.hpp"
-#include "sextant/registration/motion.hpp"
+#include "sextant/registration/pair/motion.hpp"
 
 #include <span>
 #include <vector>
@@ -45,8 +45,8 @@ struct ThesisField {
 
 /// Registration by gradient flow, as published: minimises E[φ] = −NCC[R, T∘φ] + (λ/2) ∫‖D(φ −
 /// id)‖², the second term for non-rigid φ only, on successively finer grids. This is the readable
-/// reference for the library's faster registration (registration/rigid.hpp): it is slow, and biased
-/// towards shifts by half a pixel unless shot noise is filtered first (`sigma` of 2 px).
+/// reference for the library's faster registration (registration/pair/rigid.hpp): it is slow, and
+/// biased towards shifts by half a pixel unless shot noise is filtered first (`sigma` of 2 px).
 ///
 /// A series is registered by an inclusive scan: its values are the motions φ_{i,i+1} of
 /// neighbouring frames, found by rigid(), and its operator is joined(), which registers the outer

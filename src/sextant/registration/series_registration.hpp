@@ -4,8 +4,8 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/registration/ledger.hpp"
-#include "sextant/registration/series_records.hpp"
+#include "sextant/registration/series/ledger.hpp"
+#include "sextant/registration/series/records.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "sextant/kernel/filter/float_plane.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
-#include "sextant/registration/motion.hpp"
+#include "sextant/registration/pair/motion.hpp"
 
 #include <array>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/registration/division.hpp"
-#include "sextant/registration/frame_series.hpp"
+#include "sextant/registration/series/division.hpp"
+#include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <atomic>

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/correct/corrected_frames.hpp"
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/equal_range.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/large_buffer.hpp"
+#include "sextant/core/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+FrameHeader grey_floats(FrameHeader header) {
+    header.sample = Sample::f32;
+    header.channels = 1;
+    return header;
+}
+
+/// The least number of frames whose mean shows more than each of them.
+constexpr std::int64_t least_summed = 3;
+
+bool is_gap(float sample) {
+    return !(std::abs(sample) <= std::numeric_limits<float>::max());
+}
+
+void add_to_hash(std::uint64_t& hash, std::span<const std::byte> bytes) {
+    for (const std::byte byte : bytes)
+        hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+    hash ^= hash >> 29;
+}
+
+bool contains(const std::vector<Elements>& sorted, Elements value) {
+    return std::binary_search(sorted.begin(), sorted.end(), value);
+}
+
+void sort_without_duplicates(std::vector<Elements>& values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+/// Sets those of the sorted pixels that are in the rows to NaN.
+void set_gaps(std::span<const Elements> pixels, Rows rows, Elements width,
+              std::span<float> samples) {
+    const auto first = std::lower_bound(pixels.begin(), pixels.end(), rows.first * width);
+    const auto last = std::lower_bound(first, pixels.end(), rows.last * width);
+    for (auto pixel = first; pixel != last; ++pixel)
+        samples[static_cast<std::size_t>(*pixel - rows.first * width)] =
+            std::numeric_limits<float>::quiet_NaN();
+}
+
+/// Sets those samples of the rows that are in a band to NaN.
+void set_gaps(const LineBand& band, Rows rows, Elements width, std::span<float> samples) {
+    constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+    const Elements first = band.columns ? rows.first : std::max(rows.first, band.first);
+    const Elements last = band.columns ? rows.last : std::min(rows.last, band.last);
+    for (Elements y = first; y < last; ++y) {
+        float* const row = samples.data() + (y - rows.first) * width;
+        std::fill(row + (band.columns ? band.first : 0), row + (band.columns ? band.last : width),
+                  gap);
+    }
+}
+
+/// Returns the pixels that occur at least `least` times.
+std::vector<Elements> frequent_pixels(std::vector<Elements> pixels, std::int64_t least) {
+    std::sort(pixels.begin(), pixels.end());
+    std::vector<Elements> frequent;
+    for (auto first = pixels.begin(); first != pixels.end();) {
+        const auto last = std::upper_bound(first, pixels.end(), *first);
+        if (last - first >= least)
+            frequent.push_back(*first);
+        first = last;
+    }
+    return frequent;
+}
+
+/// Adds the planes of all ranks, in the order of the ranks. Collective.
+void add_planes(const Communicator& communicator, std::span<float> plane) {
+    constexpr std::size_t most = 1 << 14;
+    const auto ranks = static_cast<std::size_t>(communicator.size());
+    if (ranks == 1)
+        return;
+    std::vector<float> all(ranks * std::min(most, plane.size()));
+    for (std::size_t first = 0; first < plane.size(); first += most) {
+        const std::span<float> own = plane.subspan(first, std::min(most, plane.size() - first));
+        const std::span<float> parts(all.data(), ranks * own.size());
+        communicator.all_gather(std::as_bytes(std::span<const float>(own)),
+                                std::as_writable_bytes(parts));
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            double sum = 0;
+            for (std::size_t rank = 0; rank < ranks; ++rank)
+                sum += static_cast<double>(parts[rank * own.size() + i]);
+            own[i] = static_cast<float>(sum);
+        }
+    }
+}
+
+} // namespace
+
+CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double offset,
+                                 const DetectorImages& detector, const Despike& despike)
+    : FrameSource(source->path(), grey_floats(source->header())),
+      source_(std::move(source)),
+      offset_(offset),
+      despike_(despike) {
+    despike.check();
+    if (!detector.empty())
+        read_detector(detector);
+    known_defects_ = std::ssize(defects_);
+}
+
+/// Reads an image of the detector as doubles, so that large offsets can be subtracted exactly.
+std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string& names) {
+    const std::unique_ptr<FrameSource> source = open();
+    names += (names.empty() ? "" : " and ") + source->path();
+    const FrameHeader& image = source->header();
+    const ImageShape shape = header().shape;
+    if (image.frames != 1)
+        throw InvalidData(fmt::format("{} has {} frames, expected one image of {}x{} pixels",
+                                      source->path(), image.frames, shape.width, shape.height));
+    if (image.shape != shape)
+        throw InvalidData(fmt::format("{} has {}x{} pixels, expected {}x{}, as the frames of {}",
+                                      source->path(), image.shape.width, image.shape.height,
+                                      shape.width, shape.height, path()));
+    std::vector<double> values(static_cast<std::size_t>(shape.elements()));
+    visit_sample(image.sample, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_arithmetic_v<T>) {
+            if (image.channels == 1) {
+                std::vector<T> samples(values.size());
+                source->read_samples(0, {0, shape.height},
+                                     std::as_writable_bytes(std::span(samples)));
+                std::transform(samples.begin(), samples.end(), values.begin(),
+                               [](T sample) { return static_cast<double>(sample); });
+                return;
+            }
+        }
+        std::vector<float> samples(values.size());
+        source->read_frame(0, samples);
+        std::copy(samples.begin(), samples.end(), values.begin());
+    });
+    add_to_hash(hash_, std::as_bytes(std::span(values)));
+    return values;
+}
+
+void CorrectedFrames::read_detector(const DetectorImages& detector) {
+    mark_defects(detector);
+    if (!detector.dark && !detector.gain)
+        return;
+    const auto pixels = static_cast<std::size_t>(header().shape.elements());
+    std::vector<double> dark, gain;
+    std::string names;
+    if (detector.dark)
+        dark = image_of(detector.dark, names);
+    add_to_hash(hash_, std::as_bytes(std::span("gain")));
+    if (detector.gain)
+        gain = image_of(detector.gain, names);
+    double sum = 0;
+    Elements usable = 0;
+    const auto is_usable = [&](std::size_t i) {
+        return (dark.empty() || std::isfinite(dark[i])) &&
+               (gain.empty() || (std::isfinite(gain[i]) && gain[i] > 0)) &&
+               !contains(defects_, static_cast<Elements>(i));
+    };
+    std::vector<Elements> unusable;
+    for (std::size_t i = 0; i < pixels; ++i) {
+        if (!is_usable(i)) {
+            unusable.push_back(static_cast<Elements>(i));
+            continue;
+        }
+        sum += gain.empty() ? 1 : gain[i];
+        ++usable;
+    }
+    if (usable == 0)
+        throw InvalidData(fmt::format(
+            "{}: no pixel can be used, expected a finite dark image and a positive finite gain",
+            names));
+    const double mean = sum / static_cast<double>(usable);
+    dark_.resize(pixels);
+    factor_.resize(pixels);
+    for (std::size_t i = 0; i < pixels; ++i) {
+        // The source has subtracted the offset o. The corrected sample is (s + o − dark) / gain,
+        // less o if there is no dark image, which removes the offset.
+        const double relative = gain.empty() ? 1 : gain[i] / mean;
+        factor_[i] = static_cast<float>(1 / relative);
+        dark_[i] = static_cast<float>(dark.empty() ? offset_ * (relative - 1) : dark[i] - offset_);
+    }
+    if (!dark.empty())
+        offset_ = 0;
+    defects_ = std::move(unusable);
+}
+
+/// Collects the pixels that are said to be defective.
+void CorrectedFrames::mark_defects(const DetectorImages& detector) {
+    const ImageShape shape = header().shape;
+    if (detector.defects) {
+        std::string name;
+        const std::vector<double> image = image_of(detector.defects, name);
+        for (std::size_t i = 0; i < image.size(); ++i) {
+            if (image[i] != 0)
+                defects_.push_back(static_cast<Elements>(i));
+        }
+    }
+    for (const auto& [x, y] : detector.defective) {
+        if (x < 0 || y < 0 || x >= shape.width || y >= shape.height)
+            throw InvalidData(fmt::format("defective pixel ({}, {}): expected a column from 0 to "
+                                          "{} and a row from 0 to {}, as "
+                                          "the frames of {} have {}x{} pixels",
+                                          x, y, shape.width - 1, shape.height - 1, path(),
+                                          shape.width, shape.height));
+        defects_.push_back(y * shape.width + x);
+    }
+    sort_without_duplicates(defects_);
+    if (std::ssize(defects_) == shape.elements())
+        throw InvalidData(fmt::format("{}: all {} pixels of the detector are listed as defective",
+                                      path(), defects_.size()));
+    add_to_hash(hash_, std::as_bytes(std::span(defects_)));
+}
+
+/// Applies what is known of the detector to some rows.
+void CorrectedFrames::correct(Rows rows, std::span<float> samples) const {
+    const Elements width = header().shape.width;
+    if (!factor_.empty()) {
+        const auto first = static_cast<std::size_t>(rows.first * width);
+        const float* const dark = dark_.data() + first;
+        const float* const factor = factor_.data() + first;
+        for (std::size_t i = 0; i < samples.size(); ++i)
+            samples[i] = (samples[i] - dark[i]) * factor[i];
+    }
+    set_gaps(defects_, rows, width, samples);
+}
+
+void CorrectedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+    const auto width = static_cast<std::size_t>(header().shape.width);
+    const auto first = static_cast<std::size_t>(rows.first) * width;
+    const auto count = static_cast<std::size_t>(rows.count()) * width;
+    if (settled_) {
+        resize_buffer(samples_, count);
+        read_settled(frame, rows, samples_);
+        std::memcpy(to.data(), samples_.data(), to.size());
+        return;
+    }
+    if (held_ != frame)
+        inspect(frame);
+    std::memcpy(to.data(), samples_.data() + first, to.size());
+}
+
+void CorrectedFrames::read_settled(std::int64_t frame, Rows rows, std::span<float> to) {
+    source_->read_rows(frame, rows, to);
+    correct(rows, to);
+    const auto at = static_cast<std::size_t>(frame);
+    set_gaps(std::span(pixels_).subspan(first_[at], first_[at + 1] - first_[at]), rows,
+             header().shape.width, to);
+    for (const FrameBand& one : bands_of(frame))
+        set_gaps(one.band, rows, header().shape.width, to);
+}
+
+/// Reads a frame into samples_ and finds its outliers.
+void CorrectedFrames::inspect(std::int64_t frame) {
+    const ImageShape shape = header().shape;
+    const auto pixels = static_cast<std::size_t>(shape.elements());
+    held_ = -1; // stays -1 if reading throws
+    resize_buffer(samples_, pixels);
+    source_->read_frame(frame, samples_);
+    Inspected seen;
+    seen.gaps = std::count_if(samples_.begin(), samples_.end(), is_gap);
+    correct({0, shape.height}, samples_);
+    if (despike_.enabled) {
+        Outliers found = find_outliers(samples_, shape, despike_.threshold());
+        seen.pixels = std::move(found.pixels);
+        seen.mean = found.mean;
+        for (const Elements pixel : seen.pixels)
+            seen.values.push_back(samples_[static_cast<std::size_t>(pixel)]);
+        set_gaps(seen.pixels, {0, shape.height}, shape.width, samples_);
+        seen.blank = find_blank_lines(samples_, shape);
+    }
+    held_ = frame;
+    if (inspected_.contains(frame))
+        return;
+    if (despike_.enabled && header().frames >= least_summed) {
+        resize_buffer(sum_, pixels);
+        const auto mean = static_cast<float>(seen.mean);
+        std::transform(
+            sum_.begin(), sum_.end(), samples_.begin(), sum_.begin(),
+            [mean](float sum, float sample) { return sum + (is_gap(sample) ? mean : sample); });
+    }
+    summarise(seen);
+    inspected_.emplace(frame, std::move(seen));
+}
+
+void CorrectedFrames::summarise(Inspected& frame) const {
+    frame.outliers = {std::ssize(frame.pixels)};
+    double farthest = -1;
+    for (std::size_t i = 0; i < frame.pixels.size(); ++i) {
+        const auto value = static_cast<double>(frame.values[i]);
+        if (std::abs(value - frame.mean) <= farthest)
+            continue;
+        farthest = std::abs(value - frame.mean);
+        frame.outliers.value = value + offset_;
+        frame.outliers.x = frame.pixels[i] % header().shape.width;
+        frame.outliers.y = frame.pixels[i] / header().shape.width;
+    }
+}
+
+const CorrectedFrames::Inspected& CorrectedFrames::inspected(std::int64_t frame) const {
+    const auto at = inspected_.find(frame);
+    if (at == inspected_.end())
+        throw std::logic_error("a frame has not been inspected on this rank");
+    return at->second;
+}
+
+OutlierSummary CorrectedFrames::outliers(std::int64_t frame) const {
+    const auto at = inspected_.find(frame); // not there if the frame cannot be read
+    return at == inspected_.end() ? OutlierSummary() : at->second.outliers;
+}
+
+void CorrectedFrames::settle(const Communicator& communicator) {
+    if (despike_.enabled) {
+        find_defects(communicator);
+        share_blank_lines(communicator);
+    }
+    first_.resize(static_cast<std::size_t>(header().frames) + 1);
+    settled_ = true;
+    held_ = -1;
+    samples_ = {};
+    sum_ = {};
+}
+
+/// Finds the defective pixels, and shares the other outliers.
+void CorrectedFrames::find_defects(const Communicator& communicator) {
+    struct Place {
+        std::int64_t frame;
+        Elements pixel;
+    };
+    std::vector<Place> own;
+    for (const auto& [frame, seen] : inspected_)
+        for (const Elements pixel : seen.pixels)
+            own.push_back({frame, pixel});
+    std::vector<Place> all = all_gather_lists(communicator, std::span<const Place>(own));
+    const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
+    const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+
+    std::vector<Elements> pixels;
+    for (const Place& place : all)
+        pixels.push_back(place.pixel);
+    const std::vector<Elements> often =
+        frequent_pixels(std::move(pixels), std::max<std::int64_t>(2, (frames + 1) / 2));
+    defects_.insert(defects_.end(), often.begin(), often.end());
+
+    if (frames >= least_summed) {
+        sum_.resize(static_cast<std::size_t>(header().shape.elements())); // if no frame was read
+        add_planes(communicator, sum_);
+        for (float& sum : sum_)
+            sum /= static_cast<float>(frames);
+        const Outliers found = find_outliers(sum_, header().shape, despike_.threshold());
+        defects_.insert(defects_.end(), found.pixels.begin(), found.pixels.end());
+    }
+    sort_without_duplicates(defects_);
+    forget_defects();
+
+    std::erase_if(all, [this](const Place& place) { return contains(defects_, place.pixel); });
+    first_.assign(static_cast<std::size_t>(header().frames) + 1, 0);
+    for (const Place& place : all) { // ordered by frame, because ranks have blocks of frames
+        pixels_.push_back(place.pixel);
+        ++first_[static_cast<std::size_t>(place.frame) + 1];
+    }
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+}
+
+/// Shares the blank lines of frames, except those that are blank in at least half of the frames, or
+/// have no less noise than the dimmest lines of a typical frame.
+void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
+    std::vector<FrameBand> own;
+    std::vector<double> dimmest_rows, dimmest_columns;
+    for (const auto& [frame, seen] : inspected_) {
+        for (const LineBand& band : seen.blank.bands)
+            own.push_back({frame, band});
+        dimmest_rows.push_back(seen.blank.dimmest_rows);
+        dimmest_columns.push_back(seen.blank.dimmest_columns);
+    }
+    bands_ = all_gather_lists(communicator, std::span<const FrameBand>(own));
+    if (bands_.empty())
+        return;
+    const double dimmest_row =
+        median(all_gather_lists(communicator, std::span<const double>(dimmest_rows)));
+    const double dimmest_column =
+        median(all_gather_lists(communicator, std::span<const double>(dimmest_columns)));
+    std::erase_if(bands_, [&](const FrameBand& one) {
+        constexpr double most = .1;
+        return !(one.band.activity < most * (one.band.columns ? dimmest_column : dimmest_row));
+    });
+    const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
+    const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    const ImageShape shape = header().shape;
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(shape.height)),
+        columns(static_cast<std::size_t>(shape.width));
+    const auto lines_of = [&](const LineBand& band) {
+        return std::span(band.columns ? columns : rows)
+            .subspan(static_cast<std::size_t>(band.first), static_cast<std::size_t>(band.count()));
+    };
+    for (const FrameBand& one : bands_)
+        for (std::int64_t& blank_in : lines_of(one.band))
+            ++blank_in;
+    const std::int64_t often = std::max<std::int64_t>(2, (frames + 1) / 2);
+    std::erase_if(bands_, [&](const FrameBand& one) {
+        return std::ranges::max(lines_of(one.band)) >= often;
+    });
+}
+
+/// Returns the blank lines of a frame.
+std::span<const CorrectedFrames::FrameBand> CorrectedFrames::bands_of(std::int64_t frame) const {
+    return equal_range(bands_, frame, &FrameBand::frame);
+}
+
+std::int64_t CorrectedFrames::blank(std::int64_t frame) const {
+    if (!settled_)
+        throw std::logic_error("blank lines are not known before the series has been inspected");
+    std::vector<LineBand> bands;
+    for (const FrameBand& one : bands_of(frame))
+        bands.push_back(one.band);
+    return samples_in(bands, header().shape);
+}
+
+/// Removes the outliers at defective pixels from the summaries of this rank's frames.
+void CorrectedFrames::forget_defects() {
+    for (auto& [number, frame] : inspected_) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < frame.pixels.size(); ++i) {
+            if (contains(defects_, frame.pixels[i]))
+                continue;
+            frame.pixels[kept] = frame.pixels[i];
+            frame.values[kept++] = frame.values[i];
+        }
+        frame.pixels.resize(kept);
+        frame.values.resize(kept);
+        summarise(frame);
+        frame.pixels = {};
+        frame.values = {};
+    }
+}
+
+std::int64_t CorrectedFrames::defects() const {
+    if (!settled_)
+        throw std::logic_error("defects are not known before the series has been inspected");
+    return std::ssize(defects_);
+}
+
+bool CorrectedFrames::needed() const {
+    return defects() > 0 || !factor_.empty() || !pixels_.empty() || !bands_.empty();
+}
+
+} // namespace sextant::registration

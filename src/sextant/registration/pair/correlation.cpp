@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/pair/correlation.hpp"
+
+#include "sextant/core/cancellation.hpp"
+#include "sextant/kernel/fit/rigid_map.hpp"
+#include "sextant/registration/pair/level.hpp"
+#include "sextant/registration/pair/partition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numbers>
+
+namespace sextant::registration {
+
+namespace {
+
+/// Fraction of the Tukey window that is tapered; the rest is flat.
+constexpr double tapered = .5;
+/// Peaks closer together than this, in pixels, count as one.
+constexpr Elements distinct = 3;
+
+std::vector<float> tukey(Elements size) {
+    std::vector<float> window;
+    const double ramp = tapered * static_cast<double>(size) / 2;
+    for (Elements i = 0; i < size; ++i) {
+        const double from_end = .5 + static_cast<double>(std::min(i, size - 1 - i));
+        const double rise = std::min(1., from_end / ramp);
+        window.push_back(static_cast<float>((1 - std::cos(std::numbers::pi * rise)) / 2));
+    }
+    return window;
+}
+
+/// Converts an index of a periodic correlation to the signed shift of least magnitude.
+Elements unwrapped(Elements at, Elements period) {
+    return at <= period / 2 ? at : at - period;
+}
+
+/// The spectra of two real images.
+struct Both {
+    std::complex<float> f, g;
+};
+
+/// Separates F and G, given F + iG at k and at −k: F(−k) = conj F(k), G(−k) = conj G(k).
+Both taken_apart(std::complex<float> here, std::complex<float> there) {
+    const std::complex<float> opposite = std::conj(there);
+    const std::complex<float> difference = .5F * (here - opposite);
+    return {.5F * (here + opposite), {difference.imag(), -difference.real()}};
+}
+
+/// Returns conj(a) b, divided by the square root of its modulus.
+std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
+    constexpr float least = 1e-20F; // avoids division by 0 where a spectrum is 0
+    const std::complex<float> product{a.real() * b.real() + a.imag() * b.imag(),
+                                      a.real() * b.imag() - a.imag() * b.real()};
+    return product / std::sqrt(std::sqrt(std::norm(product) + least));
+}
+
+} // namespace
+
+Correlation::Correlation(ImageShape shape, Team* team)
+    : shape_(shape),
+      padded_{fast_fourier_size(shape.width), fast_fourier_size(shape.height)},
+      team_(team),
+      forward_{{padded_.height, false}, {padded_.width, false}},
+      backward_{{padded_.height, true}, {padded_.width, true}},
+      window_x_(tukey(shape.width)),
+      window_y_(tukey(shape.height)),
+      peaks_(static_cast<std::size_t>(angles * halves)),
+      deepest_(peaks_.size()) {
+    const auto count = static_cast<std::size_t>(padded_.elements());
+    for (int pair = 0; pair <= pair_of(angles - 1); ++pair)
+        pairs_.push_back({kernel::FloatPlane(shape), Values(count), Values(count)});
+    for (Peaks& peaks : peaks_)
+        peaks.reserve(most + 1);
+    highest_.reserve(most + 1);
+    results_.reserve(2 * most);
+}
+
+std::span<const Resemblance> Correlation::search(const kernel::FloatImage& reference,
+                                                 const kernel::FloatImage& moved, Point centre,
+                                                 double around, bool inverts) {
+    around_ = around;
+    place_all(reference, moved, centre);
+    transform(forward_);
+    whiten_all();
+    transform(backward_);
+    results_.clear();
+    collect_all(false);
+    const double deepest = *std::max_element(deepest_.begin(), deepest_.end());
+    if (inverts && (highest_.empty() || deepest > highest_.front().found.height))
+        collect_all(true);
+    return results_;
+}
+
+double Correlation::alpha_of(int angle) const {
+    return around_ + (angle - angles / 2) * degrees_apart * std::numbers::pi / 180;
+}
+
+/// Appends the peaks, or the negative ones, to the results.
+void Correlation::collect_all(bool inverted) {
+    run_parts(team_, angles * halves,
+              [&](int part, int) { collect(part / halves, part % halves, inverted); });
+    highest_.clear();
+    for (const Peaks& peaks : peaks_) {
+        for (const Peak& peak : peaks)
+            keep(highest_, peak);
+    }
+    for (const Peak& peak : highest_)
+        results_.push_back(peak.found);
+}
+
+/// Calls body(pair, first line, end line) for bands of lines of every pair.
+template <class Body>
+void Correlation::for_each_band(Elements lines, const Body& body) {
+    const Bands bands(lines);
+    run_parts(team_, static_cast<int>(pairs_.size()) * bands.count(), [&](int part, int) {
+        const int band = part % bands.count();
+        body(part / bands.count(), bands.first(band), bands.first(band + 1));
+    });
+}
+
+/// Fills the first pair with the reference and the first angle of the moved image, and each other
+/// pair with two angles.
+void Correlation::place_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
+                            Point centre) {
+    for_each_band(shape_.height, [&](int number, Elements first, Elements last) {
+        Pair& pair = pairs_[static_cast<std::size_t>(number)];
+        if (number == 0)
+            place(pair.values, reference, true, first, last);
+        for (int angle = 0; angle < angles; ++angle) {
+            if (pair_of(angle) != number)
+                continue;
+            kernel::warp_rows(moved, map_of({alpha_of(angle), 0, 0}, centre), 0, shape_, first,
+                              last, pair.turned.plane());
+            place(pair.values, pair.turned.image(), is_imaginary(angle), first, last);
+        }
+        if (last == shape_.height)
+            std::fill(pair.values.begin() + last * padded_.width, pair.values.end(), 0.F);
+    });
+}
+
+/// Writes the windowed rows [first, last) of an image to the real or imaginary part of `samples`.
+void Correlation::place(Values& samples, const kernel::FloatImage& image, bool imaginary,
+                        Elements first, Elements last) const {
+    for (Elements y = first; y < last; ++y) {
+        std::complex<float>* const to = samples.data() + y * padded_.width;
+        const float* const row = image.row(y);
+        check_cancelled(padded_.width);
+        const float weight = window_y_[static_cast<std::size_t>(y)];
+        for (Elements x = 0; x < padded_.width; ++x) {
+            const bool known = x < shape_.width && !std::isnan(row[x]);
+            const float sample =
+                known ? row[x] * window_x_[static_cast<std::size_t>(x)] * weight : 0;
+            imaginary ? to[x].imag(sample) : to[x].real(sample);
+        }
+    }
+}
+
+/// Transforms every pair in place: the columns into transposed scratch, then the rows back into
+/// `values`.
+void Correlation::transform(const Transform& by) {
+    const auto lines = [&](Elements count, const FourierLines& of_lines, Values Pair::*from,
+                           Values Pair::*to) {
+        for_each_band(count, [&](int number, Elements first, Elements last) {
+            Pair& pair = pairs_[static_cast<std::size_t>(number)];
+            of_lines.transform((pair.*from).data(), (pair.*to).data(), count, first, last);
+        });
+    };
+    lines(padded_.width, by.of_column, &Pair::values, &Pair::columns);
+    lines(padded_.height, by.of_row, &Pair::columns, &Pair::values);
+}
+
+/// Whitens all pairs. k and −k are processed together, because the result at each depends on both.
+void Correlation::whiten_all() {
+    const Elements width = padded_.width, height = padded_.height;
+    constexpr Elements rows_at_a_time = 8;
+    const Bands bands(height / 2 + 1, rows_at_a_time);
+    run_parts(team_, bands.count(), [&](int band, int) {
+        for (Elements y = bands.first(band); y < bands.first(band + 1); ++y) {
+            const Elements opposite_y = (height - y) % height;
+            check_cancelled(width);
+            for (Elements x = 0; x < width; ++x) {
+                const Elements opposite_x = (width - x) % width;
+                if (opposite_y != y || opposite_x >= x)
+                    whiten(static_cast<std::size_t>(y * width + x),
+                           static_cast<std::size_t>(opposite_y * width + opposite_x));
+            }
+        }
+    });
+}
+
+/// Replaces the spectra of each pair's images by their whitened cross spectra with the reference,
+/// which is the imaginary part of the first pair.
+void Correlation::whiten(std::size_t here, std::size_t there) {
+    const Values& first_values = pairs_.front().values;
+    const std::complex<float> reference = taken_apart(first_values[here], first_values[there]).g;
+    for (Pair& pair : pairs_) {
+        const Both both = taken_apart(pair.values[here], pair.values[there]);
+        const bool with_reference = &pair == &pairs_.front();
+        const std::complex<float> first = whitened(reference, both.f);
+        const std::complex<float> second =
+            with_reference ? std::complex<float>() : whitened(reference, both.g);
+        const std::complex<float> turned_second(-second.imag(), second.real());
+        pair.values[here] = first + turned_second;
+        pair.values[there] = std::conj(first - turned_second);
+    }
+}
+
+double Correlation::overlap(Elements shift_x, Elements shift_y) const {
+    return (1 - std::abs(static_cast<double>(shift_x)) / static_cast<double>(shape_.width)) *
+           (1 - std::abs(static_cast<double>(shift_y)) / static_cast<double>(shape_.height));
+}
+
+/// Finds peaks in the real or imaginary part of one angle's correlation, in the upper or lower half
+/// of the shifts; negative peaks if `inverted`. Also finds the deepest minimum.
+void Correlation::collect(int angle, int half, bool inverted) {
+    const Values& samples = pairs_[static_cast<std::size_t>(pair_of(angle))].values;
+    const bool imaginary = is_imaginary(angle);
+    Peaks& peaks = peaks_[static_cast<std::size_t>(angle * halves + half)];
+    peaks.clear();
+    const Elements width = padded_.width, height = padded_.height;
+    const auto at = [&](Elements x, Elements y) {
+        const std::complex<float> both =
+            samples[static_cast<std::size_t>((y + height) % height * width + (x + width) % width)];
+        const float value = imaginary ? both.imag() : both.real();
+        return inverted ? -value : value;
+    };
+    const auto is_peak = [&](Elements x, Elements y, float value) {
+        return value > at(x - 1, y) && value >= at(x + 1, y) && value > at(x, y - 1) &&
+               value >= at(x, y + 1) && value > at(x - 1, y - 1) && value >= at(x + 1, y + 1) &&
+               value > at(x + 1, y - 1) && value >= at(x - 1, y + 1);
+    };
+    float least = 0, lowest = 0;
+    double& deepest = deepest_[static_cast<std::size_t>(angle * halves + half)];
+    deepest = 0;
+    for (Elements y = half * height / halves; y < (half + 1) * height / halves; ++y) {
+        const Elements shift_y = unwrapped(y, height);
+        check_cancelled(width);
+        if (2 * std::abs(shift_y) > shape_.height)
+            continue;
+        // The real and the imaginary parts alternate.
+        const float* const row = reinterpret_cast<const float*>(samples.data() + y * width);
+        for (Elements x = 0; x < width; ++x) {
+            const float sample = row[2 * x + (imaginary ? 1 : 0)];
+            const float value = inverted ? -sample : sample;
+            if (value <= least && value >= lowest)
+                continue;
+            const Elements shift_x = unwrapped(x, width);
+            if (2 * std::abs(shift_x) > shape_.width)
+                continue;
+            if (!(value > least)) {
+                if (value < lowest) {
+                    deepest =
+                        std::max(deepest, static_cast<double>(-value) / overlap(shift_x, shift_y));
+                    lowest = static_cast<float>(-deepest / 4); // as `least`
+                }
+                continue;
+            }
+            const double over_overlap = static_cast<double>(value) / overlap(shift_x, shift_y);
+            const bool full = peaks.size() == most;
+            if ((full && over_overlap <= peaks.back().found.height) || !is_peak(x, y, value))
+                continue;
+            // T∘R(α) shifted by s is T∘φ with t = R(α)s.
+            const RigidMotion shift{0, static_cast<double>(shift_x), static_cast<double>(shift_y)};
+            keep(peaks, {{compose({alpha_of(angle), 0, 0}, shift), over_overlap, inverted},
+                         shift_x,
+                         shift_y});
+            // Heights are values divided by an overlap of at least 1/4, so a value below a quarter
+            // of the lowest peak in a full list cannot enter the list.
+            if (peaks.size() == most)
+                least = static_cast<float>(peaks.back().found.height / 4);
+        }
+    }
+}
+
+/// Inserts a peak into the list of the highest peaks; of peaks at nearly the same shift, only the
+/// highest is kept.
+void Correlation::keep(Peaks& peaks, const Peak& peak) const {
+    const auto near = [&](const Peak& other) {
+        return std::abs(other.shift_x - peak.shift_x) < distinct &&
+               std::abs(other.shift_y - peak.shift_y) < distinct;
+    };
+    const auto higher = [](const Peak& one, const Peak& other) {
+        return one.found.height > other.found.height;
+    };
+    const auto same = std::find_if(peaks.begin(), peaks.end(), near);
+    if (same != peaks.end()) {
+        if (same->found.height >= peak.found.height)
+            return;
+        peaks.erase(same);
+    }
+    peaks.insert(std::upper_bound(peaks.begin(), peaks.end(), peak, higher), peak);
+    if (peaks.size() > most)
+        peaks.pop_back();
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/kernel/filter/float_plane.hpp"
+#include "sextant/registration/pair/fourier_lines.hpp"
+#include "sextant/registration/pair/motion.hpp"
+
+#include <complex>
+#include <span>
+#include <vector>
+
+namespace sextant::registration {
+
+/// A candidate motion between two images.
+struct Resemblance {
+    RigidMotion motion;
+    double height = 0;     ///< height of the correlation peak; comparable for the same two images
+    bool inverted = false; ///< the images have opposite contrast: the peak is negative
+};
+
+/// Finds the peaks of the correlation of two images over all shifts up to half the image size and
+/// nine angles around a given one. These peaks are starting points for methods that converge only
+/// locally. On a lattice, where a shift by one period correlates almost as well, the true shift is
+/// among several peaks.
+///
+/// Both images are multiplied by a Tukey window, the template after rotation by each angle. The
+/// cross spectrum is divided by the square root of its modulus, as a compromise: full phase
+/// correlation weights noise as much as signal, and without whitening the strongest frequencies
+/// dominate. Peak heights are divided by the fraction of the images that overlaps.
+class Correlation {
+  public:
+    /// The team must outlive this object.
+    explicit Correlation(ImageShape shape, Team* team = nullptr);
+
+    /// Returns the highest peaks at distinct shifts, highest first.
+    /// Input     images of this object's shape with a mean of about 0; the centre of rotation; the
+    ///           middle of the angles, in radians. NaN counts as 0.
+    /// Output    at most `most` peaks, valid until the next search. With `inverts`, as many
+    /// negative
+    ///           peaks follow if the correlation has a minimum deeper than its highest peak.
+    /// Cost      10 transforms of n pixels, O(n log n). Allocates nothing.
+    /// Deterministic  The bits do not depend on the number of threads.
+    std::span<const Resemblance> search(const kernel::FloatImage& reference,
+                                        const kernel::FloatImage& moved, Point centre,
+                                        double around = 0, bool inverts = false);
+
+    static constexpr std::size_t most = 12;
+    static constexpr int angles = 9;
+    static constexpr double degrees_apart = .6;
+
+  private:
+    struct Transform {
+        FourierLines of_column, of_row;
+    };
+    using Values = std::vector<std::complex<float>>;
+
+    struct Peak {
+        Resemblance found;
+        Elements shift_x = 0, shift_y = 0;
+    };
+    /// Two real images that are transformed together, as the real and imaginary parts of one
+    /// complex transform. The reference is paired with the first angle.
+    struct Pair {
+        kernel::FloatPlane turned;
+        Values values, columns; ///< `values`: samples or spectra; `columns`: scratch
+    };
+    /// The peaks at one angle in one half of all shifts, highest first.
+    using Peaks = std::vector<Peak>;
+    static constexpr int halves = 2;
+
+    static int pair_of(int angle) { return (angle + 1) / 2; }
+    static bool is_imaginary(int angle) { return angle > 0 && angle % 2 == 0; }
+
+    template <class Body>
+    void for_each_band(Elements lines, const Body& body);
+    void place_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
+                   Point centre);
+    void place(Values& samples, const kernel::FloatImage& image, bool imaginary, Elements first,
+               Elements last) const;
+    void transform(const Transform& by);
+    void whiten_all();
+    void whiten(std::size_t here, std::size_t there);
+    void collect_all(bool inverted);
+    void collect(int angle, int half, bool inverted);
+    double alpha_of(int angle) const;
+    void keep(Peaks& peaks, const Peak& peak) const;
+    double overlap(Elements shift_x, Elements shift_y) const;
+
+    ImageShape shape_, padded_; ///< padded_: sides are products of 2, 3 and 5
+    Team* team_;
+    Transform forward_, backward_;
+    std::vector<float> window_x_, window_y_;
+    std::vector<Pair> pairs_;
+    double around_ = 0;           ///< the middle of the angles
+    std::vector<Peaks> peaks_;    ///< [angle][half]
+    std::vector<double> deepest_; ///< [angle][half], the height of the deepest minimum
+    Peaks highest_;
+    std::vector<Resemblance> results_;
+};
+
+} // namespace sextant::registration

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/registration/pair/level.hpp"
+#include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/pair/pyramid.hpp"
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant::registration {
+
+/// The families of affine motions, from the simplest to the richest. Each contains the previous
+/// ones.
+enum class MotionFamily { translation, rigid, similarity, affine };
+
+std::string_view name(MotionFamily family);
+
+/// The parameters of a small affine motion about the centre: the translation t (pixels), the
+/// rotation α (radians), the relative increase λ of the magnification, and two components of a pure
+/// shear, γ₁ (1, 0; 0, −1) and γ₂ (0, 1; 1, 0). A family varies the first 2, 3, 4 or 6 of them.
+inline constexpr std::size_t affine_parameters = 6;
+std::size_t parameters_of(MotionFamily family);
+
+/// The registration of a pair by a family of motions.
+struct FamilyResult {
+    AffineMotion motion; ///< T∘φ ≈ R
+    /// The covariance of a small motion before φ, row by row; 0 for parameters that the family does
+    /// not vary; infinite if the frames do not determine the motion.
+    std::array<double, affine_parameters * affine_parameters> covariance{};
+    double ncc = 0;     ///< of the filtered frames over the overlap
+    double overlap = 0; ///< fraction of the reference that the motion maps into the template
+    int iterations = 0;
+    bool converged = false;
+    Misfit misfit = {}; ///< whether parts of the frame moved differently
+};
+
+/// Returns the uncertainty of the motion's nearest rigid motion.
+RigidUncertainty uncertainty_of(const FamilyResult& result);
+
+/// Registers pairs of frames by families of affine motions, near a start.
+///
+/// Gauss-Newton steps as in level.hpp: the score uses only the gradients of R, so that
+/// interpolation adds no bias; its derivative uses those of both frames, whose noise is
+/// independent. Sums are accumulated over tiles of 16x16 pixels. Within a tile, the motion is
+/// approximated by the rigid motion that agrees with it at the tile's centre, and gradients are
+/// taken to act there; for a change of the magnification by 1 %, the approximation is off by .08
+/// pixels at the corners of a tile, in opposite directions. Uncertainties are sandwich estimates
+/// from tiles of 32x32 pixels.
+///
+/// Not thread-safe. The team shares rows of tiles.
+/// Deterministic: the same bits on the same kind of processor, for any number of threads.
+class FamilyFit {
+  public:
+    /// Requires  frames as for Pyramid. The team must outlive this object.
+    explicit FamilyFit(ImageShape shape, Team* team = nullptr);
+
+    /// Input     two filled pyramids of this object's shape; a start that is correct to within a
+    ///           few pixels everywhere in the frame, of which the family keeps its own part: for
+    ///           translations, the rotation is dropped.
+    FamilyResult fit(const Pyramid& reference, const Pyramid& moved, const AffineMotion& start,
+                     MotionFamily family);
+
+  private:
+    struct Level {
+        Images images;
+        Elements side = 16; ///< of tiles
+        ImageShape tiles;
+        Elements row_step = 2;
+    };
+
+    Level level_of(const Pyramid& reference, const Pyramid& moved, int number) const;
+    kernel::RigidSums sums_of_tiles(const Level& level, const AffineMotion& motion);
+    FamilyResult fit_level(const Level& level, const AffineMotion& start, MotionFamily family,
+                           double stop);
+    std::array<double, affine_parameters * affine_parameters>
+    covariance(const Level& level, const Similarity& alike, std::size_t parameters) const;
+
+    ImageShape shape_;
+    Team* team_;
+    std::vector<kernel::RigidSums> tiles_; ///< weighted sums per tile, row by row
+};
+
+/// A frame's fit by the richest family, as evidence for the choice of a family.
+struct FamilyEvidence {
+    AffineMotion motion;
+    std::array<double, affine_parameters * affine_parameters> covariance{};
+};
+
+/// The choice of the simplest family that describes the motions of a series.
+struct FamilyChoice {
+    MotionFamily family = MotionFamily::rigid;
+    std::string reason; ///< one sentence
+};
+
+/// Chooses a family. The parameters that a richer family adds are taken to be needed if they are
+/// significant over the series (Σpᵀ C⁻¹p exceeds its expectation by more than five standard
+/// deviations, to which at least three frames contribute, or all if there are fewer) and move some
+/// frame's content by more than .05 pixels (RMS).
+///
+/// Input     fits of frames of this shape by the affine family.
+FamilyChoice choose_family(std::span<const FamilyEvidence> frames, ImageShape shape);
+
+} // namespace sextant::registration

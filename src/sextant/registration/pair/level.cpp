@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/pair/level.hpp"
+
+#include "sextant/core/cancellation.hpp"
+#include "sextant/registration/pair/partition.hpp"
+#include "sextant/registration/pair/pyramid.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <Eigen/Dense>
+
+namespace sextant::registration {
+
+namespace {
+
+/// Returns the number of pixels whose filtered noise amounts to that of one independent pixel.
+double pixels_per_independent_one(double sigma) {
+    return std::max(1., 4 * std::numbers::pi * sigma * sigma);
+}
+
+/// Returns a symmetric matrix from its entries (0,0) (0,1) (0,2) (1,1) (1,2) (2,2).
+Eigen::Matrix3d symmetric(const double (&upper)[6]) {
+    Eigen::Matrix3d matrix;
+    matrix << upper[0], upper[1], upper[2], upper[1], upper[3], upper[4], upper[2], upper[4],
+        upper[5];
+    return matrix;
+}
+
+/// True if k ΣJD is reliable: relative to that of ΣJJᵀ, its diagonal is more than a fifth, or ten
+/// standard deviations of its noise.
+bool is_root(const kernel::RigidSums& sums, double scale) {
+    constexpr double most = .2, deviations = 10;
+    const double independent = sums.count / pixels_per_independent_one(usual_prefilter);
+    const double least = std::min(most, deviations / std::sqrt(std::max(1., independent)));
+    for (const int diagonal : {0, 3, 5}) {
+        if (!(scale * sums.jd[diagonal] > least * sums.jj[diagonal]))
+            return false;
+    }
+    return true;
+}
+
+/// Returns the weight of a tile.
+double weight_of(const kernel::RigidSums& tile, bool inverted) {
+    constexpr double enough = 1. / 3;
+    const double slopes = tile.jj[3] + tile.jj[5];
+    const double common = (tile.jd[3] + tile.jd[5]) * (inverted ? -1 : 1);
+    return slopes > 0 ? std::clamp(common / (enough * slopes), 0., 1.) : 0;
+}
+
+void scale(kernel::RigidSums& sums, double by) {
+    for (double* const sum : {&sums.count, &sums.r, &sums.t, &sums.rr, &sums.tt, &sums.rt})
+        *sum *= by;
+    for (const std::span<double> some :
+         {std::span<double>(sums.j), std::span<double>(sums.jr), std::span<double>(sums.jt),
+          std::span<double>(sums.jj), std::span<double>(sums.jd)}) {
+        for (double& sum : some)
+            sum *= by;
+    }
+}
+
+} // namespace
+
+std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Similarity& alike) {
+    const Score slope = score(sums, alike);
+    const Eigen::Vector3d by(slope.by[0], slope.by[1], slope.by[2]);
+    const auto solved = [&](const Eigen::Matrix3d& matrix,
+                            double left) -> std::optional<NewtonStep> {
+        const Eigen::LLT<Eigen::Matrix3d> factor(matrix);
+        if (factor.info() != Eigen::Success || factor.rcond() < 1e-12)
+            return std::nullopt;
+        const Eigen::Vector3d p = factor.solve(by);
+        return p.allFinite() ? std::optional(NewtonStep{{p[0], p[1], p[2]}, left}) : std::nullopt;
+    };
+    if (is_root(sums, alike.scale)) {
+        constexpr double left = .1; // error after a step, relative to the step; usually at most .05
+        if (const auto step = solved(alike.scale * symmetric(sums.jd), left))
+            return step;
+    }
+    return solved(symmetric(sums.jj), 1);
+}
+
+kernel::RigidMap map_of(const RigidMotion& motion, Point centre) {
+    const Point first = apply(motion, {0, 0}, centre);
+    return {std::cos(motion.alpha), std::sin(motion.alpha), first.x, first.y};
+}
+
+Similarity similarity(const kernel::RigidSums& sums, bool inverted) {
+    if (sums.count == 0)
+        return {};
+    const double mean_r = sums.r / sums.count, mean_t = sums.t / sums.count;
+    const double variance_r = sums.rr / sums.count - mean_r * mean_r;
+    const double variance_t = sums.tt / sums.count - mean_t * mean_t;
+    constexpr double none = 1e-12; // counts as 0; usual variances are about 1
+    if (!(variance_r > none && variance_t > none))
+        return {0, 1, mean_r, mean_t};
+    const double covariance = sums.rt / sums.count - mean_r * mean_t, sign = inverted ? -1 : 1;
+    return {sign * covariance / std::sqrt(variance_r * variance_t),
+            sign * std::sqrt(variance_r / variance_t), mean_r, mean_t};
+}
+
+double ncc_of_noise(double pixels, double sigma) {
+    const double independent = pixels / pixels_per_independent_one(sigma);
+    constexpr double deviations = 6; // in pure noise, the best of many motions reaches 4 to 5
+    return deviations / std::sqrt(std::max(1., independent));
+}
+
+Score score(const kernel::RigidSums& sums, const Similarity& similarity) {
+    Score score;
+    for (int a = 0; a < 3; ++a)
+        score.by[a] = similarity.scale * (sums.jt[a] - similarity.mean_t * sums.j[a]) -
+                      (sums.jr[a] - similarity.mean_r * sums.j[a]);
+    return score;
+}
+
+kernel::RigidComparison compare_at(const Images& images, const RigidMotion& motion,
+                                   Elements row_step) {
+    return {images.reference, images.moved,    map_of(motion, images.centre),
+            images.centre.x,  images.centre.y, row_step,
+            images.gaps};
+}
+
+kernel::RigidSums sums_over(const Images& images, const RigidMotion& motion, kernel::Detail detail,
+                            Elements row_step, Team* team) {
+    const ImageShape shape = images.reference.shape;
+    const kernel::RigidComparison comparison = compare_at(images, motion, row_step);
+    const Bands bands(shape.height);
+    std::array<kernel::RigidSums, Bands::most> parts;
+    run_parts(team, bands.count(), [&](int band, int) {
+        const Elements first = bands.first(band);
+        check_cancelled(shape.width * (bands.first(band + 1) - first) / row_step);
+        parts[static_cast<std::size_t>(band)] = kernel::rigid_sums(
+            comparison, {0, first, shape.width, bands.first(band + 1) - first}, detail);
+    });
+    kernel::RigidSums sums;
+    for (int band = 0; band < bands.count(); ++band)
+        sums += parts[static_cast<std::size_t>(band)];
+    return sums;
+}
+
+double least_count(ImageShape reference, Elements row_step) {
+    constexpr double least_overlap = .1;
+    return least_overlap * static_cast<double>(reference.elements()) /
+           static_cast<double>(row_step);
+}
+
+Fit fit(const Images& images, const RigidMotion& start, const FitOptions& options, Team* team) {
+    const ImageShape shape = images.reference.shape;
+    Fit fit{start};
+    fit.inverted = images.inverted;
+    for (;;) {
+        const kernel::RigidSums sums =
+            sums_over(images, fit.motion, options.detail, options.row_step, team);
+        const Similarity alike = similarity(sums, images.inverted);
+        const bool overlaps = sums.count >= least_count(shape, options.row_step);
+        fit.ncc = overlaps ? alike.ncc : -1;
+        fit.count = sums.count;
+        if (!overlaps || fit.steps == options.most_steps)
+            return fit;
+        const std::optional<NewtonStep> step = newton_step(sums, alike);
+        if (!step)
+            return fit;
+        fit.motion = compose(fit.motion, inverse(step->motion));
+        ++fit.steps;
+        if (step->left * rms_distance(step->motion, {}, shape) < options.stop) {
+            fit.converged = true;
+            return fit;
+        }
+    }
+}
+
+namespace {
+
+/// Returns Σ s sᵀ of the tiles' scores s, corrected for the three parameters fitted to them.
+Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
+                                 const Similarity& alike) {
+    constexpr double fitted = 3;
+    double seen = 0;
+    Eigen::Matrix3d spread = Eigen::Matrix3d::Zero();
+    for (const kernel::RigidSums& tile : tiles) {
+        const Score of_tile = score(tile, alike);
+        const Eigen::Vector3d s(of_tile.by[0], of_tile.by[1], of_tile.by[2]);
+        spread += s * s.transpose();
+        seen += tile.count > 0;
+    }
+    return spread * (seen / std::max(1., seen - fitted));
+}
+
+/// Converts the covariance of a small motion before φ to that of φ: R(α) rotates the shift.
+RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
+    Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
+    turn.bottomRightCorner<2, 2>() = Eigen::Rotation2Dd(alpha).toRotationMatrix();
+    const Eigen::Matrix3d covariance = turn * before * turn.transpose();
+    std::array<double, 9> entries;
+    Eigen::Map<Eigen::Matrix3d>(entries.data()) = covariance; // symmetric: rows are columns
+    return uncertainty_with(entries);
+}
+
+/// Returns H⁻¹VH⁻¹; infinite if H is not positive definite.
+Eigen::Matrix3d sandwich(const Eigen::Matrix3d& slopes, const Eigen::Matrix3d& scores) {
+    const Eigen::LLT<Eigen::Matrix3d> factor(slopes);
+    if (factor.info() != Eigen::Success)
+        return Eigen::Matrix3d::Identity() * std::numeric_limits<double>::infinity();
+    const Eigen::Matrix3d inverse = factor.solve(Eigen::Matrix3d::Identity());
+    return inverse * scores * inverse;
+}
+
+} // namespace
+
+RigidUncertainty uncertainty_with(const std::array<double, 9>& covariance) {
+    return {std::sqrt(covariance[0]), std::sqrt(covariance[4]), std::sqrt(covariance[8]),
+            covariance};
+}
+
+void weigh_tile(kernel::RigidSums& tile, bool inverted) {
+    scale(tile, weight_of(tile, inverted));
+}
+
+RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
+                                const kernel::RigidSums& all, const Similarity& alike,
+                                double alpha) {
+    return of_motion(sandwich(alike.scale * symmetric(all.jd), spread_of_scores(tiles, alike)),
+                     alpha);
+}
+
+namespace {
+
+constexpr std::size_t along_x = 0, along_y = 1;
+constexpr Elements apart = 2; ///< distance of compared tiles
+
+/// A value for each axis.
+using ByAxis = std::array<double, 2>;
+
+/// The score of a tile with respect to a shift along each axis, and its derivative.
+struct TileScore {
+    ByAxis score{}, slope{};
+};
+
+TileScore score_of(const kernel::RigidSums& tile, const Similarity& alike) {
+    if (!(tile.count > 0))
+        return {};
+    const Score of_tile = score(tile, alike);
+    return {{of_tile.by[1], of_tile.by[2]}, {alike.scale * tile.jd[3], alike.scale * tile.jd[5]}};
+}
+
+/// Σ s_i s_j, Σ h_i h_j and Σ (s_i s_j)².
+struct PairSums {
+    double products = 0, slopes = 0, squares = 0;
+
+    void add(const TileScore& a, const TileScore& b, std::size_t axis) {
+        const double product = a.score[axis] * b.score[axis];
+        products += product;
+        slopes += a.slope[axis] * b.slope[axis];
+        squares += product * product;
+    }
+    /// Returns the covariance. The fit has removed what the displacements have in common, so their
+    /// products are smaller by the variance of the motion.
+    TileCovariance covariance(double removed) const {
+        return {static_cast<float>(products + slopes * removed), static_cast<float>(slopes),
+                static_cast<float>(squares)};
+    }
+};
+
+} // namespace
+
+TileCovariance& TileCovariance::operator+=(const TileCovariance& other) {
+    products += other.products;
+    slopes += other.slopes;
+    squares += other.squares;
+    return *this;
+}
+
+double TileCovariance::value() const {
+    return slopes > 0 ? static_cast<double>(products / slopes) : 0;
+}
+
+double TileCovariance::deviations() const {
+    return squares > 0 ? static_cast<double>(products / std::sqrt(squares)) : 0;
+}
+
+double TileCovariance::noise() const {
+    return slopes > 0 ? std::sqrt(static_cast<double>(squares)) / static_cast<double>(slopes) : 0;
+}
+
+Misfit& Misfit::operator+=(const Misfit& other) {
+    smooth += other.smooth;
+    rows += other.rows;
+    down += other.down;
+    return *this;
+}
+
+bool Misfit::is_of_rows() const {
+    // A shear also displaces rows, but adjacent ones alike.
+    return rows.deviations() > smooth.deviations() &&
+           2 * (down.value() + 2 * down.noise()) < rows.value();
+}
+
+double Misfit::pixels() const {
+    const double along_an_axis = is_of_rows() ? rows.value() / 2 : smooth.value();
+    return std::sqrt(2 * std::max(0., along_an_axis));
+}
+
+double Misfit::deviations() const {
+    return is_of_rows() ? rows.deviations() : smooth.deviations();
+}
+
+SeriesMisfit misfit_of_series(std::span<const Misfit> frames, double shared) {
+    constexpr double least_deviations = 5, least_pixels = .03;
+    Misfit all;
+    for (const Misfit& frame : frames)
+        all += frame;
+    SeriesMisfit found;
+    found.of_rows = all.is_of_rows();
+    found.pixels = all.pixels();
+    // Products of noise that frames have in common are correlated by the square of its fraction.
+    const auto count = static_cast<double>(frames.size());
+    const double alike = std::sqrt(1 + std::max(0., count - 1) * shared * shared);
+    const auto evidence_of = [&](const Misfit& misfit) -> const TileCovariance& {
+        return found.of_rows ? misfit.rows : misfit.smooth;
+    };
+    found.deviations = evidence_of(all).deviations() / alike;
+    const double deviation = std::sqrt(static_cast<double>(evidence_of(all).squares)) * alike;
+    // One frame that was registered wrongly must not decide for all.
+    const double most_of_one = 1.01 * least_deviations * deviation / std::min(3., count);
+    double sum = 0;
+    for (const Misfit& frame : frames)
+        sum += std::min(static_cast<double>(evidence_of(frame).products), most_of_one);
+    found.significant = sum > least_deviations * deviation && found.pixels > least_pixels;
+    return found;
+}
+
+Misfit misfit_of(std::span<const kernel::RigidSums> tiles, ImageShape count,
+                 const Similarity& alike, std::size_t parameters) {
+    const auto at = [&](Elements column, Elements row) {
+        return score_of(tiles[static_cast<std::size_t>(row * count.width + column)], alike);
+    };
+    std::array<PairSums, 2> smooth;
+    PairSums rows, down;
+    ByAxis squares{}, slopes{};
+    for (Elements row = 0; row < count.height; ++row) {
+        double before = 0, slopes_before = 0, squares_before = 0; // sums over tiles `apart` before
+        for (Elements column = 0; column < count.width; ++column) {
+            const TileScore one = at(column, row);
+            for (const std::size_t axis : {along_x, along_y}) {
+                squares[axis] += one.score[axis] * one.score[axis];
+                slopes[axis] += one.slope[axis];
+            }
+            if (column >= apart) {
+                const TileScore other = at(column - apart, row);
+                const double s = other.score[along_x];
+                before += s;
+                squares_before += s * s;
+                slopes_before += other.slope[along_x];
+                rows.products += one.score[along_x] * before;
+                rows.squares += one.score[along_x] * one.score[along_x] * squares_before;
+                rows.slopes += one.slope[along_x] * slopes_before;
+                for (const std::size_t axis : {along_x, along_y})
+                    smooth[axis].add(one, other, axis);
+            }
+            if (row >= apart) {
+                const TileScore other = at(column, row - apart);
+                down.add(one, other, along_x);
+                for (const std::size_t axis : {along_x, along_y})
+                    smooth[axis].add(one, other, axis);
+            }
+        }
+    }
+    ByAxis removed{};
+    for (const std::size_t axis : {along_x, along_y}) {
+        if (slopes[axis] > 0)
+            removed[axis] =
+                static_cast<double>(parameters) / 2 * squares[axis] / (slopes[axis] * slopes[axis]);
+    }
+    Misfit misfit{smooth[along_x].covariance(removed[along_x]), rows.covariance(removed[along_x]),
+                  down.covariance(removed[along_x])};
+    misfit.smooth += smooth[along_y].covariance(removed[along_y]);
+    return misfit;
+}
+
+} // namespace sextant::registration

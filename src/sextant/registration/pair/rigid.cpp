@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/pair/rigid.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/registration/pair/correlation.hpp"
+#include "sextant/registration/pair/lead.hpp"
+#include "sextant/registration/pair/level.hpp"
+#include "sextant/registration/pair/pyramid.hpp"
+#include "sextant/registration/pair/rotation_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+/// Returns the side of tiles. Noise is hardly correlated between tiles of this size, yet several
+/// fit into a frame.
+Elements tile_side(ImageShape shape) {
+    return std::min(shape.width, shape.height) < 192 ? 16 : 32;
+}
+
+constexpr std::size_t followed = 3; ///< number of starts refined after their first steps
+/// If the lead of the best is smaller than this, more fits are compared, on a finer level.
+constexpr double clear_lead = 4;
+/// By so many standard deviations, the best of many motions between unrelated images explains them
+/// better than no motion.
+constexpr double lead_of_unrelated = 4;
+/// Fits that end closer together than this, in pixels of the coarsest level, count as one.
+constexpr double distinct = 2;
+
+bool more_alike(const Fit& fit, const Fit& other) {
+    return fit.ncc > other.ncc;
+}
+
+ImageShape shape_of_level(ImageShape shape, int level) {
+    for (int k = 0; k < level; ++k)
+        shape = kernel::halved(shape);
+    return shape;
+}
+
+Images as_inverted(Images images, bool inverted) {
+    images.inverted = inverted;
+    return images;
+}
+
+RigidMotion scaled(const RigidMotion& motion, double factor) {
+    return {motion.alpha, motion.tx * factor, motion.ty * factor};
+}
+
+ImageShape tiles_in(ImageShape shape) {
+    const Elements side = tile_side(shape);
+    return {(shape.width + side - 1) / side, (shape.height + side - 1) / side};
+}
+
+Tile tile_at(Elements column, Elements row, ImageShape shape) {
+    const Elements side = tile_side(shape), x = column * side, y = row * side;
+    return {x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
+}
+
+kernel::RigidSums total(const std::vector<kernel::RigidSums>& tiles) {
+    kernel::RigidSums sums;
+    for (const kernel::RigidSums& tile : tiles)
+        sums += tile;
+    return sums;
+}
+
+} // namespace
+
+/// The state and the steps of a RigidRegistration, whose functions call those of the same names
+/// here.
+class RigidRun {
+  public:
+    RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team);
+
+    RigidResult align(const Pyramid& reference, const Pyramid& moved);
+    RigidResult locate(const Pyramid& reference, const Pyramid& moved);
+    RigidResult refine(const Pyramid& reference, const Pyramid& moved, const RigidMotion& start);
+
+  private:
+    struct Start {
+        Fit fit;
+        int level = 0; ///< at which `fit` ended
+        std::optional<double> lead;
+        int iterations = 0;
+    };
+
+    void check(const Pyramid& pyramid) const;
+    Images images(const Pyramid& reference, const Pyramid& moved, int level,
+                  bool inverted = false) const;
+    void find_starts(const Images& coarsest);
+    std::size_t most_rivals() const;
+    Start search(const Pyramid& reference, const Pyramid& moved);
+    void fit_all(const Images& coarsest, std::size_t first, std::size_t last, int steps,
+                 double stop, Start& start);
+    void sort_out(ImageShape coarsest);
+    void choose(const Images& images, std::size_t count, double apart, LeadMeter& meter,
+                Start& start);
+    void look_closer(const Pyramid& reference, const Pyramid& moved, Start& start);
+    RigidResult to_finest(const Pyramid& reference, const Pyramid& moved, const Start& start);
+    RigidResult descend(const Pyramid& reference, const Pyramid& moved, const Start& start);
+    void finish(const Images& finest, double prefilter, RigidResult& result);
+    kernel::RigidSums sums_of_tiles(const Images& finest, const RigidMotion& motion,
+                                    Elements row_step);
+    void judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
+               double prefilter, RigidResult& result);
+    void compare(const kernel::RigidSums& sums, double row_step, double prefilter,
+                 RigidResult& result) const;
+
+    ImageShape shape_;
+    int levels_;
+    RigidOptions options_;
+    Team* team_;
+    Correlation correlation_;
+    LeadMeter lead_, closer_lead_;            ///< on the coarsest level, on the next finer one
+    std::optional<RotationSearch> rotations_; ///< if more than the usual rotation is allowed
+    std::vector<Fit> fits_;                   ///< one per start
+    std::vector<kernel::RigidSums> tiles_;    ///< on the finest level
+};
+
+RigidRun::RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team)
+    : shape_(shape),
+      levels_(levels == 0 ? default_levels(shape) : levels),
+      options_(options),
+      team_(team),
+      correlation_(shape_of_level(shape, levels_ - 1), team),
+      lead_(shape_of_level(shape, levels_ - 1), team),
+      closer_lead_(shape_of_level(shape, std::max(0, levels_ - 2)), team),
+      tiles_(static_cast<std::size_t>(tiles_in(shape).elements())) {
+    std::size_t searches = 1;
+    if (options.most_rotation > usual_rotation) {
+        rotations_.emplace(shape_of_level(shape, levels_ - 1), team);
+        searches += RotationSearch::most;
+    }
+    fits_.reserve(2 * Correlation::most * searches);
+}
+
+void RigidRun::check(const Pyramid& pyramid) const {
+    if (pyramid.shape() != shape_ || pyramid.levels() != levels_)
+        throw InvalidTask(fmt::format(
+            "the frame has {}x{} pixels on {} levels, expected {}x{} on {}", pyramid.shape().width,
+            pyramid.shape().height, pyramid.levels(), shape_.width, shape_.height, levels_));
+}
+
+/// Returns a level of both pyramids and its centre: the frame's centre, scaled to the level.
+Images RigidRun::images(const Pyramid& reference, const Pyramid& moved, int level,
+                        bool inverted) const {
+    const Point c = centre(shape_);
+    const double scale = std::ldexp(1, -level);
+    return {reference.level(level),
+            moved.level(level),
+            {c.x * scale, c.y * scale},
+            reference.gaps() || moved.gaps(),
+            inverted};
+}
+
+RigidResult RigidRun::align(const Pyramid& reference, const Pyramid& moved) {
+    check(reference);
+    check(moved);
+    return descend(reference, moved, search(reference, moved));
+}
+
+RigidResult RigidRun::locate(const Pyramid& reference, const Pyramid& moved) {
+    if (levels_ == 1)
+        return align(reference, moved);
+    check(reference);
+    check(moved);
+    RigidResult result = to_finest(reference, moved, search(reference, moved));
+    const Images finest = images(reference, moved, 0, result.inverted);
+    constexpr Elements row_step = 4;
+    const kernel::RigidSums sums =
+        sums_over(finest, result.motion, kernel::Detail::score, row_step, team_);
+    compare(sums, row_step, reference.prefilter(), result);
+    result.converged = sums.count >= least_count(shape_, row_step);
+    return result;
+}
+
+RigidResult RigidRun::refine(const Pyramid& reference, const Pyramid& moved,
+                             const RigidMotion& start) {
+    check(reference);
+    check(moved);
+    Start given;
+    given.level = std::min(1, levels_ - 1);
+    given.fit.motion = scaled(start, std::ldexp(1, -given.level));
+    return descend(reference, moved, given);
+}
+
+/// Fits from the starts [first, last) on the coarsest level, on every second row.
+void RigidRun::fit_all(const Images& coarsest, std::size_t first, std::size_t last, int steps,
+                       double stop, Start& start) {
+    run_parts(team_, static_cast<int>(last - first), [&](int number, int) {
+        Fit& one = fits_[first + static_cast<std::size_t>(number)];
+        one = fit(as_inverted(coarsest, one.inverted), one.motion, {steps, stop, 2});
+    });
+    for (std::size_t number = first; number < last; ++number)
+        start.iterations += fits_[number].steps;
+}
+
+/// Merges fits that ended close together, keeping the best, and sorts by NCC.
+void RigidRun::sort_out(ImageShape coarsest) {
+    std::size_t kept = 0;
+    for (const Fit& one : fits_) {
+        const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(kept);
+        const auto same = std::find_if(fits_.begin(), end, [&](const Fit& other) {
+            return one.inverted == other.inverted &&
+                   rms_distance(one.motion, other.motion, coarsest) < distinct;
+        });
+        if (same == end)
+            fits_[kept++] = one;
+        else if (one.ncc > same->ncc)
+            *same = one;
+    }
+    fits_.resize(kept);
+    std::sort(fits_.begin(), fits_.end(), more_alike);
+}
+
+RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved) {
+    const Images coarsest = images(reference, moved, levels_ - 1);
+    Start start;
+    start.level = levels_ - 1;
+    start.lead = 0; // stays 0 if no candidate is found
+    find_starts(coarsest);
+    if (fits_.empty())
+        return start;
+    fit_all(coarsest, 0, fits_.size(), 3, .05, start);
+    sort_out(coarsest.reference.shape);
+    const std::size_t most = std::min(fits_.size(), followed);
+    fit_all(coarsest, 0, most, 8, .02, start);
+    choose(coarsest, most, distinct, lead_, start);
+    if (*start.lead < clear_lead && levels_ > 1)
+        look_closer(reference, moved, start);
+    return start;
+}
+
+/// Finds starts for fits by correlation, around each angle at which the spectra are alike.
+void RigidRun::find_starts(const Images& coarsest) {
+    fits_.clear();
+    double highest = 0, deepest = 0;
+    const auto search_around = [&](double angle) {
+        for (const Resemblance& found : correlation_.search(
+                 coarsest.reference, coarsest.moved, coarsest.centre, angle, options_.inverts)) {
+            Fit& one = fits_.emplace_back();
+            one.motion = found.motion;
+            one.inverted = found.inverted;
+            double& most = found.inverted ? deepest : highest;
+            most = std::max(most, found.height);
+        }
+    };
+    search_around(0);
+    if (rotations_) {
+        for (const double angle : rotations_->angles(coarsest.reference, coarsest.moved)) {
+            constexpr double inexact = 2; // degrees
+            if (std::abs(angle) <= (options_.most_rotation + inexact) * std::numbers::pi / 180)
+                search_around(angle);
+        }
+    }
+    if (deepest <= highest)
+        std::erase_if(fits_, [](const Fit& one) { return one.inverted; });
+}
+
+/// Returns the number of fits that are compared on the next finer level, at most. Of frames that
+/// may be rotated by any angle, a lattice has more of them.
+std::size_t RigidRun::most_rivals() const {
+    constexpr std::size_t usual = 6, rotated = 18;
+    return rotations_ ? rotated : usual;
+}
+
+/// Chooses the best of the first `count` fits and determines its lead over the strongest of those
+/// that ended at a distinct motion. A fit that loses to another one on their common pixels is
+/// replaced by it.
+void RigidRun::choose(const Images& images, std::size_t count, double apart, LeadMeter& meter,
+                      Start& start) {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    // The common pixels of a good fit and of one that explains nothing may show only background,
+    // which decides nothing between them.
+    const auto is_rival = [&](const Fit& fit, const Fit& best) {
+        constexpr double least = .5;
+        return (fit.inverted != best.inverted ||
+                rms_distance(fit.motion, best.motion, images.reference.shape) >= apart) &&
+               fit.ncc * std::sqrt(fit.count) > least * best.ncc * std::sqrt(best.count);
+    };
+    const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(count);
+    auto best = std::max_element(fits_.begin(), end,
+                                 [](const Fit& a, const Fit& b) { return more_alike(b, a); });
+    for (std::size_t round = 0; round < count; ++round) {
+        meter.set(as_inverted(images, best->inverted), best->motion);
+        auto strongest = best;
+        double lead = none;
+        for (auto rival = fits_.begin(); rival != end; ++rival) {
+            if (!is_rival(*rival, *best))
+                continue;
+            const double over = meter.over(rival->motion, rival->inverted);
+            if (over < lead) {
+                lead = over;
+                strongest = rival;
+            }
+        }
+        start.fit = *best;
+        start.lead = lead;
+        if (lead >= 0) {
+            start.lead = std::min(lead, meter.over_nothing() - lead_of_unrelated);
+            break;
+        }
+        best = strongest;
+    }
+}
+
+/// Chooses again among more fits, on the next finer level, which shows more of what distinguishes
+/// them.
+void RigidRun::look_closer(const Pyramid& reference, const Pyramid& moved, Start& start) {
+    const Images coarsest = images(reference, moved, levels_ - 1);
+    fit_all(coarsest, std::min(fits_.size(), followed), fits_.size(), 8, .02, start);
+    sort_out(coarsest.reference.shape);
+    fits_.resize(std::min(fits_.size(), most_rivals()));
+    start.level = levels_ - 2;
+    const Images finer = images(reference, moved, start.level);
+    run_parts(team_, static_cast<int>(fits_.size()), [&](int number, int) {
+        Fit& one = fits_[static_cast<std::size_t>(number)];
+        one = fit(as_inverted(finer, one.inverted), scaled(one.motion, 2),
+                  {4, .05, 2, kernel::Detail::slopes});
+    });
+    for (const Fit& one : fits_)
+        start.iterations += one.steps;
+    choose(finer, fits_.size(), 2 * distinct, closer_lead_, start);
+}
+
+RigidResult RigidRun::descend(const Pyramid& reference, const Pyramid& moved, const Start& start) {
+    RigidResult result = to_finest(reference, moved, start);
+    finish(images(reference, moved, 0, result.inverted), reference.prefilter(), result);
+    return result;
+}
+
+/// Refines a start on all levels but the finest. Returns a motion on the finest level.
+RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
+                                const Start& start) {
+    RigidResult result;
+    result.iterations = start.iterations;
+    result.lead = start.lead;
+    result.ambiguous = start.lead && *start.lead < options_.least_lead;
+    result.motion = start.fit.motion;
+    result.inverted = start.fit.inverted;
+    for (int level = start.level; level > 0; --level) {
+        // Coarser levels need not be exact, because the next finer level refines their result.
+        constexpr double stop = .05;
+        const Fit one = fit(images(reference, moved, level, result.inverted), result.motion,
+                            {options_.most_steps, stop, 2, kernel::Detail::slopes}, team_);
+        result.iterations += one.steps;
+        result.motion = scaled(one.motion, 2);
+    }
+    return result;
+}
+
+/// Fits on the finest level. The uncertainty is computed from the sums of the last step, because
+/// the scores hardly change so close to the solution.
+void RigidRun::finish(const Images& finest, double prefilter, RigidResult& result) {
+    const Elements row_step = prefilter >= usual_prefilter ? 2 : 1;
+    kernel::RigidSums sums = sums_of_tiles(finest, result.motion, row_step);
+    for (int steps = 0; steps < options_.most_steps; ++steps) {
+        const auto step = sums.count >= least_count(shape_, row_step)
+                              ? newton_step(total(tiles_), similarity(sums, result.inverted))
+                              : std::nullopt;
+        if (!step)
+            break;
+        result.motion = compose(result.motion, inverse(step->motion));
+        ++result.iterations;
+        result.converged = step->left * rms_distance(step->motion, {}, shape_) < options_.stop;
+        if (result.converged)
+            break;
+        sums = sums_of_tiles(finest, result.motion, row_step);
+    }
+    judge(finest, sums, static_cast<double>(row_step), prefilter, result);
+}
+
+/// Returns the sums over the whole frame, and stores those of each tile scaled by its weight.
+kernel::RigidSums RigidRun::sums_of_tiles(const Images& finest, const RigidMotion& motion,
+                                          Elements row_step) {
+    const kernel::RigidComparison comparison = compare_at(finest, motion, row_step);
+    const ImageShape tiles = tiles_in(shape_);
+    run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
+        for (Elements column = 0; column < tiles.width; ++column)
+            tiles_[static_cast<std::size_t>(row * tiles.width + column)] = kernel::rigid_sums(
+                comparison, tile_at(column, row, shape_), kernel::Detail::slopes);
+    });
+    const kernel::RigidSums all = total(tiles_);
+    for (kernel::RigidSums& tile : tiles_)
+        weigh_tile(tile, finest.inverted);
+    return all;
+}
+
+/// Sets the NCCs, the uncertainty, the misfit and the overlap, and marks unrelated frames.
+void RigidRun::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
+                     double prefilter, RigidResult& result) {
+    result.ncc_before =
+        similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
+    const Similarity alike = similarity(sums, result.inverted);
+    result.uncertainty = uncertainty_of(tiles_, total(tiles_), alike, result.motion.alpha);
+    constexpr std::size_t parameters = 3;
+    result.misfit = misfit_of(tiles_, tiles_in(shape_), alike, parameters);
+    compare(sums, row_step, prefilter, result);
+}
+
+/// Sets the NCC at the motion and the overlap, and marks unrelated frames.
+void RigidRun::compare(const kernel::RigidSums& sums, double row_step, double prefilter,
+                       RigidResult& result) const {
+    result.ncc_after = similarity(sums, result.inverted).ncc;
+    const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
+    const double count = sums.count * row_step;
+    result.overlap = std::min(1., count / static_cast<double>(seen.elements()));
+    result.unrelated = !(result.ncc_after > ncc_of_noise(count, prefilter));
+}
+
+RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOptions& options,
+                                     Team* team)
+    : run_(std::make_unique<RigidRun>(shape, levels, options, team)) {}
+RigidRegistration::RigidRegistration(RigidRegistration&& other) noexcept = default;
+RigidRegistration& RigidRegistration::operator=(RigidRegistration&& other) noexcept = default;
+RigidRegistration::~RigidRegistration() = default;
+
+RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& moved) {
+    return run_->align(reference, moved);
+}
+RigidResult RigidRegistration::locate(const Pyramid& reference, const Pyramid& moved) {
+    return run_->locate(reference, moved);
+}
+RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& moved,
+                                      const RigidMotion& start) {
+    return run_->refine(reference, moved, start);
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/series/checkpoint.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr std::string_view prefix = "checkpoint.";
+
+std::string path_of(const std::string& folder, int rank) {
+    return (std::filesystem::path(folder) / fmt::format("{}{}", prefix, rank)).string();
+}
+
+std::string mark_of(const std::string& folder) {
+    return (std::filesystem::path(folder) / fmt::format("{}failed", prefix)).string();
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+    std::vector<std::string> paths;
+    std::error_code unreadable;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable)) {
+        const std::string name = entry.path().filename().string();
+        const bool numbered =
+            name.starts_with(prefix) && name.size() > prefix.size() &&
+            name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+        if (numbered)
+            paths.push_back(entry.path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+/// Returns one line "name: value" per entry.
+std::string text_of(const Checkpoint::Identity& identity) {
+    std::string text;
+    for (const auto& [name, value] : identity)
+        text += fmt::format("{}: {}\n", name, value);
+    return text;
+}
+
+/// Returns the value of a name in the text of an identity.
+std::string value_in(const std::string& text, const std::string& name) {
+    const std::string line = "\n" + name + ": ";
+    const std::size_t at = ("\n" + text).find(line);
+    if (at == std::string::npos)
+        return "not stated";
+    const std::size_t begin = at + line.size() - 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+void check_file(const Journal& file, const Checkpoint::Identity& identity) {
+    if (!file.text() || *file.text() == text_of(identity))
+        return;
+    for (const auto& [name, value] : identity) {
+        const std::string theirs = value_in(*file.text(), name);
+        if (theirs != value)
+            throw InvalidData(
+                fmt::format("{}: belongs to another run, whose {} is {}, expected {}; use "
+                            "another folder, or restart",
+                            file.path(), name, theirs, value));
+    }
+    throw InvalidData(
+        fmt::format("{}: belongs to another run; use another folder, or restart", file.path()));
+}
+
+void remove_files(const std::string& folder) {
+    std::error_code in_the_way; // ignored: the next run detects files that remain
+    for (const std::string& path : files_in(folder))
+        std::filesystem::remove(path, in_the_way);
+    std::filesystem::remove(mark_of(folder), in_the_way);
+}
+
+} // namespace
+
+std::string path_of_live_links(const std::string& folder) {
+    return (std::filesystem::path(folder) / "live.links").string();
+}
+
+void Checkpoint::check(const std::string& folder, const Identity& identity) {
+    for (const std::string& path : files_in(folder))
+        check_file(Journal::open(path), identity);
+}
+
+void Checkpoint::remove(const std::string& folder) {
+    remove_files(folder);
+    std::error_code ignored;
+    std::filesystem::remove(path_of_live_links(folder), ignored);
+}
+
+void Checkpoint::mark_failed(const std::string& folder) {
+    if (!files_in(folder).empty())
+        std::ofstream(mark_of(folder), std::ios::app);
+}
+
+bool Checkpoint::is_marked_failed(const std::string& folder) {
+    std::error_code unknown;
+    return std::filesystem::exists(mark_of(folder), unknown);
+}
+
+bool Checkpoint::remove_failed(const std::string& folder, const Identity& series) {
+    if (!is_marked_failed(folder))
+        return false;
+    const auto is_of_series = [&](const std::string& path) {
+        const Journal file = Journal::open(path);
+        return !file.text() || std::ranges::all_of(series, [&](const auto& entry) {
+            return value_in(*file.text(), entry.first) == entry.second;
+        });
+    };
+    if (std::ranges::all_of(files_in(folder), is_of_series))
+        return false;
+    remove_files(folder);
+    return true;
+}
+
+Checkpoint::Checkpoint(const std::string& folder, int rank, const Identity& identity)
+    : folder_(folder) {
+    check(folder, identity);
+    std::error_code in_the_way;
+    if (rank == 0)
+        std::filesystem::remove(mark_of(folder), in_the_way);
+    const std::string own = path_of(folder, rank);
+    files_.push_back(Journal::append_to(
+        own, text_of(identity), [&](const RecordPlace& place, std::span<const std::byte> record) {
+            take(0, own, place, record);
+        }));
+    refresh();
+}
+
+void Checkpoint::take(std::size_t file, const std::string& path, const RecordPlace& place,
+                      std::span<const std::byte> record) {
+    EntryName name;
+    if (record.size() < sizeof name)
+        throw InvalidFile(path, "has a record without a name");
+    std::memcpy(&name, record.data(), sizeof name);
+    places_[name] = {file,
+                     {place.position + static_cast<Bytes>(sizeof name),
+                      place.size - static_cast<Bytes>(sizeof name)}};
+}
+
+/// Opens files that other ranks have created since the last call, and reads all new entries.
+void Checkpoint::refresh() {
+    for (const std::string& path : files_in(folder_)) {
+        const bool is_open = std::any_of(files_.begin(), files_.end(),
+                                         [&](const auto& file) { return file.path() == path; });
+        if (!is_open)
+            files_.push_back(Journal::open(path));
+    }
+    for (std::size_t file = 0; file < files_.size(); ++file) {
+        files_[file].visit([&](const RecordPlace& place, std::span<const std::byte> record) {
+            take(file, files_[file].path(), place, record);
+        });
+    }
+}
+
+std::optional<std::vector<std::byte>> Checkpoint::find(const EntryName& name) {
+    const auto at = places_.find(name);
+    if (at == places_.end())
+        return std::nullopt;
+    return files_[at->second.file].read(at->second.record);
+}
+
+void Checkpoint::keep(const EntryName& name, std::span<const std::byte> bytes) {
+    std::vector<std::byte> record(sizeof name + bytes.size());
+    std::memcpy(record.data(), &name, sizeof name);
+    if (!bytes.empty())
+        std::memcpy(record.data() + sizeof name, bytes.data(), bytes.size());
+    const RecordPlace place = files_.front().append(record);
+    places_[name] = {
+        0, {place.position + static_cast<Bytes>(sizeof name), static_cast<Bytes>(bytes.size())}};
+}
+
+std::optional<std::vector<std::byte>> FieldMemory::find(const EntryName& name) {
+    const auto at = fields_.find(name);
+    return at == fields_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void FieldMemory::keep(const EntryName& name, std::span<const std::byte> bytes) {
+    if (name.work != Work::field)
+        return;
+    const std::size_t size = bytes.size();
+    for (const auto part :
+         {std::as_bytes(std::span(&name, 1)), std::as_bytes(std::span(&size, 1)), bytes})
+        kept_.insert(kept_.end(), part.begin(), part.end());
+}
+
+void FieldMemory::refresh() {
+    const std::vector<std::byte> all =
+        all_gather_lists(communicator_, std::span<const std::byte>(kept_));
+    if (all.empty())
+        return;
+    kept_.clear();
+    fields_.clear();
+    std::span<const std::byte> rest = all;
+    while (!rest.empty()) {
+        EntryName name;
+        std::size_t size = 0;
+        std::memcpy(&name, rest.data(), sizeof name);
+        std::memcpy(&size, rest.data() + sizeof name, sizeof size);
+        rest = rest.subspan(sizeof name + sizeof size);
+        fields_[name].assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
+        rest = rest.subspan(size);
+    }
+}
+
+namespace {
+
+// Members are bound by name, so that a new member must be added here before this compiles.
+
+Checkpoint::Identity identity_of(const RigidOptions& options) {
+    const auto& [most_steps, stop, least_lead, most_rotation, inverts, reserved] = options;
+    return {{"rigid.most_steps", fmt::to_string(most_steps)},
+            {"rigid.stop", fmt::to_string(stop)},
+            {"rigid.least_lead", fmt::to_string(least_lead)},
+            {"rigid.most_rotation", fmt::to_string(most_rotation)},
+            {"rigid.inverts", fmt::to_string(inverts)}};
+}
+
+Checkpoint::Identity identity_of(const SplineFitOptions& options) {
+    const auto& [steps, stop, reach, weak_steps, share_of_strain, reserved] = options;
+    return {{"nonrigid.fit.steps", fmt::to_string(steps)},
+            {"nonrigid.fit.stop", fmt::to_string(stop)},
+            {"nonrigid.fit.reach", fmt::to_string(reach)},
+            {"nonrigid.fit.weak_steps", fmt::to_string(weak_steps)},
+            {"nonrigid.fit.share_of_strain", fmt::to_string(share_of_strain)}};
+}
+
+Checkpoint::Identity identity_of(const NonrigidOptions& options) {
+    const auto& [prefilter, levels, fit, reserved] = options;
+    Checkpoint::Identity identity = {{"nonrigid.prefilter", fmt::to_string(prefilter)},
+                                     {"nonrigid.levels", fmt::to_string(levels)}};
+    std::ranges::move(identity_of(fit), std::back_inserter(identity));
+    return identity;
+}
+
+Checkpoint::Identity identity_of(const FrameLimits& options) {
+    const auto& [least_brightness, most_gaps, reserved] = options;
+    return {{"limits.least_brightness", fmt::to_string(least_brightness)},
+            {"limits.most_gaps", fmt::to_string(most_gaps)}};
+}
+
+} // namespace
+
+Checkpoint::Identity identity_of(const RegistrationOptions& options,
+                                 std::span<const std::string_view> without) {
+    RegistrationOptions listed = options;
+    Record record = record_of(listed);
+    for (const std::string_view name : without) {
+        (void)record[name]; // throws if there is no such field
+        record.without(name);
+    }
+    Checkpoint::Identity identity;
+    for (const Field& field : record.fields) {
+        const std::string text = field.text();
+        identity.emplace_back(field.name, text.empty() ? "the default" : text);
+    }
+    for (Checkpoint::Identity members :
+         {identity_of(options.rigid), identity_of(options.nonrigid), identity_of(options.limits)})
+        std::ranges::move(members, std::back_inserter(identity));
+    return identity;
+}
+
+Record compared_options(RegistrationOptions& options) {
+    Record record = record_of(options);
+    for (const auto& [name, value] : identity_of(options, {})) {
+        if (!record.find(name))
+            record.add(name, Codec{[value = value] { return value; }, nullptr}, "", "");
+    }
+    return record;
+}
+
+std::span<const std::string_view> options_without_effect_on_checkpoints() {
+    // `reproducible` has an effect, together with the number of ranks; it is stated as the order of
+    // association.
+    static constexpr std::array<std::string_view, 10> names = {
+        "reproducible", "recorded_mean", "threads", "thread_work", "memory",
+        "checkpoint",   "restart",       "average", "frames",      "canvas"};
+    return names;
+}
+
+std::span<const std::string_view> options_without_effect_on_links() {
+    // Those of the checkpoint, and those that only choose which frames are registered to which, or
+    // what is done with the links. Links of frames with removed shading or outliers are not taken.
+    static constexpr std::array<std::string_view, 18> names = {
+        "model",       "reference", "stages",     "reproducible", "recorded_mean", "threads",
+        "thread_work", "memory",    "checkpoint", "restart",      "farthest",      "tolerance",
+        "average",     "frames",    "despike",    "flatten",      "canvas",        "scan_rows"};
+    return names;
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/series/consensus.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr int most_rounds = 10;
+
+/// The correlation of the errors of two links: half of a link's noise is that of a frame which it
+/// shares with others.
+constexpr double correlation = .4;
+
+/// Links that agree count by their lead, those without a lead by a little, because they still
+/// outvote one that disagrees.
+double weight(const LinkSeen& link) {
+    constexpr double least = .1;
+    return std::clamp(link.lead, least, most_lead);
+}
+
+/// Converts a sum of `links` leads, some of them negative, to a normal deviate.
+double deviate(double sum, int links) {
+    return links == 0 ? 0 : sum / std::sqrt(links * (1 + (links - 1) * correlation));
+}
+
+/// A motion that a link implies, and the link's weight.
+struct Opinion {
+    RigidMotion motion;
+    double weight = 0;
+};
+
+/// The groups that frames form if linked ones are joined (union-find).
+class Groups {
+  public:
+    explicit Groups(std::size_t frames) : parents_(frames) {
+        std::iota(parents_.begin(), parents_.end(), std::size_t{0});
+    }
+    /// Returns the first frame of a group.
+    std::size_t first(std::size_t frame) {
+        while (parents_[frame] != frame)
+            frame = parents_[frame] = parents_[parents_[frame]];
+        return frame;
+    }
+    void join(std::size_t one, std::size_t other) {
+        const auto [low, high] = std::minmax({first(one), first(other)});
+        parents_[high] = low;
+    }
+
+  private:
+    std::vector<std::size_t> parents_;
+};
+
+class Voting {
+  public:
+    Voting(std::size_t frames, std::span<const LinkSeen> links, ImageShape shape, double tolerance,
+           double least_lead)
+        : votes_(frames),
+          links_of_(frames),
+          across_(frames),
+          shape_(shape),
+          tolerance_(tolerance),
+          least_lead_(least_lead) {
+        for (const LinkSeen& link : links) {
+            if (!link.trusted || link.inverted)
+                continue;
+            links_of_[link.reference].push_back(&link);
+            links_of_[link.moved].push_back(&link);
+            for (std::size_t frame = link.reference + 1; frame <= link.moved; ++frame)
+                across_[frame].push_back(&link);
+        }
+        for (std::size_t frame = 0; frame < frames; ++frame)
+            sort_nearest_first(frame);
+    }
+
+    std::vector<FrameVote> result() {
+        if (votes_.empty())
+            return {};
+        place_all();
+        for (int round = 0; round < most_rounds; ++round) {
+            const bool moved = move_where_outvoted();
+            if (!shift_where_outvoted() && !moved)
+                break;
+        }
+        begin_at_first();
+        count_all();
+        return std::move(votes_);
+    }
+
+  private:
+    void sort_nearest_first(std::size_t frame) {
+        const auto distance = [](const LinkSeen* link) { return link->moved - link->reference; };
+        std::stable_sort(
+            links_of_[frame].begin(), links_of_[frame].end(),
+            [&](const LinkSeen* a, const LinkSeen* b) { return distance(a) < distance(b); });
+    }
+
+    static std::size_t other_end(const LinkSeen& link, std::size_t frame) {
+        return link.moved == frame ? link.reference : link.moved;
+    }
+
+    /// Returns the positions of a frame that its links imply, one per link. With `only_clear`,
+    /// links to frames that are not sound and even less clear than this one are omitted.
+    std::vector<Opinion> candidates(std::size_t frame, bool only_clear = false) const {
+        std::vector<Opinion> all;
+        for (const LinkSeen* link : links_of_[frame]) {
+            const FrameVote& other = votes_[other_end(*link, frame)];
+            const bool clear = other.sound || other.lead >= votes_[frame].lead;
+            if (other.place && (clear || !only_clear))
+                all.push_back({compose(link->moved == frame ? link->motion : inverse(link->motion),
+                                       *other.place),
+                               weight(*link)});
+        }
+        return all;
+    }
+
+    bool near(const RigidMotion& one, const RigidMotion& other) const {
+        return rms_distance(one, other, shape_) <= tolerance_;
+    }
+
+    double weight_at(const RigidMotion& motion, const std::vector<Opinion>& all) const {
+        double sum = 0;
+        for (const Opinion& one : all)
+            sum += near(motion, one.motion) ? one.weight : 0;
+        return sum;
+    }
+
+    /// Returns the opinion with which those of the largest total weight agree, the first one in a
+    /// tie.
+    const RigidMotion& best(const std::vector<Opinion>& all) const {
+        double most = -1;
+        const RigidMotion* found = nullptr;
+        for (const Opinion& one : all) {
+            const double sum = weight_at(one.motion, all);
+            if (sum > most) {
+                most = sum;
+                found = &one.motion;
+            }
+        }
+        return *found;
+    }
+
+    /// Returns the opinions that differ from a motion.
+    std::vector<Opinion> others(const RigidMotion& motion, const std::vector<Opinion>& all) const {
+        std::vector<Opinion> different;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(different),
+                     [&](const Opinion& one) { return !near(motion, one.motion); });
+        return different;
+    }
+
+    /// Returns the lead of a motion over the best one that differs from it.
+    double lead_of(const RigidMotion& motion, const std::vector<Opinion>& all) const {
+        const std::vector<Opinion> against = others(motion, all);
+        if (against.empty())
+            return deviate(weight_at(motion, all), static_cast<int>(all.size()));
+        const RigidMotion& rival = best(against);
+        const auto votes = std::count_if(all.begin(), all.end(), [&](const Opinion& one) {
+            return near(motion, one.motion) || near(rival, one.motion);
+        });
+        return deviate(weight_at(motion, all) - weight_at(rival, against), static_cast<int>(votes));
+    }
+
+    /// Returns the largest group of linked frames, in order.
+    std::vector<std::size_t> largest_group() const {
+        Groups groups(votes_.size());
+        for (const auto& links : links_of_) {
+            for (const LinkSeen* link : links)
+                groups.join(link->reference, link->moved);
+        }
+        std::vector<std::vector<std::size_t>> frames(votes_.size());
+        for (std::size_t frame = 0; frame < votes_.size(); ++frame)
+            frames[groups.first(frame)].push_back(frame);
+        return *std::max_element(frames.begin(), frames.end(),
+                                 [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    }
+
+    /// Places the frames of the largest group, in order; then those that are linked only to later
+    /// frames.
+    void place_all() {
+        const std::vector<std::size_t> group = largest_group();
+        votes_[group.front()].place = RigidMotion();
+        std::size_t placed = 1;
+        const auto place = [&](std::size_t frame) {
+            if (votes_[frame].place)
+                return;
+            const std::vector<Opinion> all = candidates(frame);
+            if (all.empty())
+                return;
+            votes_[frame].place = best(all);
+            ++placed;
+        };
+        while (placed < group.size()) {
+            std::for_each(group.begin(), group.end(), place);
+            std::for_each(group.rbegin(), group.rend(), place);
+        }
+    }
+
+    /// Lets all links vote on each frame. Returns true if any frame moved.
+    bool move_where_outvoted() {
+        bool moved = false;
+        for (std::size_t frame = 0; frame < votes_.size(); ++frame) {
+            std::optional<RigidMotion>& place = votes_[frame].place;
+            if (!place)
+                continue;
+            const std::vector<Opinion> all = candidates(frame);
+            if (all.empty())
+                continue;
+            const RigidMotion& better = best(all);
+            if (weight_at(better, all) <= weight_at(*place, all))
+                continue;
+            place = better;
+            moved = true;
+        }
+        return moved;
+    }
+
+    /// Returns the motions by which links between frames before `frame` and those from `frame` on
+    /// would shift the latter; the identity if a link agrees with the positions.
+    std::vector<Opinion> shifts(std::size_t frame, bool only_sound = false) const {
+        std::vector<Opinion> all;
+        for (const LinkSeen* link : across_[frame]) {
+            const FrameVote &from = votes_[link->reference], &to = votes_[link->moved];
+            if (from.place && to.place && (!only_sound || (from.sound && to.sound)))
+                all.push_back({compose(compose(link->motion, *from.place), inverse(*to.place)),
+                               weight(*link)});
+        }
+        return all;
+    }
+
+    /// Lets all links across each place in the series vote on the motion between the frames before
+    /// and after it. Returns true if any frame moved.
+    bool shift_where_outvoted() {
+        bool moved = false;
+        for (std::size_t frame = 1; frame < votes_.size(); ++frame) {
+            const std::vector<Opinion> all = shifts(frame);
+            if (all.empty())
+                continue;
+            const RigidMotion better = best(all);
+            if (weight_at(better, all) <= weight_at({}, all))
+                continue;
+            for (std::size_t later = frame; later < votes_.size(); ++later) {
+                if (votes_[later].place)
+                    votes_[later].place = compose(better, *votes_[later].place);
+            }
+            moved = true;
+        }
+        return moved;
+    }
+
+    void begin_at_first() {
+        const auto first = std::find_if(votes_.begin(), votes_.end(),
+                                        [](const FrameVote& vote) { return vote.place; });
+        const RigidMotion back = inverse(*first->place);
+        first->place = RigidMotion();
+        for (auto vote = first + 1; vote != votes_.end(); ++vote) {
+            if (vote->place)
+                vote->place = compose(*vote->place, back);
+        }
+    }
+
+    /// Counts the votes; the second time without the links to bad frames, so that these do not cast
+    /// doubt on their neighbours.
+    void count_all() {
+        for (const bool only_clear : {false, true}) {
+            std::vector<FrameVote> counted = votes_;
+            for (std::size_t frame = 0; frame < votes_.size(); ++frame) {
+                if (votes_[frame].place)
+                    count(candidates(frame, only_clear), counted[frame]);
+            }
+            votes_ = std::move(counted);
+        }
+        const auto placed = std::ranges::count_if(
+            votes_, [](const FrameVote& vote) { return vote.place.has_value(); });
+        if (2 * std::ranges::count_if(votes_, &FrameVote::sound) < placed) {
+            for (FrameVote& vote : votes_)
+                vote.sound = vote.place.has_value();
+        }
+        bool first = true;
+        for (std::size_t frame = 0; frame < votes_.size(); ++frame) {
+            if (!votes_[frame].sound)
+                continue;
+            if (!first)
+                votes_[frame].lead_across = lead_of({}, shifts(frame, true));
+            first = false;
+        }
+    }
+
+    void count(const std::vector<Opinion>& all, FrameVote& vote) const {
+        if (all.empty()) {
+            vote.sound = votes_.size() == 1;
+            return;
+        }
+        vote.links = static_cast<int>(all.size());
+        vote.agreeing = vote.links - static_cast<int>(others(*vote.place, all).size());
+        vote.lead = lead_of(*vote.place, all);
+        vote.sound = vote.lead >= least_lead_;
+        vote.in_doubt = vote.agreeing < vote.links && !vote.sound;
+    }
+
+    std::vector<FrameVote> votes_;
+    std::vector<std::vector<const LinkSeen*>> links_of_;
+    std::vector<std::vector<const LinkSeen*>> across_; ///< links from before a frame to it or later
+    ImageShape shape_;
+    double tolerance_, least_lead_;
+};
+
+} // namespace
+
+std::vector<FrameVote> consensus(std::size_t frames, std::span<const LinkSeen> links,
+                                 ImageShape shape, double tolerance, double least_lead) {
+    return Voting(frames, links, shape, tolerance, least_lead).result();
+}
+
+} // namespace sextant::registration

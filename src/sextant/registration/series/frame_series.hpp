@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/prefix/scan.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
+#include "sextant/registration/series/division.hpp"
+#include "sextant/registration/series/pair_reader.hpp"
+#include "sextant/registration/series/records.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+// The steps of SeriesRegistration up to the scan of motions.
+namespace sextant::registration {
+
+/// The data that all steps of registering a series use on one rank.
+struct SeriesContext {
+    const Communicator& communicator;
+    FrameSource& source;
+    const RegistrationOptions& options;
+    Ledger* ledger = nullptr;
+    RunControl control = {};
+    double offset = 0; ///< subtracted from samples by the source; added back for inspection
+    CorrectedFrames* corrections = nullptr; ///< `source`, if it corrects samples
+    ThreadPlan threads = {};                ///< how the threads of a rank are used
+    FrameThreadUse* used = nullptr;         ///< if not null, filled if threads take whole frames
+
+    /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
+    void step(std::string_view part, std::int64_t done, std::int64_t all) const {
+        if (communicator.rank() == 0)
+            control.report(part, done, all);
+        control.check();
+    }
+};
+
+/// Returns the context with another source of the same frames.
+inline SeriesContext with_source(const SeriesContext& context, FrameSource& source) {
+    return {context.communicator, source,  context.options, context.ledger, context.control,
+            context.offset,       nullptr, context.threads, context.used};
+}
+
+/// Returns the options of the scan of motions.
+prefix::ScanOptions scan_options(const RegistrationOptions& options);
+
+/// The result of a first pass over all frames of a series.
+struct SeriesInspection {
+    std::vector<FrameStatistics> statistics; ///< of all frames, on every rank
+    std::vector<std::int64_t> usable;        ///< frames that are not left out, in order
+    std::vector<FrameRegistration> frames;   ///< this rank's frames; those left out state a reason
+    /// The reader of this rank's frames, and its team. Its pyramids serve the registration, unless
+    /// the samples are corrected afterwards.
+    std::shared_ptr<Team> team = {};
+    std::shared_ptr<PairReader> reader = {};
+};
+
+/// Reads every frame of a series once, settles the corrections of its samples, and finds those that
+/// cannot be registered: unreadable, constant, much darker than the others, or with too many
+/// samples that are not finite.
+///
+/// Input     each rank has its own source of the same frames.
+/// Requires  at least one frame, of at least 16x16 pixels (InvalidTask).
+/// Throws    AgreedFailure on every rank if any rank fails.
+/// Collective.
+SeriesInspection inspect_series(const SeriesContext& context);
+
+/// Registers every frame of a series to the first sound frame by neighbours, vote and scan, as
+/// SeriesRegistration describes. If another reference is requested, then registers every frame
+/// again to that reference.
+///
+/// If frames overlap the first one too little, the scan registers each to the base of its segment
+/// instead (bases_of()). The motions are then composed, and frames that overlap the reference
+/// enough are registered to it; by default, it is the frame in the middle of the motion.
+///
+/// If the registration of two neighbours disagrees with the frames around them (consensus.hpp), for
+/// example after a jump by a lattice period, it is repeated, starting from the motion that those
+/// frames imply. Frames whose position remains uncertain after registrations to more distant
+/// frames are not sound: the frames before and after them count as neighbours, as with frames that
+/// are left out, and they are registered afterwards.
+///
+/// Frames of opposite contrast (contrast.hpp) are recognised by their registrations to the frames
+/// before them, and inverted from then on; the signal of their contrast is negative.
+///
+/// Input     the series and the result of inspect_series(); options.reference is a frame of the
+///           series.
+/// Output    the registrations of this rank's frames. Frames are divided among the ranks in order,
+///           in blocks whose sizes differ by at most one.
+/// Requires  a reference that is not left out (InvalidTask).
+/// Throws    AgreedFailure or Cancelled on every rank if any rank fails or is cancelled.
+/// Cost      reads each frame twice, and two frames for each application of ⊙. Memory: one frame,
+///           `farthest` + 1 pyramids, and a few numbers per frame of the series.
+/// Collective.
+/// Deterministic  for the same number of ranks and any number of threads, if `reproducible`. The
+///                order in which ⊙ associates depends on the number of ranks; this changes motions
+///                by less than their noise.
+std::vector<FrameRegistration> register_series(const SeriesContext& context,
+                                               SeriesInspection inspection);
+
+/// Performs only the steps before the scan: registers neighbours and votes. `result.motion` and
+/// `from_before` of a frame are then its motion to the last sound frame before it. Used before
+/// scans of other motions (field_series.hpp); `options.reference` is ignored.
+std::vector<FrameRegistration> register_neighbours(const SeriesContext& context,
+                                                   SeriesInspection inspection);
+
+/// Returns the series with its inverted frames (FrameContrast) brought to the contrast of the
+/// others; null if there are none. The source of the context must outlive the result.
+/// Collective.
+std::unique_ptr<FrameSource> of_one_contrast(const SeriesContext& context,
+                                             std::span<const FrameRegistration> own);
+
+} // namespace sextant::registration

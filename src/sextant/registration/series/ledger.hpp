@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/registration/pair/rigid.hpp"
+
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace sextant::registration {
+
+/// The kind of registration whose result is stored.
+enum class Work : std::uint32_t {
+    link,     ///< registers two nearby frames without a starting estimate
+    mended,   ///< registers two neighbours, starting from the motion implied by nearby frames
+    combined, ///< ⊙: registers two frames, starting from motions composed at a frame in between
+    turned,   ///< registers a frame to a reference other than the first frame
+    averaged, ///< registers a frame to the average
+    field,    ///< registers a frame to the reference or the average by a displacement field
+    neighbour_field, ///< registers two neighbours by a displacement field
+    combined_field,  ///< ⊙ for displacement fields
+    family,  ///< registers a frame to the average of the others by a family of affine motions
+    station, ///< registers the averages around two stations (stations.hpp)
+    rows,    ///< registers the rows of a frame to the average of the others
+};
+
+/// The number of kinds of work.
+inline constexpr std::size_t kinds_of_work = static_cast<std::size_t>(Work::rows) + 1;
+
+/// The key of a result.
+struct EntryName {
+    Work work = Work::link;
+    std::uint32_t stage = 0;
+    std::int64_t reference = 0, between = 0, moved = 0; ///< frame numbers; 0 if not applicable
+    auto operator<=>(const EntryName&) const = default;
+};
+
+/// Stores the results of a run, so that a later run of the same work can resume it, and data that
+/// is too large for memory. Belongs to one rank; not thread-safe.
+class Ledger {
+  public:
+    Ledger() = default;
+    virtual ~Ledger() = default;
+    Ledger(const Ledger&) = delete;
+    Ledger& operator=(const Ledger&) = delete;
+
+    virtual std::optional<std::vector<std::byte>> find(const EntryName& name) = 0;
+    virtual void keep(const EntryName& name, std::span<const std::byte> bytes) = 0;
+    /// Makes results that other ranks have kept so far visible to find(). Collective.
+    virtual void refresh() = 0;
+};
+
+/// Returns the stored result, or else calls make() and stores its result. Without a ledger, only
+/// calls make().
+template <class Make>
+auto found_or_made(Ledger* ledger, const EntryName& name, const Make& make) {
+    using Result = decltype(make());
+    static_assert(std::is_trivially_copyable_v<Result>);
+    if (!ledger)
+        return make();
+    Result result;
+    const auto bytes = ledger->find(name);
+    if (bytes && bytes->size() == sizeof result) {
+        std::memcpy(&result, bytes->data(), sizeof result);
+        return result;
+    }
+    result = make();
+    ledger->keep(name, std::as_bytes(std::span(&result, 1)));
+    return result;
+}
+
+/// A result and the time it took.
+struct TimedResult {
+    RigidResult result;
+    Seconds seconds = 0;
+};
+
+/// Looks up a registration in the ledger, or runs and times it.
+template <class Register>
+TimedResult timed_result(Ledger* ledger, const EntryName& name, const Register& registered) {
+    return found_or_made(ledger, name, [&] {
+        const auto begin = std::chrono::steady_clock::now();
+        TimedResult timed{registered()};
+        timed.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return timed;
+    });
+}
+
+/// True if the registration can be used. Convergence is not required: the steps may oscillate by a
+/// negligible distance.
+inline bool trusted(const RigidResult& result) {
+    constexpr double least_overlap = .1;
+    return !result.unrelated && result.overlap >= least_overlap;
+}
+
+/// Returns the refined result or, if that cannot be trusted, the start marked as unrelated.
+/// `ambiguous` is that of the start and is copied to the result.
+inline RigidResult refined_from(const RigidMotion& start, RigidResult refined, bool ambiguous) {
+    if (!trusted(refined)) {
+        refined.motion = start;
+        refined.unrelated = true;
+    }
+    refined.ambiguous = ambiguous;
+    return refined;
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/series/pair_reader.hpp"
+
+#include "sextant/core/large_buffer.hpp"
+#include "sextant/core/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr std::size_t partial_sums = 8; ///< independent partial results, which can be vectorised
+
+struct Range {
+    float least, largest;
+};
+
+/// Returns the range of at least one finite sample.
+Range range_of(std::span<const float> samples) {
+    std::array<float, partial_sums> least, largest;
+    least.fill(samples.front());
+    largest.fill(samples.front());
+    const std::size_t whole = samples.size() / partial_sums * partial_sums;
+    for (std::size_t i = 0; i < whole; i += partial_sums) {
+        for (std::size_t lane = 0; lane < partial_sums; ++lane) {
+            const float sample = samples[i + lane];
+            least[lane] = sample < least[lane] ? sample : least[lane];
+            largest[lane] = sample > largest[lane] ? sample : largest[lane];
+        }
+    }
+    for (const float sample : samples.subspan(whole)) {
+        least[0] = std::min(least[0], sample);
+        largest[0] = std::max(largest[0], sample);
+    }
+    return {std::ranges::min(least), std::ranges::max(largest)};
+}
+
+double sum_of(std::span<const float> samples) {
+    std::array<double, partial_sums> sums{};
+    const std::size_t whole = samples.size() / partial_sums * partial_sums;
+    for (std::size_t i = 0; i < whole; i += partial_sums) {
+        for (std::size_t lane = 0; lane < partial_sums; ++lane)
+            sums[lane] += static_cast<double>(samples[i + lane]);
+    }
+    for (const float sample : samples.subspan(whole))
+        sums[0] += static_cast<double>(sample);
+    return std::accumulate(sums.begin(), sums.end(), 0.);
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+    return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+} // namespace
+
+FrameStatistics statistics_of(std::span<const float> samples) {
+    FrameStatistics statistics;
+    statistics.samples = static_cast<std::int64_t>(samples.size());
+    float least = std::numeric_limits<float>::infinity(), largest = -least;
+    double sum = 0;
+    constexpr std::size_t at_a_time = 4096;
+    for (std::size_t first = 0; first < samples.size(); first += at_a_time) {
+        const auto some = samples.subspan(first, std::min(at_a_time, samples.size() - first));
+        if (all_finite(some)) {
+            const Range range = range_of(some);
+            sum += sum_of(some);
+            least = std::min(least, range.least);
+            largest = std::max(largest, range.largest);
+            continue;
+        }
+        for (const float sample : some) {
+            if (!std::isfinite(sample)) {
+                ++statistics.gaps;
+                continue;
+            }
+            sum += static_cast<double>(sample);
+            least = std::min(least, sample);
+            largest = std::max(largest, sample);
+        }
+    }
+    if (statistics.gaps < statistics.samples) {
+        statistics.mean = sum / static_cast<double>(statistics.samples - statistics.gaps);
+        statistics.least = static_cast<double>(least);
+        statistics.largest = static_cast<double>(largest);
+        statistics.at_largest = std::count(samples.begin(), samples.end(), largest);
+    }
+    return statistics;
+}
+
+bool same_samples(const FrameStatistics& a, const FrameStatistics& b) {
+    const auto values = [](const FrameStatistics& frame) {
+        return std::tuple(frame.mean, frame.least, frame.largest, frame.at_largest, frame.gaps,
+                          frame.deviation, frame.shading);
+    };
+    return values(a) == values(b);
+}
+
+UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {
+    UsualStatistics usual;
+    std::vector<double> means, least;
+    for (const FrameStatistics& frame : frames) {
+        if (frame.gaps == frame.samples)
+            continue;
+        means.push_back(frame.mean);
+        least.push_back(frame.least);
+    }
+    if (!means.empty() && median(least) > -median(means))
+        usual.mean = median(means);
+    return usual;
+}
+
+std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
+                     const FrameLimits& limits) {
+    if (share(frame.gaps, frame.samples) > limits.most_gaps)
+        return fmt::format("{} of {} samples are gaps", frame.gaps, frame.samples);
+    if (frame.least == frame.largest)
+        return fmt::format("every sample is {:g}", frame.least);
+    if (usual.mean > 0 && frame.mean < limits.least_brightness * usual.mean)
+        return fmt::format("the mean is {:.4g}, but {:.4g} in the other frames", frame.mean,
+                           usual.mean);
+    return "";
+}
+
+PairReader::PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
+                       Team* team, double offset)
+    : source_(source), offset_(offset), registration_(source.header().shape, 0, options, team) {
+    if (kept < 2)
+        throw std::logic_error("the number of frames kept in memory is less than two");
+    for (int i = 0; i < kept; ++i)
+        kept_.push_back({Pyramid(source.header().shape, 0, prefilter, team)});
+}
+
+void PairReader::take_frames(PairReader&& other) {
+    std::size_t slot = 0;
+    for (Kept& one : other.kept_) {
+        if (one.frame >= 0 && slot < kept_.size())
+            kept_[slot++] = std::move(one);
+    }
+    uses_ = std::max(uses_, other.uses_);
+    samples_.swap(other.samples_);
+}
+
+FrameStatistics PairReader::read(std::int64_t frame) {
+    resize_buffer(samples_, static_cast<std::size_t>(source_.header().shape.elements()));
+    source_.read_frame(frame, samples_);
+    FrameStatistics statistics = statistics_of(samples_);
+    if (statistics.gaps == statistics.samples)
+        throw UnusableFrame(
+            fmt::format("none of the {} samples is a finite number", statistics.samples));
+    if (statistics.least == statistics.largest)
+        throw UnusableFrame(fmt::format("every sample is {:g}", statistics.least + offset_));
+    for (double* value : {&statistics.mean, &statistics.least, &statistics.largest})
+        *value += offset_;
+    // Integers of 64 bits may differ by less than doubles resolve at the offset.
+    if (statistics.least == statistics.largest)
+        statistics.largest = std::nextafter(statistics.least, HUGE_VAL);
+    return statistics;
+}
+
+/// Replaces the least recently used pyramid.
+PairReader::Kept& PairReader::kept(std::int64_t frame) {
+    auto slot = std::find_if(kept_.begin(), kept_.end(),
+                             [frame](const Kept& one) { return one.frame == frame; });
+    if (slot == kept_.end()) {
+        slot = std::min_element(kept_.begin(), kept_.end(),
+                                [](const Kept& a, const Kept& b) { return a.used < b.used; });
+        slot->frame = -1; // stays -1 if reading or filling throws
+        slot->statistics = read(frame);
+        const ImageShape shape = source_.header().shape;
+        slot->pyramid.fill(
+            {samples_.data(), shape.width, {0, 0, shape.width, shape.height}, shape});
+        slot->statistics.deviation = 1 / slot->pyramid.scale();
+        slot->frame = frame;
+    }
+    slot->used = ++uses_;
+    return *slot;
+}
+
+FrameStatistics PairReader::statistics(std::int64_t frame) {
+    Kept& one = kept(frame);
+    one.statistics.shading = shading_of(one.pyramid);
+    return one.statistics;
+}
+
+RigidResult PairReader::align(std::int64_t reference, std::int64_t moved) {
+    const Pyramid& r = kept(reference).pyramid;
+    return registration_.align(r, kept(moved).pyramid);
+}
+
+RigidResult PairReader::locate(std::int64_t reference, std::int64_t moved) {
+    const Pyramid& r = kept(reference).pyramid;
+    return registration_.locate(r, kept(moved).pyramid);
+}
+
+RigidResult PairReader::refine(std::int64_t reference, std::int64_t moved,
+                               const RigidMotion& start) {
+    return refine(kept(reference).pyramid, moved, start);
+}
+
+RigidResult PairReader::refine(const Pyramid& reference, std::int64_t moved,
+                               const RigidMotion& start) {
+    return registration_.refine(reference, kept(moved).pyramid, start);
+}
+
+RigidResult PairReader::align(const Pyramid& reference, std::int64_t moved) {
+    return registration_.align(reference, kept(moved).pyramid);
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/series/records.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/registration/series/division.hpp"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+using namespace registration;
+
+std::string_view name(MotionModel model) {
+    switch (model) {
+    case MotionModel::rigid:
+        return "rigid";
+    case MotionModel::nonrigid:
+        return "nonrigid";
+    case MotionModel::translation:
+        return "translation";
+    case MotionModel::similarity:
+        return "similarity";
+    case MotionModel::affine:
+        return "affine";
+    case MotionModel::automatic:
+        return "auto";
+    }
+    return "";
+}
+
+std::string_view name(AverageKind kind) {
+    return kind == AverageKind::plain ? "plain" : "weighted";
+}
+
+std::string_view name(ThreadWork work) {
+    switch (work) {
+    case ThreadWork::automatic:
+        return "auto";
+    case ThreadWork::rows:
+        return "rows";
+    case ThreadWork::frames:
+        break;
+    }
+    return "frames";
+}
+
+std::string_view name(Flattening flattening) {
+    constexpr std::string_view names[] = {"auto", "on", "off"};
+    return names[static_cast<std::size_t>(flattening)];
+}
+
+std::string_view name(ContrastSearch contrast) {
+    return contrast == ContrastSearch::automatic ? "auto" : "same";
+}
+
+std::string_view name(Canvas canvas) {
+    constexpr std::string_view names[] = {"reference", "union", "common"};
+    return names[static_cast<std::size_t>(canvas)];
+}
+
+Record record_of(RegistrationOptions& options) {
+    Record record;
+    std::vector<Named<MotionModel>> models;
+    for (const MotionModel model :
+         {MotionModel::translation, MotionModel::rigid, MotionModel::similarity,
+          MotionModel::affine, MotionModel::nonrigid, MotionModel::automatic})
+        models.push_back({name(model), model});
+    record.add("model", options.model, models, "NAME", "model");
+    record
+        .add("reference", options.reference, "N",
+             "reference frame; default: first usable one, middle of a long drift")
+        .between(0, most_count);
+    record
+        .add("stages", options.stages, "N",
+             "registration stages; each after the first uses the previous average")
+        .between(1, 100);
+    record.add("reproducible", options.reproducible,
+               "produce the same bits in every run with the same number of ranks");
+    record.add("recorded_mean", options.recorded_mean,
+               "compute the mean of the frames as recorded");
+    record.add("threads", options.threads, "N", "threads per rank").between(1, 1024);
+    record.add("thread_work", options.thread_work,
+               {{name(ThreadWork::automatic), ThreadWork::automatic},
+                {name(ThreadWork::rows), ThreadWork::rows},
+                {name(ThreadWork::frames), ThreadWork::frames}},
+               "NAME", "threads share a frame's rows or take frames");
+    record.add_memory("memory", options.memory, "memory per rank for the samples of a median");
+    record
+        .add("checkpoint", options.checkpoint, "FOLDER",
+             "folder for checkpoint files, from which an interrupted run resumes")
+        .by_rank();
+    record.add("restart", options.restart, "discard the checkpoint of an earlier run");
+    record
+        .add("prefilter", options.prefilter, "PIXELS",
+             "standard deviation of the Gaussian filter applied to frames")
+        .between(0, 64);
+    record
+        .add("farthest", options.farthest, "N",
+             "number of previous frames to which a frame is registered")
+        .between(1, 1024);
+    record
+        .add("tolerance", options.tolerance, "PIXELS",
+             "tolerance within which registrations to previous frames agree")
+        .between(0, 1 << 20);
+    record.add("average", options.average,
+               {{name(AverageKind::plain), AverageKind::plain},
+                {name(AverageKind::weighted), AverageKind::weighted}},
+               "NAME", "mean, or mean at one level and contrast");
+    record.add("frames", options.frames, "sound|all|LIST",
+               "frames to average: sound, all, or a list such as 0-9,12");
+    record.add("despike", codec_of(options.despike), "SIGMA",
+               "ignore hot pixels and cosmic rays: auto, off, or a threshold");
+    record.add("flatten", options.flatten,
+               {{name(Flattening::automatic), Flattening::automatic},
+                {name(Flattening::on), Flattening::on},
+                {name(Flattening::off), Flattening::off}},
+               "WHEN", "remove changing shading before registration");
+    record.add("contrast", options.contrast,
+               {{name(ContrastSearch::automatic), ContrastSearch::automatic},
+                {name(ContrastSearch::same), ContrastSearch::same}},
+               "NAME", "whether to recognise frames of opposite contrast");
+    record.add("canvas", options.canvas,
+               {{name(Canvas::reference), Canvas::reference},
+                {name(Canvas::united), Canvas::united},
+                {name(Canvas::common), Canvas::common}},
+               "NAME", "area that all result images show");
+    record.add("scan_rows", options.scan_rows,
+               "register the rows of scanned frames: jitter, and drift within frames");
+    constexpr double half_turn = 180;
+    record
+        .add("rotation", options.rigid.most_rotation, "DEGREES",
+             "largest rotation between frames; 180: any angle")
+        .between(usual_rotation, half_turn);
+    return record;
+}
+
+void require_compatible(const RegistrationOptions& options) {
+    const bool fields = options.model == MotionModel::nonrigid;
+    if (fields && options.rigid.most_rotation > usual_rotation)
+        throw InvalidTask(fmt::format(
+            "rotation {:g}: displacement fields describe rotations of up to {:g} degrees; "
+            "expected another model than nonrigid",
+            options.rigid.most_rotation, usual_rotation));
+    if (fields && options.canvas == Canvas::united)
+        throw InvalidTask("canvas union: displacement fields are defined only in the area of "
+                          "the reference; expected reference, common, or another model than "
+                          "nonrigid");
+    if (options.scan_rows && options.model != MotionModel::rigid &&
+        options.model != MotionModel::translation)
+        throw InvalidTask(fmt::format(
+            "scan_rows: the rows of frames are registered with the model rigid or translation, "
+            "but the model is {}",
+            name(options.model)));
+}
+
+std::string describe_threads(const RegistrationResult& result, bool with_prediction) {
+    const ThreadPlan& plan = result.thread_plan;
+    std::string text = plan.steals         ? "take whole frames, and steal work in the scan"
+                       : plan.whole_frames ? "take whole frames, and share rows in the scan"
+                                           : "share the rows of a frame";
+    if (with_prediction && plan.by_rows > 0)
+        text += fmt::format("; whole frames are predicted to take {:.0f} % of the time of rows",
+                            100 * plan.by_frames / plan.by_rows);
+    return text;
+}
+
+namespace {
+
+Json json_of_rows(const RowFitSummary& rows, std::int64_t flyback) {
+    return {{"jitter", rows.jitter},
+            {"drift_x", rows.drift_x},
+            {"drift_y", rows.drift_y},
+            {"sigma", rows.sigma},
+            {"flyback", flyback}};
+}
+
+} // namespace
+
+Record record_of(const RegistrationResult& result) {
+    const RegistrationResult::Times& seconds = result.seconds;
+    const FrameThreadUse::Scan& scan = result.thread_use.scan;
+    Record threads = {{"work", result.thread_plan.whole_frames ? "frames" : "rows"},
+                      {"reason", describe_threads(result, true)}};
+    if (result.thread_plan.whole_frames)
+        threads.add_result("registrations", Json(result.thread_use.registrations),
+                           "by each thread of each rank that takes whole frames");
+    if (scan.applications > 0)
+        threads.include({{"scan",
+                          {{"applications", scan.applications},
+                           {"stolen", scan.stolen},
+                           {"seconds", scan.seconds},
+                           {"idle", scan.idle}},
+                          "the scan of motions on several threads; all ranks"}});
+    Record record = {
+        {"reference", result.reference, "the frame that the others are registered to"},
+        {"reference_reason", result.reference_reason, "why it is not the first usable frame"},
+        {"defects", result.defects, "number of defective pixels, which are gaps in all frames"},
+        {"resumed", result.resumed, "number of results that this rank took from the checkpoint"},
+        {"seconds",
+         {{"look", seconds.inspection},
+          {"register", seconds.registration},
+          {"stages", seconds.stages},
+          {"combine", seconds.average},
+          {"write", seconds.writing}},
+         "on this rank"},
+        {"stages", result.stages, "number of registration stages"},
+        {"not_averaged", result.not_averaged, "number of registered frames that are not averaged"},
+        {"model_reason", result.model_reason, "why --model auto chose the model"},
+        {"threads", std::move(threads), "how the threads of a rank were used"},
+        {"flattened", result.flattened, "shading was removed before registration"},
+        {"canvas",
+         {{"x", result.canvas.x},
+          {"y", result.canvas.y},
+          {"width", result.canvas.shape.width},
+          {"height", result.canvas.shape.height}},
+         "area of the result images, in pixels of the reference"},
+        {"resolution",
+         {{"side", result.resolution.side},
+          {"resolved", result.resolution.resolved},
+          {"highest", result.resolution.highest},
+          {"correlation", Json(result.resolution.values)}},
+         "Fourier ring correlation of the averages of every second frame; frequencies in cycles "
+         "per pixel"},
+        {"misfit",
+         {{"significant", result.misfit.significant},
+          {"of_rows", result.misfit.of_rows},
+          {"pixels", result.misfit.pixels},
+          {"deviations", result.misfit.deviations}},
+         "motions that remain within frames"},
+        {"inverted", result.inverted, "number of frames with the contrast inverted"}};
+    if (result.rows)
+        record.add_result("rows", json_of_rows(*result.rows, result.flyback),
+                          "RMS jitter of rows and drift within frames, pixels");
+    return record;
+}
+
+} // namespace sextant

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/stages/field_series.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
+#include "sextant/prefix/scan.hpp"
+#include "sextant/registration/series/ledger.hpp"
+#include "sextant/registration/series/stations.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+/// The registration of frame `moved` to frame `reference`, without the coefficients.
+struct FieldHead {
+    std::int64_t reference = 0, moved = 0;
+    RigidResult result;
+    Seconds seconds = 0; ///< time spent on registrations of `moved`
+};
+
+/// A value of the scan.
+struct FieldLink {
+    FieldHead head;
+    SplineMotion motion;
+};
+
+std::vector<std::byte> bytes_of(const FieldLink& link) {
+    const auto numbers = std::as_bytes(std::span(link.motion.coefficients));
+    std::vector<std::byte> bytes(sizeof(FieldHead) + numbers.size());
+    std::memcpy(bytes.data(), &link.head, sizeof(FieldHead));
+    std::copy(numbers.begin(), numbers.end(), bytes.begin() + sizeof(FieldHead));
+    return bytes;
+}
+
+/// Returns outer∘inner, which holds copies of both.
+Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
+    return [outer, inner](Point x) { return outer(inner(x)); };
+}
+
+/// Registers pairs of frames of a source by displacement fields, for one thread at a time.
+struct FieldPairs {
+    FieldPairs(FrameSource& frames, const NonrigidOptions& options, Team* team)
+        : source(frames),
+          registration(frames.header().shape, options, team),
+          reference(static_cast<std::size_t>(frames.header().shape.elements())),
+          moved(reference.size()) {}
+
+    FrameSource& source;
+    NonrigidRegistration registration;
+    std::vector<float> reference, moved; ///< samples of the current pair
+};
+
+class FieldScan {
+  public:
+    FieldScan(const SeriesContext& context, std::vector<FrameRegistration> frames)
+        : context_(context),
+          communicator_(context.communicator),
+          source_(context.source),
+          options_(context.options),
+          shape_(source_.header().shape),
+          ledger_(context.ledger),
+          team_(options_.threads),
+          pairs_(source_, options_.nonrigid, &team_),
+          frames_(std::move(frames)),
+          motions_(frames_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {
+        if (context.threads.whole_frames)
+            start_threads();
+    }
+
+    FieldSeries run() {
+        const std::vector<std::int64_t> placed = gather_sound().frames;
+        const std::int64_t reference = reference_among(placed);
+        std::vector<FieldLink> neighbours;
+        agree(communicator_, [&] { neighbours = linked_neighbours(placed); });
+        const auto capacity =
+            static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape_) * sizeof(float));
+        take(scanned(neighbours, prefix::sized_slots<FieldLink>(
+                                     capacity, bytes_of, [&](std::span<const std::byte> bytes) {
+                                         return link_of(bytes);
+                                     })));
+        note_use();
+        place_others();
+        if (!placed.empty() && placed.front() != reference)
+            change_reference(reference);
+        return {std::move(frames_), std::move(motions_), reference};
+    }
+
+  private:
+    static bool is_sound(const FrameRegistration& frame) {
+        return frame.left_out.empty() && frame.sound;
+    }
+
+    /// Returns the requested reference or, by default, the first sound frame or the one in the
+    /// middle of the motion. Collective.
+    std::int64_t reference_among(const std::vector<std::int64_t>& placed) const {
+        std::vector<RigidMotion> own;
+        for (const FrameRegistration& frame : frames_) {
+            if (is_sound(frame))
+                own.push_back(frame.from_before);
+        }
+        std::vector<RigidMotion> motions =
+            all_gather_lists(communicator_, std::span<const RigidMotion>(own));
+        if (options_.reference || placed.empty())
+            return options_.reference.value_or(0);
+        for (std::size_t i = 1; i < motions.size(); ++i)
+            motions[i] = compose(motions[i], motions[i - 1]);
+        return placed[bases_of(motions, shape_).back() > 0 ? middle_of(motions, shape_) : 0];
+    }
+
+    /// Gathers the frames that are links of the scan. Collective.
+    Registered gather_sound() const {
+        std::vector<FrameRegistration> sound;
+        std::copy_if(frames_.begin(), frames_.end(), std::back_inserter(sound), is_sound);
+        return gather_registered(communicator_, sound);
+    }
+
+    /// Gives the other frames the rigid motion found before the scan, composed with that of the
+    /// sound frame that they were registered to. Collective.
+    void place_others() {
+        const Registered sound = gather_sound();
+        agree(communicator_, [&] {
+            for (std::size_t i = 0; i < frames_.size(); ++i) {
+                FrameRegistration& frame = frames_[i];
+                if (!frame.left_out.empty() || frame.sound)
+                    continue;
+                const auto after =
+                    std::upper_bound(sound.frames.begin(), sound.frames.end(), frame.frame);
+                const std::int64_t by = after == sound.frames.begin() ? *after : *std::prev(after);
+                frame.result.motion = compose(frame.from_before, sound.motion(by));
+                motions_[i] = pairs_.registration.as_spline({frame.result.motion});
+            }
+        });
+    }
+
+    void start_threads() {
+        if (context_.ledger)
+            ledger_ = &guarded_.emplace(*context_.ledger);
+        threads_.emplace(source_, options_.threads);
+        for (int thread = 0; thread < threads_->threads(); ++thread)
+            pairs_of_threads_.push_back(
+                std::make_unique<FieldPairs>(threads_->source(thread), options_.nonrigid, nullptr));
+    }
+
+    FieldPairs& pairs_of(int thread) {
+        return *pairs_of_threads_[static_cast<std::size_t>(thread)];
+    }
+
+    FieldLink link_of(std::span<const std::byte> bytes) const {
+        FieldLink link;
+        std::memcpy(&link.head, bytes.data(), sizeof(FieldHead));
+        const auto numbers = bytes.subspan(sizeof(FieldHead));
+        link.motion = {link.head.result.motion, std::vector<float>(numbers.size() / sizeof(float)),
+                       nullptr, centre(shape_)};
+        link.motion.grid = pairs_.registration.grid_of(link.motion.coefficients.size());
+        std::memcpy(link.motion.coefficients.data(), numbers.data(), numbers.size());
+        return link;
+    }
+
+    /// True if `bytes` is a serialised link on one of the control grids for these frames.
+    bool is_link(std::span<const std::byte> bytes) const {
+        if (bytes.size() < sizeof(FieldHead) || (bytes.size() - sizeof(FieldHead)) % sizeof(float))
+            return false;
+        return pairs_.registration.grid_of((bytes.size() - sizeof(FieldHead)) / sizeof(float)) !=
+               nullptr;
+    }
+
+    /// Returns the ledger's entry if it is a link; otherwise computes the link and stores it.
+    template <class Find>
+    FieldLink found_or_kept(const EntryName& name, const Find& find) {
+        const auto known = ledger_ ? ledger_->find(name) : std::nullopt;
+        if (known && is_link(*known))
+            return link_of(*known);
+        FieldLink link = find();
+        if (ledger_)
+            ledger_->keep(name, bytes_of(link));
+        return link;
+    }
+
+    /// Registers each of this rank's frames to the previous placed frame, on all threads if they
+    /// take whole frames.
+    std::vector<FieldLink> linked_neighbours(const std::vector<std::int64_t>& placed) {
+        struct Neighbours {
+            std::int64_t before;
+            const FrameRegistration* frame;
+        };
+        std::vector<Neighbours> own;
+        for (const FrameRegistration& frame : frames_) {
+            const auto at = std::lower_bound(placed.begin(), placed.end(), frame.frame);
+            if (is_sound(frame) && at != placed.begin())
+                own.push_back({*std::prev(at), &frame});
+        }
+        std::vector<FieldLink> links(own.size());
+        const auto step = [&](std::size_t i) {
+            context_.step("fields of neighbours", own[i].frame->frame - frames_.front().frame,
+                          std::ssize(frames_));
+        };
+        const auto link = [&](std::size_t i, FieldPairs& pairs) {
+            links[i] = linked(own[i].before, *own[i].frame, pairs);
+        };
+        if (threads_) {
+            threads_->for_each(own.size(), step,
+                               [&](std::size_t i, int thread) { link(i, pairs_of(thread)); });
+            return links;
+        }
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            step(i);
+            link(i, pairs_);
+        }
+        return links;
+    }
+
+    FieldLink linked(std::int64_t before, const FrameRegistration& frame, FieldPairs& pairs) {
+        return found_or_kept({Work::neighbour_field, 0, before, 0, frame.frame}, [&] {
+            FieldLink link = registered(pairs, before, frame.frame, {frame.from_before});
+            link.head.result.ambiguous = frame.result.ambiguous;
+            link.head.seconds += frame.seconds;
+            return link;
+        });
+    }
+
+    /// Combines the fields of neighbours by the scan.
+    std::vector<FieldLink> scanned(const std::vector<FieldLink>& neighbours,
+                                   const prefix::Slots<FieldLink>& slots) {
+        const bool steals = threads_ && context_.threads.steals;
+        prefix::ScanOptions options =
+            steals ? scan_with_threads(options_.threads) : scan_options(options_);
+        options.names_elements = true;
+        prefix::Scan scan(communicator_, std::ssize(neighbours),
+                          prefix::operator_on(slots,
+                                              [&](const FieldLink& left, const FieldLink& right) {
+                                                  return combined(left, right);
+                                              }),
+                          options);
+        const Memory values =
+            in_slots(communicator_, std::span<const FieldLink>(neighbours), slots, scan.first());
+        Seconds elapsed = 0;
+        std::span<const std::byte> results;
+        timed(elapsed, [&] { results = scan.run(values.bytes()); });
+        if (steals)
+            use_ = {applications_, scan.stolen(), elapsed, options_.threads * elapsed - busy_};
+        return from_slots(communicator_, results, slots);
+    }
+
+    /// The operator ⊙ of the scan. Thread-safe if threads steal.
+    FieldLink combined(const FieldLink& left, const FieldLink& right) {
+        if (left.head.moved != right.head.reference)
+            throw std::logic_error("fields to be combined are not adjacent");
+        if (!threads_ || threads_->on_caller())
+            context_.step("combine fields", right.head.moved - frames_.front().frame,
+                          std::ssize(frames_));
+        Seconds taken = 0;
+        std::optional<FieldLink> made;
+        timed(taken, [&] {
+            if (!threads_ || !context_.threads.steals) {
+                made = combined_on(pairs_, left, right);
+                return;
+            }
+            const FrameThreads::Loan loan = threads_->reserve(left.head.reference);
+            made = combined_on(pairs_of(loan.number()), left, right);
+        });
+        const std::lock_guard lock(noting_);
+        ++applications_;
+        busy_ += taken;
+        return *std::move(made);
+    }
+
+    FieldLink combined_on(FieldPairs& pairs, const FieldLink& left, const FieldLink& right) {
+        const std::int64_t reference = left.head.reference, moved = right.head.moved;
+        return found_or_kept({Work::combined_field, 0, reference, left.head.moved, moved}, [&] {
+            const FieldStart start = start_at(composed(right.motion, left.motion), shape_);
+            FieldLink link = registered(pairs, reference, moved, start);
+            if (!trusted(link.head.result)) {
+                link.motion = pairs.registration.as_spline(start);
+                link.head.result.motion = link.motion.motion;
+                link.head.result.unrelated = true;
+            }
+            link.head.result.ambiguous = left.head.result.ambiguous || right.head.result.ambiguous;
+            link.head.seconds += right.head.seconds;
+            return link;
+        });
+    }
+
+    /// Adds the use of threads to that of the registrations of neighbours by rigid motions.
+    void note_use() {
+        if (!threads_ || !context_.used)
+            return;
+        std::vector<std::int64_t>& counts = context_.used->registrations;
+        counts.resize(threads_->registrations().size());
+        for (std::size_t thread = 0; thread < counts.size(); ++thread)
+            counts[thread] += threads_->registrations()[thread];
+        context_.used->scan = use_;
+    }
+
+    FieldLink registered(FieldPairs& pairs, std::int64_t reference, std::int64_t moved,
+                         const FieldStart& start) {
+        const auto begin = std::chrono::steady_clock::now();
+        pairs.source.read_frame(reference, pairs.reference);
+        pairs.source.read_frame(moved, pairs.moved);
+        FieldLink link{{reference, moved, {}, 0},
+                       pairs.registration.find(view(pairs.reference), view(pairs.moved), start)};
+        const SplineFitReport& fit = pairs.registration.report();
+        RigidResult& result = link.head.result;
+        result.motion = link.motion.motion;
+        result.ncc_before = fit.ncc_before;
+        result.ncc_after = fit.ncc_after;
+        result.overlap = fit.overlap;
+        result.iterations = fit.steps;
+        result.converged = true;
+        const double seen = fit.overlap * static_cast<double>(shape_.elements());
+        result.unrelated = !(fit.ncc_after > ncc_of_noise(seen, options_.nonrigid.prefilter));
+        link.head.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return link;
+    }
+
+    kernel::SampleView view(const std::vector<float>& samples) const {
+        return {samples.data(), shape_.width, {0, 0, shape_.width, shape_.height}, shape_};
+    }
+
+    std::size_t index_of(std::int64_t frame) const {
+        return static_cast<std::size_t>(frame - frames_.front().frame);
+    }
+
+    /// Stores the scan's results for this rank's frames; the first placed frame has no link.
+    void take(std::vector<FieldLink> links) {
+        for (FieldLink& link : links) {
+            FrameRegistration& frame = frames_[index_of(link.head.moved)];
+            frame.result = link.head.result;
+            frame.seconds = link.head.seconds;
+            frame.result.motion = nearest_rigid(link.motion, shape_);
+            motions_[index_of(link.head.moved)] = std::move(link.motion);
+        }
+    }
+
+    /// Changes the reference to frame n: φ_{n,i} = φ_{0,i}∘φ_{0,n}⁻¹. Frames that were unrelated to
+    /// the first one may resemble this one, to which they will be registered.
+    void change_reference(std::int64_t reference) {
+        const SplineMotion there = broadcast_motion(reference);
+        for (std::size_t i = 0; i < frames_.size(); ++i) {
+            if (!frames_[i].left_out.empty())
+                continue;
+            const Displacement back = [&](Point y) {
+                return motions_[i](inverted(there, there.motion, centre(shape_), y));
+            };
+            motions_[i] = pairs_.registration.as_spline(start_at(back, shape_));
+            frames_[i].result.motion = motions_[i].motion;
+            constexpr double least_overlap = .1; // as trusted()
+            RigidResult& result = frames_[i].result;
+            result.overlap = predicted_overlap(result.motion, shape_);
+            result.unrelated = result.overlap < least_overlap;
+        }
+    }
+
+    /// Broadcasts the motion of a frame from the rank that has it.
+    SplineMotion broadcast_motion(std::int64_t frame) {
+        std::vector<float> own;
+        std::vector<RigidMotion> rigid;
+        agree(communicator_, [&] {
+            const bool here =
+                !frames_.empty() && frame >= frames_.front().frame && frame <= frames_.back().frame;
+            if (!here)
+                return;
+            if (!frames_[index_of(frame)].left_out.empty())
+                throw InvalidData(fmt::format("{}: frame {} cannot be the reference: {}",
+                                              source_.path(), frame,
+                                              frames_[index_of(frame)].left_out));
+            own = motions_[index_of(frame)].coefficients;
+            rigid.push_back(motions_[index_of(frame)].motion);
+        });
+        SplineMotion motion{{},
+                            all_gather_lists(communicator_, std::span<const float>(own)),
+                            nullptr,
+                            centre(shape_)};
+        motion.motion =
+            all_gather_lists(communicator_, std::span<const RigidMotion>(rigid)).front();
+        motion.grid = pairs_.registration.grid_of(motion.coefficients.size());
+        return motion;
+    }
+
+    const SeriesContext& context_;
+    const Communicator& communicator_;
+    FrameSource& source_;
+    const RegistrationOptions& options_;
+    ImageShape shape_;
+    std::optional<GuardedLedger> guarded_; ///< of context.ledger, if threads take whole frames
+    Ledger* ledger_;
+    Team team_;
+    FieldPairs pairs_;                    ///< with threads that share rows
+    std::optional<FrameThreads> threads_; ///< if they take whole frames
+    std::vector<std::unique_ptr<FieldPairs>> pairs_of_threads_;
+    std::mutex noting_;             ///< protects the next two numbers
+    std::int64_t applications_ = 0; ///< of ⊙
+    Seconds busy_ = 0;              ///< time of all threads in ⊙
+    FrameThreadUse::Scan use_;
+    std::vector<FrameRegistration> frames_;
+    std::vector<SplineMotion> motions_; ///< one per entry of frames_
+};
+
+} // namespace
+
+FieldSeries register_series_by_fields(const SeriesContext& context, SeriesInspection inspection) {
+    std::vector<FrameRegistration> frames = register_neighbours(context, std::move(inspection));
+    const std::unique_ptr<FrameSource> inverted = of_one_contrast(context, frames);
+    const SeriesContext to_scan = inverted ? with_source(context, *inverted) : context;
+    std::optional<FieldScan> scan;
+    agree(context.communicator, [&] { scan.emplace(to_scan, std::move(frames)); });
+    return scan->run();
+}
+
+StartOf starts_from_motions(const FieldSeries& series, ImageShape shape) {
+    return [&series, shape](const FrameRegistration& frame) {
+        const auto index = static_cast<std::size_t>(frame.frame - series.frames.front().frame);
+        return start_at(series.motions[index], shape);
+    };
+}
+
+Bytes memory_of_scan(std::int64_t frames, ImageShape shape) {
+    constexpr Bytes copies = 3;
+    return copies * frames *
+           static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape) * sizeof(float));
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/stages/row_series.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
+#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/pair/family_fit.hpp"
+#include "sextant/registration/series/stations.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr std::uint32_t row_passes = 3;
+
+/// A frame's evidence as it is stored in the ledger: this head, then the sums of the rows and of
+/// the columns.
+struct EvidenceHead {
+    RigidMotion motion;
+    Seconds seconds = 0;
+};
+
+/// The comparison of a frame whose rows were displaced back with the average of the others.
+struct RowQuality {
+    double ncc_after = 0, overlap = 0;
+    Misfit misfit;
+    Seconds seconds = 0;
+};
+
+Seconds now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/// One rank's part in registering the rows of a series.
+class RowSeries {
+  public:
+    RowSeries(const SeriesContext& context, std::span<FrameRegistration> own)
+        : context_(context),
+          own_(own),
+          shape_(context.source.header().shape),
+          team_(context.options.threads),
+          resampler_(context.source, &team_),
+          template_(shape_, {}, &team_),
+          fit_(shape_, &team_) {}
+
+    /// Compares this rank's frames with the average of the others.
+    std::vector<RowEvidence> compare(const MatchingAverage& average, const Registered& registered,
+                                     const RowPrior& prior, std::uint32_t pass) {
+        std::vector<RowEvidence> evidence(own_.size());
+        std::int64_t done = 0;
+        for (std::size_t i = 0; i < own_.size(); ++i) {
+            context_.step("register rows", done++, std::ssize(own_));
+            if (!own_[i].left_out.empty())
+                continue;
+            const EntryName name{Work::rows, pass, 0, 0, own_[i].frame};
+            if (context_.ledger) {
+                if (const auto bytes = context_.ledger->find(name);
+                    bytes && take(*bytes, evidence[i], own_[i]))
+                    continue;
+            }
+            const Seconds begin = now();
+            make(average, registered, prior, pass, own_[i].frame, evidence[i]);
+            const EvidenceHead head{evidence[i].motion, now() - begin};
+            own_[i].seconds += head.seconds;
+            if (context_.ledger)
+                context_.ledger->keep(name, bytes_of(head, evidence[i]));
+        }
+        return evidence;
+    }
+
+    /// Sets the NCC, the overlap and the misfit of this rank's frames.
+    void judge(const MatchingAverage& average, const Registered& registered) {
+        Pyramid moved(shape_, 0, context_.options.prefilter, &team_);
+        Pyramid others(shape_, 0, context_.options.prefilter, &team_);
+        FamilyFit fit(shape_, &team_);
+        std::int64_t done = 0;
+        for (FrameRegistration& frame : own_) {
+            context_.step("compare registered rows", done++, std::ssize(own_));
+            if (!frame.left_out.empty())
+                continue;
+            const EntryName name{Work::rows, row_passes + 1, 0, 0, frame.frame};
+            const RowQuality quality = found_or_made(context_.ledger, name, [&] {
+                const Seconds begin = now();
+                const PixelArea window =
+                    window_in(average.area, registered.motion(frame.frame), shape_);
+                show_others(context_, average, window, registered, frame.frame, resampler_, shown_);
+                others.fill(view_of(shown_));
+                resampler_.show(frame.frame, transforms(registered)(frame.frame), window, shown_);
+                moved.fill(view_of(shown_));
+                const FamilyResult found = fit.fit(others, moved, {}, MotionFamily::rigid);
+                RowQuality made{found.ncc, found.overlap, found.misfit};
+                made.seconds = now() - begin;
+                return made;
+            });
+            frame.result.ncc_after = quality.ncc_after;
+            frame.result.overlap = std::min(1., quality.overlap);
+            frame.result.misfit = quality.misfit;
+            frame.seconds += quality.seconds;
+        }
+    }
+
+  private:
+    kernel::SampleView view_of(const std::vector<float>& samples) const {
+        return {samples.data(), shape_.width, {0, 0, shape_.width, shape_.height}, shape_};
+    }
+
+    void make(const MatchingAverage& average, const Registered& registered, const RowPrior& prior,
+              std::uint32_t pass, std::int64_t frame, RowEvidence& evidence) {
+        const PixelArea window = window_in(average.area, registered.motion(frame), shape_);
+        show_others(context_, average, window, registered, frame, resampler_, shown_);
+        template_.fill(shown_);
+        shown_.resize(static_cast<std::size_t>(shape_.elements()));
+        context_.source.read_frame(frame, shown_);
+        RowMotion motion = motion_of(registered, frame);
+        motion.motion = in_window(motion.motion, window);
+        const int steps = pass == 1 ? 3 : 1; // later passes start near the result
+        for (int step = 1; step <= steps; ++step) {
+            evidence = fit_.compare(template_, shown_, motion);
+            if (step == steps)
+                break;
+            RowEstimate estimate = solve_rows(evidence, prior, shape_);
+            if (!estimate.determined)
+                break;
+            motion = std::move(estimate.motion);
+        }
+        evidence.motion = from_window(evidence.motion, window);
+    }
+
+    RowMotion motion_of(const Registered& registered, std::int64_t frame) const {
+        const std::size_t index = registered.index(frame);
+        if (!registered.rows.empty())
+            return *registered.rows[index];
+        const auto height = static_cast<std::size_t>(shape_.height);
+        return {
+            registered.motions[index], std::vector<float>(height), std::vector<float>(height), {}};
+    }
+
+    static std::vector<std::byte> bytes_of(const EvidenceHead& head, const RowEvidence& evidence) {
+        const std::span<const RowSums> rows(evidence.rows);
+        const std::span<const ColumnErrors> columns(evidence.columns);
+        std::vector<std::byte> bytes(sizeof head + rows.size_bytes() + columns.size_bytes());
+        std::memcpy(bytes.data(), &head, sizeof head);
+        std::memcpy(bytes.data() + sizeof head, rows.data(), rows.size_bytes());
+        std::memcpy(bytes.data() + sizeof head + rows.size_bytes(), columns.data(),
+                    columns.size_bytes());
+        return bytes;
+    }
+
+    /// Returns false if the bytes are not the evidence of a frame of this height.
+    bool take(std::span<const std::byte> bytes, RowEvidence& evidence,
+              FrameRegistration& frame) const {
+        EvidenceHead head;
+        const auto height = static_cast<std::size_t>(shape_.height);
+        const std::size_t columns = columns_at_edge(shape_) + 1;
+        if (bytes.size() != sizeof head + height * sizeof(RowSums) + columns * sizeof(ColumnErrors))
+            return false;
+        std::memcpy(&head, bytes.data(), sizeof head);
+        evidence.motion = head.motion;
+        evidence.rows.resize(height);
+        std::memcpy(evidence.rows.data(), bytes.data() + sizeof head, height * sizeof(RowSums));
+        evidence.columns.resize(columns);
+        std::memcpy(evidence.columns.data(), bytes.data() + sizeof head + height * sizeof(RowSums),
+                    columns * sizeof(ColumnErrors));
+        frame.seconds += head.seconds;
+        return true;
+    }
+
+    const SeriesContext& context_;
+    std::span<FrameRegistration> own_;
+    ImageShape shape_;
+    Team team_;
+    Resampler resampler_;
+    RowTemplate template_;
+    RowFit fit_;
+    std::vector<float> shown_;
+};
+
+/// Gathers the evidence of some of the frames of all ranks, in order. Collective.
+std::vector<RowEvidence> gathered_evidence(const SeriesContext& context,
+                                           const Registered& registered,
+                                           std::span<const FrameRegistration> own,
+                                           std::span<const RowEvidence> evidence) {
+    constexpr std::size_t most_frames = 64;
+    const std::size_t every = (registered.frames.size() + most_frames - 1) / most_frames;
+    std::vector<RigidMotion> motions;
+    std::vector<RowSums> sums;
+    std::vector<ColumnErrors> columns;
+    const ImageShape shape = context.source.header().shape;
+    const std::size_t height = static_cast<std::size_t>(shape.height),
+                      at_edge = columns_at_edge(shape) + 1;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        if (!own[i].left_out.empty())
+            continue;
+        const std::size_t index = registered.index(own[i].frame);
+        if (index % every != 0 || registered.contributes[index] == 0)
+            continue;
+        motions.push_back(evidence[i].motion);
+        sums.insert(sums.end(), evidence[i].rows.begin(), evidence[i].rows.end());
+        columns.insert(columns.end(), evidence[i].columns.begin(), evidence[i].columns.end());
+    }
+    motions = all_gather_lists(context.communicator, std::span<const RigidMotion>(motions));
+    sums = all_gather_lists(context.communicator, std::span<const RowSums>(sums));
+    columns = all_gather_lists(context.communicator, std::span<const ColumnErrors>(columns));
+    std::vector<RowEvidence> all;
+    for (std::size_t i = 0; i < motions.size(); ++i) {
+        const auto row = sums.begin() + static_cast<std::ptrdiff_t>(i * height);
+        const auto column = columns.begin() + static_cast<std::ptrdiff_t>(i * at_edge);
+        all.push_back({motions[i],
+                       {row, row + static_cast<std::ptrdiff_t>(height)},
+                       {column, column + static_cast<std::ptrdiff_t>(at_edge)}});
+    }
+    return all;
+}
+
+/// Returns the number of columns that the flyback disturbs in these frames.
+std::int64_t flyback_of(std::span<const RowEvidence> frames) {
+    std::vector<ColumnErrors> sums;
+    for (const RowEvidence& frame : frames) {
+        sums.resize(frame.columns.size());
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+            sums[i].squares += frame.columns[i].squares;
+            sums[i].count += frame.columns[i].count;
+        }
+    }
+    return disturbed_columns(sums);
+}
+
+/// Returns the variance of the displacements that all frames have in common, which cannot be told
+/// from the specimen: the mean of the jitter over the frames, without its fast changes from row to
+/// row, which the template's filter removes. They have three quarters of its variance.
+double common_variance(const RowPrior& prior, const Registered& registered) {
+    return prior.jitter / 4 / static_cast<double>(registered.contributing().size());
+}
+
+void take_estimate(RowEstimate estimate, const RowPrior& prior, double common,
+                   FrameRegistration& frame) {
+    if (estimate.determined) {
+        frame.result.motion = estimate.motion.motion;
+        frame.result.uncertainty = estimate.uncertainty;
+    } else {
+        frame.result.converged = false;
+        const auto sigma = static_cast<float>(std::sqrt(prior.jitter));
+        std::fill(estimate.motion.sigma.begin(), estimate.motion.sigma.end(), sigma);
+        estimate.motion.motion = frame.result.motion;
+    }
+    double squares = 0;
+    for (float& sigma : estimate.motion.sigma) {
+        sigma = static_cast<float>(std::hypot(static_cast<double>(sigma), std::sqrt(common)));
+        squares += static_cast<double>(sigma) * static_cast<double>(sigma);
+    }
+    const auto rows = static_cast<double>(estimate.motion.sigma.size());
+    frame.row_fit = RowFitSummary{estimate.jitter, estimate.drift.x, estimate.drift.y,
+                                  std::sqrt(squares / rows)};
+    frame.rows = std::make_shared<const RowMotion>(std::move(estimate.motion));
+}
+
+} // namespace
+
+RegisteredRows register_by_rows(const SeriesContext& context, const Registered& registered,
+                                std::span<FrameRegistration> own, bool rotates) {
+    constexpr std::size_t least_frames = 3;
+    agree(context.communicator, [&] {
+        if (registered.frames.size() < least_frames)
+            throw InvalidData(fmt::format(
+                "scan_rows: {} frames can be registered, expected at least {}, because each is "
+                "compared with the average of the others",
+                registered.frames.size(), least_frames));
+    });
+    std::int64_t flyback = 0; // number of disturbed columns known so far
+    ChangedFrames source(
+        context.source, [&](std::int64_t frame, Rows rows, std::span<float> samples) {
+            without_columns(flyback, context.source.header().shape.width)(frame, rows, samples);
+        });
+    const SeriesContext gapped = with_source(context, source);
+    const ImageShape shape = source.header().shape;
+    const PixelArea area = matching_area(registered, shape);
+    std::optional<RowSeries> series;
+    agree(context.communicator, [&] { series.emplace(gapped, own); });
+    RowPrior prior;
+    prior.rotates = rotates;
+    Registered current = registered;
+    for (std::uint32_t pass = 1; pass <= row_passes; ++pass) {
+        const MatchingAverage average =
+            average_of(gapped, current, current.contributing(), transforms(current), area);
+        std::vector<RowEvidence> evidence;
+        agree(context.communicator,
+              [&] { evidence = series->compare(average, current, prior, pass); });
+        const std::vector<RowEvidence> some = gathered_evidence(gapped, current, own, evidence);
+        prior = estimate_prior(some, prior, shape);
+        flyback = std::max(flyback, flyback_of(some));
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            if (own[i].left_out.empty())
+                take_estimate(solve_rows(evidence[i], prior, shape), prior,
+                              common_variance(prior, current), own[i]);
+        }
+        current = gather_registered(context.communicator, own);
+    }
+    const MatchingAverage average =
+        average_of(gapped, current, current.contributing(), transforms(current), area);
+    agree(context.communicator, [&] { series->judge(average, current); });
+    return {std::move(current), flyback};
+}
+
+} // namespace sextant::registration

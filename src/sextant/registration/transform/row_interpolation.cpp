@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/transform/row_interpolation.hpp"
+
+#include "sextant/registration/transform/sample_strips.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+#include <type_traits>
+
+namespace sextant::registration {
+
+namespace {
+
+/// The positions on an axis between which a value is interpolated, and their weights.
+struct AxisTaps {
+    std::int64_t first = 0;
+    int count = 0;
+    double weights[most_taps];
+};
+
+double lanczos_window(double x) {
+    constexpr double lobes = 3;
+    const double angle = std::numbers::pi * x;
+    return x == 0 ? 1 : lobes * std::sin(angle) * std::sin(angle / lobes) / (angle * angle);
+}
+
+/// Requires a position that the type of indices holds.
+AxisTaps axis_taps(AlignBy by, double at) {
+    const double whole = std::floor(at), u = at - whole;
+    AxisTaps taps{static_cast<std::int64_t>(whole), 1, {1}};
+    if (u == 0)
+        return taps;
+    switch (by) {
+    case AlignBy::cubic:
+        --taps.first;
+        taps.count = 4;
+        taps.weights[0] = u * (-.5 + u * (1 - .5 * u));
+        taps.weights[1] = 1 + u * u * (1.5 * u - 2.5);
+        taps.weights[2] = u * (.5 + u * (2 - 1.5 * u));
+        taps.weights[3] = u * u * (.5 * u - .5);
+        return taps;
+    case AlignBy::lanczos: {
+        taps.first -= 2;
+        taps.count = 6;
+        double sum = 0;
+        for (int i = 0; i < 6; ++i)
+            sum += taps.weights[i] = lanczos_window(u + 2 - i);
+        for (double& weight : taps.weights)
+            weight /= sum;
+        return taps;
+    }
+    default:
+        taps.count = 2;
+        taps.weights[0] = 1 - u;
+        taps.weights[1] = u;
+        return taps;
+    }
+}
+
+bool within(double at, double first, double last) {
+    return at >= first && at <= last; // false for NaN
+}
+
+} // namespace
+
+Rows rows_for(const RowPlaces& places, AlignBy by, std::int64_t height) {
+    const auto last = static_cast<double>(height - 1);
+    if (!(places.highest() >= 0 && places.lowest() <= last))
+        return {0, 0};
+    const std::int64_t margin = by == AlignBy::cubic ? 1 : by == AlignBy::lanczos ? 2 : 0;
+    const auto row = [&](double y) {
+        return static_cast<std::int64_t>(std::floor(std::clamp(y, 0., last)));
+    };
+    return {std::max<std::int64_t>(0, row(places.lowest()) - margin),
+            std::min(height, row(places.highest()) + 2 + margin)};
+}
+
+/// The rows of a frame between which a pixel is interpolated: their weights, and the position of
+/// the pixel in each.
+struct RowInterpolation::RowTaps {
+    AxisTaps y;
+    const std::byte* rows[most_taps]; ///< the first sample of each
+    double x[most_taps];
+    bool covered = true; ///< false if a position is outside the frame
+};
+
+RowInterpolation::RowTaps RowInterpolation::taps_of(Elements outer, Point at) const {
+    RowTaps taps;
+    const std::int64_t height = from_.shape.height;
+    taps.covered = within(at.y, 0, static_cast<double>(height - 1));
+    if (!taps.covered)
+        return taps;
+    taps.y = axis_taps(by_, at.y);
+    const auto first = static_cast<double>(from_.first_column);
+    const auto last = static_cast<double>(from_.shape.width - 1);
+    const Bytes row_bytes = from_.shape.width * from_.inner * size_of(from_.sample);
+    for (int i = 0; i < taps.y.count; ++i) {
+        const std::int64_t row = std::clamp<std::int64_t>(taps.y.first + i, 0, height - 1);
+        taps.x[i] = at.x + places_.row_offset(row);
+        taps.rows[i] =
+            from_.samples + (outer * from_.rows.count() + row - from_.rows.first) * row_bytes;
+        if (!places_.is_uniform())
+            taps.covered = taps.covered && within(taps.x[i], first, last);
+    }
+    return taps;
+}
+
+bool RowInterpolation::covers(const Point& at) const {
+    if (!within(at.y, 0, static_cast<double>(from_.shape.height - 1)))
+        return false;
+    const auto first = static_cast<double>(from_.first_column);
+    const auto last = static_cast<double>(from_.shape.width - 1);
+    if (!places_.has_row_offsets())
+        return within(at.x, first, last);
+    const AxisTaps taps = axis_taps(by_, at.y);
+    for (int i = 0; i < taps.count; ++i) {
+        const std::int64_t row =
+            std::clamp<std::int64_t>(taps.first + i, 0, from_.shape.height - 1);
+        if (!within(at.x + places_.row_offset(row), first, last))
+            return false;
+    }
+    return true;
+}
+
+/// Calls visit(first, end) for runs of columns of a row that the frame covers.
+template <class Visit>
+void RowInterpolation::for_covered(std::int64_t row, const Visit& visit) const {
+    if (!places_.is_uniform()) {
+        for (std::int64_t x = 0; x < to_.width; ++x) {
+            if (covers(places_.at(row, x)))
+                visit(x, x + 1);
+        }
+        return;
+    }
+    const Point& at = places_.at(row, 0);
+    if (!within(at.y, 0, static_cast<double>(from_.shape.height - 1)))
+        return;
+    const auto width = static_cast<double>(to_.width);
+    double begin = 0, end = width;
+    const AxisTaps taps = axis_taps(by_, at.y);
+    for (int i = 0; i < taps.count; ++i) {
+        const std::int64_t from =
+            std::clamp<std::int64_t>(taps.first + i, 0, from_.shape.height - 1);
+        const double x = at.x + places_.row_offset(from);
+        begin = std::max(begin, std::ceil(static_cast<double>(from_.first_column) - x));
+        end = std::min(end, std::floor(static_cast<double>(from_.shape.width - 1) - x) + 1);
+    }
+    if (begin < end)
+        visit(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end));
+}
+
+bool RowInterpolation::covers_all() const {
+    for (std::int64_t row = places_.rows().first; row < places_.rows().last; ++row) {
+        std::int64_t covered = 0;
+        for_covered(row, [&](std::int64_t first, std::int64_t end) { covered += end - first; });
+        if (covered < to_.width)
+            return false;
+    }
+    return true;
+}
+
+void RowInterpolation::count() const {
+    if (!to_.counts)
+        return;
+    for (std::int64_t row = places_.rows().first; row < places_.rows().last; ++row) {
+        for_covered(row, [&](std::int64_t first, std::int64_t end) {
+            double* const counts = to_.counts + pixel_of(0, row);
+            for (std::int64_t x = first; x < end; ++x)
+                counts[x] += 1;
+        });
+    }
+}
+
+/// Writes gaps to successive pixels, unless frames are added up.
+void RowInterpolation::put_gaps(Elements pixel, Elements count) const {
+    if (to_.adds() || count <= 0)
+        return;
+    std::array<std::byte, 8> gap;
+    store_samples(to_.sample, &to_.gap, 1, gap.data());
+    const Bytes size = size_of(to_.sample);
+    std::byte* const to = to_.samples + pixel * from_.inner * size;
+    for (Elements i = 0; i < count * from_.inner; ++i)
+        std::memcpy(to + i * size, gap.data(), static_cast<std::size_t>(size));
+}
+
+void RowInterpolation::fill(Elements outer, Rows rows, std::span<const std::byte> sample) const {
+    const Bytes size = size_of(to_.sample);
+    for (std::int64_t row = rows.first; row < rows.last; ++row) {
+        const Elements pixel = pixel_of(outer, row);
+        put_gaps(pixel, to_.width);
+        for_covered(row, [&](std::int64_t first, std::int64_t end) {
+            std::byte* const to = to_.samples + (pixel + first) * from_.inner * size;
+            for (Elements i = 0; i < (end - first) * from_.inner; ++i)
+                std::memcpy(to + i * size, sample.data(), static_cast<std::size_t>(size));
+        });
+    }
+}
+
+/// Stores values as samples of the result from `first` on.
+void RowInterpolation::store(const double* values, std::size_t count, Elements first) const {
+    std::byte* const samples = to_.samples + first * size_of(to_.sample);
+    store_samples(to_.sample, values, count, samples);
+    if (to_.losses)
+        note_losses(to_.sample, values, count, samples, *to_.losses);
+}
+
+/// Combines `count` samples from each tap on, for the samples from a pixel on.
+void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) const {
+    const Bytes from_size = size_of(from_.sample), to_size = size_of(to_.sample);
+    const bool is_sample = taps.count == 1 && taps.rows[0].count == 1 && taps.rows[0].weight == 1 &&
+                           taps.rows[0].weights[0] == 1;
+    const Elements first = pixel * from_.inner;
+    if (to_.integers) {
+        if (!is_sample)
+            throw std::logic_error("integers are added as integers, but not interpolated");
+        if (!add_integers(from_.sample, taps.rows[0].at[0], static_cast<std::size_t>(count),
+                          to_.integers->values.data() + first))
+            to_.integers->overflowed = true;
+        return;
+    }
+    if (is_sample && from_.sample == to_.sample && !to_.sums) {
+        std::memcpy(to_.samples + first * to_size, taps.rows[0].at[0],
+                    static_cast<std::size_t>(count * from_size));
+        return;
+    }
+    if (is_sample && !to_.sums && is_integer(from_.sample) && is_integer(to_.sample))
+        return convert_integers(from_.sample, taps.rows[0].at[0], static_cast<std::size_t>(count),
+                                to_.sample, to_.samples + first * to_size, to_.losses);
+    Taps part = taps;
+    std::array<double, strip_length> values;
+    for (Elements done = 0; done < count;) {
+        const auto length =
+            static_cast<std::size_t>(std::min<Elements>(strip_length, count - done));
+        combine_taps(from_.sample, part, length, values.data());
+        if (to_.sums) {
+            double* const sums = to_.sums + first + done;
+            for (std::size_t i = 0; i < length; ++i)
+                sums[i] += values[i];
+        } else {
+            store(values.data(), length, first + done);
+            store_large_integers(from_.sample, part, length, to_.sample,
+                                 to_.samples + (first + done) * to_size, to_.losses);
+        }
+        done += static_cast<Elements>(length);
+        for (int row = 0; row < part.count; ++row) {
+            for (int tap = 0; tap < part.rows[row].count; ++tap)
+                part.rows[row].at[tap] += static_cast<Bytes>(length) * from_size;
+        }
+    }
+}
+
+void RowInterpolation::show(Elements outer, Rows rows) const {
+    const bool wide = is_integer(from_.sample) && size_of(from_.sample) == 8;
+    for (std::int64_t row = rows.first; row < rows.last; ++row) {
+        if (places_.is_uniform())
+            show_uniform(outer, row);
+        else if (from_.inner == 1 && !wide)
+            show_scalars(outer, row);
+        else
+            show_pixels(outer, row);
+    }
+}
+
+/// A row whose pixels all have the same weights: samples of successive pixels are one run.
+void RowInterpolation::show_uniform(Elements outer, std::int64_t row) const {
+    const Elements pixel = pixel_of(outer, row);
+    std::int64_t begin = 0, end = 0;
+    for_covered(row, [&](std::int64_t first, std::int64_t last) {
+        begin = first;
+        end = last;
+    });
+    put_gaps(pixel, begin);
+    put_gaps(pixel + end, to_.width - end);
+    if (begin == end)
+        return;
+    const RowTaps rows = taps_of(outer, places_.at(row, 0));
+    std::array<AxisTaps, most_taps> columns;
+    // Columns whose taps are all inside the frame.
+    std::int64_t first = begin, last = end;
+    for (int i = 0; i < rows.y.count; ++i) {
+        columns[static_cast<std::size_t>(i)] = axis_taps(by_, rows.x[i]);
+        const AxisTaps& taps = columns[static_cast<std::size_t>(i)];
+        first = std::max(first, from_.first_column - taps.first);
+        last = std::min(last, from_.shape.width - taps.count + 1 - taps.first);
+    }
+    first = std::min(first, end);
+    last = std::max(last, first);
+    const Bytes pixel_bytes = from_.inner * size_of(from_.sample);
+    const auto blend_from = [&](std::int64_t column, std::int64_t count) {
+        Taps taps;
+        taps.count = rows.y.count;
+        for (int i = 0; i < taps.count; ++i) {
+            const AxisTaps& along = columns[static_cast<std::size_t>(i)];
+            Taps::Row& to = taps.rows[i];
+            to.weight = rows.y.weights[i];
+            to.count = along.count;
+            for (int tap = 0; tap < along.count; ++tap) {
+                const std::int64_t x = std::clamp(column + along.first + tap, from_.first_column,
+                                                  from_.shape.width - 1);
+                to.at[tap] = rows.rows[i] + x * pixel_bytes;
+                to.weights[tap] = along.weights[tap];
+            }
+        }
+        blend(taps, count * from_.inner, pixel + column);
+    };
+    for (std::int64_t column = begin; column < first; ++column)
+        blend_from(column, 1);
+    if (first < last)
+        blend_from(first, last - first);
+    for (std::int64_t column = std::max(begin, last); column < end; ++column)
+        blend_from(column, 1);
+}
+
+void RowInterpolation::show_pixels(Elements outer, std::int64_t row) const {
+    const Elements pixel = pixel_of(outer, row);
+    const Bytes pixel_bytes = from_.inner * size_of(from_.sample);
+    for (std::int64_t column = 0; column < to_.width; ++column) {
+        const RowTaps rows = taps_of(outer, places_.at(row, column));
+        if (!rows.covered) {
+            put_gaps(pixel + column, 1);
+            continue;
+        }
+        Taps taps;
+        taps.count = rows.y.count;
+        for (int i = 0; i < taps.count; ++i) {
+            const AxisTaps along = axis_taps(by_, rows.x[i]);
+            Taps::Row& to = taps.rows[i];
+            to.weight = rows.y.weights[i];
+            to.count = along.count;
+            for (int tap = 0; tap < along.count; ++tap) {
+                const std::int64_t x =
+                    std::clamp(along.first + tap, from_.first_column, from_.shape.width - 1);
+                to.at[tap] = rows.rows[i] + x * pixel_bytes;
+                to.weights[tap] = along.weights[tap];
+            }
+        }
+        blend(taps, from_.inner, pixel + column);
+    }
+}
+
+/// Pixels of one sample each.
+void RowInterpolation::show_scalars(Elements outer, std::int64_t row) const {
+    std::array<double, strip_length> values;
+    const Elements pixel = pixel_of(outer, row);
+    for (std::int64_t first = 0; first < to_.width; first += std::ssize(values)) {
+        const std::int64_t end = std::min<std::int64_t>(to_.width, first + std::ssize(values));
+        const double gap = to_.sums ? 0 : to_.gap;
+        visit_sample(from_.sample, [&]<class T>(std::type_identity<T>) {
+            for (std::int64_t column = first; column < end; ++column) {
+                const RowTaps rows = taps_of(outer, places_.at(row, column));
+                double& value = values[static_cast<std::size_t>(column - first)];
+                value = gap;
+                for (int i = 0; rows.covered && i < rows.y.count; ++i) {
+                    const AxisTaps along = axis_taps(by_, rows.x[i]);
+                    double sum = 0;
+                    for (int tap = 0; tap < along.count; ++tap) {
+                        const std::int64_t x = std::clamp(along.first + tap, from_.first_column,
+                                                          from_.shape.width - 1);
+                        const double term =
+                            along.weights[tap] *
+                            value_of<T>(rows.rows[i] + x * static_cast<Bytes>(sizeof(T)));
+                        sum = tap == 0 ? term : sum + term;
+                    }
+                    const double term = rows.y.weights[i] * sum;
+                    value = i == 0 ? term : value + term;
+                }
+            }
+        });
+        const auto count = static_cast<std::size_t>(end - first);
+        if (to_.sums) {
+            for (std::size_t i = 0; i < count; ++i)
+                to_.sums[pixel + first + static_cast<Elements>(i)] += values[i];
+        } else {
+            store(values.data(), count, pixel + first);
+        }
+    }
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/array/frame_source.hpp"
+#include "sextant/registration/transform/row_places.hpp"
+#include "sextant/registration/transform/sample_strips.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// Interpolation of rows of pixels that each have a run of samples, such as a spectrum.
+namespace sextant::registration {
+
+/// Rows of a frame in memory, or of several frames (channels) that move together: one block of
+/// `rows` after another. Each pixel has `inner` samples.
+struct InterpolationSource {
+    const std::byte* samples;
+    Sample sample;
+    ImageShape shape; ///< of the whole frame
+    Rows rows;
+    std::int64_t first_column; ///< those before are gaps
+    Elements inner;
+};
+
+/// Sums of integers (add_integers).
+struct IntegerSums {
+    std::vector<std::uint64_t> values;
+    std::atomic<bool> overflowed = false;
+};
+
+/// Where results go: samples, or sums to which they are added, of a band of rows for each frame
+/// that moves together. Pixels outside the frame get the gap, and add nothing to sums.
+struct Interpolated {
+    std::int64_t width;
+    double gap;
+    Sample sample;
+    std::byte* samples;
+    double* sums;
+    IntegerSums* integers; ///< instead of sums, of integers that are shifted by whole pixels
+    double* counts;        ///< null, or one per pixel of the band
+    Losses* losses;        ///< null if values lose nothing when they are stored as samples
+
+    bool adds() const { return sums || integers; }
+};
+
+/// The rows of a frame from which pixels at these positions are interpolated; empty if none.
+Rows rows_for(const RowPlaces& places, AlignBy by, std::int64_t height);
+
+/// Interpolates rows. Safe to use by several threads for different rows.
+class RowInterpolation {
+  public:
+    /// `band` are the rows of the result that `to` holds. The places must outlive this object.
+    RowInterpolation(AlignBy by, const RowPlaces& places, const InterpolationSource& from,
+                     const Interpolated& to, Rows band)
+        : by_(by), places_(places), from_(from), to_(to), band_(band) {}
+
+    void set_source(const std::byte* samples) { from_.samples = samples; }
+
+    /// Interpolates rows of one of the frames that move together.
+    void show(Elements outer, Rows rows) const;
+    /// The same if all samples of the frame are equal, without reading them.
+    void fill(Elements outer, Rows rows, std::span<const std::byte> sample) const;
+    /// Counts the pixels that the frame covers.
+    void count() const;
+    /// True if the frame covers all pixels of all rows.
+    bool covers_all() const;
+
+  private:
+    struct RowTaps;
+    void show_uniform(Elements outer, std::int64_t row) const;
+    void show_pixels(Elements outer, std::int64_t row) const;
+    void show_scalars(Elements outer, std::int64_t row) const;
+    RowTaps taps_of(Elements outer, Point at) const;
+    template <class Visit>
+    void for_covered(std::int64_t row, const Visit& visit) const;
+    bool covers(const Point& at) const;
+    void blend(const struct Taps& taps, Elements count, Elements pixel) const;
+    void store(const double* values, std::size_t count, Elements first) const;
+    void put_gaps(Elements pixel, Elements count) const;
+    Elements pixel_of(Elements outer, std::int64_t row) const {
+        return (outer * band_.count() + row - band_.first) * to_.width;
+    }
+
+    AlignBy by_;
+    const RowPlaces& places_;
+    InterpolationSource from_;
+    Interpolated to_;
+    Rows band_;
+};
+
+} // namespace sextant::registration

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/transform/row_places.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/registration/transform/sample_strips.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr double limitless = std::numeric_limits<double>::infinity();
+
+bool is_unit(const AffineMotion& motion) {
+    return motion.a == 1 && motion.b == 0 && motion.c == 0 && motion.d == 1;
+}
+
+/// The translation of a motion that shifts rows, in the frame for row motions before d is added.
+Point translation_of(const Transform& transform) {
+    if (const auto* const rigid = std::get_if<RigidMotion>(&transform))
+        return {rigid->tx, rigid->ty};
+    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+        return {affine->tx, affine->ty};
+    const RigidMotion& motion = std::get<RowMotion>(transform).motion;
+    return {motion.tx, motion.ty};
+}
+
+/// φ⁻¹ with what is needed at every pixel computed once.
+class Reverse {
+  public:
+    Reverse(const Transform& transform, ImageShape shape)
+        : transform_(transform), shape_(shape), centre_(centre(shape)) {
+        if (const auto* const rigid = std::get_if<RigidMotion>(&transform))
+            affine_ = inverse(as_affine(*rigid));
+        else if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+            affine_ = inverse(*affine);
+        else
+            linear_ = false;
+    }
+    Point operator()(Point at) const {
+        return linear_ ? apply(affine_, at, centre_) : apply_inverse(transform_, at, shape_);
+    }
+
+  private:
+    const Transform& transform_;
+    ImageShape shape_;
+    Point centre_;
+    AffineMotion affine_;
+    bool linear_ = true;
+};
+
+} // namespace
+
+bool shifts_rows(const Transform& transform) {
+    if (const auto* const rigid = std::get_if<RigidMotion>(&transform))
+        return rigid->alpha == 0;
+    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+        return is_unit(*affine);
+    const auto* const rows = std::get_if<RowMotion>(&transform);
+    return rows && rows->motion.alpha == 0;
+}
+
+RigidMotion whole_shift(const Transform& transform, ImageShape shape) {
+    const Point c = centre(shape);
+    Point t;
+    if (const auto* const rows = std::get_if<RowMotion>(&transform))
+        t = {rows->motion.tx, rows->motion.ty};
+    else if (const auto* const field = std::get_if<DisplacementField>(&transform))
+        t = displacement(*field, c);
+    else if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+        t = {affine->tx, affine->ty};
+    else
+        t = {std::get<RigidMotion>(transform).tx, std::get<RigidMotion>(transform).ty};
+    return {0, std::floor(t.x + .5), std::floor(t.y + .5)};
+}
+
+void check_transform(const Transform& transform, ImageShape shape) {
+    if (const auto* const field = std::get_if<DisplacementField>(&transform)) {
+        if (field->image != shape)
+            throw InvalidTask(fmt::format(
+                "the displacement field is for frames of {}x{} pixels, but the frames have {}x{}",
+                field->image.width, field->image.height, shape.width, shape.height));
+    }
+    if (const auto* const rows = std::get_if<RowMotion>(&transform)) {
+        const auto height = static_cast<std::size_t>(shape.height);
+        if (rows->dx.size() != height || rows->dy.size() != height)
+            throw InvalidTask(
+                fmt::format("the displacements are those of {} rows, but the frames have {} rows",
+                            std::min(rows->dx.size(), rows->dy.size()), shape.height));
+    }
+}
+
+RowPlaces::RowPlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows)
+    : width_(area.shape.width),
+      rows_(rows),
+      uniform_(shifts_rows(transform)),
+      motion_(std::get_if<RowMotion>(&transform)) {
+    const auto left = static_cast<double>(area.x), top = static_cast<double>(area.y);
+    const Point c = centre(shape);
+    const std::int64_t columns = uniform_ ? 1 : width_;
+    places_.reserve(static_cast<std::size_t>(rows.count() * columns));
+    const Point t = uniform_ ? translation_of(transform) : Point{};
+    for (std::int64_t row = rows.first; row < rows.last; ++row) {
+        const double y = top + static_cast<double>(row);
+        double there = y; // of the previous pixel: a good start
+        for (std::int64_t column = 0; column < columns; ++column) {
+            const Point from{left + static_cast<double>(column), y};
+            Point at;
+            if (motion_) {
+                at = uniform_ ? Point{from.x + t.x, from.y + t.y} : apply(motion_->motion, from, c);
+                there = displaced_row(*motion_, at.y, column == 0 ? at.y : there);
+                at.y = there;
+            } else if (uniform_) {
+                at = {from.x + t.x, from.y + t.y};
+            } else {
+                at = apply(transform, from, shape);
+            }
+            places_.push_back(at);
+        }
+    }
+    lowest_ = limitless;
+    highest_ = -limitless;
+    for (const Point& at : places_) {
+        lowest_ = std::min(lowest_, at.y);
+        highest_ = std::max(highest_, at.y);
+    }
+}
+
+ReversePlaces::ReversePlaces(const Transform& transform, const PixelArea& area, ImageShape shape,
+                             Rows rows)
+    : width_(shape.width), rows_(rows), uniform_(shifts_rows(transform)) {
+    const auto left = static_cast<double>(area.x), top = static_cast<double>(area.y);
+    const auto* const motion = std::get_if<RowMotion>(&transform);
+    const Reverse reverse(transform, shape);
+    const std::int64_t columns = uniform_ ? 1 : width_;
+    const Point t = uniform_ ? translation_of(transform) : Point{};
+    places_.reserve(static_cast<std::size_t>(rows.count() * columns));
+    for (std::int64_t row = rows.first; row < rows.last; ++row) {
+        double lowest = limitless, highest = -limitless;
+        for (std::int64_t column = 0; column < columns; ++column) {
+            Point from{static_cast<double>(column), static_cast<double>(row)}, to;
+            if (uniform_) {
+                const Point d = motion ? displacement(*motion, from.y) : Point{};
+                to = {from.x - d.x - t.x - left, from.y - d.y - t.y - top};
+            } else {
+                to = reverse(from);
+                to = {to.x - left, to.y - top};
+            }
+            lowest = std::min(lowest, to.y);
+            highest = std::max(highest, to.y);
+            places_.push_back(to);
+        }
+        lowest_.push_back(lowest);
+        highest_.push_back(highest);
+    }
+}
+
+FrameSplat::FrameSplat(const ReversePlaces& places, ImageShape result, ImageShape frame,
+                       std::int64_t first_column, Rows band)
+    : places_(places),
+      result_(result),
+      frame_(frame),
+      first_column_(std::min(first_column, frame.width)),
+      band_(band) {}
+
+FrameSplat::Fall FrameSplat::fall_of(std::int64_t row, std::int64_t column) const {
+    Point at = places_.at(row, places_.is_uniform() ? 0 : column);
+    if (places_.is_uniform())
+        at.x += static_cast<double>(column);
+    // Positions far outside are all the same, and indices do not overflow.
+    const double y = std::clamp(at.y, -2., static_cast<double>(result_.height) + 1);
+    const double x = std::clamp(at.x, -2., static_cast<double>(result_.width) + 1);
+    const double top = std::floor(y), left = std::floor(x);
+    return {static_cast<std::int64_t>(top), static_cast<std::int64_t>(left), y - top, x - left};
+}
+
+bool FrameSplat::reaches(std::int64_t row) const {
+    const auto owner = [&](double y) {
+        return std::clamp(y, 0., static_cast<double>(result_.height - 1));
+    };
+    return owner(std::floor(places_.lowest(row))) < static_cast<double>(band_.last) &&
+           owner(std::floor(places_.highest(row)) + 1) >= static_cast<double>(band_.first);
+}
+
+/// Calls add(column, count, weight, result_row, result_column) for successive pixels of a row that
+/// fall with the same weight on successive pixels.
+template <class Add>
+void FrameSplat::distribute(std::int64_t row, Rows to, const Add& add) const {
+    const auto run = [&](std::int64_t column, std::int64_t count, const Fall& fall) {
+        for (int j = 0; j < 2; ++j) {
+            const double vertical = j == 0 ? 1 - fall.v : fall.v;
+            const std::int64_t y = fall.row + j;
+            if (vertical == 0 || y < to.first || y >= to.last)
+                continue;
+            for (int i = 0; i < 2; ++i) {
+                const double horizontal = i == 0 ? 1 - fall.u : fall.u;
+                const std::int64_t x = fall.column + i;
+                const std::int64_t first = std::max<std::int64_t>(0, -x);
+                const std::int64_t end = std::min(count, result_.width - x);
+                if (horizontal != 0 && first < end)
+                    add(column + first, end - first, vertical * horizontal, y, x + first);
+            }
+        }
+    };
+    if (!places_.is_uniform()) {
+        for (std::int64_t column = first_column_; column < frame_.width; ++column)
+            run(column, 1, fall_of(row, column));
+        return;
+    }
+    const Point& at = places_.at(row, 0);
+    const double left = std::floor(at.x);
+    const Fall fall = fall_of(row, 0);
+    const auto far = static_cast<double>(frame_.width + result_.width + 2);
+    if (std::abs(left) > far || first_column_ == frame_.width)
+        return;
+    run(first_column_, frame_.width - first_column_,
+        {fall.row, static_cast<std::int64_t>(left) + first_column_, fall.v, at.x - left});
+}
+
+/// Calls lose(column, weight) for the pixels of a row that fall outside, wholly or in part, or are
+/// left out, if they belong to rows `to` of the result.
+template <class Lose>
+void FrameSplat::lose(std::int64_t row, Rows to, const Lose& lose) const {
+    const auto inside = [](std::int64_t at, double share, std::int64_t length) {
+        return (at >= 0 && at < length ? 1 - share : 0) +
+               (at + 1 >= 0 && at + 1 < length ? share : 0);
+    };
+    for (std::int64_t column = 0; column < frame_.width; ++column) {
+        const Fall fall = fall_of(row, column);
+        const std::int64_t owner = std::clamp<std::int64_t>(fall.row, 0, result_.height - 1);
+        if (owner < to.first || owner >= to.last)
+            continue;
+        const double kept = column < first_column_ ? 0
+                                                   : inside(fall.row, fall.v, result_.height) *
+                                                         inside(fall.column, fall.u, result_.width);
+        constexpr double rounding = 1e-12;
+        if (kept < 1 - rounding)
+            lose(column, 1 - kept);
+    }
+}
+
+double FrameSplat::add(Sample sample, const std::byte* from, Rows rows, Elements inner, Rows to,
+                       double* sums) const {
+    const Bytes pixel = inner * size_of(sample);
+    double outside = 0;
+    for (std::int64_t row = rows.first; row < rows.last; ++row) {
+        const std::byte* const samples = from + (row - rows.first) * frame_.width * pixel;
+        distribute(row, to,
+                   [&](std::int64_t column, std::int64_t count, double weight, std::int64_t y,
+                       std::int64_t x) {
+                       add_samples(sample, samples + column * pixel,
+                                   static_cast<std::size_t>(count * inner), weight,
+                                   sums + ((y - band_.first) * result_.width + x) * inner);
+                   });
+        lose(row, to, [&](std::int64_t column, double weight) {
+            outside +=
+                weight * sum_of(sample, samples + column * pixel, static_cast<std::size_t>(inner));
+        });
+    }
+    return outside;
+}
+
+void FrameSplat::count(std::span<double> counts) const {
+    for (std::int64_t row = 0; row < frame_.height; ++row) {
+        if (!reaches(row))
+            continue;
+        distribute(
+            row, band_,
+            [&](std::int64_t, std::int64_t count, double weight, std::int64_t y, std::int64_t x) {
+                double* const to = counts.data() + (y - band_.first) * result_.width + x;
+                for (std::int64_t i = 0; i < count; ++i)
+                    to[i] += weight;
+            });
+    }
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/array/frame_source.hpp"
+#include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// Where a motion maps the pixels of some rows.
+namespace sextant::registration {
+
+/// How samples move to the pixels of the result.
+enum class AlignBy {
+    bilinear, ///< interpolation between 2 x 2 pixels; never overshoots
+    cubic,    ///< Keys' cubic convolution (a = -1/2), 4 x 4 pixels
+    lanczos,  ///< Lanczos' kernel of 6 x 6 pixels, weights normalised
+    shift,    ///< the nearest shift by whole pixels: samples keep their bits
+    splat     ///< each pixel is distributed to the pixels that it overlaps: sums are kept
+};
+
+/// The positions in a frame of the pixels of some rows of the result: φ(x).
+///
+/// Of a RowMotion, x is the position before the displacement of the rows of the frame, since each
+/// of the rows between which samples are interpolated is displaced by its own offset.
+class RowPlaces {
+  public:
+    /// `rows` are those of the area, counted from its first one.
+    RowPlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
+
+    Rows rows() const { return rows_; }
+    /// True if all pixels of a row are at the same distance from their positions: there is one
+    /// position per row, that of the pixel in column 0 of the area.
+    bool is_uniform() const { return uniform_; }
+    /// The position of a pixel: `column` must be 0 if is_uniform().
+    const Point& at(std::int64_t row, std::int64_t column) const {
+        const std::int64_t width = uniform_ ? 1 : width_;
+        return places_[static_cast<std::size_t>((row - rows_.first) * width + column)];
+    }
+    /// The displacement to the right of a row of the frame.
+    double row_offset(std::int64_t row) const {
+        return motion_ ? static_cast<double>(motion_->dx[static_cast<std::size_t>(row)]) : 0;
+    }
+    bool has_row_offsets() const { return motion_ != nullptr; }
+    /// The smallest and the largest y coordinate of all positions.
+    double lowest() const { return lowest_; }
+    double highest() const { return highest_; }
+
+  private:
+    std::int64_t width_;
+    Rows rows_;
+    bool uniform_ = false;
+    const RowMotion* motion_ = nullptr; ///< of the transform, which outlives this object
+    std::vector<Point> places_;
+    double lowest_ = 0, highest_ = 0;
+};
+
+/// The positions in the result of the pixels of some rows of a frame: φ⁻¹(p), in pixels of the
+/// area.
+class ReversePlaces {
+  public:
+    ReversePlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
+
+    Rows rows() const { return rows_; }
+    bool is_uniform() const { return uniform_; }
+    const Point& at(std::int64_t row, std::int64_t column) const {
+        const std::int64_t width = uniform_ ? 1 : width_;
+        return places_[static_cast<std::size_t>((row - rows_.first) * width + column)];
+    }
+    /// The smallest and the largest y coordinate of a row.
+    double lowest(std::int64_t row) const {
+        return lowest_[static_cast<std::size_t>(row - rows_.first)];
+    }
+    double highest(std::int64_t row) const {
+        return highest_[static_cast<std::size_t>(row - rows_.first)];
+    }
+
+  private:
+    std::int64_t width_;
+    Rows rows_;
+    bool uniform_ = false;
+    std::vector<Point> places_;
+    std::vector<double> lowest_, highest_;
+};
+
+/// True if a motion shifts rows without rotating or distorting them.
+bool shifts_rows(const Transform& transform);
+
+/// The shift by whole pixels that is nearest to a motion at the centre of a frame.
+RigidMotion whole_shift(const Transform& transform, ImageShape shape);
+
+/// Throws InvalidTask unless a transform is one for frames of this shape.
+void check_transform(const Transform& transform, ImageShape shape);
+
+/// Distributes the pixels of a frame to the pixels of a band of rows of the result that they
+/// overlap: a pixel keeps its size and orientation, so that its four weights are those of bilinear
+/// interpolation and add up to 1. Safe to use by several threads for different rows of the result.
+class FrameSplat {
+  public:
+    /// `places` are those of all rows of the frame; columns before `first_column` are left out.
+    FrameSplat(const ReversePlaces& places, ImageShape result, ImageShape frame,
+               std::int64_t first_column, Rows band);
+
+    /// True if pixels of a row of the frame fall into the band. Pixels above the result belong to
+    /// the first band, and those below it to the last one.
+    bool reaches(std::int64_t row) const;
+
+    /// Adds rows of a frame, of `inner` samples per pixel, to rows of the result. Pixels are added
+    /// in their order, whatever the division into rows. Returns the sum of the samples that fall
+    /// outside the result, or are left out, of the pixels that belong to these rows of the result.
+    double add(Sample sample, const std::byte* from, Rows rows, Elements inner, Rows to,
+               double* sums) const;
+    /// Adds the weights of all pixels of the frame that fall into the band.
+    void count(std::span<double> counts) const;
+
+  private:
+    /// Where a pixel falls: the first of two rows and of two columns, and the weights of the
+    /// second.
+    struct Fall {
+        std::int64_t row, column;
+        double v, u;
+    };
+    Fall fall_of(std::int64_t row, std::int64_t column) const;
+    template <class Add>
+    void distribute(std::int64_t row, Rows to, const Add& add) const;
+    template <class Lose>
+    void lose(std::int64_t row, Rows to, const Lose& lose) const;
+
+    const ReversePlaces& places_;
+    ImageShape result_, frame_;
+    std::int64_t first_column_;
+    Rows band_;
+};
+
+} // namespace sextant::registration
