@@ -3,7 +3,6 @@
 
 #include "sextant/core/cancellation.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/format/frame_runs.hpp"
 #include "sextant/format/referred_files.hpp"
 
 #include <algorithm>
@@ -68,13 +67,12 @@ auto copy_samples_of(std::size_t size) {
 }
 
 /// Frames in the memory of arrays.
-class ArrayFrames final : public FrameSource {
+class ArrayFrames : public FrameFile {
   public:
     ArrayFrames(FrameHeader header, Layout layout)
-        : FrameSource("array", std::move(header)), layout_(std::move(layout)) {}
+        : FrameFile("array", std::move(header)), layout_(std::move(layout)) {}
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) const {
         const auto size = static_cast<std::size_t>(size_of(header().sample));
         const auto width = header().shape.width, channels = std::int64_t{header().channels};
         const auto row_bytes = this->row_bytes();
@@ -103,18 +101,18 @@ class ArrayFrames final : public FrameSource {
             swap_bytes(header().sample, to);
     }
 
+  private:
     Layout layout_;
 };
 
 /// Frames that a Python function returns. If it returns whole frames, the one read last is kept,
 /// because frames are often read in several parts.
-class ReaderFrames final : public FrameSource {
+class ReaderFrames : public FrameFile {
   public:
     ReaderFrames(FrameHeader header, py::handle read, bool whole, Call& call)
-        : FrameSource("series", std::move(header)), read_(read), whole_(whole), call_(call) {}
+        : FrameFile("series", std::move(header)), read_(read), whole_(whole), call_(call) {}
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (!whole_)
             return fetch(frame, rows, to);
         if (frame != kept_) {
@@ -127,6 +125,7 @@ class ReaderFrames final : public FrameSource {
         std::memcpy(to.data(), samples_.data() + rows.first * row_bytes(), to.size());
     }
 
+  private:
     void fetch(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         call_.python([&] {
             const py::array array = read_(frame, rows.first, rows.last);
@@ -393,7 +392,7 @@ Frames Frames::of_arrays(const py::list& arrays, bool channels) {
     for (const Layout& each : layouts)
         all.frames.push_back(each.frames[0]);
     frames.open_ = [all](const FrameHeader& header, Call&) {
-        return std::make_unique<ArrayFrames>(header, all);
+        return frames_of(std::make_unique<ArrayFrames>(header, all));
     };
     return frames;
 }
@@ -410,7 +409,7 @@ Frames Frames::of_stack(const py::array& stack, bool channels) {
         layout.frames.push_back(static_cast<const std::byte*>(stack.data()) + i * stack.strides(0));
     frames.kept_.push_back(stack);
     frames.open_ = [layout = std::move(layout)](const FrameHeader& header, Call&) {
-        return std::make_unique<ArrayFrames>(header, layout);
+        return frames_of(std::make_unique<ArrayFrames>(header, layout));
     };
     return frames;
 }
@@ -423,7 +422,7 @@ Frames Frames::of_reader(py::function read, std::int64_t count, std::int64_t hei
     frames.header_.sample = sample_of(type);
     check(frames.header_);
     frames.open_ = [reader = py::handle(read), whole](const FrameHeader& header, Call& call) {
-        return std::make_unique<ReaderFrames>(header, reader, whole, call);
+        return frames_of(std::make_unique<ReaderFrames>(header, reader, whole, call));
     };
     frames.kept_.push_back(std::move(read));
     return frames;
@@ -491,8 +490,8 @@ void Frames::read_into(std::span<const std::int64_t> frames, std::span<std::byte
                 for (end = first + 1; end < frames.size() && end - first < most &&
                                       frames[end] == frames[end - 1] + 1;)
                     ++end;
-                format::read_frames(source, frames[first], static_cast<std::int64_t>(end - first),
-                                    out.subspan(first * frame_bytes, (end - first) * frame_bytes));
+                source.read_frames(frames[first], static_cast<std::int64_t>(end - first),
+                                   out.subspan(first * frame_bytes, (end - first) * frame_bytes));
             }
         };
         if (kept_open_)

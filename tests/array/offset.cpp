@@ -23,11 +23,12 @@ template <class T>
 class Stored final : public FrameSource {
   public:
     Stored(Sample sample, std::vector<std::vector<T>> frames, ImageShape of = shape)
-        : FrameSource("stored", {.frames = std::ssize(frames), .shape = of, .sample = sample}),
+        : FrameSource("stored", {.frames = std::ssize(frames), .shape = of, .sample = sample},
+                      {[this](auto... part) { load(part...); }}),
           frames_(std::move(frames)) {}
 
   private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (frames_[static_cast<std::size_t>(frame)].empty())
             throw InvalidFile("stored", "is damaged");
         std::memcpy(to.data(),

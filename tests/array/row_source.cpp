@@ -23,10 +23,11 @@ class Counting final : public FrameSource {
   public:
     explicit Counting(Sample sample, int channels = 1)
         : FrameSource("counting",
-                      {.frames = 2, .shape = {3, 2}, .sample = sample, .channels = channels}) {}
+                      {.frames = 2, .shape = {3, 2}, .sample = sample, .channels = channels},
+                      {[this](auto... part) { load(part...); }}) {}
 
   private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         const std::int64_t row = 3 * header().channels;
         std::vector<T> values(to.size() / sizeof(T));
         for (std::size_t i = 0; i < values.size(); ++i)

@@ -3,8 +3,6 @@
 // message.
 #include "sextant/format/read_apart.hpp"
 
-#include "sextant/format/frame_runs.hpp"
-
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -35,11 +33,12 @@ enum Trouble : std::int64_t { none = 0, refuses, crashes, loops, leaves, throws,
 class TroubledSource : public FrameSource {
   public:
     explicit TroubledSource(Pace pace)
-        : FrameSource("some.h5", {7, {13, 7}, Sample::f32, 1, {.5, .25, "µm"}, {"odd", ""}}),
+        : FrameSource("some.h5", {7, {13, 7}, Sample::f32, 1, {.5, .25, "µm"}, {"odd", ""}},
+                      {[this](auto... part) { load(part...); }}),
           pace_(std::move(pace)) {}
 
   private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         volatile bool forever = true;
         if (frame == refuses)
             throw InvalidFile("some.h5", "frame 1 is torn");
@@ -141,10 +140,11 @@ class FatalFrame : public FrameSource {
   public:
     static constexpr std::int64_t frames = 8, fatal = 5;
 
-    FatalFrame() : FrameSource("some.h5", {frames, {13, 7}}) {}
+    FatalFrame()
+        : FrameSource("some.h5", {frames, {13, 7}}, {[this](auto... part) { load(part...); }}) {}
 
   private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (frame == fatal)
             _exit(3);
         const auto values = pattern_frame<float>(frame, {13, 7});
@@ -159,7 +159,7 @@ TEST(IsolatedReading, ReadsFramesAtOnceAndNamesTheOneThatCannotBeRead) {
     const auto text = "some.h5: damaged: reading frame 5 ended early";
     const auto frames_from = [](FrameSource& source, std::int64_t first, std::int64_t count) {
         std::vector<float> values(static_cast<std::size_t>(count * 13 * 7));
-        format::read_frames(source, first, count, std::as_writable_bytes(std::span(values)));
+        source.read_frames(first, count, std::as_writable_bytes(std::span(values)));
         return values;
     };
     const auto source = read_apart("some.h5", opening).source;

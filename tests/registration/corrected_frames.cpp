@@ -37,7 +37,8 @@ template <class Sample>
 class Image : public FrameSource {
   public:
     Image(ImageShape shape, std::vector<Sample> samples, std::int64_t frames = 1)
-        : FrameSource("image", header_of(shape, frames)), samples_(std::move(samples)) {}
+        : FrameSource("image", header_of(shape, frames), {[this](auto... part) { load(part...); }}),
+          samples_(std::move(samples)) {}
 
   private:
     static FrameHeader header_of(ImageShape shape, std::int64_t frames) {
@@ -48,7 +49,7 @@ class Image : public FrameSource {
             std::is_same_v<Sample, double> ? sextant::Sample::f64 : sextant::Sample::f32;
         return header;
     }
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         const std::int64_t first = (frame * header().shape.height + rows.first);
         std::memcpy(to.data(), samples_.data() + first * header().shape.width, to.size());
     }

@@ -19,12 +19,13 @@ using FramesMade = std::vector<kernel::FloatPlane>;
 class MadeSource : public FrameSource {
   public:
     explicit MadeSource(const FramesMade& frames)
-        : FrameSource("made", header_of(frames)), frames_(frames) {}
+        : FrameSource("made", header_of(frames), {[this](auto... part) { load(part...); }}),
+          frames_(frames) {}
 
     const FramesMade& frames() const { return frames_; }
 
   protected:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    virtual void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         const kernel::FloatImage image = frames_[static_cast<std::size_t>(frame)].image();
         const auto bytes = static_cast<std::size_t>(image.shape.width) * sizeof(float);
         for (std::int64_t y = rows.first; y < rows.last; ++y)

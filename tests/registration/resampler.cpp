@@ -94,11 +94,12 @@ std::vector<std::uint32_t> bits_of(std::span<const float> values) {
 class ReadInOrder : public FrameSource {
   public:
     ReadInOrder(ImageShape image, std::span<const float> frame)
-        : FrameSource("memory", {1, image}), frame_({1, image}, std::as_bytes(frame)) {}
+        : FrameSource("memory", {1, image}, {[this](auto... part) { load(part...); }}),
+          frame_({1, image}, std::as_bytes(frame)) {}
     std::int64_t next = 0; ///< the row after those that were read; 0: any
 
   private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         EXPECT_TRUE(next == 0 || rows.first == next) << rows.first << " instead of " << next;
         next = rows.last;
         frame_.read_samples(frame, rows, to);

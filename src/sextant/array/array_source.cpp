@@ -22,7 +22,7 @@ void ArrayHeader::check(const std::string& path) {
         throw InvalidFile(
             path, fmt::format("has {} axes, expected 1 to {}", lengths.size(), most_array_axes));
     constexpr Bytes most = Bytes{1} << 60;
-    Bytes bytes = size_of(sample);
+    Bytes bytes = element_bytes();
     for (const std::int64_t length : lengths) {
         if (length < 1 || length > most / bytes)
             throw InvalidFile(path, fmt::format("has axes of {} samples of {}, expected positive "
@@ -30,12 +30,16 @@ void ArrayHeader::check(const std::string& path) {
                                                 fmt::join(lengths, "×"), name(sample)));
         bytes *= length;
     }
+    complete();
+}
+
+void ArrayHeader::complete() {
     if (chunk.empty())
         chunk.assign(lengths.size(), 1);
     if (fill.empty())
-        fill.assign(static_cast<std::size_t>(size_of(sample)), std::byte{0});
+        fill.assign(static_cast<std::size_t>(element_bytes()), std::byte{0});
     for (std::size_t axis = 0; axis < lengths.size(); ++axis)
-        chunk[axis] = std::clamp<std::int64_t>(chunk[axis], 1, lengths[axis]);
+        chunk[axis] = std::max<std::int64_t>(1, std::min(chunk[axis], lengths[axis]));
 }
 
 Elements ArrayBlock::elements() const {
@@ -55,7 +59,7 @@ void check_block(const ArrayHeader& header, const ArrayBlock& block, std::size_t
                  block.count[axis] <= header.lengths[axis] - block.start[axis];
     if (!inside)
         throw std::logic_error("a block is not within its array");
-    if (static_cast<Bytes>(given) != block.elements() * size_of(header.sample))
+    if (static_cast<Bytes>(given) != block.elements() * header.element_bytes())
         throw std::logic_error("the buffer differs from the block of an array in size");
 }
 
@@ -66,6 +70,11 @@ ArraySource::ArraySource(std::string path, ArrayHeader header)
     header_.check(path_);
 }
 
+ArraySource::ArraySource(std::string path, ArrayHeader header, Checked)
+    : path_(std::move(path)), header_(std::move(header)) {
+    header_.complete();
+}
+
 void ArraySource::read(const ArrayBlock& block, std::span<std::byte> to) {
     check_block(header_, block, to.size());
     load(block, to);
@@ -73,13 +82,18 @@ void ArraySource::read(const ArrayBlock& block, std::span<std::byte> to) {
 
 bool ArraySource::is_fill(const ArrayBlock& block) {
     check_block(header_, block,
-                static_cast<std::size_t>(block.elements() * size_of(header_.sample)));
+                static_cast<std::size_t>(block.elements() * header_.element_bytes()));
     return lacks(block);
 }
 
 ArraySink::ArraySink(std::string path, ArrayHeader header)
     : path_(std::move(path)), header_(std::move(header)) {
     header_.check(path_);
+}
+
+ArraySink::ArraySink(std::string path, ArrayHeader header, Checked)
+    : path_(std::move(path)), header_(std::move(header)) {
+    header_.complete();
 }
 
 void ArraySink::write(const ArrayBlock& block, std::span<const std::byte> from) {
@@ -118,14 +132,17 @@ void copy_line(std::int64_t count, std::size_t size, const std::byte* from, Byte
         return copy(std::integral_constant<std::size_t, 2>());
     case 4:
         return copy(std::integral_constant<std::size_t, 4>());
-    default:
+    case 8:
         return copy(std::integral_constant<std::size_t, 8>());
+    default: // colours
+        for (std::int64_t i = 0; i < count; ++i)
+            std::memcpy(to + i * to_step, from + i * from_step, size);
     }
 }
 
 } // namespace
 
-void copy_block(std::span<const std::int64_t> count, Bytes sample, const std::byte* from,
+void copy_block(std::span<const std::int64_t> count, Bytes size, const std::byte* from,
                 std::span<const Elements> from_steps, std::byte* to,
                 std::span<const Elements> to_steps) {
     // Axes at the end that are contiguous in both arrays are one run.
@@ -137,22 +154,22 @@ void copy_block(std::span<const std::int64_t> count, Bytes sample, const std::by
         --axes;
     }
     if (axes == 0) {
-        std::memcpy(to, from, static_cast<std::size_t>(run * sample));
+        std::memcpy(to, from, static_cast<std::size_t>(run * size));
         return;
     }
-    const Bytes from_step = from_steps[axes - 1] * sample, to_step = to_steps[axes - 1] * sample;
+    const Bytes from_step = from_steps[axes - 1] * size, to_step = to_steps[axes - 1] * size;
     if (axes == 1) {
         if (run == 1)
-            return copy_line(count[0], static_cast<std::size_t>(sample), from, from_step, to,
+            return copy_line(count[0], static_cast<std::size_t>(size), from, from_step, to,
                              to_step);
         for (std::int64_t i = 0; i < count[0]; ++i)
             std::memcpy(to + i * to_step, from + i * from_step,
-                        static_cast<std::size_t>(run * sample));
+                        static_cast<std::size_t>(run * size));
         return;
     }
     for (std::int64_t i = 0; i < count[0]; ++i)
-        copy_block(count.subspan(1), sample, from + i * from_steps[0] * sample,
-                   from_steps.subspan(1), to + i * to_steps[0] * sample, to_steps.subspan(1));
+        copy_block(count.subspan(1), size, from + i * from_steps[0] * size, from_steps.subspan(1),
+                   to + i * to_steps[0] * size, to_steps.subspan(1));
 }
 
 void fill_samples(std::span<const std::byte> sample, std::span<std::byte> to) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/array/frame_source.hpp"
 #include "sextant/array/sample.hpp"
+#include "sextant/core/scratch_file.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
@@ -18,28 +18,38 @@ namespace sextant {
 /// The bounds of an array in a file: at most this many axes, and samples in all.
 inline constexpr std::size_t most_array_axes = 8;
 
+/// The size of a pixel in the specimen or in its diffraction pattern.
+struct PixelSize {
+    double x = 0, y = 0; ///< 0 if unknown
+    std::string unit;    ///< as stated by the source, such as "nm" or "1/nm"; "" if unknown
+    bool known() const { return x > 0 && y > 0; }
+    bool operator==(const PixelSize&) const = default;
+};
+
 /// Properties of an array that are known without reading samples. Axes are in C order: the last one
 /// varies fastest. There is at least one axis, and no axis is empty.
 struct ArrayHeader {
     std::vector<std::int64_t> lengths;
     std::vector<std::string> names = {}; ///< per axis, in lower case: "t", "energy"; empty: unnamed
     Sample sample = Sample::f32;
+    int channels = 1; ///< samples per element, interleaved; 1 unless elements are colours
     /// The lengths of the blocks in which the file holds samples; 1 along all axes if any block can
     /// be read and written alone.
     std::vector<std::int64_t> chunk = {};
-    /// The sample, in native byte order, of chunks that are not stored.
+    /// The element, in native byte order, of chunks that are not stored.
     std::vector<std::byte> fill = {};
     PixelSize pixel = {};
     double slice_distance = 0;  ///< in pixel.unit; 0 if unknown
     Seconds frame_interval = 0; ///< 0 if unknown
     std::vector<std::string> remarks = {};
-    bool colours = false; ///< true if pixels are colours, which only frames can be read of
 
+    Bytes element_bytes() const { return channels * size_of(sample); }
     /// The name of an axis for messages: "energy", or "axis 2".
     std::string axis_name(std::size_t axis) const;
     /// Throws InvalidFile, for the file at `path`, unless there are 1 to most_array_axes axes, none
     /// is empty, and the number of bytes does not overflow. Completes `chunk` and `fill`.
     void check(const std::string& path);
+    void complete(); ///< as check(), of a valid header
 };
 
 /// A part of an array: `count` positions from `start` on along each axis.
@@ -66,9 +76,17 @@ class ArraySource {
     /// True if it is known, without reading samples, that all samples of a block are the fill
     /// value.
     bool is_fill(const ArrayBlock& block);
+    /// If samples are read from a scratch file, such as a decompressed copy: completes it, and
+    /// returns its position, from which other sources of the same array can read while this one
+    /// exists. Throws InvalidFile if the file is damaged.
+    virtual ScratchPlace share() { return {}; }
 
   protected:
+    /// Throws InvalidFile as ArrayHeader::check().
     ArraySource(std::string path, ArrayHeader header);
+    /// The header was checked already; its total size may be unknown.
+    struct Checked {};
+    ArraySource(std::string path, ArrayHeader header, Checked);
 
   private:
     virtual void load(const ArrayBlock& block, std::span<std::byte> to) = 0;
@@ -103,6 +121,8 @@ class ArraySink {
 
   protected:
     ArraySink(std::string path, ArrayHeader header);
+    struct Checked {};
+    ArraySink(std::string path, ArrayHeader header, Checked);
 
   private:
     virtual void store(const ArrayBlock& block, std::span<const std::byte> from) = 0;
@@ -111,9 +131,9 @@ class ArraySink {
     ArrayHeader header_;
 };
 
-/// Copies a block of samples between arrays in memory whose neighbours along each axis are
-/// `from_steps` and `to_steps` samples apart.
-void copy_block(std::span<const std::int64_t> count, Bytes sample, const std::byte* from,
+/// Copies a block of elements of `size` bytes between arrays in memory whose neighbours along each
+/// axis are `from_steps` and `to_steps` elements apart.
+void copy_block(std::span<const std::int64_t> count, Bytes size, const std::byte* from,
                 std::span<const Elements> from_steps, std::byte* to,
                 std::span<const Elements> to_steps);
 

@@ -2,54 +2,16 @@
 #include "sextant/array/frame_source.hpp"
 
 #include "sextant/array/sample_offset.hpp"
-#include "sextant/core/error.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <cctype>
 #include <cstddef>
-#include <cstring>
-#include <limits>
-#include <numeric>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 namespace sextant {
-
-namespace {
-
-/// Bytes converted at a time: few enough to stay in the cache.
-constexpr Bytes converted_bytes = Bytes{1} << 18;
-
-Bytes bytes_of_row(const FrameHeader& header) {
-    return header.shape.width * header.channels * size_of(header.sample);
-}
-
-/// Finds finite doubles that have become infinite floats. If `strict`, throws; otherwise these are
-/// no numbers, as if they were missing.
-void check_range(std::span<const std::byte> from, std::span<float> to, double scale, bool strict,
-                 const std::string& path, std::int64_t frame) {
-    for (std::size_t i = 0; i < to.size(); ++i) {
-        if (!std::isinf(to[i]))
-            continue;
-        double sample = 0;
-        std::memcpy(&sample, from.data() + i * sizeof(double), sizeof(double));
-        if (!std::isfinite(sample))
-            continue;
-        if (strict)
-            throw InvalidFile(
-                path, fmt::format("frame {}: the sample {:g} exceeds the range of 32-bit floats, "
-                                  "in which images are computed, expected at most {:g}",
-                                  frame, sample,
-                                  scale * static_cast<double>(std::numeric_limits<float>::max())));
-        to[i] = std::numeric_limits<float>::quiet_NaN();
-    }
-}
-
-} // namespace
 
 Seconds frame_interval_of(const FrameHeader& series, std::span<const std::int64_t> frames) {
     if (frames.size() < 2)
@@ -61,11 +23,177 @@ Seconds frame_interval_of(const FrameHeader& series, std::span<const std::int64_
     return even ? static_cast<double>(step) * series.frame_interval : 0;
 }
 
-FrameSource::FrameSource(std::string path, FrameHeader header)
-    : path_(std::move(path)), header_(std::move(header)) {}
+std::vector<std::int64_t> FrameAxes::position_of(std::int64_t frame,
+                                                 std::span<const std::int64_t> lengths) const {
+    std::vector<std::int64_t> position = fixed;
+    for (std::size_t i = frames.size(); i-- > 0;) {
+        position[frames[i]] = frame % lengths[frames[i]];
+        frame /= lengths[frames[i]];
+    }
+    return position;
+}
 
-Bytes FrameSource::row_bytes() const {
-    return bytes_of_row(header_);
+namespace {
+
+/// The header of the array that a series is.
+ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> chunk) {
+    ArrayHeader header;
+    const ImageShape shape = frames.shape;
+    header.lengths = {frames.frames, shape.height, shape.width};
+    header.names = {"t", "y", "x"};
+    const ArrayAxes& axes = frames.axes;
+    std::vector<std::int64_t> lengths = axes.lengths;
+    if (lengths.size() == 3)
+        lengths.front() = frames.frames; // fewer if the series is truncated
+    const std::size_t leading = lengths.size() < 2 ? 0 : lengths.size() - 2;
+    std::int64_t stated = 1;
+    for (std::size_t axis = 0; axis < leading; ++axis)
+        stated *= lengths[axis];
+    if (lengths.size() >= 2 && stated == frames.frames && lengths[leading] == shape.height &&
+        lengths[leading + 1] == shape.width) {
+        header.lengths = std::move(lengths);
+        header.names = axes.labels;
+        if (!axes.names.empty())
+            header.names.clear();
+        for (const char letter : axes.names)
+            header.names.emplace_back(
+                1, static_cast<char>(std::tolower(static_cast<unsigned char>(letter))));
+    }
+    header.sample = frames.sample;
+    header.channels = frames.channels;
+    header.pixel = frames.pixel;
+    header.slice_distance = frames.slice_distance;
+    header.frame_interval = frames.frame_interval;
+    header.remarks = frames.remarks;
+    header.chunk = std::move(chunk);
+    if (header.chunk.size() != header.lengths.size()) {
+        header.chunk.assign(header.lengths.size(), 1);
+        if (header.lengths.size() == 3)
+            header.chunk.front() = frames.frames_per_chunk;
+    }
+    return header;
+}
+
+/// The frame of each position on the axes before rows and columns, in the order of a block.
+class FramesInBlock {
+  public:
+    FramesInBlock(const ArrayHeader& header, const ArrayBlock& block)
+        : header_(header), block_(block), axes_(block.count.size() - 2) {
+        for (std::size_t axis = 0; axis < axes_; ++axis)
+            count_ *= block.count[axis];
+    }
+
+    std::int64_t count() const { return count_; }
+    std::int64_t operator[](std::int64_t i) const {
+        std::int64_t frame = 0, step = 1;
+        for (std::size_t axis = axes_; axis-- > 0; step *= header_.lengths[axis]) {
+            frame += (block_.start[axis] + i % block_.count[axis]) * step;
+            i /= block_.count[axis];
+        }
+        return frame;
+    }
+    /// The number of frames, from the i-th on, that follow one another in the series.
+    std::int64_t run(std::int64_t i) const {
+        const std::int64_t first = (*this)[i];
+        std::int64_t run = 1;
+        while (i + run < count_ && (*this)[i + run] == first + run)
+            ++run;
+        return run;
+    }
+
+  private:
+    const ArrayHeader& header_;
+    const ArrayBlock& block_;
+    std::size_t axes_;
+    std::int64_t count_ = 1;
+};
+
+/// An array of which rows of frames are read.
+class ArrayOfFrames final : public ArraySource {
+  public:
+    ArrayOfFrames(std::string path, ArrayHeader header, FrameReading reading)
+        : ArraySource(std::move(path), std::move(header), Checked()),
+          reading_(std::move(reading)) {}
+
+    ScratchPlace share() override { return reading_.share ? reading_.share() : ScratchPlace(); }
+
+  private:
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        const std::size_t columns = block.start.size() - 1, rows = columns - 1;
+        const Rows wanted{block.start[rows], block.start[rows] + block.count[rows]};
+        const bool whole_rows = block.count[columns] == header().lengths[columns];
+        const bool whole = whole_rows && wanted.count() == header().lengths[rows];
+        const auto bytes = static_cast<std::size_t>(wanted.count() * block.count[columns] *
+                                                    header().element_bytes());
+        const FramesInBlock frames(header(), block);
+        for (std::int64_t i = 0; i < frames.count();) {
+            std::int64_t done = 1;
+            const std::int64_t run = whole && reading_.frames ? frames.run(i) : 1;
+            if (run > 1)
+                done = reading_.frames(frames[i], run,
+                                       to.first(static_cast<std::size_t>(run) * bytes));
+            else if (whole_rows)
+                reading_.rows(frames[i], wanted, to.first(bytes));
+            else
+                load_columns(frames[i], wanted, block, to.first(bytes));
+            i += done;
+            to = to.subspan(static_cast<std::size_t>(done) * bytes);
+        }
+    }
+
+    void load_columns(std::int64_t frame, Rows rows, const ArrayBlock& block,
+                      std::span<std::byte> to) {
+        const Bytes size = header().element_bytes();
+        const std::int64_t width = header().lengths.back();
+        rows_.resize(static_cast<std::size_t>(rows.count() * width * size));
+        reading_.rows(frame, rows, rows_);
+        const std::array count{rows.count(), block.count.back()};
+        copy_block(count, size, rows_.data() + block.start.back() * size,
+                   std::array<Elements, 2>{width, 1}, to.data(), steps_of(count));
+    }
+
+    FrameReading reading_;
+    std::vector<std::byte> rows_; ///< whole rows, of which some columns are read
+};
+
+} // namespace
+
+std::unique_ptr<ArraySource> array_of_frames(std::string path, const FrameHeader& header,
+                                             FrameReading reading) {
+    ArrayHeader array = array_header_of(header, std::move(reading.chunk));
+    return std::make_unique<ArrayOfFrames>(std::move(path), std::move(array), std::move(reading));
+}
+
+FrameSource::FrameSource(std::unique_ptr<ArraySource> array, FrameHeader header, FrameAxes axes)
+    : array_(std::move(array)),
+      header_(std::move(header)),
+      axes_(std::move(axes)),
+      block_{axes_.fixed, std::vector<std::int64_t>(axes_.fixed.size(), 1)} {
+    const std::size_t count = array_->header().lengths.size();
+    if (count < 2 || axes_.fixed.size() != count)
+        throw std::logic_error("the axes of frames differ from those of their array");
+    block_.start[count - 1] = 0;
+    block_.count[count - 1] = header_.shape.width;
+}
+
+namespace {
+
+/// All axes but rows and columns.
+FrameAxes all_frames(const ArrayHeader& header) {
+    FrameAxes axes{{}, std::vector<std::int64_t>(header.lengths.size(), 0)};
+    for (std::size_t axis = 0; axis + 2 < header.lengths.size(); ++axis)
+        axes.frames.push_back(axis);
+    return axes;
+}
+
+} // namespace
+
+FrameSource::FrameSource(std::string path, FrameHeader header, FrameReading reading)
+    : array_(array_of_frames(std::move(path), header, std::move(reading))),
+      header_(std::move(header)),
+      axes_(all_frames(array_->header())),
+      block_{axes_.fixed, std::vector<std::int64_t>(axes_.fixed.size(), 1)} {
+    block_.count.back() = header_.shape.width;
 }
 
 void FrameSource::check(std::int64_t frame, Rows rows, std::size_t given, Bytes expected) const {
@@ -77,10 +205,49 @@ void FrameSource::check(std::int64_t frame, Rows rows, std::size_t given, Bytes 
         throw std::logic_error("the size of the buffer differs from that of the rows to read");
 }
 
+/// Reads the same rows of some frames that follow one another.
+void FrameSource::load(std::int64_t frame, std::int64_t frames, Rows rows,
+                       std::span<std::byte> to) {
+    const std::vector<std::int64_t>& lengths = array_->header().lengths;
+    const std::size_t row_axis = lengths.size() - 2;
+    block_.start[row_axis] = rows.first;
+    block_.count[row_axis] = rows.count();
+    while (frames > 0) {
+        // Some positions of one axis, and all positions of the faster axes.
+        std::int64_t together = 1, rest = frame;
+        bool faster_are_whole = true;
+        for (std::size_t i = axes_.frames.size(); i-- > 0;) {
+            const std::size_t axis = axes_.frames[i];
+            const std::int64_t at = rest % lengths[axis];
+            rest /= lengths[axis];
+            block_.start[axis] = at;
+            block_.count[axis] =
+                faster_are_whole ? std::min(lengths[axis] - at, frames / together) : 1;
+            together *= block_.count[axis];
+            faster_are_whole = faster_are_whole && block_.count[axis] == lengths[axis];
+        }
+        const std::size_t bytes =
+            to.size() / static_cast<std::size_t>(frames) * static_cast<std::size_t>(together);
+        array_->read(block_, to.first(bytes));
+        to = to.subspan(bytes);
+        frame += together;
+        frames -= together;
+    }
+}
+
 void FrameSource::read_samples(std::int64_t frame, Rows rows, std::span<std::byte> to) {
     check(frame, rows, to.size(), rows.count() * row_bytes());
     if (rows.count() > 0)
-        load(frame, rows, to);
+        load(frame, 1, rows, to);
+}
+
+void FrameSource::read_frames(std::int64_t first, std::int64_t count, std::span<std::byte> to) {
+    const Rows rows{0, header_.shape.height};
+    if (first < 0 || count < 0 || first > header_.frames - count ||
+        static_cast<Bytes>(to.size()) != count * rows.count() * row_bytes())
+        throw std::logic_error("attempt to read frames that the source does not have");
+    if (count > 0)
+        load(first, count, rows, to);
 }
 
 void FrameSource::to_grey(std::span<const float> pixels, std::span<float> to) const {
@@ -94,12 +261,12 @@ void FrameSource::to_grey(std::span<const float> pixels, std::span<float> to) co
 void FrameSource::read_rows(std::int64_t frame, Rows rows, std::span<float> to) {
     check(frame, rows, to.size(), rows.count() * header_.shape.width);
     const auto width = static_cast<std::size_t>(header_.shape.width);
-    const std::int64_t step = std::max<std::int64_t>(1, converted_bytes / row_bytes());
+    const std::int64_t step = std::max<std::int64_t>(1, converted_bytes / header_.row_bytes());
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
         const auto count = static_cast<std::size_t>(some.count());
         stored_.resize(count * static_cast<std::size_t>(row_bytes()));
-        load(frame, some, stored_);
+        load(frame, 1, some, stored_);
         const auto grey =
             to.subspan(static_cast<std::size_t>(first - rows.first) * width, count * width);
         const bool is_grey = header_.channels == 1;
@@ -108,7 +275,7 @@ void FrameSource::read_rows(std::int64_t frame, Rows rows, std::span<float> to) 
         const std::span<float> floats = is_grey ? grey : wide_;
         to_floats(header_.sample, stored_, floats);
         if (header_.sample == Sample::f64)
-            check_range(stored_, floats, 1, !is_grey, path_, frame);
+            check_range(stored_, floats, 1, !is_grey, path(), frame);
         if (!is_grey)
             to_grey(wide_, grey);
     }
@@ -118,14 +285,65 @@ void FrameSource::read_frame(std::int64_t frame, std::span<float> to) {
     read_rows(frame, {0, header_.shape.height}, to);
 }
 
-FrameSink::FrameSink(std::string path, FrameHeader header)
-    : path_(std::move(path)), header_(std::move(header)) {
+namespace {
+
+/// A sink of an array that is written as frames.
+class SinkOfFrames final : public ArraySink {
+  public:
+    SinkOfFrames(std::string path, ArrayHeader header, std::shared_ptr<const FrameWriting> writing)
+        : ArraySink(std::move(path), std::move(header), Checked()), writing_(std::move(writing)) {}
+
+    bool in_order() const override { return true; }
+    void commit() override {
+        ArrayBlock all{std::vector<std::int64_t>(header().lengths.size(), 0), header().lengths};
+        all.count.back() = 1;
+        if (frame_ * height() + row_ != all.elements())
+            throw std::logic_error("a sink was committed before all its frames were written");
+        writing_->finish();
+    }
+
+  private:
+    std::int64_t height() const { return header().lengths[header().lengths.size() - 2]; }
+
+    void store(const ArrayBlock& block, std::span<const std::byte> from) override {
+        const std::size_t columns = block.start.size() - 1;
+        const FramesInBlock frames(header(), block);
+        if (block.count[columns] != header().lengths[columns] || frames[0] != frame_ ||
+            block.start[columns - 1] != row_)
+            throw std::logic_error("blocks of frames are whole rows that follow one another");
+        const std::int64_t rows = block.count[columns - 1];
+        const std::size_t bytes = from.size() / static_cast<std::size_t>(frames.count());
+        for (std::int64_t i = 0; i < frames.count(); ++i, from = from.subspan(bytes)) {
+            writing_->rows(frame_, {row_, row_ + rows}, from.first(bytes));
+            row_ += rows;
+            if (row_ == height()) {
+                row_ = 0;
+                ++frame_;
+            }
+        }
+    }
+
+    std::shared_ptr<const FrameWriting> writing_;
+    std::int64_t frame_ = 0, row_ = 0; ///< the next row to be written
+};
+
+} // namespace
+
+FrameSink::FrameSink(std::string path, FrameHeader header, FrameWriting writing)
+    : header_(std::move(header)),
+      writing_(std::make_shared<const FrameWriting>(std::move(writing))) {
     if (header_.channels != 1)
         throw std::logic_error("a sink accepts only grey frames");
+    ArrayHeader array{{header_.frames, header_.shape.height, header_.shape.width}};
+    array.sample = header_.sample;
+    array_ = std::make_unique<SinkOfFrames>(std::move(path), std::move(array), writing_);
+    block_ = {{0, 0, 0}, {1, 1, header_.shape.width}};
 }
 
-Bytes FrameSink::row_bytes() const {
-    return bytes_of_row(header_);
+std::unique_ptr<ArraySink> FrameSink::into_array(ArrayHeader header) && {
+    header.chunk.clear();
+    header.fill.clear();
+    return std::make_unique<SinkOfFrames>(path(), std::move(header), std::move(writing_));
 }
 
 /// Returns the number of rows in `given` samples or bytes, at `row` of them per row. Throws
@@ -138,7 +356,10 @@ std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
 }
 
 void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> samples) {
-    append(frame_, {row_, row_ + count}, samples);
+    block_.start[0] = frame_;
+    block_.start[1] = row_;
+    block_.count[1] = count;
+    array_->write(block_, samples);
     row_ += count;
     if (row_ == header_.shape.height) {
         row_ = 0;
@@ -151,10 +372,10 @@ void FrameSink::write(std::span<const float> rows) {
     const std::int64_t count = checked_rows(rows.size(), width);
     if (header_.sample == Sample::f32 && count > 0)
         return append_rows(count, std::as_bytes(rows));
-    const std::int64_t step = std::max<std::int64_t>(1, converted_bytes / row_bytes());
+    const std::int64_t step = std::max<std::int64_t>(1, converted_bytes / header_.row_bytes());
     for (std::int64_t done = 0; done < count; done += step) {
         const std::int64_t some = std::min(step, count - done);
-        stored_.resize(static_cast<std::size_t>(some * row_bytes()));
+        stored_.resize(static_cast<std::size_t>(some * header_.row_bytes()));
         from_floats(header_.sample,
                     rows.subspan(static_cast<std::size_t>(done) * width,
                                  static_cast<std::size_t>(some) * width),
@@ -164,7 +385,8 @@ void FrameSink::write(std::span<const float> rows) {
 }
 
 void FrameSink::write_samples(std::span<const std::byte> rows) {
-    const std::int64_t count = checked_rows(rows.size(), static_cast<std::size_t>(row_bytes()));
+    const std::int64_t count =
+        checked_rows(rows.size(), static_cast<std::size_t>(header_.row_bytes()));
     if (count > 0)
         append_rows(count, rows);
 }
@@ -172,544 +394,7 @@ void FrameSink::write_samples(std::span<const std::byte> rows) {
 void FrameSink::commit() {
     if (frame_ != header_.frames)
         throw std::logic_error("a sink was committed before all its frames were written");
-    finish();
-}
-
-namespace {
-
-/// The exact difference of two integers, rounded to a float.
-template <class T>
-float difference(T value, T offset) {
-    using Bits = std::make_unsigned_t<T>;
-    const auto less = [](T large, T small) { // types of 16 bits are subtracted as int
-        return static_cast<Bits>(static_cast<Bits>(large) - static_cast<Bits>(small));
-    };
-    return value >= offset ? static_cast<float>(less(value, offset))
-                           : -static_cast<float>(less(offset, value));
-}
-
-/// True for types with values that a float cannot hold.
-bool is_wide(Sample sample) {
-    return size_of(sample) >= 4 && sample != Sample::f32;
-}
-
-/// The value as a double. Integers beyond ±2^53 are first rounded down to a multiple of 2048, so
-/// that the conversion is exact.
-template <class T>
-double as_double(T value) {
-    if constexpr (std::is_integral_v<T> && sizeof(T) > 4) {
-        constexpr T exact = T{1} << 53;
-        if (value > exact || (std::is_signed_v<T> && value < T{} - exact))
-            value = static_cast<T>(value & ~T{2047});
-    }
-    return static_cast<double>(value);
-}
-
-template <class T>
-std::vector<T> finite(std::span<const std::byte> bytes) {
-    std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    if constexpr (std::is_floating_point_v<T>)
-        std::erase_if(values, [](T value) { return !std::isfinite(value); });
-    return values;
-}
-
-/// True if a float holds the value, and all integers that are nearer to 0.
-template <class T>
-bool is_held(T value) {
-    const auto rounded = static_cast<float>(value);
-    // Integers are not converted back: that may overflow near the ends of their range.
-    return std::is_integral_v<T> ? std::abs(rounded) <= 0x1p24F : static_cast<T>(rounded) == value;
-}
-
-/// True if sums of samples in floats would err by more than some 10⁻⁶ of their range: floats have
-/// 24 bits, of which sums lose about one. Samples that are not finite do not count.
-template <class T>
-bool is_far(std::span<const std::byte> bytes) {
-    constexpr double largest_ratio = 16;
-    T least = std::numeric_limits<T>::max(), most = std::numeric_limits<T>::lowest();
-    for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
-        T value;
-        std::memcpy(&value, bytes.data() + at, sizeof(T));
-        if constexpr (std::is_floating_point_v<T>) {
-            if (!std::isfinite(value))
-                continue;
-        }
-        least = std::min(least, value);
-        most = std::max(most, value);
-    }
-    const auto low = static_cast<double>(least), high = static_cast<double>(most);
-    return high > low && std::max(std::abs(low), std::abs(high)) > largest_ratio * (high - low);
-}
-
-/// The sample at a share of the order of samples.
-template <class T>
-T at_share(std::vector<T>& values, double share) {
-    const auto place = values.begin() +
-                       static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), place, values.end());
-    return *place;
-}
-
-/// The sample nearest to `middle` that floats do not hold.
-double nearest_not_held(const std::vector<double>& values, double middle) {
-    double nearest = middle;
-    for (const double value : values) {
-        const double better = std::abs(value - middle) - std::abs(nearest - middle);
-        if (!is_held(value) && (is_held(nearest) || better < 0 || (better == 0 && value < nearest)))
-            nearest = value;
-    }
-    return nearest;
-}
-
-/// The offset determined from some samples (see offset_of()). `of_constants`: also if all samples
-/// are equal.
-template <class T>
-double offset_in(std::span<const std::byte> bytes, OffsetFor purpose, bool of_constants) {
-    const bool far = purpose == OffsetFor::computation && is_far<T>(bytes);
-    if constexpr (sizeof(T) <= 2 || std::is_same_v<T, float>) {
-        if (!far)
-            return 0;
-        std::vector<T> values = finite<T>(bytes);
-        return static_cast<double>(at_share(values, .5));
-    } else {
-        std::vector<T> values = finite<T>(bytes);
-        const bool held = std::all_of(values.begin(), values.end(), is_held<T>);
-        if (held && purpose == OffsetFor::conversion)
-            return 0;
-        if (values.empty())
-            return 0;
-        const T middle = at_share(values, .5);
-        double low = static_cast<double>(at_share(values, .05)),
-               high = static_cast<double>(at_share(values, .95));
-        const auto [least, most] = std::minmax_element(values.begin(), values.end());
-        const bool constant = *least == *most;
-        if (low == high) { // the middle 90 % of the samples are equal
-            low = static_cast<double>(*least);
-            high = static_cast<double>(*most);
-        }
-        // At this ratio of magnitude to spread, 16 of a float's 24 bits resolve the spread.
-        constexpr double largest_ratio = 256;
-        const double spread = high - low, magnitude = std::max(std::abs(low), std::abs(high));
-        const bool lost = constant ? of_constants && !held : magnitude > largest_ratio * spread;
-        if constexpr (std::is_integral_v<T>) {
-            return lost || far ? as_double(middle) : 0;
-        } else {
-            if (lost && !held)
-                return nearest_not_held(values, middle);
-            const auto rounded = static_cast<float>(middle);
-            return (lost || far) && std::isnormal(rounded) ? static_cast<double>(rounded) : 0;
-        }
-    }
-}
-
-/// Appends the samples of some rows in the middle of a frame.
-void add_middle_rows(FrameSource& source, std::int64_t frame, std::vector<std::byte>& bytes) {
-    // Few of the types that rarely need an offset: small images are filtered in less than 1 ms.
-    const std::int64_t samples = std::int64_t{1} << (is_wide(source.header().sample) ? 16 : 14);
-    const ImageShape shape = source.header().shape;
-    const std::int64_t count = std::clamp<std::int64_t>(samples / shape.width, 1, shape.height);
-    const std::int64_t first = (shape.height - count) / 2;
-    std::vector<std::byte> rows(
-        static_cast<std::size_t>(count * shape.width * size_of(source.header().sample)));
-    source.read_samples(frame, {first, first + count}, rows);
-    bytes.insert(bytes.end(), rows.begin(), rows.end());
-}
-
-/// The offset determined from samples.
-double offset_of_samples(Sample sample, std::span<const std::byte> bytes, OffsetFor purpose,
-                         bool of_constants = false) {
-    return visit_sample(sample, [&]<class T>(std::type_identity<T>) -> double {
-        if constexpr (std::is_arithmetic_v<T>)
-            return offset_in<T>(bytes, purpose, of_constants);
-        else
-            return 0;
-    });
-}
-
-/// The magnitudes of the differences of finite samples of f64 or f32 from an offset.
-std::vector<double> differences(Sample sample, std::span<const std::byte> bytes, double offset) {
-    std::vector<double> all;
-    const auto add = [&](const auto& values) {
-        for (const auto value : values)
-            all.push_back(std::abs(static_cast<double>(value) - offset));
-    };
-    if (sample == Sample::f32)
-        add(finite<float>(bytes));
-    else
-        add(finite<double>(bytes));
-    return all;
-}
-
-double largest_difference(Sample sample, std::span<const std::byte> bytes, double offset) {
-    double largest = 0;
-    for (const double each : differences(sample, bytes, offset))
-        largest = std::max(largest, each);
-    return largest;
-}
-
-/// Differences of this magnitude need no scale: floats hold their squares, too.
-bool is_usual(Sample sample, double largest) {
-    return sample == Sample::f32 ? largest >= 0x1p-50 : largest >= 0x1p-32 && largest <= 0x1p32;
-}
-
-/// The scale of samples of f32 of which nine tenths have squares that floats may not hold; 1 if
-/// there are none. Damaged samples and marks of missing ones do not count.
-double scale_of_large(std::span<const std::byte> middle, double offset) {
-    std::vector<double> values = differences(Sample::f32, middle, offset);
-    std::erase(values, 0);
-    if (values.empty() || at_share(values, .1) < 0x1p60)
-        return 1;
-    return std::ldexp(1, std::ilogb(*std::max_element(values.begin(), values.end())));
-}
-
-FrameHeader header_as_floats(FrameHeader header) {
-    header.sample = Sample::f32;
-    return header;
-}
-
-Centred centred_by(std::unique_ptr<FrameSource> source, double offset) {
-    if (offset == 0)
-        return {std::move(source), 0};
-    return {std::make_unique<ScaledFrames>(std::move(source), offset, 1, false), offset};
-}
-
-/// True if offsets are determined for such a series. Sums of samples of 8 bits err by less than
-/// 10⁻⁴, and those of 16-bit floats by less than the distance between such floats.
-bool may_have_offset(const FrameHeader& header, OffsetFor purpose) {
-    const bool is_examined = purpose == OffsetFor::conversion
-                                 ? is_wide(header.sample)
-                                 : size_of(header.sample) > 1 && header.sample != Sample::f16;
-    return is_examined && header.channels == 1 && header.shape.elements() > 0;
-}
-
-/// Some frames of a series, evenly spaced.
-std::vector<std::int64_t> frames_examined(const FrameHeader& series) {
-    constexpr std::int64_t count = 5;
-    const std::int64_t last = series.frames - 1;
-    std::vector<std::int64_t> frames;
-    for (std::int64_t i = 0; i < count && last >= 0; ++i)
-        frames.push_back(last * i / (count - 1));
-    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
-    return frames;
-}
-
-/// The samples in the middle of some frames, together.
-std::vector<std::byte> middle_samples(FrameSource& source, std::span<const std::int64_t> frames) {
-    std::vector<std::byte> samples;
-    for (const std::int64_t frame : frames) {
-        try {
-            add_middle_rows(source, frame, samples);
-        } catch (const InvalidFile&) {
-            // The error is reported when the whole frame is read.
-        }
-    }
-    return samples;
-}
-
-/// Throws if the samples in the middle of some frames are doubles of which all would be 0 as
-/// floats, or most infinite.
-void require_range(FrameSource& source, std::span<const std::int64_t> frames, double offset) {
-    if (source.header().sample != Sample::f64 || source.header().channels != 1)
-        return;
-    constexpr auto least = static_cast<double>(std::numeric_limits<float>::min());
-    constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
-    std::vector<double> values = finite<double>(middle_samples(source, frames));
-    if (values.empty())
-        return;
-    for (double& value : values)
-        value = std::abs(value - offset);
-    const auto middle = values.begin() + std::ssize(values) / 2;
-    std::nth_element(values.begin(), middle, values.end());
-    const double typical = *middle, largest = *std::max_element(middle, values.end());
-    if (typical > most)
-        throw InvalidFile(source.path(),
-                          fmt::format("samples of the magnitude of {:g} exceed the range of 32-bit "
-                                      "floats, in which images are computed, expected at most {:g}",
-                                      typical, most));
-    if (largest > 0 && largest < least)
-        throw InvalidFile(source.path(),
-                          fmt::format("samples differ from {:g} by at most {:g}, which 32-bit "
-                                      "floats cannot hold, expected at least {:g}",
-                                      offset, largest, least));
-}
-
-/// The scale of some frames less an offset. All of their samples are read if necessary.
-double scale_of(FrameSource& source, std::span<const std::int64_t> all,
-                std::span<const std::byte> middle, double offset) {
-    const Sample sample = source.header().sample;
-    double largest = largest_difference(sample, middle, offset);
-    if (is_usual(sample, largest))
-        return sample == Sample::f32 ? scale_of_large(middle, offset) : 1;
-    const ImageShape shape = source.header().shape;
-    const std::int64_t step =
-        std::clamp<std::int64_t>(converted_bytes / bytes_of_row(source.header()), 1, shape.height);
-    std::vector<std::byte> samples;
-    for (const std::int64_t frame : all) {
-        for (std::int64_t first = 0; first < shape.height; first += step) {
-            const Rows rows{first, std::min(first + step, shape.height)};
-            samples.resize(static_cast<std::size_t>(rows.count() * bytes_of_row(source.header())));
-            source.read_samples(frame, rows, samples);
-            largest = std::max(largest, largest_difference(sample, samples, offset));
-        }
-    }
-    // The least scale keeps its inverse finite.
-    return largest == 0 || is_usual(sample, largest)
-               ? 1
-               : std::ldexp(1, std::max(std::ilogb(largest), -1020));
-}
-
-std::unique_ptr<FrameSource> scaled_by(std::unique_ptr<FrameSource> source,
-                                       std::span<const std::int64_t> examined,
-                                       std::span<const std::int64_t> all, bool of_volume) {
-    if (!may_have_offset(source->header(), OffsetFor::computation))
-        return source;
-    const Sample sample = source->header().sample;
-    const std::vector<std::byte> middle = middle_samples(*source, examined);
-    const double offset =
-        middle.empty() ? 0 : offset_of_samples(sample, middle, OffsetFor::computation, true);
-    // Of images, there are no products of samples.
-    const bool has_scale = sample == Sample::f64 || (sample == Sample::f32 && of_volume);
-    const double scale = has_scale ? scale_of(*source, all, middle, offset) : 1;
-    if (sample != Sample::f64 && offset == 0 && scale == 1)
-        return source;
-    return std::make_unique<ScaledFrames>(std::move(source), offset, scale, true);
-}
-
-} // namespace
-
-void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
-                    std::span<float> to) {
-    if (from.size() != to.size() * static_cast<std::size_t>(size_of(sample)))
-        throw std::logic_error("the buffer of floats does not match the number of samples");
-    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_arithmetic_v<T>) {
-            const auto taken_off = static_cast<T>(offset);
-            for (std::size_t i = 0; i < to.size(); ++i) {
-                T value{};
-                std::memcpy(&value, from.data() + i * sizeof(T), sizeof(T));
-                if constexpr (std::is_integral_v<T>)
-                    to[i] = difference(value, taken_off);
-                else
-                    to[i] = static_cast<float>(value - taken_off);
-            }
-        } else {
-            throw std::logic_error("an offset cannot be subtracted from half-precision samples");
-        }
-    });
-}
-
-double offset_of(FrameSource& source, std::span<const std::int64_t> frames) {
-    return offset_of(source, frames, OffsetFor::conversion);
-}
-
-double offset_of(FrameSource& source, std::span<const std::int64_t> frames, OffsetFor purpose) {
-    const FrameHeader& header = source.header();
-    if (!may_have_offset(header, purpose))
-        return 0;
-    std::vector<double> offsets;
-    for (const std::int64_t frame : frames) {
-        try {
-            std::vector<std::byte> samples;
-            add_middle_rows(source, frame, samples);
-            offsets.push_back(offset_of_samples(header.sample, samples, purpose));
-        } catch (const InvalidFile&) {
-            // The error is reported when the whole frame is read.
-        }
-    }
-    if (offsets.empty())
-        return 0;
-    const auto middle = offsets.begin() + std::ssize(offsets) / 2;
-    std::nth_element(offsets.begin(), middle, offsets.end(),
-                     [](double a, double b) { return std::abs(a) < std::abs(b); });
-    return *middle;
-}
-
-bool floats_hold_offset(Sample stored, double offset) {
-    return !is_wide(stored) ||
-           (stored == Sample::f64 ? is_held(offset) : std::abs(offset) <= 0x1p24);
-}
-
-float offset_added(Sample sink, Sample stored, double offset) {
-    return sink != Sample::f64 && floats_hold_offset(stored, offset) ? static_cast<float>(offset)
-                                                                     : 0;
-}
-
-std::span<const float> sum_of(std::span<const float> values, float offset,
-                              std::vector<float>& buffer) {
-    if (offset == 0)
-        return values;
-    buffer.resize(values.size());
-    std::transform(values.begin(), values.end(), buffer.begin(),
-                   [offset](float value) { return value + offset; });
-    return buffer;
-}
-
-Centred less_offset(std::unique_ptr<FrameSource> source) {
-    return less_offset(std::move(source), OffsetFor::conversion);
-}
-
-Centred less_offset(std::unique_ptr<FrameSource> source, OffsetFor purpose) {
-    const std::vector<std::int64_t> frames = frames_examined(source->header());
-    const double offset = offset_of(*source, frames, purpose);
-    require_range(*source, frames, offset);
-    return centred_by(std::move(source), offset);
-}
-
-Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame) {
-    return less_offset(std::move(source), frame, OffsetFor::conversion);
-}
-
-Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame, OffsetFor purpose) {
-    const double offset = offset_of(*source, {&frame, 1}, purpose);
-    require_range(*source, {&frame, 1}, offset);
-    return centred_by(std::move(source), offset);
-}
-
-Centred less_offset_of_volume(std::unique_ptr<FrameSource> source) {
-    return less_offset_of_volume(std::move(source), OffsetFor::conversion);
-}
-
-Centred less_offset_of_volume(std::unique_ptr<FrameSource> source, OffsetFor purpose) {
-    if (!may_have_offset(source->header(), purpose))
-        return {std::move(source), 0};
-    const std::vector<std::int64_t> frames = frames_examined(source->header());
-    const std::vector<std::byte> samples = middle_samples(*source, frames);
-    const double offset =
-        samples.empty() ? 0 : offset_of_samples(source->header().sample, samples, purpose);
-    require_range(*source, frames, offset);
-    return centred_by(std::move(source), offset);
-}
-
-ScaledFrames::ScaledFrames(std::unique_ptr<FrameSource> source, double offset, double scale,
-                           bool strict)
-    : FrameSource(source->path(), header_as_floats(source->header())),
-      source_(std::move(source)),
-      offset_(offset),
-      scale_(scale),
-      strict_(strict) {}
-
-void ScaledFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    const Sample sample = source_->header().sample;
-    const auto width = static_cast<std::size_t>(header().shape.width);
-    stored_.resize(to.size() / sizeof(float) * static_cast<std::size_t>(size_of(sample)));
-    source_->read_samples(frame, rows, stored_);
-    std::vector<float> floats(width);
-    const std::size_t row_bytes = width * static_cast<std::size_t>(size_of(sample));
-    for (std::int64_t row = rows.first; row < rows.last; ++row) {
-        const auto done = static_cast<std::size_t>(row - rows.first);
-        const std::span<std::byte> from = std::span(stored_).subspan(done * row_bytes, row_bytes);
-        if (sample != Sample::f64) {
-            to_floats_less(sample, offset_, from, floats);
-            Elements vanished = 0;
-            for (float& value : floats) {
-                const auto divided = static_cast<float>(static_cast<double>(value) / scale_);
-                vanished += divided == 0 && value != 0;
-                value = divided;
-            }
-            if (vanished > 0)
-                vanished_[frame * header().shape.height + row] = vanished;
-        } else {
-            Elements vanished = 0;
-            for (std::size_t i = 0; i < width; ++i) {
-                double value = 0;
-                std::memcpy(&value, from.data() + i * sizeof(value), sizeof(value));
-                const double difference = value - offset_;
-                floats[i] = static_cast<float>(difference / scale_);
-                vanished += floats[i] == 0 && difference != 0;
-            }
-            check_range(from, floats, scale_, strict_, path(), frame);
-            if (vanished > 0)
-                vanished_[frame * header().shape.height + row] = vanished;
-        }
-        std::memcpy(to.data() + done * width * sizeof(float), floats.data(), width * sizeof(float));
-    }
-}
-
-std::unique_ptr<FrameSource> scaled(std::unique_ptr<FrameSource> source, std::int64_t frame) {
-    return scaled_by(std::move(source), {&frame, 1}, {&frame, 1}, false);
-}
-
-std::unique_ptr<FrameSource> scaled_volume(std::unique_ptr<FrameSource> source) {
-    std::vector<std::int64_t> all(static_cast<std::size_t>(source->header().frames));
-    std::iota(all.begin(), all.end(), 0);
-    const std::vector<std::int64_t> examined = frames_examined(source->header());
-    return scaled_by(std::move(source), examined, all, true);
-}
-
-std::unique_ptr<FrameSource> strict(Centred series) {
-    if (auto* const scaled = dynamic_cast<ScaledFrames*>(series.frames.get()))
-        scaled->be_strict();
-    else if (series.frames->header().sample == Sample::f64 && series.frames->header().channels == 1)
-        return std::make_unique<ScaledFrames>(std::move(series.frames), 0, 1, true);
-    return std::move(series.frames);
-}
-
-Elements to_nearest_floats(std::span<const double> from, std::span<float> to) {
-    Elements lost = 0;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        to[i] = static_cast<float>(from[i]);
-        lost += (std::isinf(to[i]) && std::isfinite(from[i])) || (to[i] == 0 && from[i] != 0);
-    }
-    return lost;
-}
-
-std::string remark_on_lost_results(Elements lost, const std::string& path) {
-    return lost == 0
-               ? ""
-               : fmt::format("{}: {} results are infinite or 0, because f32 cannot hold them; "
-                             "results of f64 samples are f64",
-                             path, lost);
-}
-
-void to_doubles(std::span<const float> from, double offset, double scale, std::span<double> to,
-                const std::string& path) {
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        const double product = scale * static_cast<double>(from[i]);
-        to[i] = product + offset;
-        if (std::isfinite(from[i]) && (!std::isfinite(to[i]) || (product == 0 && from[i] != 0)))
-            throw InvalidFile(path, fmt::format("a result of {:g} x {:g} exceeds the range of f64",
-                                                from[i], scale));
-    }
-}
-
-void to_floats(std::span<const double> from, std::span<float> to, const std::string& path) {
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        to[i] = static_cast<float>(from[i]);
-        const bool lost =
-            (std::isinf(to[i]) && std::isfinite(from[i])) || (to[i] == 0 && from[i] != 0);
-        if (lost)
-            throw InvalidFile(
-                path,
-                fmt::format("a result is {:g}, which f32 cannot hold, expected f64", from[i]));
-    }
-}
-
-void write_with_offset(FrameSink& sink, std::span<const float> values, double offset) {
-    write_scaled(sink, values, offset, 1);
-}
-
-void write_scaled(FrameSink& sink, std::span<const float> values, double offset, double scale) {
-    const bool wide = sink.header().sample == Sample::f64;
-    if (!wide && scale == 1)
-        return sink.write(values);
-    constexpr std::size_t at_once = std::size_t{1} << 15;
-    const auto width = static_cast<std::size_t>(sink.header().shape.width);
-    const std::size_t step = std::max(at_once / width, std::size_t{1}) * width;
-    std::vector<double> doubles;
-    std::vector<float> floats;
-    for (std::size_t first = 0; first < values.size(); first += step) {
-        const auto some = values.subspan(first, std::min(step, values.size() - first));
-        doubles.resize(some.size());
-        to_doubles(some, wide ? offset : 0, scale, doubles, sink.path());
-        if (wide) {
-            sink.write_samples(std::as_bytes(std::span(doubles)));
-            continue;
-        }
-        floats.resize(some.size());
-        to_floats(doubles, floats, sink.path());
-        sink.write(floats);
-    }
+    array_->commit();
 }
 
 } // namespace sextant

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/array_source.hpp"
 #include "sextant/array/sample.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/reserved.hpp"
@@ -8,23 +9,18 @@
 #include "sextant/core/units.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sextant {
-
-/// The size of a pixel in the specimen or in its diffraction pattern.
-struct PixelSize {
-    double x = 0, y = 0; ///< 0 if unknown
-    std::string unit;    ///< as stated by the source, such as "nm" or "1/nm"; "" if unknown
-    bool known() const { return x > 0 && y > 0; }
-    bool operator==(const PixelSize&) const = default;
-};
 
 /// The shape of a hyperstack, whose frames have channels × slices planes each, and the plane that a
 /// source reads. If the slices of one time are read as frames, `times` is the number of times, and
@@ -78,6 +74,8 @@ struct FrameHeader {
     /// being written. 0 if the format states none.
     std::int64_t stated_frames = 0;
     Reserved<> reserved = {};
+
+    Bytes row_bytes() const { return shape.width * channels * size_of(sample); }
 };
 
 /// The time between consecutive frames of this selection; 0 unless they are evenly spaced.
@@ -95,8 +93,38 @@ inline constexpr float luminance(float r, float g, float b) {
     return 0.2126F * r + 0.7152F * g + 0.0722F * b;
 }
 
-/// A series of frames of one shape, read on demand: a frame, or some of its rows, at a time. Only
-/// the state of a decoder is kept between reads.
+/// The axes of an array that are read as frames, from the slowest to the fastest, and the position
+/// on each of the other axes (channel, slice, time).
+struct FrameAxes {
+    std::vector<std::size_t> frames;
+    std::vector<std::int64_t> fixed; ///< one position per axis of the array; 0 for frames
+
+    /// The position of a frame along each axis of an array with these lengths.
+    std::vector<std::int64_t> position_of(std::int64_t frame,
+                                          std::span<const std::int64_t> lengths) const;
+};
+
+/// Functions that read a series that is stored as frames. They throw InvalidFile, naming the frame.
+struct FrameReading {
+    /// Reads some rows of a frame, at least one, as stored.
+    std::function<void(std::int64_t frame, Rows rows, std::span<std::byte> to)> rows;
+    /// Reads whole frames from `first` on: as many as it can read at once, but at least 1 and at
+    /// most `count`, for which `to` has room. Returns their number. Empty if frames are read one
+    /// after another.
+    std::function<std::int64_t(std::int64_t first, std::int64_t count, std::span<std::byte> to)>
+        frames = {};
+    std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); empty: nothing to share
+    /// As in ArrayHeader. Empty: one frame, or header.frames_per_chunk of a series.
+    std::vector<std::int64_t> chunk = {};
+};
+
+/// A series as an array whose last two axes are rows and columns. It has the axes of the header if
+/// they are those of its frames; otherwise t, y and x.
+std::unique_ptr<ArraySource> array_of_frames(std::string path, const FrameHeader& header,
+                                             FrameReading reading);
+
+/// A series of frames of one shape, read on demand: a frame, or some of its rows, at a time. It is
+/// a view of an array; only the state of a decoder is kept between reads.
 ///
 /// Frames are numbered from 0. Row 0 is the first stored row: the top one, except in formats that
 /// by convention start with the bottom row (MRC, SER), whose rows are not flipped.
@@ -104,11 +132,15 @@ inline constexpr float luminance(float r, float g, float b) {
 /// Not thread-safe: each thread opens its own source.
 class FrameSource {
   public:
-    virtual ~FrameSource() = default;
+    /// The frames of an array whose last two axes are rows and columns.
+    FrameSource(std::unique_ptr<ArraySource> array, FrameHeader header, FrameAxes axes);
+    /// A series that is stored as frames.
+    FrameSource(std::string path, FrameHeader header, FrameReading reading);
+    virtual ~FrameSource() = default; // classes of series with further properties
     FrameSource(const FrameSource&) = delete;
     FrameSource& operator=(const FrameSource&) = delete;
 
-    const std::string& path() const { return path_; }
+    const std::string& path() const { return array_->path(); }
     const FrameHeader& header() const { return header_; }
 
     /// Reads samples as stored, in native byte order, with interleaved channels.
@@ -120,6 +152,9 @@ class FrameSource {
     /// Cost      compressed frames are decoded from the start of the strip or file that holds the
     ///           first row, unless reading continues after the row read last.
     void read_samples(std::int64_t frame, Rows rows, std::span<std::byte> to);
+    /// Reads `count` whole frames from `first` on as stored, one after another, which is faster
+    /// than reading each of them for some formats (HDF5).
+    void read_frames(std::int64_t first, std::int64_t count, std::span<std::byte> to);
 
     /// Reads rows as grey values, rounded to the nearest floats. Colours are converted to
     /// luminance; alpha is ignored. Finite f64 samples that exceed the range of floats become NaN;
@@ -127,34 +162,82 @@ class FrameSource {
     void read_rows(std::int64_t frame, Rows rows, std::span<float> to);
     void read_frame(std::int64_t frame, std::span<float> to);
 
-    /// If frames are read from a scratch file, such as a decompressed copy: completes it, and
-    /// returns its position, from which other sources of the same series can read while this one
-    /// exists. Throws InvalidFile if the file is damaged.
-    virtual ScratchPlace share() { return {}; }
+    ScratchPlace share() { return array_->share(); }
+
+    /// The array of which the series is a view.
+    ///
+    /// Requires  a series that is not of a derived class.
+    std::unique_ptr<ArraySource> into_array() && { return std::move(array_); }
 
   protected:
-    FrameSource(std::string path, FrameHeader header);
-    Bytes row_bytes() const;
+    Bytes row_bytes() const { return header_.row_bytes(); }
 
   private:
-    virtual void load(std::int64_t frame, Rows rows, std::span<std::byte> to) = 0;
+    void load(std::int64_t frame, std::int64_t frames, Rows rows, std::span<std::byte> to);
     void check(std::int64_t frame, Rows rows, std::size_t given, Bytes expected) const;
     void to_grey(std::span<const float> pixels, std::span<float> to) const;
 
-    std::string path_;
+    std::unique_ptr<ArraySource> array_;
     FrameHeader header_;
+    FrameAxes axes_;
+    ArrayBlock block_;              ///< the one read last
     std::vector<std::byte> stored_; ///< rows as stored, before conversion to floats
     std::vector<float> wide_;       ///< colours, before conversion to grey
 };
 
-/// Writes a series of grey frames, in order. The file appears whole or not at all.
+/// The path and header of a series, for classes with the functions of FrameReading and FrameWriting
+/// that formats define.
+class FrameFile {
+  public:
+    FrameFile(std::string path, FrameHeader header)
+        : path_(std::move(path)), header_(std::move(header)) {}
+    FrameFile(const FrameFile&) = delete;
+    FrameFile& operator=(const FrameFile&) = delete;
+
+    const std::string& path() const { return path_; }
+    const FrameHeader& header() const { return header_; }
+    Bytes row_bytes() const { return header_.row_bytes(); }
+
+  private:
+    std::string path_;
+    FrameHeader header_;
+};
+
+/// The series that an object of a class derived from FrameFile reads by load(frame, rows, to)
+/// and, if it has them, load_frames(first, count, to) and share().
+template <class Reader>
+std::unique_ptr<FrameSource> frames_of(std::unique_ptr<Reader> reader,
+                                       std::vector<std::int64_t> chunk = {}) {
+    const std::shared_ptr<Reader> shared = std::move(reader);
+    FrameReading reading{[shared](std::int64_t frame, Rows rows, std::span<std::byte> to) {
+        shared->load(frame, rows, to);
+    }};
+    reading.chunk = std::move(chunk);
+    if constexpr (requires { &Reader::load_frames; })
+        reading.frames = [shared](std::int64_t first, std::int64_t count, std::span<std::byte> to) {
+            return shared->load_frames(first, count, to);
+        };
+    if constexpr (requires { &Reader::share; })
+        reading.share = [shared] { return shared->share(); };
+    return std::make_unique<FrameSource>(shared->path(), shared->header(), std::move(reading));
+}
+
+/// Functions that write a series that is stored as frames. They throw InvalidFile.
+struct FrameWriting {
+    /// Appends the next rows, all of one frame.
+    std::function<void(std::int64_t frame, Rows rows, std::span<const std::byte> samples)> rows;
+    std::function<void()> finish; ///< makes the file appear
+};
+
+/// Writes a series of grey frames, in order. The file appears whole or not at all. It is a view of
+/// a sink of an array.
 class FrameSink {
   public:
-    virtual ~FrameSink() = default;
+    FrameSink(std::string path, FrameHeader header, FrameWriting writing);
     FrameSink(const FrameSink&) = delete;
     FrameSink& operator=(const FrameSink&) = delete;
 
-    const std::string& path() const { return path_; }
+    const std::string& path() const { return array_->path(); }
     const FrameHeader& header() const { return header_; }
 
     /// Writes the next rows: those of frame 0 from row 0 on, then of frame 1, and so on. A call may
@@ -169,21 +252,34 @@ class FrameSink {
     /// Without this call, nothing appears at the path. Throws InvalidFile.
     void commit();
 
-  protected:
-    FrameSink(std::string path, FrameHeader header);
-    Bytes row_bytes() const;
+    /// The sink of the array of which this is a view, before anything is written. The array has
+    /// this header, whose last two axes are rows and columns, and is written in order.
+    std::unique_ptr<ArraySink> into_array(ArrayHeader header) &&;
 
   private:
-    virtual void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) = 0;
     std::int64_t checked_rows(std::size_t given, std::size_t row) const;
     void append_rows(std::int64_t count, std::span<const std::byte> samples);
-    virtual void finish() = 0;
 
-    std::string path_;
     FrameHeader header_;
+    std::shared_ptr<const FrameWriting> writing_;
+    std::unique_ptr<ArraySink> array_;
+    ArrayBlock block_;
     std::int64_t frame_ = 0, row_ = 0; ///< the next row to be written
     std::vector<std::byte> stored_;
 };
+
+/// The sink that an object of a class derived from FrameFile writes by append(frame, rows,
+/// samples) and finish().
+template <class Writer>
+std::unique_ptr<FrameSink> sink_of(std::unique_ptr<Writer> writer) {
+    const std::shared_ptr<Writer> shared = std::move(writer);
+    FrameWriting writing{
+        [shared](std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
+            shared->append(frame, rows, samples);
+        },
+        [shared] { shared->finish(); }};
+    return std::make_unique<FrameSink>(shared->path(), shared->header(), std::move(writing));
+}
 
 // Offsets. A float has 24 significant bits, so samples of 32 or 64 bits far from 0 may differ by
 // less than a float can resolve: 10⁹ and 10⁹ + 1 are the same float. The functions below subtract
@@ -241,7 +337,7 @@ class ScaledFrames final : public FrameSource {
     const std::map<std::int64_t, Elements>& vanished() const { return vanished_; }
 
   private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override;
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
     std::unique_ptr<FrameSource> source_;
     double offset_, scale_;

@@ -24,6 +24,14 @@ enum class OffsetFor : std::uint8_t {
     computation
 };
 
+/// Bytes converted at a time: few enough to stay in the cache.
+inline constexpr Bytes converted_bytes = Bytes{1} << 18;
+
+/// Finds finite doubles that have become infinite floats. If `strict`, throws; otherwise these are
+/// no numbers, as if they were missing.
+void check_range(std::span<const std::byte> from, std::span<float> to, double scale, bool strict,
+                 const std::string& path, std::int64_t frame);
+
 /// As offset_of(source, frames), which is for conversion. Cost: for computation, about 16 Ki
 /// samples per frame are read if floats hold all samples of the type.
 double offset_of(FrameSource& source, std::span<const std::int64_t> frames, OffsetFor purpose);

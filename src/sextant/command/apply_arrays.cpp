@@ -138,8 +138,8 @@ bool AlignedArray::is_plain_series() const {
             header.lengths[axis] > 1)
             return false;
     }
-    if (header.colours || choice_.by != AlignBy::bilinear || choice_.sum)
-        return header.colours;
+    if (header.channels > 1 || choice_.by != AlignBy::bilinear || choice_.sum)
+        return header.channels > 1;
     return is_float ? to <= 4 && (held || lost_offset() != 0) : to < 4 && holds_range;
 }
 
@@ -184,7 +184,7 @@ double AlignedArray::slice_distance() const {
 }
 
 std::string AlignedArray::run() {
-    if (array_->header().colours)
+    if (array_->header().channels > 1)
         throw InvalidFile(array_->path(), "has colours, which are only interpolated bilinearly");
     if (several_axes_unnamed_)
         throw InvalidFile(

@@ -155,7 +155,8 @@ Planes planes_of(const std::string& path, const ArrayHeader& header, SinkOptions
 std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader header,
                                          const SinkOptions& options) {
     const Planes planes = planes_of(path, header, options);
-    return array_of_planes(create_frames(path, planes.header, planes.options), std::move(header));
+    return std::move(*create_frames(path, planes.header, planes.options))
+        .into_array(std::move(header));
 }
 
 } // namespace
@@ -190,6 +191,18 @@ bool are_plane_axes(std::string_view text) {
     });
 }
 
+std::unique_ptr<ArraySource> whole_array(std::unique_ptr<FrameSource> planes) {
+    const FrameHeader& header = planes->header();
+    const std::vector<std::int64_t>& lengths = header.axes.lengths;
+    std::int64_t stated = 1;
+    for (std::size_t axis = 0; axis + 2 < lengths.size(); ++axis)
+        stated *= lengths[axis];
+    if (lengths.size() > 3 && stated != header.frames)
+        throw InvalidFile(planes->path(), fmt::format("is truncated: {} of {} planes are complete",
+                                                      header.frames, stated));
+    return std::move(*planes).into_array();
+}
+
 std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOptions& options,
                                         Bytes cache) {
     const SeriesName parts = split_series_name(name);
@@ -202,7 +215,7 @@ std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOpt
         SourceOptions every = options;
         every.every_plane = true;
         every.axes.clear();
-        array = planes_as_array(open_frames(name, every));
+        array = whole_array(open_frames(name, every));
     }
     return with_names(std::move(array), options.axes);
 }

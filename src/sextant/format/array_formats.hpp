@@ -50,12 +50,8 @@ std::unique_ptr<ArraySource> stored_array(SourceFile file, ArrayHeader header, B
 std::unique_ptr<ArraySink> stored_array_sink(const std::string& path, ArrayHeader header,
                                              std::span<const std::byte> start);
 
-/// The planes of a series that is opened with SourceOptions::every_plane, as an array. `chunk` has
-/// the lengths of its chunks, if there are any.
-std::unique_ptr<ArraySource> planes_as_array(std::unique_ptr<FrameSource> planes,
-                                             std::vector<std::int64_t> chunk = {});
-/// Writes an array of planes, whose last two axes are rows and columns, through a sink of frames,
-/// in order.
-std::unique_ptr<ArraySink> array_of_planes(std::unique_ptr<FrameSink> planes, ArrayHeader header);
+/// The array of a series that is opened with SourceOptions::every_plane. Throws InvalidFile if it
+/// is truncated and has several axes of frames.
+std::unique_ptr<ArraySource> whole_array(std::unique_ptr<FrameSource> planes);
 
 } // namespace sextant::format

@@ -160,16 +160,6 @@ std::string why_no_frames(const ArrayAxes& as_read) {
                        fmt::join(as_read.lengths, "×"), printable(row), printable(column));
 }
 
-std::vector<std::int64_t> FrameAxes::position_of(std::int64_t frame,
-                                                 std::span<const std::int64_t> lengths) const {
-    std::vector<std::int64_t> position = fixed;
-    for (std::size_t i = frames.size(); i-- > 0;) {
-        position[frames[i]] = frame % lengths[frames[i]];
-        frame /= lengths[frames[i]];
-    }
-    return position;
-}
-
 ArrayInFile ArrayInFile::with_last_axes(std::vector<std::int64_t> lengths) {
     const std::size_t axes = lengths.size();
     return {std::move(lengths), axes - 2, axes - 1};

@@ -13,17 +13,6 @@
 
 namespace sextant::format {
 
-/// The axes of an array that are read as frames, from the slowest to the fastest, and the position
-/// on each of the other axes (channel, slice, time).
-struct FrameAxes {
-    std::vector<std::size_t> frames;
-    std::vector<std::int64_t> fixed; ///< one position per axis of the array; 0 for frames
-
-    /// The position of a frame along each axis of an array with these lengths.
-    std::vector<std::int64_t> position_of(std::int64_t frame,
-                                          std::span<const std::int64_t> lengths) const;
-};
-
 /// The name of an axis in lower case, or its letter, if it has one: "t" for "Time" or "frames".
 std::string usual_axis_name(std::string name);
 

@@ -482,17 +482,16 @@ void compare_pixels(const FrameFiles& files, const SourceOptions& options, Frame
     }
 }
 
-class Sequence : public FrameSource {
+class Sequence : public FrameFile {
   public:
     Sequence(const std::string& name, FrameHeader header, FrameFiles files,
              const SourceOptions& options, std::unique_ptr<FrameSource> first)
-        : FrameSource(name, std::move(header)),
+        : FrameFile(name, std::move(header)),
           files_(std::move(files)),
           options_(options),
           open_(std::move(first)) {}
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (frame != number_) {
             const std::string& file = files_.paths[static_cast<std::size_t>(frame)];
             auto source = open_single(file, options_);
@@ -503,6 +502,7 @@ class Sequence : public FrameSource {
         open_->read_samples(0, rows, to);
     }
 
+  private:
     FrameFiles files_;
     SourceOptions options_;
     std::unique_ptr<FrameSource> open_; ///< the file read last
@@ -527,8 +527,8 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
         header.axes = {{header.frames, header.shape.height, header.shape.width}, "TYX"};
     header.remarks.insert(header.remarks.end(), files.remarks.begin(), files.remarks.end());
     compare_pixels(files, options, header);
-    return std::make_unique<Sequence>(name, std::move(header), std::move(files), options,
-                                      std::move(first));
+    return frames_of(std::make_unique<Sequence>(name, std::move(header), std::move(files), options,
+                                                std::move(first)));
 }
 
 } // namespace sextant::format

@@ -42,15 +42,14 @@ std::int64_t whole_frames(const FrameHeader& header, const StoredLayout& layout,
     return room < 0 ? 0 : std::min(header.frames, room / step + 1);
 }
 
-class StoredFrames : public FrameSource {
+class StoredFrames : public FrameFile {
   public:
     StoredFrames(SourceFile file, FrameHeader header, StoredLayout layout)
-        : FrameSource(file.path(), std::move(header)),
+        : FrameFile(file.path(), std::move(header)),
           file_(std::move(file)),
           layout_(std::move(layout)) {}
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (!layout_.each.empty())
             check_alike(path(), frame, layout_.each[static_cast<std::size_t>(frame)], header());
         const Bytes size = size_of(header().sample);
@@ -74,6 +73,7 @@ class StoredFrames : public FrameSource {
                                    [](std::byte b) { return std::byte{b != std::byte{0}}; });
     }
 
+  private:
     void read(std::int64_t frame, Bytes position, std::span<std::byte> to) const {
         if (file_.read_at(position, to) < static_cast<Bytes>(to.size())) {
             throw InvalidFile(path(), fmt::format("ends inside frame {}: the file shrank while it "
@@ -132,52 +132,20 @@ std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
     require_frames(file.path(), header);
     if (!layout.each.empty())
         remark_on_others(layout.each, header);
-    return std::make_unique<StoredFrames>(std::move(file), std::move(header), std::move(layout));
+    return frames_of(
+        std::make_unique<StoredFrames>(std::move(file), std::move(header), std::move(layout)));
 }
-
-namespace {
-
-class StoredSink : public FrameSink {
-  public:
-    StoredSink(const std::string& path, const FrameHeader& header, std::span<const std::byte> start)
-        : FrameSink(path, header), file_(path) {
-        file_.write(start);
-    }
-
-  private:
-    void append(std::int64_t, Rows, std::span<const std::byte> samples) override {
-        file_.write(samples);
-    }
-    void finish() override { file_.commit(); }
-
-    AtomicFile file_;
-};
-
-} // namespace
 
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
                                        std::span<const std::byte> start) {
-    return std::make_unique<StoredSink>(path, header, start);
-}
-
-RowwiseFrame::RowwiseFrame(const std::string& path, FrameHeader header)
-    : FrameSource(path, std::move(header)) {}
-
-void RowwiseFrame::load(std::int64_t, Rows rows, std::span<std::byte> to) {
-    const auto bytes = static_cast<std::size_t>(row_bytes());
-    std::int64_t next = std::exchange(next_, -1); // stays -1 unless all rows are decoded
-    if (next < 0 || next > rows.first) {
-        restart();
-        next = 0;
-    }
-    passed_.resize(bytes);
-    for (; next < rows.first; ++next)
-        decode_row(next, passed_);
-    for (; next < rows.last; ++next) {
-        decode_row(next, to.first(bytes));
-        to = to.subspan(bytes);
-    }
-    next_ = next;
+    const auto file = std::make_shared<AtomicFile>(path);
+    file->write(start);
+    return std::make_unique<FrameSink>(
+        path, header,
+        FrameWriting{[file](std::int64_t, Rows, std::span<const std::byte> samples) {
+                         file->write(samples);
+                     },
+                     [file] { file->commit(); }});
 }
 
 } // namespace sextant::format

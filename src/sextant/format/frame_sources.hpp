@@ -5,9 +5,11 @@
 #include "sextant/format/source_file.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sextant::format {
@@ -48,19 +50,32 @@ std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
                                        std::span<const std::byte> start);
 
-/// A single frame that a codec decodes sequentially from the first row. Rows before the requested
-/// ones are decoded and discarded; going back restarts the codec.
-class RowwiseFrame : public FrameSource {
-  protected:
-    RowwiseFrame(const std::string& path, FrameHeader header);
+/// A single frame that a codec, a class derived from FrameFile, decodes sequentially from the first
+/// row: restart() goes to row 0, and decode_row(number, to) decodes the next row. Rows before the
+/// requested ones are decoded and discarded; going back restarts the codec.
+template <class Codec>
+class RowwiseFrame : public Codec {
+  public:
+    using Codec::Codec;
+
+    void load(std::int64_t, Rows rows, std::span<std::byte> to) {
+        const auto bytes = static_cast<std::size_t>(this->row_bytes());
+        std::int64_t next = std::exchange(next_, -1); // stays -1 unless all rows are decoded
+        if (next < 0 || next > rows.first) {
+            this->restart();
+            next = 0;
+        }
+        passed_.resize(bytes);
+        for (; next < rows.first; ++next)
+            this->decode_row(next, passed_);
+        for (; next < rows.last; ++next) {
+            this->decode_row(next, to.first(bytes));
+            to = to.subspan(bytes);
+        }
+        next_ = next;
+    }
 
   private:
-    /// Restarts the codec at row 0.
-    virtual void restart() = 0;
-    /// Decodes the next row, whose number is `number`. Throws InvalidFile.
-    virtual void decode_row(std::int64_t number, std::span<std::byte> to) = 0;
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) final;
-
     std::int64_t next_ = -1; ///< next row of the codec; -1 if it must restart
     std::vector<std::byte> passed_;
 };

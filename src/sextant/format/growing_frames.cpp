@@ -69,7 +69,8 @@ std::unique_ptr<GrowingFrames> GrowingFrames::open(const std::string& name,
 
 GrowingFrames::GrowingFrames(std::string name, const SourceOptions& options,
                              std::unique_ptr<FrameSource> source)
-    : FrameSource(source->path(), without_end(source->header())),
+    : FrameSource(source->path(), without_end(source->header()),
+                  {[this](auto... part) { load(part...); }}),
       name_(std::move(name)),
       options_(options),
       source_(std::move(source)),

@@ -50,7 +50,7 @@ class GrowingFrames : public FrameSource {
   private:
     GrowingFrames(std::string name, const SourceOptions& options,
                   std::unique_ptr<FrameSource> source);
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override;
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
     void note_statement(const FrameHeader& header);
     std::unique_ptr<FrameSource> reopened();
     void take_files(std::vector<std::string> found);

@@ -189,48 +189,48 @@ void Spool::check_end() {
 
 namespace {
 
-class SpooledFrames : public FrameSource {
+class SpooledFrames : public FrameFile {
   public:
     SpooledFrames(FrameHeader header, Spool spool, StoredLayout layout)
-        : FrameSource(spool.path(), std::move(header)),
+        : FrameFile(spool.path(), std::move(header)),
           spool_(std::move(spool)),
           layout_(std::move(layout)) {}
 
-    ScratchPlace share() override {
+    ScratchPlace share() {
         return spool_.share(layout_.start(header().frames - 1, header().sample) +
                             header().shape.height * row_bytes());
     }
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         spool_.read(layout_.start(frame, header().sample) + rows.first * row_bytes(), to);
         if (layout_.swapped)
             swap_bytes(header().sample, to);
     }
 
+  private:
     Spool spool_;
     StoredLayout layout_;
 };
 
-class GzipSink : public FrameSink {
+class GzipSink : public FrameFile {
   public:
     GzipSink(const std::string& path, const FrameHeader& header, std::span<const std::byte> start)
-        : FrameSink(path, header), file_(path), stored_(gzip_piece) {
+        : FrameFile(path, header), file_(path), stored_(gzip_piece) {
         if (deflateInit2(&stream_, 1, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
             throw std::bad_alloc();
         write_deflated(start, Z_NO_FLUSH);
     }
-    ~GzipSink() override { deflateEnd(&stream_); }
+    ~GzipSink() { deflateEnd(&stream_); }
 
-  private:
-    void append(std::int64_t, Rows, std::span<const std::byte> samples) override {
+    void append(std::int64_t, Rows, std::span<const std::byte> samples) {
         write_deflated(samples, Z_NO_FLUSH);
     }
-    void finish() override {
+    void finish() {
         write_deflated({}, Z_FINISH);
         file_.commit();
     }
 
+  private:
     void write_deflated(std::span<const std::byte> bytes, int flush) {
         do {
             constexpr std::size_t most = std::size_t{1} << 30;
@@ -257,12 +257,13 @@ class GzipSink : public FrameSink {
 } // namespace
 
 std::unique_ptr<FrameSource> spooled_frames(FrameHeader header, Spool spool, StoredLayout layout) {
-    return std::make_unique<SpooledFrames>(std::move(header), std::move(spool), std::move(layout));
+    return frames_of(
+        std::make_unique<SpooledFrames>(std::move(header), std::move(spool), std::move(layout)));
 }
 
 std::unique_ptr<FrameSink> gzip_sink(const std::string& path, const FrameHeader& header,
                                      std::span<const std::byte> start) {
-    return std::make_unique<GzipSink>(path, header, start);
+    return sink_of(std::make_unique<GzipSink>(path, header, start));
 }
 
 } // namespace sextant::format

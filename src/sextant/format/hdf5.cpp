@@ -8,7 +8,6 @@
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_formats.hpp"
-#include "sextant/format/frame_runs.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/hdf5_library.hpp"
 #include "sextant/format/hdf5_references.hpp"
@@ -588,11 +587,11 @@ Hdf5Handle type_in_memory(Sample sample) {
     return type;
 }
 
-class Hdf5Frames : public FrameSource, public FrameRuns {
+class Hdf5Frames : public FrameFile {
   public:
     Hdf5Frames(FrameHeader header, const Hdf5Series& series, FrameAxes axes, Hdf5Input file,
                Hdf5Storage storage, Bytes cache, Pace pace)
-        : FrameSource(file.path(), std::move(header)),
+        : FrameFile(file.path(), std::move(header)),
           axes_(std::move(axes)),
           row_axis_(series.row_axis),
           column_axis_(series.column_axis),
@@ -630,8 +629,7 @@ class Hdf5Frames : public FrameSource, public FrameRuns {
         return {static_cast<Bytes>(first), in.st_dev, in.st_ino};
     }
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (large_)
             load_large(frame, rows, to);
         else if (storage_.is_virtual())
@@ -640,8 +638,7 @@ class Hdf5Frames : public FrameSource, public FrameRuns {
             load_rows(frame, rows, to);
     }
 
-    std::int64_t load_frames(std::int64_t first, std::int64_t count,
-                             std::span<std::byte> to) override {
+    std::int64_t load_frames(std::int64_t first, std::int64_t count, std::span<std::byte> to) {
         const auto frame_bytes = to.size() / static_cast<std::size_t>(count);
         const Block block = block_of(first, count);
         if (block.frames > 1) {
@@ -653,6 +650,7 @@ class Hdf5Frames : public FrameSource, public FrameRuns {
         return 1;
     }
 
+  private:
     /// Whole frames that are a block of the dataset.
     struct Block {
         std::int64_t frames = 1;
@@ -861,7 +859,7 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     auto source = std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes),
                                                std::move(file), std::move(storage), cache, pace);
     const StoredFrames stored = source->stored();
-    return {std::move(source), std::move(chunk), stored, noted_as_referred()};
+    return {frames_of(std::move(source)), std::move(chunk), stored, noted_as_referred()};
 }
 
 /// `cache`: memory for decoded chunks, besides those of the frame that is read.
@@ -897,8 +895,7 @@ std::unique_ptr<ArraySource> open_hdf5_array(const std::string& path, const std:
     SourceOptions every = options;
     every.every_plane = true;
     every.axes.clear();
-    OpenedFrames opened = open_apart(path, detail, every, cache);
-    return planes_as_array(std::move(opened.source), std::move(opened.chunk));
+    return whole_array(open_apart(path, detail, every, cache).source);
 }
 
 } // namespace sextant::format

@@ -32,10 +32,10 @@ std::vector<double> element_size(const PixelSize& pixel, bool slices, double sli
     return size;
 }
 
-class Hdf5Sink : public FrameSink {
+class Hdf5Sink : public FrameFile {
   public:
     Hdf5Sink(const std::string& path, const FrameHeader& header, StackAxis axis)
-        : FrameSink(path, header),
+        : FrameFile(path, header),
           grid_(chunks_for(header.sample, header.frames, header.shape, header.frames > 1)),
           buffers_(static_cast<std::size_t>(zarr_threads(grid_.chunk_bytes()))),
           file_(path, grid_, {},
@@ -48,12 +48,12 @@ class Hdf5Sink : public FrameSink {
               },
               buffers_) {}
 
-  private:
-    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) override {
+    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
         cutter_.append(frame, rows, samples);
     }
-    void finish() override { file_.commit(); }
+    void finish() { file_.commit(); }
 
+  private:
     ChunkGrid grid_;
     std::vector<ChunkBuffers> buffers_; ///< one per thread
     Hdf5ChunkFile file_;
@@ -107,7 +107,7 @@ std::unique_ptr<FrameSink> create_hdf5(const std::string& path, const FrameHeade
                {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
                 Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
     checked_frames(path, header);
-    return std::make_unique<Hdf5Sink>(path, header, options.axis);
+    return sink_of(std::make_unique<Hdf5Sink>(path, header, options.axis));
 }
 
 bool hdf5_array_keeps_pixel(const ArrayHeader& header) {

@@ -132,19 +132,18 @@ class Decoder {
     jpeg_decompress_struct library_{};
 };
 
-class JpegFrame : public RowwiseFrame {
+class JpegFrame : public FrameFile {
   public:
-    JpegFrame(const std::string& path, FrameHeader header)
-        : RowwiseFrame(path, std::move(header)) {}
+    using FrameFile::FrameFile;
 
-  private:
-    void restart() override {
+    void restart() {
         decoder_ = std::make_unique<Decoder>(path());
         check_alike(path(), 0, decoder_->header(), header()); // the file may have changed
         decoder_->begin_rows();
     }
-    void decode_row(std::int64_t, std::span<std::byte> to) override { decoder_->decode_row(to); }
+    void decode_row(std::int64_t, std::span<std::byte> to) { decoder_->decode_row(to); }
 
+  private:
     std::unique_ptr<Decoder> decoder_;
 };
 
@@ -153,7 +152,7 @@ class JpegFrame : public RowwiseFrame {
 std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail,
                                              const SourceOptions&) {
     refuse_detail(path, detail);
-    return std::make_unique<JpegFrame>(path, Decoder(path).header());
+    return frames_of(std::make_unique<RowwiseFrame<JpegFrame>>(path, Decoder(path).header()));
 }
 
 } // namespace sextant::format

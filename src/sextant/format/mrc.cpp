@@ -199,16 +199,15 @@ Header make_header(const FrameHeader& frames, StackAxis axis_of_stack) {
 }
 
 /// Frames of 4-bit samples, two in each byte: the first one is in the low half.
-class HalfByteFrames : public FrameSource {
+class HalfByteFrames : public FrameFile {
   public:
     /// `bytes`: the frames as bytes, with (width + 1) / 2 bytes per row.
     HalfByteFrames(FrameHeader header, std::unique_ptr<FrameSource> bytes)
-        : FrameSource(bytes->path(), std::move(header)), bytes_(std::move(bytes)) {}
+        : FrameFile(bytes->path(), std::move(header)), bytes_(std::move(bytes)) {}
 
-    ScratchPlace share() override { return bytes_->share(); }
+    ScratchPlace share() { return bytes_->share(); }
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         const auto width = static_cast<std::size_t>(header().shape.width);
         const std::size_t stored = (width + 1) / 2;
         packed_.resize(static_cast<std::size_t>(rows.count()) * stored);
@@ -221,6 +220,7 @@ class HalfByteFrames : public FrameSource {
         }
     }
 
+  private:
     std::unique_ptr<FrameSource> bytes_;
     std::vector<std::byte> packed_;
 };
@@ -289,7 +289,7 @@ std::unique_ptr<FrameSource> open_checked_mrc(const std::string& path,
                                decompressor != nullptr, options);
     FrameHeader unpacked = bytes->header();
     unpacked.shape = shape;
-    return std::make_unique<HalfByteFrames>(std::move(unpacked), std::move(bytes));
+    return frames_of(std::make_unique<HalfByteFrames>(std::move(unpacked), std::move(bytes)));
 }
 
 } // namespace

@@ -267,19 +267,18 @@ VolumeGrid nifti_grid(const NiftiHeader& header) {
 }
 
 /// Frames of f32 or f64: those of another source, multiplied and shifted in f64.
-class ScaledFrames : public FrameSource {
+class ScaledFrames : public FrameFile {
   public:
     ScaledFrames(FrameHeader header, std::unique_ptr<FrameSource> stored, double slope,
                  double shift)
-        : FrameSource(stored->path(), std::move(header)),
+        : FrameFile(stored->path(), std::move(header)),
           stored_(std::move(stored)),
           slope_(slope),
           shift_(shift) {}
 
-    ScratchPlace share() override { return stored_->share(); }
+    ScratchPlace share() { return stored_->share(); }
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         const Sample sample = stored_->header().sample;
         const auto count = to.size() / static_cast<std::size_t>(size_of(header().sample));
         samples_.resize(count * static_cast<std::size_t>(size_of(sample)));
@@ -300,6 +299,7 @@ class ScaledFrames : public FrameSource {
         });
     }
 
+  private:
     std::unique_ptr<FrameSource> stored_;
     double slope_, shift_;
     std::vector<std::byte> samples_;
@@ -325,7 +325,8 @@ std::unique_ptr<FrameSource> with_nifti_scale(std::unique_ptr<FrameSource> store
                                          "(scl_slope, scl_inter)",
                                          name(header.sample), name(scaled), slope, shift));
     header.sample = scaled;
-    return std::make_unique<ScaledFrames>(std::move(header), std::move(stored), slope, shift);
+    return frames_of(
+        std::make_unique<ScaledFrames>(std::move(header), std::move(stored), slope, shift));
 }
 
 } // namespace

@@ -334,12 +334,11 @@ class PngDecoder : private PngInput {
 
 /// Decodes an interlaced file by seven decoders, one per pass, so that rows come in order and none
 /// is stored.
-class PngFrame : public RowwiseFrame {
+class PngFrame : public FrameFile {
   public:
-    PngFrame(const std::string& path, FrameHeader header) : RowwiseFrame(path, std::move(header)) {}
+    using FrameFile::FrameFile;
 
-  private:
-    void restart() override {
+    void restart() {
         decoders_.clear();
         do {
             decoders_.push_back(std::make_unique<PngDecoder>(path()));
@@ -348,7 +347,7 @@ class PngFrame : public RowwiseFrame {
             decoders_.back()->begin_rows();
         } while (decoders_.front()->interlaced() && decoders_.size() < passes.size());
     }
-    void decode_row(std::int64_t number, std::span<std::byte> to) override {
+    void decode_row(std::int64_t number, std::span<std::byte> to) {
         if (decoders_.size() == 1) {
             decoders_.front()->decode_line(to);
             return;
@@ -368,27 +367,28 @@ class PngFrame : public RowwiseFrame {
         }
     }
 
+  private:
     std::vector<std::unique_ptr<PngDecoder>> decoders_;
     std::vector<std::byte> line_;
 };
 
-class PngSink : public FrameSink {
+class PngSink : public FrameFile {
   public:
     PngSink(const std::string& path, const FrameHeader& header)
-        : FrameSink(path, header), file_(path), context_(make_png_context(SPNG_CTX_ENCODER)) {
+        : FrameFile(path, header), file_(path), context_(make_png_context(SPNG_CTX_ENCODER)) {
         require(spng_set_png_stream(context_.get(), write_png_bytes, &file_));
         require(begin_rows(context_.get(), header.shape, SPNG_COLOR_TYPE_GRAYSCALE,
                            header.sample == Sample::u16 ? 16 : 8));
     }
 
-  private:
-    void append(std::int64_t, Rows rows, std::span<const std::byte> samples) override {
+    void append(std::int64_t, Rows rows, std::span<const std::byte> samples) {
         const auto bytes = static_cast<std::size_t>(row_bytes());
         for (std::int64_t y = rows.first; y < rows.last; ++y, samples = samples.subspan(bytes))
             require(encode_row(context_.get(), samples.data(), bytes));
     }
-    void finish() override { file_.commit(); }
+    void finish() { file_.commit(); }
 
+  private:
     void require(int error) const {
         if (error)
             file_.require_intact(); // the system's reason is better than libspng's number
@@ -404,7 +404,7 @@ class PngSink : public FrameSink {
 std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail,
                                             const SourceOptions&) {
     refuse_detail(path, detail);
-    return std::make_unique<PngFrame>(path, PngDecoder(path).header());
+    return frames_of(std::make_unique<RowwiseFrame<PngFrame>>(path, PngDecoder(path).header()));
 }
 
 std::unique_ptr<FrameSink> create_png_frame(const std::string& path, const FrameHeader& header,
@@ -417,7 +417,7 @@ std::unique_ptr<FrameSink> create_png_frame(const std::string& path, const Frame
             fmt::format("cannot hold {} frames of {}, expected one frame with sides of at most {}",
                         header.frames, to_text(header.shape), longest));
     }
-    return std::make_unique<PngSink>(path, header);
+    return sink_of(std::make_unique<PngSink>(path, header));
 }
 
 } // namespace sextant::format

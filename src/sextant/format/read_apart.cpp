@@ -2,7 +2,6 @@
 #include "sextant/format/read_apart.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_runs.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <algorithm>
@@ -70,11 +69,11 @@ class DirectReader {
     bool valid_ = false;
 };
 
-class ReadApart : public FrameSource, public FrameRuns {
+class ReadApart : public FrameFile {
   public:
     ReadApart(const std::string& path, FrameHeader header, Opening open, Seconds patience,
               std::unique_ptr<ReadingChild> child)
-        : FrameSource(path, std::move(header)),
+        : FrameFile(path, std::move(header)),
           open_(std::move(open)),
           patience_(patience),
           child_(std::move(child)) {
@@ -82,8 +81,7 @@ class ReadApart : public FrameSource, public FrameRuns {
             direct_.emplace(path, child_->stored());
     }
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (load_stored(frame, rows, to) || load_ahead(frame, rows, to))
             return;
         forget_ahead();
@@ -99,6 +97,23 @@ class ReadApart : public FrameSource, public FrameRuns {
         next_ = frame + 1;
     }
 
+    std::int64_t load_frames(std::int64_t first, std::int64_t count, std::span<std::byte> to) {
+        if (load_stored(first, {0, header().shape.height}, to))
+            return count;
+        const auto frame_bytes = to.size() / static_cast<std::size_t>(count);
+        const std::int64_t some = std::min(count, child_for(first).frames_at_once());
+        if (some > 1 && !one_by_one_) {
+            forget_ahead();
+            if (const auto read = try_frames(first, some)) {
+                std::memcpy(to.data(), read->data(), read->size());
+                return some;
+            }
+        }
+        load(first, {0, header().shape.height}, to.first(frame_bytes));
+        return 1;
+    }
+
+  private:
     bool load_stored(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         return direct_ &&
                direct_->read((frame * header().shape.height + rows.first) * row_bytes(), to);
@@ -132,23 +147,6 @@ class ReadApart : public FrameSource, public FrameRuns {
     void forget_ahead() {
         ahead_ = {};
         next_ = -1;
-    }
-
-    std::int64_t load_frames(std::int64_t first, std::int64_t count,
-                             std::span<std::byte> to) override {
-        if (load_stored(first, {0, header().shape.height}, to))
-            return count;
-        const auto frame_bytes = to.size() / static_cast<std::size_t>(count);
-        const std::int64_t some = std::min(count, child_for(first).frames_at_once());
-        if (some > 1 && !one_by_one_) {
-            forget_ahead();
-            if (const auto read = try_frames(first, some)) {
-                std::memcpy(to.data(), read->data(), read->size());
-                return some;
-            }
-        }
-        load(first, {0, header().shape.height}, to.first(frame_bytes));
-        return 1;
     }
 
     /// Reads whole frames at once. Returns none if they must be read one by one to find out which
@@ -198,11 +196,12 @@ OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds pa
         FrameHeader header = child->header();
         std::vector<std::int64_t> chunk = child->chunk();
         std::vector<std::string> referred = child->referred();
-        return {
-            std::make_unique<ReadApart>(path, std::move(header), open, patience, std::move(child)),
-            std::move(chunk),
-            {},
-            std::move(referred)};
+        return {frames_of(std::make_unique<ReadApart>(path, std::move(header), open, patience,
+                                                      std::move(child)),
+                          chunk),
+                std::move(chunk),
+                {},
+                std::move(referred)};
     } catch (const ReadingEnded& end) {
         throw InvalidFile(path, fmt::format("damaged: opening the file {}", end.what()));
     }
@@ -415,7 +414,7 @@ class ChildReader {
                 if (request.count == 1)
                     source.read_samples(request.frame, request.rows, to);
                 else
-                    read_frames(source, request.frame, request.count, to);
+                    source.read_frames(request.frame, request.count, to);
                 begin_reply(Answer::good);
                 return;
             }

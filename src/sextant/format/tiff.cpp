@@ -69,16 +69,15 @@ void go_to(OpenTiff& open, const TiffPage& page, std::int64_t frame) {
     TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
 }
 
-class TiffFrames : public FrameSource {
+class TiffFrames : public FrameFile {
   public:
     /// Reads the samples of each pixel starting at index `sample`.
     TiffFrames(std::unique_ptr<OpenTiff> open, FrameHeader header, int sample)
-        : FrameSource(open->file.path(), std::move(header)),
+        : FrameFile(open->file.path(), std::move(header)),
           open_(std::move(open)),
           sample_(sample) {}
 
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         const TiffPage& page = open_->pages[static_cast<std::size_t>(frame)];
         check_alike(path(), frame, page.frame, header());
         go_to(*open_, page, frame);
@@ -91,6 +90,7 @@ class TiffFrames : public FrameSource {
             std::transform(to.begin(), to.end(), to.begin(), [](std::byte b) { return ~b; });
     }
 
+  private:
     bool integers() const {
         return visit_sample(header().sample, [](auto type) {
             return std::is_integral_v<typename decltype(type)::type>;
@@ -262,7 +262,8 @@ std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHea
     for (const TiffPage& page : open->pages)
         each.push_back(page.frame);
     remark_on_others(each, header);
-    return std::make_unique<TiffFrames>(std::move(open), std::move(header), choice.sample);
+    return frames_of(
+        std::make_unique<TiffFrames>(std::move(open), std::move(header), choice.sample));
 }
 
 /// Opens an ImageJ stack in which all images follow a single page. Returns null if the file is not
@@ -320,19 +321,16 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
 
 namespace {
 
-class TiffSink : public FrameSink {
+class TiffSink : public FrameFile {
   public:
     TiffSink(const std::string& path, const FrameHeader& header, const SinkOptions& options)
-        : FrameSink(path, header), layout_(header, options), file_(path) {
+        : FrameFile(path, header), layout_(header, options), file_(path) {
         file_.write(layout_.start());
     }
 
-  private:
-    void append(std::int64_t, Rows, std::span<const std::byte> samples) override {
-        file_.write(samples);
-    }
+    void append(std::int64_t, Rows, std::span<const std::byte> samples) { file_.write(samples); }
 
-    void finish() override {
+    void finish() {
         constexpr std::array<std::byte, 8> zeros{};
         file_.write(std::span(zeros).first(static_cast<std::size_t>(layout_.padding())));
         for (std::int64_t frame = 1; frame < layout_.directories(); ++frame)
@@ -340,6 +338,7 @@ class TiffSink : public FrameSink {
         file_.commit();
     }
 
+  private:
     TiffLayout layout_;
     AtomicFile file_;
 };
@@ -364,7 +363,7 @@ std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeade
                           fmt::format("cannot hold frames of {}, expected sides of at most {}",
                                       to_text(header.shape), longest));
     }
-    return std::make_unique<TiffSink>(path, header, options);
+    return sink_of(std::make_unique<TiffSink>(path, header, options));
 }
 
 } // namespace sextant::format

@@ -45,11 +45,11 @@ struct FrameWindow {
     std::map<std::int64_t, RowBand> bands = {}; ///< the decoded bands, by their first row
 };
 
-class ZarrFrames : public FrameSource {
+class ZarrFrames : public FrameFile {
   public:
     /// `empty`: the array has no chunks.
     ZarrFrames(FrameHeader header, ZarrStore store, ZarrSeries series, FrameAxes axes, bool empty)
-        : FrameSource(store.path(), std::move(header)),
+        : FrameFile(store.path(), std::move(header)),
           store_(std::move(store)),
           series_(std::move(series)),
           axes_(std::move(axes)),
@@ -69,13 +69,7 @@ class ZarrFrames : public FrameSource {
         band_rows_ = std::clamp<std::int64_t>(kept_zarr_bytes / row_bytes(), 1, chunk_rows());
     }
 
-  private:
-    const ZarrArray& array() const { return series_.array; }
-    std::int64_t chunk_depth() const { return depth_ ? array().chunk[*depth_] : 1; }
-    std::int64_t chunk_rows() const { return array().chunk[array().chunk.size() - 2]; }
-    std::int64_t chunk_columns() const { return array().chunk.back(); }
-
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (empty_)
             return fill(to);
         FrameWindow& window = window_of(frame);
@@ -95,6 +89,12 @@ class ZarrFrames : public FrameSource {
             rows.first = last;
         }
     }
+
+  private:
+    const ZarrArray& array() const { return series_.array; }
+    std::int64_t chunk_depth() const { return depth_ ? array().chunk[*depth_] : 1; }
+    std::int64_t chunk_rows() const { return array().chunk[array().chunk.size() - 2]; }
+    std::int64_t chunk_columns() const { return array().chunk.back(); }
 
     /// The position of a frame along each axis of the array.
     std::vector<std::int64_t> position_of(std::int64_t frame) const {
@@ -355,8 +355,8 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     const bool empty = !has_any_chunk(store, series);
     if (empty)
         header.remarks.emplace_back("has no chunks: all samples are the fill value");
-    return std::make_unique<ZarrFrames>(std::move(header), std::move(store), std::move(series),
-                                        std::move(axes), empty);
+    return frames_of(std::make_unique<ZarrFrames>(std::move(header), std::move(store),
+                                                  std::move(series), std::move(axes), empty));
 }
 
 } // namespace sextant::format

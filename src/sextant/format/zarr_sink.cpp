@@ -129,10 +129,10 @@ std::string ome_text(const std::string& path, const FrameHeader& header, Axes ax
 }
 
 /// Writes a series as level 0, and a pyramid from the rows of each level to the next.
-class ZarrSink : public FrameSink {
+class ZarrSink : public FrameFile {
   public:
     ZarrSink(const std::string& path, const FrameHeader& header, const SinkOptions& options)
-        : FrameSink(path, header), folder_(new_zarr_store(path)) {
+        : FrameFile(path, header), folder_(new_zarr_store(path)) {
         const bool stack = header.frames > 1;
         const Axes axes{stack, stack && options.axis == StackAxis::slices};
         const std::vector<Level> levels = levels_of(header, axes, options.pyramid);
@@ -160,13 +160,14 @@ class ZarrSink : public FrameSink {
         }
     }
 
+    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
+        append_to(0, frame, rows, samples);
+    }
+    void finish() { folder_.commit(); }
+
   private:
     void put(const std::string& name, std::string_view bytes) {
         put_zarr_file(path(), folder_.temporary(), name, bytes);
-    }
-
-    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) override {
-        append_to(0, frame, rows, samples);
     }
 
     void append_to(std::size_t level, std::int64_t frame, Rows rows,
@@ -180,8 +181,6 @@ class ZarrSink : public FrameSink {
                 });
     }
 
-    void finish() override { folder_.commit(); }
-
     AtomicFolder folder_;
     std::vector<ChunkBuffers> buffers_;
     std::vector<std::unique_ptr<ZarrArraySink>> arrays_; ///< by level
@@ -189,12 +188,12 @@ class ZarrSink : public FrameSink {
 };
 
 /// Writes successive frames of a store, which begin at a chunk.
-class ZarrPartSink final : public FrameSink {
+class ZarrPartSink : public FrameFile {
   public:
     /// `header`: with the number of frames to write.
     ZarrPartSink(const std::string& path, const FrameHeader& header, const ZarrArray& array,
                  const std::string& folder, std::int64_t first)
-        : FrameSink(path, header),
+        : FrameFile(path, header),
           first_(first),
           buffers_(static_cast<std::size_t>(zarr_threads(array.chunk_bytes()))),
           array_(
@@ -204,12 +203,12 @@ class ZarrPartSink final : public FrameSink {
               },
               buffers_) {}
 
-  private:
-    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) override {
+    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
         array_.append(first_ + frame, rows, samples);
     }
-    void finish() override {}
+    void finish() {}
 
+  private:
     std::int64_t first_;
     std::vector<ChunkBuffers> buffers_;
     ZarrArraySink array_;
@@ -251,7 +250,7 @@ class ZarrParts final : public FrameParts {
                                     std::int64_t count) override {
         FrameHeader header = header_;
         header.frames = count;
-        return std::make_unique<ZarrPartSink>(path_, header, array_, folder, first);
+        return sink_of(std::make_unique<ZarrPartSink>(path_, header, array_, folder, first));
     }
     void commit(const std::string& folder) override {
         const std::vector<std::string> names = replaceable_zarr_entries(path_);
@@ -282,7 +281,7 @@ void require_writable_zarr(const std::string& path) {
 std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options) {
     check_zarr_sink(path, header);
-    return std::make_unique<ZarrSink>(path, header, options);
+    return sink_of(std::make_unique<ZarrSink>(path, header, options));
 }
 
 std::unique_ptr<FrameParts> create_zarr_parts(const std::string& path, const FrameHeader& header,

@@ -21,7 +21,8 @@ FrameHeader header_of_changed(FrameHeader header) {
 } // namespace
 
 ChangedFrames::ChangedFrames(FrameSource& source, RowChange change)
-    : FrameSource(source.path(), header_of_changed(source.header())),
+    : FrameSource(source.path(), header_of_changed(source.header()),
+                  {[this](auto... part) { load(part...); }}),
       source_(source),
       change_(std::move(change)) {}
 

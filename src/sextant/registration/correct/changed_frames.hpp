@@ -20,7 +20,7 @@ class ChangedFrames : public FrameSource {
     ChangedFrames(FrameSource& source, RowChange change);
 
   private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override;
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
     FrameSource& source_;
     RowChange change_;

@@ -111,7 +111,8 @@ void add_planes(const Communicator& communicator, std::span<float> plane) {
 
 CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double offset,
                                  const DetectorImages& detector, const Despike& despike)
-    : FrameSource(source->path(), grey_floats(source->header())),
+    : FrameSource(source->path(), grey_floats(source->header()),
+                  {[this](auto... part) { load(part...); }}),
       source_(std::move(source)),
       offset_(offset),
       despike_(despike) {

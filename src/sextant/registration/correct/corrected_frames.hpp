@@ -103,7 +103,7 @@ class CorrectedFrames : public FrameSource {
         LineBand band;
     };
 
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override;
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
     void read_settled(std::int64_t frame, Rows rows, std::span<float> to);
     void inspect(std::int64_t frame);
     void correct(Rows rows, std::span<float> samples) const;

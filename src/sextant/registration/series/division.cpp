@@ -132,7 +132,9 @@ Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
 }
 
 GuardedFrames::GuardedFrames(FrameSource& source, std::mutex& mutex)
-    : FrameSource(source.path(), source.header()), source_(source), mutex_(mutex) {}
+    : FrameSource(source.path(), source.header(), {[this](auto... part) { load(part...); }}),
+      source_(source),
+      mutex_(mutex) {}
 
 void GuardedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
     const auto row = static_cast<std::size_t>(row_bytes());

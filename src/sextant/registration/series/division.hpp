@@ -99,7 +99,7 @@ class GuardedFrames : public FrameSource {
     GuardedFrames(FrameSource& source, std::mutex& mutex);
 
   private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override;
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
     FrameSource& source_;
     std::mutex& mutex_;

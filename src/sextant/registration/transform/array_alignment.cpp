@@ -2,6 +2,7 @@
 #include "sextant/registration/transform/array_alignment.hpp"
 
 #include "sextant/array/frame_source.hpp"
+#include "sextant/array/memory_frames.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/core/record.hpp"
@@ -119,27 +120,6 @@ class SharedSink final : public ArraySink {
     std::mutex lock_;
 };
 
-/// Samples of type f64 as a frame of one row.
-class SamplesAsFrame final : public FrameSource {
-  public:
-    explicit SamplesAsFrame(std::vector<std::byte> samples)
-        : FrameSource("", header_of(samples)), samples_(std::move(samples)) {}
-
-  private:
-    static FrameHeader header_of(const std::vector<std::byte>& samples) {
-        FrameHeader header;
-        header.frames = 1;
-        header.shape = {std::ssize(samples) / size_of(Sample::f64), 1};
-        header.sample = Sample::f64;
-        return header;
-    }
-    void load(std::int64_t, Rows, std::span<std::byte> to) override {
-        std::copy(samples_.begin(), samples_.end(), to.begin());
-    }
-
-    std::vector<std::byte> samples_;
-};
-
 /// True if samples of type f64 differ by less than floats resolve: values near 10⁹, for example.
 /// Examines rows in the middle of some frames, and of some positions of the other axes.
 bool is_far_from_zero(ArraySource& source, const MovedAxes& axes) {
@@ -164,7 +144,8 @@ bool is_far_from_zero(ArraySource& source, const MovedAxes& axes) {
         std::vector<std::byte> samples(static_cast<std::size_t>(
             block.count[axes.row] * block.count[axes.column] * size_of(Sample::f64)));
         source.read(block, samples);
-        SamplesAsFrame frame(std::move(samples));
+        MemoryFrames frame({.frames = 1, .shape = {block.elements(), 1}, .sample = Sample::f64},
+                           samples);
         if (offset_of(frame, std::array<std::int64_t, 1>{0}) != 0)
             return true;
     }
