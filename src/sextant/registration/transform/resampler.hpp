@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/array/frame_source.hpp"
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace sextant::registration {
+
+/// Takes rows of a resampled area, in order.
+using RowsShown = std::function<void(std::span<const float> rows)>;
+
+/// Resamples frames of a series into the coordinates of the reference. Computes an area of T∘φ at a
+/// time and reads only the rows of T that contribute to it. Interpolation is bilinear, so
+/// it never overshoots; translations by whole pixels copy samples bit for bit. The result is NaN
+/// where φ maps outside the frame and where a sample with non-zero weight is NaN. Of a RowMotion,
+/// the two rows between which a sample is interpolated are each displaced by their own offset.
+///
+/// The team shares the rows. Deterministic: the bits do not depend on how rows are divided.
+class Resampler {
+  public:
+    /// Requires  frames of at least 2x2 pixels (InvalidTask). The source and the team must outlive
+    ///           this object.
+    explicit Resampler(FrameSource& source, Team* team = nullptr);
+
+    /// Writes an area of T∘φ, in the coordinates of the reference, to `to`. Returns false if the
+    /// frame does not reach the area: then it is not read, and all samples are NaN.
+    /// Requires  `to` has exactly the size of the area (std::logic_error); a field has the frames'
+    ///           size (InvalidTask), and the area is within the reference (std::logic_error).
+    /// Throws    as FrameSource.
+    bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
+              std::span<float> to);
+
+    /// Resamples an area as show() does, and passes it on some rows at a time, from the first to
+    /// the last, in `buffer`. Rows of the frame are read once, in order, unless the frame is
+    /// rotated by more than 90 degrees.
+    void show_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
+                   std::vector<float>& buffer, const RowsShown& take);
+
+  private:
+    bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
+              std::span<float> to, bool continued);
+    void read(std::int64_t frame, double lowest, double highest);
+    void read_missing(std::int64_t frame, double lowest, double highest);
+    float sample(Point at) const;
+    float sample_between_rows(const RowMotion& motion, double x, double y) const;
+    void sample_row(std::span<const Point> places, float* to) const;
+    template <class Phi>
+    bool sample_run(const Phi& phi, std::int64_t first, double y, std::span<float> to) const;
+
+    FrameSource& source_;
+    Team* team_;
+    Rows held_; ///< rows of the frame that are in memory
+    std::vector<float> samples_;
+};
+
+} // namespace sextant::registration
