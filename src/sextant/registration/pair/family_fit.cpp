@@ -10,6 +10,18 @@
 #include <Eigen/Dense>
 #include <fmt/format.h>
 
+// Model       φ(x) = M(x − c) + c + t with T∘φ ≈ R, up to brightness and contrast.
+// Unknowns    a small motion before φ with the parameters p = (t_x, t_y, α, λ, γ₁, γ₂), or the
+//             first of them. It displaces x by S(x − c) p; S is slopes_at().
+// Residual    e(x) = k (T(φ(x)) − T̄) − (R(x) − R̄), k = σ_R / σ_T (level.hpp).
+// Equations   (Σ w SᵀHS) p = Σ w Sᵀs over tiles, S at their centres: s = Σ e ∇R is the score of a
+//             tile, H = k Σ ∇R ∇(T∘φ)ᵀ its derivative, and w its weight (weigh_tile()). Both
+//             gradients are used because their noise is independent; Σ ∇R ∇Rᵀ would include the
+//             noise of R, and steps would be too short.
+// Step        φ ← φ ∘ ψ⁻¹, where ψ is the small motion p at which the score vanishes.
+// Covariance  H⁻¹VH⁻¹ with the sum H of the left side and V = Σ s sᵀ over squares of 2x2 tiles.
+// Source      steps: Baker and Matthews, IJCV 56, 2004, doi:10.1023/B:VISI.0000011205.11775.fd;
+//             covariance: White, Econometrica 48, 1980, doi:10.2307/1912934
 namespace sextant::registration {
 
 namespace {

@@ -11,6 +11,26 @@
 
 #include <Eigen/Dense>
 
+// compare() linearises a frame near φ and displacements d(y) of its rows y:
+// Model      T(x, y) = g m(x, y) + b_y + noise: m is the template at φ⁻¹((x, y) − d(y)), g the gain
+//            of the frame, and b_y the brightness of a row.
+// Unknowns   θ_y = (dx, dy, α) of a row, in addition to d and φ.
+// Residual   e = T − g m + h·θ_y with h = g' (m_x, m_y, m_y (x − x̄) / arm), where g' is the gain of
+//            gradients. Both e and h less their weighted means over the row, which eliminates b_y.
+// Weights    w = 1/v with the variance v = v₀ + v₁ m of a pixel, by regression of e² on m.
+// Equations  M θ_y = z with M = Σ w h hᵀ and z = −Σ w e h over the pixels of the row.
+//
+// solve_rows() estimates the displacements of all rows of a frame under a prior:
+// Model      θ_y = B_y c + (j_y, 0, 0): c has the coefficients of cubic splines of dx and dy, and
+//            α; j_y is the jitter, independent, of variance σ².
+// Jitter     eliminated from each row: with μ = M's first column and q = σ² / (1 + σ² μ₁),
+//            M' = M − q μ μᵀ and z' = z − q z₁ μ. Afterwards, j_y = q (z₁ − μ·B_y c).
+// Equations  (Σ B_yᵀ M' B_y + diag(κ_x K, κ_y K, 0)) c = Σ B_yᵀ z'; cᵀKc sums squared second
+//            differences. The inverse of the matrix is the covariance of c.
+//
+// estimate_prior() maximises the evidence: σ² by Fisher scoring, and the stiffness by
+// κ ← γ / Σ cᵀKc, where γ is the number of parameters that the frames determine.
+// Source     Wood and Fasiolo, Biometrics 73, 2017, doi:10.1111/biom.12666
 namespace sextant::registration {
 
 namespace {

@@ -8,6 +8,15 @@
 #include <limits>
 #include <numeric>
 
+// Model       φ(x) = motion(x) + w(x), w(x) = Σ B_i(x) B_j(y) c_ij, with gain · T∘φ + offset ≈ R.
+// Residual    e(x) = gain · T(φ(x)) + offset − R(x).
+// Equations   (H/v + βK) δ = −(s/v + βKc) for the step c ← c + δ: s = Σ B e ∇T and H = Σ B ∇T∇Tᵀ B
+//             over cells, with ∇T at φ(x) from ∇R, rotated by the motion. The matrix is banded.
+// Noise       v = Σ |s_t|² / tr H over tiles t, of the scores before they are weighted by splines.
+// Prior       the energy β cᵀKc / 2 (SplineGrid::energy()), whose strength maximises the evidence:
+//             β ← γ / cᵀKc with γ = n − n₀ − β tr (H/v + βK)⁻¹K determined coefficients.
+// Covariance  (H/v + βK)⁻¹, of which only the entries within the band are computed.
+// Source      β: MacKay, Neural Comput. 4, 1992, doi:10.1162/neco.1992.4.3.415
 namespace sextant::registration {
 
 namespace {
