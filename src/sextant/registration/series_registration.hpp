@@ -19,6 +19,10 @@
 
 namespace sextant {
 
+namespace registration {
+struct SeriesState;
+}
+
 /// The registered frames of a series, read one at a time while results are written.
 class RegisteredFrames {
   public:
@@ -113,7 +117,7 @@ class SeriesRegistration {
                            const RegistrationHooks& hooks = {}) const;
 
   private:
-    class Run;
+    static void write(registration::SeriesState& state, const RegistrationHooks& hooks);
 
     Communicator communicator_;
     RegistrationOptions options_;

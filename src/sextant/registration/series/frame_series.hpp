@@ -2,68 +2,17 @@
 #pragma once
 
 #include "sextant/prefix/scan.hpp"
-#include "sextant/registration/correct/corrected_frames.hpp"
-#include "sextant/registration/series/division.hpp"
-#include "sextant/registration/series/pair_reader.hpp"
-#include "sextant/registration/series/records.hpp"
+#include "sextant/registration/series/state.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
-// The steps of SeriesRegistration up to the scan of motions.
 namespace sextant::registration {
-
-/// The data that all steps of registering a series use on one rank.
-struct SeriesContext {
-    const Communicator& communicator;
-    FrameSource& source;
-    const RegistrationOptions& options;
-    Ledger* ledger = nullptr;
-    RunControl control = {};
-    double offset = 0; ///< subtracted from samples by the source; added back for inspection
-    CorrectedFrames* corrections = nullptr; ///< `source`, if it corrects samples
-    ThreadPlan threads = {};                ///< how the threads of a rank are used
-    FrameThreadUse* used = nullptr;         ///< if not null, filled if threads take whole frames
-
-    /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
-    void step(std::string_view part, std::int64_t done, std::int64_t all) const {
-        if (communicator.rank() == 0)
-            control.report(part, done, all);
-        control.check();
-    }
-};
-
-/// Returns the context with another source of the same frames.
-inline SeriesContext with_source(const SeriesContext& context, FrameSource& source) {
-    return {context.communicator, source,  context.options, context.ledger, context.control,
-            context.offset,       nullptr, context.threads, context.used};
-}
 
 /// Returns the options of the scan of motions.
 prefix::ScanOptions scan_options(const RegistrationOptions& options);
-
-/// The result of a first pass over all frames of a series.
-struct SeriesInspection {
-    std::vector<FrameStatistics> statistics; ///< of all frames, on every rank
-    std::vector<std::int64_t> usable;        ///< frames that are not left out, in order
-    std::vector<FrameRegistration> frames;   ///< this rank's frames; those left out state a reason
-    /// The reader of this rank's frames, and its team. Its pyramids serve the registration, unless
-    /// the samples are corrected afterwards.
-    std::shared_ptr<Team> team = {};
-    std::shared_ptr<PairReader> reader = {};
-};
-
-/// Reads every frame of a series once, settles the corrections of its samples, and finds those that
-/// cannot be registered: unreadable, constant, much darker than the others, or with too many
-/// samples that are not finite.
-///
-/// Input     each rank has its own source of the same frames.
-/// Requires  at least one frame, of at least 16x16 pixels (InvalidTask).
-/// Throws    AgreedFailure on every rank if any rank fails.
-/// Collective.
-SeriesInspection inspect_series(const SeriesContext& context);
 
 /// Registers every frame of a series to the first sound frame by neighbours, vote and scan, as
 /// SeriesRegistration describes. If another reference is requested, then registers every frame

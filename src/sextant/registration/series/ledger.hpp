@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/run_control.hpp"
 #include "sextant/registration/pair/rigid.hpp"
 
-#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -76,20 +76,21 @@ auto found_or_made(Ledger* ledger, const EntryName& name, const Make& make) {
 }
 
 /// A result and the time it took.
-struct TimedResult {
-    RigidResult result;
+template <class Result>
+struct Timed {
+    Result result;
     Seconds seconds = 0;
 };
 
-/// Looks up a registration in the ledger, or runs and times it.
+using TimedResult = Timed<RigidResult>;
+
+/// Looks up the result of a registration in the ledger, or runs and times it.
 template <class Register>
-TimedResult timed_result(Ledger* ledger, const EntryName& name, const Register& registered) {
+auto timed_result(Ledger* ledger, const EntryName& name, const Register& registered) {
     return found_or_made(ledger, name, [&] {
-        const auto begin = std::chrono::steady_clock::now();
-        TimedResult timed{registered()};
-        timed.seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        return timed;
+        Timed<decltype(registered())> made;
+        timed(made.seconds, [&] { made.result = registered(); });
+        return made;
     });
 }
 

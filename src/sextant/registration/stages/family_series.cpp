@@ -7,7 +7,6 @@
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -16,12 +15,6 @@
 namespace sextant::registration {
 
 namespace {
-
-/// A fit as it is stored in the ledger.
-struct TimedFit {
-    FamilyResult result;
-    Seconds seconds = 0;
-};
 
 /// One rank's part in registering a series by families of motions.
 class Families {
@@ -57,8 +50,7 @@ class Families {
                     continue;
                 const EntryName name{Work::family, pass, static_cast<std::int64_t>(family), 0,
                                      own_[i].frame};
-                const TimedFit timed = found_or_made(context_.ledger, name, [&] {
-                    const auto begin = std::chrono::steady_clock::now();
+                const auto timed = timed_result(context_.ledger, name, [&] {
                     fill_moved(own_[i].frame);
                     PixelArea window = area_of(shape_);
                     if (!pair) {
@@ -66,12 +58,8 @@ class Families {
                         fill_others(average, window, own_[i].frame);
                     }
                     const AffineMotion start = start_of(own_[i].frame, pair);
-                    TimedFit made{from_window(
-                        fit_.fit(others_, moved_, in_window(start, window), family), window)};
-                    made.seconds =
-                        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
-                            .count();
-                    return made;
+                    return from_window(fit_.fit(others_, moved_, in_window(start, window), family),
+                                       window);
                 });
                 results[i] = timed.result;
                 own_[i].seconds += timed.seconds;

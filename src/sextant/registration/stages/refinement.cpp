@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -103,11 +102,6 @@ FieldFit summary_of(const StoredField& stored) {
             stored.fit.freedom};
 }
 
-RigidUncertainty uncertainty_from(const std::array<double, 9>& covariance) {
-    return {std::sqrt(covariance[0]), std::sqrt(covariance[4]), std::sqrt(covariance[8]),
-            covariance};
-}
-
 void take(const StoredField& stored, double prefilter, FrameRegistration& frame) {
     const DisplacementField& field = stored.field;
     frame.result.motion = nearest_rigid([&field](Point x) { return apply(field, x); }, field.image);
@@ -118,7 +112,7 @@ void take(const StoredField& stored, double prefilter, FrameRegistration& frame)
     frame.result.overlap = stored.fit.overlap;
     frame.result.iterations = stored.fit.steps;
     frame.field = summary_of(stored);
-    frame.result.uncertainty = uncertainty_from(stored.fit.covariance);
+    frame.result.uncertainty = uncertainty_with(stored.fit.covariance);
     frame.result.misfit = {}; // that of the rigid motion
     frame.seconds += stored.seconds;
 }
@@ -144,113 +138,6 @@ StoredField found_field(Ledger& ledger, const EntryName& name) {
 }
 
 } // namespace
-
-bool in_doubt(const FrameRegistration& frame) {
-    return frame.in_doubt || frame.result.ambiguous || frame.result.unrelated;
-}
-
-std::size_t Registered::index(std::int64_t frame) const {
-    const auto at = std::lower_bound(frames.begin(), frames.end(), frame);
-    if (at == frames.end() || *at != frame)
-        throw std::logic_error("the requested motion is of a frame that was left out");
-    return static_cast<std::size_t>(at - frames.begin());
-}
-
-std::vector<std::int64_t> Registered::contributing() const {
-    std::vector<std::int64_t> some;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        if (contributes[i] != 0)
-            some.push_back(frames[i]);
-    }
-    return some;
-}
-
-namespace {
-
-/// Gathers the displacements of rows, if any. Collective.
-void gather_rows(const Communicator& communicator, std::span<const FrameRegistration> own,
-                 Registered& all) {
-    std::vector<float> numbers;
-    std::uint64_t frames = 0;
-    for (const FrameRegistration& frame : own) {
-        if (!frame.left_out.empty() || !frame.rows)
-            continue;
-        ++frames;
-        for (const std::vector<float>* list :
-             {&frame.rows->dx, &frame.rows->dy, &frame.rows->sigma})
-            numbers.insert(numbers.end(), list->begin(), list->end());
-    }
-    const std::vector<std::uint64_t> counts = communicator.all_gather(frames);
-    if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) == 0)
-        return;
-    numbers = all_gather_lists(communicator, std::span<const float>(numbers));
-    const auto height = static_cast<std::ptrdiff_t>(numbers.size() / (3 * all.frames.size()));
-    auto next = numbers.begin();
-    const auto list = [&] {
-        next += height;
-        return std::vector<float>(next - height, next);
-    };
-    for (const RigidMotion& motion : all.motions) {
-        RowMotion rows{motion, list(), {}, {}};
-        rows.dy = list();
-        rows.sigma = list();
-        all.rows.push_back(std::make_shared<const RowMotion>(std::move(rows)));
-    }
-}
-
-} // namespace
-
-Registered gather_registered(const Communicator& communicator,
-                             std::span<const FrameRegistration> own) {
-    std::vector<std::int64_t> frames;
-    std::vector<RigidMotion> motions;
-    std::vector<FrameContrast> contrasts;
-    std::vector<std::uint8_t> contributes;
-    std::vector<AffineMotion> affine;
-    int any_affine = 0;
-    for (const FrameRegistration& frame : own) {
-        if (!frame.left_out.empty())
-            continue;
-        frames.push_back(frame.frame);
-        motions.push_back(frame.result.motion);
-        contrasts.push_back(frame.contrast);
-        contributes.push_back(in_doubt(frame) ? 0 : 1);
-        affine.push_back(frame.affine.value_or(as_affine(frame.result.motion)));
-        any_affine |= frame.affine.has_value();
-    }
-    Registered all{all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
-                   all_gather_lists(communicator, std::span<const RigidMotion>(motions)),
-                   all_gather_lists(communicator, std::span<const FrameContrast>(contrasts)),
-                   all_gather_lists(communicator, std::span<const std::uint8_t>(contributes))};
-    all.all_in_doubt = std::count(all.contributes.begin(), all.contributes.end(), 1) < 2;
-    if (all.all_in_doubt)
-        std::fill(all.contributes.begin(), all.contributes.end(), 1);
-    const std::vector<int> ranks_with_affine = communicator.all_gather(any_affine);
-    if (std::count(ranks_with_affine.begin(), ranks_with_affine.end(), 1) > 0)
-        all.affine = all_gather_lists(communicator, std::span<const AffineMotion>(affine));
-    gather_rows(communicator, own, all);
-    return all;
-}
-
-void leave_out_unrelated(std::span<FrameRegistration> frames) {
-    for (FrameRegistration& frame : frames) {
-        if (frame.left_out.empty() && frame.result.unrelated)
-            frame.left_out = fmt::format(
-                "the overlap with the reference, {:.0f} % of a frame, has no higher NCC than noise",
-                100 * frame.result.overlap);
-    }
-}
-
-TransformOf transforms(const Registered& registered) {
-    return [&registered](std::int64_t frame) -> Transform {
-        const std::size_t index = registered.index(frame);
-        if (!registered.rows.empty())
-            return *registered.rows[index];
-        if (registered.affine.empty())
-            return registered.motions[index];
-        return registered.affine[index];
-    };
-}
 
 TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage) {
     return [&ledger, reference, stage](std::int64_t frame) -> Transform {
@@ -592,14 +479,15 @@ class FieldRegistration {
             StoredField stored = identity_field(shape_);
             if (frame.frame == reference_)
                 return stored;
-            const auto begin = std::chrono::steady_clock::now();
-            const std::span<const float> image = image_for(frame);
-            context_.source.read_frame(frame.frame, samples_);
-            const NonrigidResult& result =
-                registration_.run(view_of(image, shape_), view_of(samples_, shape_), start());
-            stored = {result.field, result.fit, 0};
-            stored.seconds =
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            Seconds taken = 0;
+            timed(taken, [&] {
+                const std::span<const float> image = image_for(frame);
+                context_.source.read_frame(frame.frame, samples_);
+                const NonrigidResult& result =
+                    registration_.run(view_of(image, shape_), view_of(samples_, shape_), start());
+                stored = {result.field, result.fit, 0};
+            });
+            stored.seconds = taken;
             return stored;
         });
     }

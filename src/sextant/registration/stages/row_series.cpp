@@ -10,7 +10,6 @@
 #include "sextant/registration/series/stations.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -36,13 +35,7 @@ struct EvidenceHead {
 struct RowQuality {
     double ncc_after = 0, overlap = 0;
     Misfit misfit;
-    Seconds seconds = 0;
 };
-
-Seconds now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 /// One rank's part in registering the rows of a series.
 class RowSeries {
@@ -71,9 +64,10 @@ class RowSeries {
                     bytes && take(*bytes, evidence[i], own_[i]))
                     continue;
             }
-            const Seconds begin = now();
-            make(average, registered, prior, pass, own_[i].frame, evidence[i]);
-            const EvidenceHead head{evidence[i].motion, now() - begin};
+            EvidenceHead head;
+            timed(head.seconds,
+                  [&] { make(average, registered, prior, pass, own_[i].frame, evidence[i]); });
+            head.motion = evidence[i].motion;
             own_[i].seconds += head.seconds;
             if (context_.ledger)
                 context_.ledger->keep(name, bytes_of(head, evidence[i]));
@@ -92,8 +86,7 @@ class RowSeries {
             if (!frame.left_out.empty())
                 continue;
             const EntryName name{Work::rows, row_passes + 1, 0, 0, frame.frame};
-            const RowQuality quality = found_or_made(context_.ledger, name, [&] {
-                const Seconds begin = now();
+            const auto [quality, seconds] = timed_result(context_.ledger, name, [&] {
                 const PixelArea window =
                     window_in(average.area, registered.motion(frame.frame), shape_);
                 show_others(context_, average, window, registered, frame.frame, resampler_, shown_);
@@ -101,14 +94,12 @@ class RowSeries {
                 resampler_.show(frame.frame, transforms(registered)(frame.frame), window, shown_);
                 moved.fill(view_of(shown_));
                 const FamilyResult found = fit.fit(others, moved, {}, MotionFamily::rigid);
-                RowQuality made{found.ncc, found.overlap, found.misfit};
-                made.seconds = now() - begin;
-                return made;
+                return RowQuality{found.ncc, found.overlap, found.misfit};
             });
             frame.result.ncc_after = quality.ncc_after;
             frame.result.overlap = std::min(1., quality.overlap);
             frame.result.misfit = quality.misfit;
-            frame.seconds += quality.seconds;
+            frame.seconds += seconds;
         }
     }
 

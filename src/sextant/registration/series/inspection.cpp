@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/series/inspection.hpp"
+
+#include "sextant/array/sample_offset.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/journal.hpp"
+#include "sextant/registration/correct/shading.hpp"
+#include "sextant/registration/pair/partition.hpp"
+#include "sextant/registration/series/frame_series.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+struct Inspected {
+    FrameStatistics statistics;
+    bool readable = false;
+};
+
+/// Reads a frame, or records why it cannot be used.
+Inspected inspected(PairReader& reader, const CorrectedFrames* corrections,
+                    FrameRegistration& frame) {
+    try {
+        const FrameStatistics statistics = reader.statistics(frame.frame);
+        frame.gaps = corrections ? corrections->recorded_gaps(frame.frame) : statistics.gaps;
+        return {statistics, true};
+    } catch (const UnusableFrame& why) {
+        frame.left_out = why.what();
+    } catch (const InvalidFile& why) {
+        frame.left_out = why.what();
+    }
+    return {};
+}
+
+/// Inspects this rank's frames.
+std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& block,
+                                     SeriesInspection& inspection) {
+    const RegistrationOptions& options = context.options;
+    inspection.team = std::make_shared<Team>(options.threads);
+    inspection.reader = std::make_shared<PairReader>(
+        context.source, options.rigid, options.prefilter, 2, inspection.team.get(), context.offset);
+    std::vector<FrameRegistration>& frames = inspection.frames;
+    std::vector<Inspected> all;
+    for (std::int64_t frame = block.first; frame < block.last; ++frame) {
+        context.step("inspect frames", frame - block.first, block.count());
+        frames.emplace_back().frame = frame;
+        all.push_back(inspected(*inspection.reader, context.corrections, frames.back()));
+    }
+    return all;
+}
+
+/// Shares the outliers and blank lines that were found among the ranks, and notes those of this
+/// rank's frames. Frames with blank lines are inspected again without these. Collective.
+void settle_corrections(const SeriesContext& context, std::vector<FrameRegistration>& frames,
+                        std::vector<Inspected>& own) {
+    CorrectedFrames& corrections = *context.corrections;
+    corrections.settle(context.communicator);
+    agree(context.communicator, [&] {
+        std::optional<Team> team;
+        std::optional<PairReader> reader;
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            FrameRegistration& frame = frames[i];
+            frame.outliers = corrections.outliers(frame.frame);
+            const std::int64_t blank = corrections.blank(frame.frame);
+            if (!frame.left_out.empty() || blank == 0)
+                continue;
+            if (!reader) {
+                team.emplace(context.options.threads);
+                reader.emplace(context.source, context.options.rigid, context.options.prefilter, 2,
+                               &*team, context.offset);
+            }
+            own[i] = inspected(*reader, &corrections, frame);
+            frame.gaps += blank;
+        }
+    });
+}
+
+} // namespace
+
+SeriesInspection inspect_series(const SeriesContext& context) {
+    const Communicator& communicator = context.communicator;
+    const std::int64_t frames = context.source.header().frames;
+    const Block block = block_of(communicator.rank(), communicator.size(), frames);
+    SeriesInspection inspection;
+    std::vector<Inspected> own;
+    agree(communicator, [&] {
+        if (frames < 1)
+            throw InvalidData(context.source.path() +
+                              ": the series has no frames, expected at least one");
+        own = inspect_block(context, block, inspection);
+    });
+    if (context.corrections)
+        settle_corrections(context, inspection.frames, own);
+    const std::vector<Inspected> all =
+        all_gather_lists(communicator, std::span<const Inspected>(own));
+    std::vector<FrameStatistics> readable;
+    for (const Inspected& frame : all) {
+        inspection.statistics.push_back(frame.statistics);
+        if (frame.readable)
+            readable.push_back(frame.statistics);
+    }
+    const UsualStatistics usual = usual_statistics(readable);
+    for (std::int64_t frame = 0; frame < frames; ++frame) {
+        const Inspected& one = all[static_cast<std::size_t>(frame)];
+        if (!one.readable)
+            continue;
+        const std::string fault = fault_of(one.statistics, usual, context.options.limits);
+        if (fault.empty())
+            inspection.usable.push_back(frame);
+        if (block.has(frame))
+            inspection.frames[static_cast<std::size_t>(frame - block.first)].left_out = fault;
+    }
+    return inspection;
+}
+
+std::vector<bool> frames_listed(const std::string& list, std::int64_t frames) {
+    std::vector<bool> listed(static_cast<std::size_t>(frames));
+    const auto refusal = [&](const std::string& why) {
+        return fmt::format(
+            "frames {}: {}, expected sound, all, or a list such as 0-9,12 of frames 0 to {}", list,
+            why, frames - 1);
+    };
+    const auto fail = [&](const std::string& why) { throw InvalidTask(refusal(why)); };
+    const auto number = [&](std::string_view text) {
+        std::int64_t value = 0;
+        const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (failed != std::errc() || end != text.data() + text.size() || text.front() == '-')
+            fail(fmt::format("\"{}\" is not a frame number", text));
+        if (value >= frames)
+            throw InvalidData(refusal(fmt::format("there is no frame {}", value)));
+        return value;
+    };
+    for (std::string_view rest = list;;) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view item = rest.substr(0, comma);
+        const std::size_t dash = item.find('-');
+        const std::int64_t first = number(item.substr(0, dash));
+        const std::int64_t last =
+            dash == std::string_view::npos ? first : number(item.substr(dash + 1));
+        if (last < first)
+            fail(fmt::format("the range {} ends before it begins", item));
+        const auto begin = listed.begin() + first, end = listed.begin() + last + 1;
+        if (const auto again = std::find(begin, end, true); again != end)
+            fail(fmt::format("frame {} is listed twice", again - listed.begin()));
+        std::fill(begin, end, true);
+        if (comma == std::string_view::npos)
+            return listed;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
+CombineOptions averaging_options(const RegistrationOptions& options, const PixelArea& area,
+                                 bool median) {
+    CombineOptions averaging;
+    averaging.median = median;
+    averaging.halves = median; // of the aligned average only
+    averaging.memory = options.memory;
+    averaging.threads = options.threads;
+    averaging.area = area;
+    averaging.contributions.resize(options.average == AverageKind::plain ? 0 : 1);
+    return averaging;
+}
+
+namespace {
+
+/// Chooses how threads are used: as requested, or as predicted. Whole frames are refused if their
+/// memory would be large.
+ThreadPlan plan_of(const RegistrationOptions& options, const FrameHeader& series, int ranks) {
+    const bool fields = options.model == MotionModel::nonrigid;
+    ThreadPlan plan = plan_threads(ranks, options.threads, series.frames,
+                                   default_costs(series.shape, options.farthest, fields),
+                                   scan_options(options), options.reproducible);
+    constexpr Bytes most_memory = Bytes{256} << 20;
+    const bool fits =
+        options.threads * memory_of_frame_thread(series.shape, options.farthest + 1, fields) <=
+        most_memory;
+    if (options.thread_work == ThreadWork::frames) {
+        plan.whole_frames = options.threads > 1;
+        plan.steals = plan.whole_frames && ranks == 1 && !options.reproducible;
+    } else if (options.thread_work == ThreadWork::rows || !fits) {
+        plan.whole_frames = plan.steals = false;
+    }
+    return plan;
+}
+
+/// Makes the context of a source, and chooses how the threads are used.
+void use(SeriesState& state, FrameSource& source, CorrectedFrames* corrections = nullptr) {
+    state.context.emplace(SeriesContext{state.communicator, source, state.options, nullptr,
+                                        state.control, state.result.offset, corrections});
+    state.result.thread_plan =
+        plan_of(state.options, state.source->header(), static_cast<int>(state.communicator.size()));
+    state.context->threads = state.result.thread_plan;
+    state.context->used = &state.result.thread_use;
+}
+
+/// Wraps the source in the corrections of its samples, if any are requested.
+void correct(SeriesState& state) {
+    state.sample = state.source->header().sample;
+    if (!state.options.despike.enabled && state.options.detector.empty())
+        return;
+    auto corrected =
+        std::make_unique<CorrectedFrames>(std::move(state.source), state.result.offset,
+                                          state.options.detector, state.options.despike);
+    state.result.offset = corrected->offset();
+    state.corrections = corrected.get();
+    state.detector = corrected->detector_hash();
+    state.source = std::move(corrected);
+}
+
+/// Prepares the source, and checks the options before frames are inspected.
+void open(SeriesState& state) {
+    Centred centred = less_offset(std::move(state.source), OffsetFor::computation);
+    state.source = std::move(centred.frames);
+    state.result.offset = centred.offset;
+    correct(state);
+    use(state, *state.source, state.corrections);
+    const FrameHeader& header = state.source->header();
+    if (header.frames < 2)
+        throw InvalidData(
+            fmt::format("{} has {} frame{}{}, expected at least two to register",
+                        state.source->path(), header.frames, header.frames == 1 ? "" : "s",
+                        header.hyperstack.channels > 1
+                            ? fmt::format(" of {} channels", header.hyperstack.channels)
+                            : ""));
+    const std::int64_t reference = state.options.reference.value_or(0);
+    if (reference >= header.frames)
+        throw InvalidData(fmt::format("reference {}: expected 0 to {}, as {} has {} frames",
+                                      reference, header.frames - 1, state.source->path(),
+                                      header.frames));
+    require_compatible(state.options);
+    if (state.options.frames != "sound" && state.options.frames != "all")
+        frames_listed(state.options.frames, header.frames);
+    const Bytes least = least_memory(header.frames, header.shape.width,
+                                     averaging_options(state.options, area_of(header.shape), true));
+    constexpr Bytes mebibyte = 1 << 20;
+    if (state.options.memory < least)
+        throw InvalidTask(fmt::format(
+            "memory {:g} MiB is too little for a row of {} frames, expected {} MiB or more",
+            static_cast<double>(state.options.memory) / mebibyte, header.frames,
+            (least + mebibyte - 1) / mebibyte));
+}
+
+void require_same_detector(const SeriesState& state) {
+    const std::vector<std::uint64_t> hashes = state.communicator.all_gather(state.detector);
+    agree(state.communicator, [&] {
+        if (std::adjacent_find(hashes.begin(), hashes.end(), std::not_equal_to<>()) != hashes.end())
+            throw InvalidData("the ranks read different dark, gain or defect images, expected "
+                              "the same on all ranks");
+    });
+}
+
+std::string hash_of(std::span<const double> values) {
+    return fmt::format("{:016x}", checksum_of(std::as_bytes(values)));
+}
+
+/// A hash of the frames' statistics, to recognise the series.
+std::string fingerprint(const std::vector<FrameStatistics>& frames) {
+    std::vector<double> values;
+    for (const FrameStatistics& frame : frames)
+        values.insert(values.end(),
+                      {frame.mean, frame.least, frame.largest,
+                       static_cast<double>(frame.at_largest), static_cast<double>(frame.gaps)});
+    return hash_of(values);
+}
+
+/// Reads the source without the corrections if the inspection has found nothing to correct.
+void end_inspection(SeriesState& state) {
+    if (!state.corrections)
+        return;
+    state.result.defects = state.corrections->defects();
+    if (state.corrections->needed()) {
+        state.inspection.reader.reset(); // its frames have not been corrected
+        return;
+    }
+    state.source = std::move(*state.corrections).release();
+    state.corrections = nullptr;
+    use(state, *state.source);
+}
+
+/// A camera that stalls repeats a frame, whose noise then is the same as well.
+void warn_of_copies(SeriesState& state) {
+    const auto& frames = state.inspection.statistics;
+    std::int64_t copies = 0, first = 0;
+    for (std::size_t i = 1; i < frames.size(); ++i) {
+        if (frames[i].samples == 0 || !same_samples(frames[i - 1], frames[i]))
+            continue;
+        if (copies++ == 0)
+            first = static_cast<std::int64_t>(i);
+    }
+    if (copies > 0)
+        state.result.warnings.push_back(fmt::format(
+            "{} of {} frames equal the frame before them, the first of them is frame {}: they "
+            "add no information, and deviations are stated as if their noise were independent",
+            copies, frames.size(), first));
+}
+
+/// True if the shading of frames changes where they show the same part of the specimen. Rank 0
+/// decides.
+bool shading_changes(const SeriesState& state) {
+    const SeriesInspection& inspection = state.inspection;
+    std::vector<Shading> shadings;
+    for (const std::int64_t frame : inspection.usable)
+        shadings.push_back(inspection.statistics[static_cast<std::size_t>(frame)].shading);
+    const std::vector<TwoFrames> pairs = frames_of_other_shading(shadings);
+    if (pairs.empty())
+        return false;
+    int changes = 0; // std::vector<bool> has no elements to gather
+    agree(state.communicator, [&] {
+        if (!state.is_first())
+            return;
+        PairReader reader(*state.source, state.options.rigid, state.options.prefilter, 2, nullptr,
+                          state.result.offset);
+        for (const TwoFrames& pair : pairs) {
+            state.control.check();
+            const std::int64_t first = inspection.usable[pair.first],
+                               second = inspection.usable[pair.second];
+            const RigidResult found = reader.locate(first, second);
+            changes = changes || found.unrelated ||
+                      registration::shading_changes(reader.pyramid(first), reader.pyramid(second),
+                                                    found.motion, found.inverted);
+        }
+    });
+    return state.communicator.all_gather(changes).front() != 0;
+}
+
+/// Removes the shading of frames for registration, and inspects them again.
+void flatten(SeriesState& state) {
+    state.flattened =
+        std::make_unique<ChangedFrames>(*state.source, without_shading(*state.source));
+    use(state, *state.flattened);
+    SeriesInspection& inspection = state.inspection;
+    inspection.reader.reset(); // its frames have shading
+    SeriesInspection flat = inspect_series(*state.context);
+    for (std::size_t frame = 0; frame < flat.statistics.size(); ++frame) {
+        inspection.statistics[frame].deviation = flat.statistics[frame].deviation;
+        inspection.statistics[frame].mean = flat.statistics[frame].mean;
+    }
+    inspection.reader = std::move(flat.reader);
+    inspection.team = std::move(flat.team);
+}
+
+} // namespace
+
+std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames) {
+    std::vector<double> values;
+    for (const FrameStatistics& frame : frames) {
+        values.push_back(frame.deviation);
+        values.insert(values.end(), frame.shading.begin(), frame.shading.end());
+    }
+    return hash_of(values);
+}
+
+void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRegistration> own) {
+    if (usable >= 2)
+        return;
+    state.fails_again = true;
+    std::string reasons;
+    for (const FrameRegistration& frame : own)
+        reasons += frame.left_out + '\0';
+    std::string all;
+    for (const std::string& text : all_gather_texts(state.communicator, reasons))
+        all += text;
+    agree(state.communicator, [&] {
+        std::vector<FrameRegistration> frames;
+        for (std::size_t at = 0; at < all.size(); at = all.find('\0', at) + 1) {
+            FrameRegistration& frame = frames.emplace_back();
+            frame.frame = std::ssize(frames) - 1;
+            frame.left_out = all.substr(at, all.find('\0', at) - at);
+        }
+        if (state.failed && state.is_first())
+            state.failed(frames);
+        const auto bad = std::ranges::find_if(
+            frames, [](const FrameRegistration& frame) { return !frame.left_out.empty(); });
+        throw InvalidData(fmt::format(
+            "{}: {} of {} frames could be registered; at least 2 are needed{}",
+            state.source->path(), usable == 0 ? "none" : "only 1", state.source->header().frames,
+            bad == frames.end() ? "" : fmt::format("; frame {}: {}", bad->frame, bad->left_out)));
+    });
+}
+
+void open_series(SeriesState& state) {
+    agree(state.communicator, [&] { open(state); });
+    require_same_detector(state);
+}
+
+void inspect_frames(SeriesState& state) {
+    state.inspection = inspect_series(*state.context);
+    end_inspection(state);
+    warn_of_copies(state);
+    state.content = fingerprint(state.inspection.statistics);
+}
+
+void remove_shading(SeriesState& state) {
+    state.result.flattened =
+        state.options.flatten == Flattening::on ||
+        (state.options.flatten == Flattening::automatic && shading_changes(state));
+    if (state.result.flattened)
+        flatten(state);
+    require_two(state, state.inspection.usable.size(), state.inspection.frames);
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/registration/series/state.hpp"
+#include "sextant/registration/transform/combined.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::registration {
+
+/// Reads every frame of a series once, settles the corrections of its samples, and finds those that
+/// cannot be registered: unreadable, constant, much darker than the others, or with too many
+/// samples that are not finite.
+///
+/// Input     each rank has its own source of the same frames.
+/// Requires  at least one frame, of at least 16x16 pixels (InvalidTask).
+/// Throws    AgreedFailure on every rank if any rank fails.
+/// Collective.
+SeriesInspection inspect_series(const SeriesContext& context);
+
+/// Parses a list of numbers and ranges of frames such as "0-9,12". Returns true for the frames
+/// listed. Throws InvalidTask if it is not such a list of `frames` frames.
+std::vector<bool> frames_listed(const std::string& list, std::int64_t frames);
+
+/// Options of averages; a weighted one has a single contribution that stands for those of all
+/// frames.
+CombineOptions averaging_options(const RegistrationOptions& options, const PixelArea& area,
+                                 bool median);
+
+/// A hash of statistics that depend on the positions of samples in a frame, and on the prefilter:
+/// it tells a series from one whose frames are shifted or reflected.
+std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames);
+
+/// Fails on every rank unless two of all frames are usable. `own` are the frames of this rank.
+/// Collective.
+void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRegistration> own);
+
+// Steps of SeriesRegistration. Collective.
+
+/// Prepares the source for computation, and checks the options.
+void open_series(SeriesState& state);
+
+/// Inspects the frames, and finds what is to be corrected.
+void inspect_frames(SeriesState& state);
+
+/// Removes the frames' shading for registration if it changes in the series. Fails unless two
+/// frames are usable.
+void remove_shading(SeriesState& state);
+
+} // namespace sextant::registration

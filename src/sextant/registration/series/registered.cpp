@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/series/registered.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+bool in_doubt(const FrameRegistration& frame) {
+    return frame.in_doubt || frame.result.ambiguous || frame.result.unrelated;
+}
+
+std::size_t Registered::index(std::int64_t frame) const {
+    const auto at = std::lower_bound(frames.begin(), frames.end(), frame);
+    if (at == frames.end() || *at != frame)
+        throw std::logic_error("the requested motion is of a frame that was left out");
+    return static_cast<std::size_t>(at - frames.begin());
+}
+
+std::vector<std::int64_t> Registered::contributing() const {
+    std::vector<std::int64_t> some;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (contributes[i] != 0)
+            some.push_back(frames[i]);
+    }
+    return some;
+}
+
+namespace {
+
+/// Gathers the displacements of rows, if any. Collective.
+void gather_rows(const Communicator& communicator, std::span<const FrameRegistration> own,
+                 Registered& all) {
+    std::vector<float> numbers;
+    std::uint64_t frames = 0;
+    for (const FrameRegistration& frame : own) {
+        if (!frame.left_out.empty() || !frame.rows)
+            continue;
+        ++frames;
+        for (const std::vector<float>* list :
+             {&frame.rows->dx, &frame.rows->dy, &frame.rows->sigma})
+            numbers.insert(numbers.end(), list->begin(), list->end());
+    }
+    const std::vector<std::uint64_t> counts = communicator.all_gather(frames);
+    if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) == 0)
+        return;
+    numbers = all_gather_lists(communicator, std::span<const float>(numbers));
+    const auto height = static_cast<std::ptrdiff_t>(numbers.size() / (3 * all.frames.size()));
+    auto next = numbers.begin();
+    const auto list = [&] {
+        next += height;
+        return std::vector<float>(next - height, next);
+    };
+    for (const RigidMotion& motion : all.motions) {
+        RowMotion rows{motion, list(), {}, {}};
+        rows.dy = list();
+        rows.sigma = list();
+        all.rows.push_back(std::make_shared<const RowMotion>(std::move(rows)));
+    }
+}
+
+} // namespace
+
+Registered gather_registered(const Communicator& communicator,
+                             std::span<const FrameRegistration> own) {
+    std::vector<std::int64_t> frames;
+    std::vector<RigidMotion> motions;
+    std::vector<FrameContrast> contrasts;
+    std::vector<std::uint8_t> contributes;
+    std::vector<AffineMotion> affine;
+    int any_affine = 0;
+    for (const FrameRegistration& frame : own) {
+        if (!frame.left_out.empty())
+            continue;
+        frames.push_back(frame.frame);
+        motions.push_back(frame.result.motion);
+        contrasts.push_back(frame.contrast);
+        contributes.push_back(in_doubt(frame) ? 0 : 1);
+        affine.push_back(frame.affine.value_or(as_affine(frame.result.motion)));
+        any_affine |= frame.affine.has_value();
+    }
+    Registered all{all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
+                   all_gather_lists(communicator, std::span<const RigidMotion>(motions)),
+                   all_gather_lists(communicator, std::span<const FrameContrast>(contrasts)),
+                   all_gather_lists(communicator, std::span<const std::uint8_t>(contributes))};
+    all.all_in_doubt = std::count(all.contributes.begin(), all.contributes.end(), 1) < 2;
+    if (all.all_in_doubt)
+        std::fill(all.contributes.begin(), all.contributes.end(), 1);
+    const std::vector<int> ranks_with_affine = communicator.all_gather(any_affine);
+    if (std::count(ranks_with_affine.begin(), ranks_with_affine.end(), 1) > 0)
+        all.affine = all_gather_lists(communicator, std::span<const AffineMotion>(affine));
+    gather_rows(communicator, own, all);
+    return all;
+}
+
+void leave_out_unrelated(std::span<FrameRegistration> frames) {
+    for (FrameRegistration& frame : frames) {
+        if (frame.left_out.empty() && frame.result.unrelated)
+            frame.left_out = fmt::format(
+                "the overlap with the reference, {:.0f} % of a frame, has no higher NCC than noise",
+                100 * frame.result.overlap);
+    }
+}
+
+TransformOf transforms(const Registered& registered) {
+    return [&registered](std::int64_t frame) -> Transform {
+        const std::size_t index = registered.index(frame);
+        if (!registered.rows.empty())
+            return *registered.rows[index];
+        if (registered.affine.empty())
+            return registered.motions[index];
+        return registered.affine[index];
+    };
+}
+
+} // namespace sextant::registration

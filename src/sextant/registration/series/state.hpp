@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/array/frame_source.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
+#include "sextant/registration/series/division.hpp"
+#include "sextant/registration/series/ledger.hpp"
+#include "sextant/registration/series/pair_reader.hpp"
+#include "sextant/registration/series/records.hpp"
+#include "sextant/registration/series/registered.hpp"
+#include "sextant/registration/series/stations.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant::registration {
+
+/// What registrations of a series use on one rank.
+struct SeriesContext {
+    const Communicator& communicator;
+    FrameSource& source;
+    const RegistrationOptions& options;
+    Ledger* ledger = nullptr;
+    RunControl control = {};
+    double offset = 0; ///< subtracted from samples by the source; added back for inspection
+    CorrectedFrames* corrections = nullptr; ///< `source`, if it corrects samples
+    ThreadPlan threads = {};                ///< how the threads of a rank are used
+    FrameThreadUse* used = nullptr;         ///< if not null, filled if threads take whole frames
+
+    /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
+    void step(std::string_view part, std::int64_t done, std::int64_t all) const {
+        if (communicator.rank() == 0)
+            control.report(part, done, all);
+        control.check();
+    }
+};
+
+/// Returns the context with another source of the same frames.
+inline SeriesContext with_source(const SeriesContext& context, FrameSource& source) {
+    return {context.communicator, source,  context.options, context.ledger, context.control,
+            context.offset,       nullptr, context.threads, context.used};
+}
+
+/// The result of a first pass over all frames of a series.
+struct SeriesInspection {
+    std::vector<FrameStatistics> statistics = {}; ///< of all frames, on every rank
+    std::vector<std::int64_t> usable = {};        ///< frames that are not left out, in order
+    /// This rank's frames; those left out state a reason.
+    std::vector<FrameRegistration> frames = {};
+    /// The reader of this rank's frames, and its team. Its pyramids serve the registration, unless
+    /// the samples are corrected afterwards.
+    std::shared_ptr<Team> team = {};
+    std::shared_ptr<PairReader> reader = {};
+};
+
+/// The state of registering a series on one rank. The steps (SeriesRegistration) change it one
+/// after another; each uses what those before it have left.
+struct SeriesState {
+    const Communicator& communicator;
+    const RegistrationOptions& options;
+    const RunControl& control;
+    /// Called on rank 0 if too few frames can be registered, with all frames. May be empty.
+    std::function<void(std::span<const FrameRegistration> frames)> failed;
+
+    bool is_first() const { return communicator.rank() == 0; }
+    bool has_checkpoint() const { return !options.checkpoint.empty(); }
+    bool nonrigid() const { return options.model == MotionModel::nonrigid; }
+
+    std::unique_ptr<FrameSource> source;
+    Sample sample = Sample::f32;                   ///< type of the recorded samples
+    CorrectedFrames* corrections = nullptr;        ///< `source`, if it corrects samples
+    std::uint64_t detector = 0;                    ///< hash of the images of the detector
+    std::unique_ptr<ChangedFrames> flattened = {}; ///< `source` without shading, if needed
+    std::unique_ptr<FrameSource> inverted = {};    ///< one of these, with inverted frames inverted
+    /// `source` without the columns that the flyback disturbs, if any.
+    std::unique_ptr<ChangedFrames> without_flyback = {};
+    /// Returns the frames as they are shown in results.
+    FrameSource& shown_frames() const { return without_flyback ? *without_flyback : *source; }
+
+    SeriesInspection inspection = {}; ///< until frames are registered
+    std::string content = {};         ///< recognises the frames, before their shading is removed
+    std::unique_ptr<Ledger> ledger = {};
+    bool has_ledger = false; ///< on all ranks
+    std::optional<SeriesContext> context = {};
+
+    std::vector<FrameRegistration> own = {}; ///< this rank's frames
+    Registered registered = {};
+    /// Of the stations of this rank's frames, in the last stage; empty without stations.
+    std::vector<UncertainMotion> of_station = {};
+    bool fails_again = false; ///< the run fails whenever it is repeated with these frames
+    bool frames_move = false; ///< the last stage moved frames by more than their deviations
+    std::vector<std::int64_t> averaged = {}; ///< the frames of the average and the median
+    RegistrationResult result = {};
+};
+
+} // namespace sextant::registration

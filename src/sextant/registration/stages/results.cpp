@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/stages/results.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
+#include "sextant/registration/series/inspection.hpp"
+#include "sextant/registration/stages/stages.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+#include "sextant/registration/transform/combined.hpp"
+#include "sextant/registration/transform/ring_correlation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+/// Returns why the motion of a frame is in doubt.
+std::string doubt_of(const FrameRegistration& frame) {
+    if (frame.result.unrelated)
+        return "the frame resembles its reference no more than noise";
+    if (frame.in_doubt)
+        return "registrations to the frames around it disagree";
+    return "a registration to a frame next to it is ambiguous";
+}
+
+/// The area of averages.
+PixelArea shown_area(const SeriesState& state) {
+    return state.result.canvas.shape.elements() > 0 ? state.result.canvas
+                                                    : area_of(state.source->header().shape);
+}
+
+/// Returns the options of averages. Weighted averages bring frames to the level and contrast of
+/// the reference.
+CombineOptions combine_options(const SeriesState& state, bool median) {
+    CombineOptions options = averaging_options(state.options, shown_area(state), median);
+    if (state.options.average == AverageKind::plain || state.averaged.empty())
+        return options;
+    const auto contrast_of = [&](std::int64_t frame) {
+        return state.registered.contrasts[state.registered.index(frame)];
+    };
+    const auto& frames = state.registered.frames;
+    const bool has_reference =
+        std::binary_search(frames.begin(), frames.end(), state.result.reference);
+    const FrameContrast to =
+        contrast_of(has_reference ? state.result.reference : state.averaged.front());
+    options.contributions.clear();
+    for (const std::int64_t frame : state.averaged) {
+        const FrameContrast from = contrast_of(frame);
+        const double gain = to.signal / from.signal;
+        options.contributions.push_back(
+            {to.level - state.result.offset - gain * (from.level - state.result.offset), gain,
+             from.weight()});
+    }
+    return options;
+}
+
+Combined combined(const SeriesState& state, const TransformOf& transform_of, bool median) {
+    return combine(state.communicator, state.shown_frames(), state.averaged, transform_of,
+                   combine_options(state, median), state.control);
+}
+
+/// Compares the averages of every second frame.
+void find_resolution(SeriesState& state) {
+    std::array<std::vector<float>, 2> halves = std::exchange(state.result.average.halves, {});
+    if (state.is_first() && state.averaged.size() > 1)
+        state.result.resolution =
+            ring_correlation(halves[0], halves[1], ring_area(shown_area(state).shape).shape);
+}
+
+/// Chooses the frames for the average and the median, and states why others are not averaged.
+void choose_averaged(SeriesState& state) {
+    const bool all = state.options.frames == "all", sound = state.options.frames == "sound";
+    if (sound && state.registered.all_in_doubt)
+        state.result.warnings.push_back("the motions of all frames are in doubt; all are averaged");
+    const std::vector<bool> listed =
+        all || sound ? std::vector<bool>()
+                     : frames_listed(state.options.frames, state.source->header().frames);
+    const auto has = [&](std::int64_t frame) {
+        if (all)
+            return true;
+        return sound ? state.registered.contributes[state.registered.index(frame)] != 0
+                     : listed[static_cast<std::size_t>(frame)];
+    };
+    for (const std::int64_t frame : state.registered.frames) {
+        if (has(frame))
+            state.averaged.push_back(frame);
+    }
+    state.result.not_averaged = std::ssize(state.registered.frames) - std::ssize(state.averaged);
+    if (state.averaged.empty())
+        throw InvalidData(
+            fmt::format("frames {}: none of them is registered", state.options.frames));
+    for (FrameRegistration& frame : state.own) {
+        if (frame.left_out.empty() && !has(frame.frame))
+            frame.not_averaged = sound ? doubt_of(frame) : "not listed";
+    }
+}
+
+/// Chooses the area of the result images.
+void choose_canvas(SeriesState& state, const TransformOf& transform_of) {
+    const ImageShape shape = state.source->header().shape;
+    PixelArea& canvas = state.result.canvas;
+    canvas = area_of(shape);
+    if (state.options.canvas == Canvas::united) {
+        canvas = covered_by_any(state.averaged, transform_of, shape);
+        if (canvas.shape.elements() > largest_canvas)
+            throw InvalidTask(fmt::format("canvas union: the frames extend over {}x{} pixels, "
+                                          "expected at most {} MiPixel; "
+                                          "choose reference or common, or average fewer frames",
+                                          canvas.shape.width, canvas.shape.height,
+                                          largest_canvas >> 20));
+    } else if (state.options.canvas == Canvas::common) {
+        const PixelArea common = covered_by_all(state.averaged, transform_of, shape);
+        if (common.shape.elements() > 0)
+            canvas = common;
+        else
+            state.result.warnings.push_back("canvas common: no pixel is covered by all frames, so "
+                                            "the area of the reference is used");
+    }
+}
+
+/// States contrasts relative to the reference, and counts the inverted ones.
+void count_inverted(SeriesState& state) {
+    const bool reference_is =
+        state.result.frames[static_cast<std::size_t>(state.result.reference)].contrast.inverted();
+    for (FrameRegistration& frame : state.result.frames) {
+        if (reference_is)
+            frame.contrast.signal = -frame.contrast.signal;
+        state.result.inverted += frame.left_out.empty() && frame.contrast.inverted();
+    }
+}
+
+/// States the RMS of the displacements of rows over the frames.
+void summarise_rows(SeriesState& state) {
+    RowFitSummary sum;
+    double count = 0;
+    for (const FrameRegistration& frame : state.result.frames) {
+        if (!frame.row_fit)
+            continue;
+        ++count;
+        const RowFitSummary& one = *frame.row_fit;
+        sum.jitter += one.jitter * one.jitter;
+        sum.drift_x += one.drift_x * one.drift_x;
+        sum.drift_y += one.drift_y * one.drift_y;
+        sum.sigma += one.sigma * one.sigma;
+    }
+    if (count == 0)
+        return;
+    const auto root = [count](double square) { return std::sqrt(square / count); };
+    state.result.rows =
+        RowFitSummary{root(sum.jitter), root(sum.drift_x), root(sum.drift_y), root(sum.sigma)};
+}
+
+void gather_frames(SeriesState& state) {
+    /// The part of a frame's result that has a fixed size.
+    struct Numbers {
+        std::int64_t frame;
+        RigidResult result;
+        std::optional<FieldFit> field;
+        bool mended, in_doubt;
+        std::int64_t gaps;
+        Seconds seconds;
+        RigidMotion from_before;
+        bool sound;
+        FrameContrast contrast;
+        OutlierSummary outliers;
+        std::optional<AffineMotion> affine;
+        std::optional<RowFitSummary> row_fit;
+    };
+    std::vector<Numbers> own;
+    std::string reasons;
+    for (const FrameRegistration& frame : state.own) {
+        own.push_back({frame.frame, frame.result, frame.field, frame.mended, frame.in_doubt,
+                       frame.gaps, frame.seconds, frame.from_before, frame.sound, frame.contrast,
+                       frame.outliers, frame.affine, frame.row_fit});
+        reasons += frame.left_out + '\0' + frame.not_averaged + '\0';
+    }
+    std::string all_reasons;
+    for (const std::string& text : all_gather_texts(state.communicator, reasons))
+        all_reasons += text;
+    std::size_t at = 0;
+    const auto next_reason = [&] {
+        const std::size_t end = all_reasons.find('\0', at);
+        std::string reason = all_reasons.substr(at, end - at);
+        at = end + 1;
+        return reason;
+    };
+    for (const Numbers& one : all_gather_lists(state.communicator, std::span<const Numbers>(own))) {
+        std::string left_out = next_reason(), not_averaged = next_reason();
+        state.result.frames.push_back({one.frame,
+                                       std::move(left_out),
+                                       one.result,
+                                       one.field,
+                                       one.mended,
+                                       one.in_doubt,
+                                       one.gaps,
+                                       one.seconds,
+                                       one.from_before,
+                                       one.sound,
+                                       one.contrast,
+                                       std::move(not_averaged),
+                                       one.outliers,
+                                       one.affine,
+                                       {},
+                                       one.row_fit});
+    }
+    for (std::size_t i = 0; i < state.registered.rows.size(); ++i)
+        state.result.frames[static_cast<std::size_t>(state.registered.frames[i])].rows =
+            state.registered.rows[i];
+    count_inverted(state);
+    summarise_rows(state);
+}
+
+void gather_thread_use(SeriesState& state) {
+    FrameThreadUse& all = state.result.thread_use;
+    const std::vector<FrameThreadUse::Scan> scans = state.communicator.all_gather(all.scan);
+    all.registrations =
+        all_gather_lists(state.communicator, std::span<const std::int64_t>(all.registrations));
+    all.scan = {};
+    for (const FrameThreadUse::Scan& own : scans) {
+        all.scan.applications += own.applications;
+        all.scan.stolen += own.stolen;
+        all.scan.seconds = std::max(all.scan.seconds, own.seconds);
+        all.scan.idle += own.idle;
+    }
+}
+
+/// Adds the misfits of all frames that are not in doubt.
+SeriesMisfit series_misfit(const SeriesState& state) {
+    std::vector<Misfit> misfits;
+    for (const FrameRegistration& frame : state.result.frames) {
+        if (frame.left_out.empty() && !in_doubt(frame) && frame.result.misfit.smooth.slopes > 0)
+            misfits.push_back(frame.result.misfit);
+    }
+    // With one stage, half of the noise is that of the reference.
+    return misfit_of_series(misfits, state.result.stages == 1 ? .5 : 0);
+}
+
+} // namespace
+
+void choose_results(SeriesState& state) {
+    const TransformOf found = transform_of(state, state.result.stages);
+    agree(state.communicator, [&] {
+        choose_averaged(state);
+        choose_canvas(state, found);
+    });
+}
+
+void average_frames(SeriesState& state) {
+    state.result.average = combined(state, known_transform_of(state, state.result.stages), true);
+    find_resolution(state);
+}
+
+void average_recorded(SeriesState& state) {
+    if (state.options.recorded_mean)
+        state.result.recorded = combined(
+            state, [](std::int64_t) { return Transform(); }, false);
+}
+
+void gather_results(SeriesState& state) {
+    gather_frames(state);
+    gather_thread_use(state);
+    state.result.misfit = series_misfit(state);
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/stages/stages.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/series/frame_series.hpp"
+#include "sextant/registration/series/inspection.hpp"
+#include "sextant/registration/stages/family_series.hpp"
+#include "sextant/registration/stages/field_series.hpp"
+#include "sextant/registration/stages/refinement.hpp"
+#include "sextant/registration/stages/row_series.hpp"
+#include "sextant/registration/stages/station_series.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr int most_extra_stages = 3; ///< stages that may follow the requested ones
+
+/// Returns the RMS standard deviation of positions in a frame.
+double deviation_of_positions(const RigidResult& result, ImageShape shape) {
+    const RigidUncertainty uncertainty = uncertainty_of_centre(result, shape);
+    const double arm = std::hypot(static_cast<double>(shape.width),
+                                  static_cast<double>(shape.height)) /
+                       std::sqrt(12); // RMS distance of positions from the centre
+    return std::hypot(uncertainty.tx, uncertainty.ty, uncertainty.alpha * arm);
+}
+
+/// Returns the median of the motions by which frames moved between two stages. It is the change of
+/// the common reference.
+RigidMotion common_motion(const std::vector<RigidMotion>& moves) {
+    const auto median_of = [&](double RigidMotion::*parameter) {
+        std::vector<double> values;
+        for (const RigidMotion& move : moves)
+            values.push_back(move.*parameter);
+        return median(values);
+    };
+    return {median_of(&RigidMotion::alpha), median_of(&RigidMotion::tx),
+            median_of(&RigidMotion::ty)};
+}
+
+/// Returns the family that is fitted in the last stage; none if it is to be chosen.
+std::optional<MotionFamily> family_of(MotionModel model) {
+    switch (model) {
+    case MotionModel::translation:
+        return MotionFamily::translation;
+    case MotionModel::similarity:
+        return MotionFamily::similarity;
+    case MotionModel::affine:
+        return MotionFamily::affine;
+    default:
+        return std::nullopt;
+    }
+}
+
+MotionModel model_of(MotionFamily family) {
+    constexpr MotionModel models[] = {MotionModel::translation, MotionModel::rigid,
+                                      MotionModel::similarity, MotionModel::affine};
+    return models[static_cast<std::size_t>(family)];
+}
+
+PixelArea matched_area(const SeriesState& state) {
+    const ImageShape shape = state.source->header().shape;
+    return state.nonrigid() ? area_of(shape) : matching_area(state.registered, shape);
+}
+
+/// True if another stage was requested, or frames still move by more than their deviations.
+/// For two frames, the average of the others would be the other frame.
+bool needs_stage(SeriesState& state) {
+    if (state.options.stages == 1 || state.registered.frames.size() == 2)
+        return false;
+    if (const PixelArea area = matched_area(state);
+        too_large_for_matching(area, state.source->header().shape)) {
+        if (state.result.stages == 1)
+            state.result.warnings.push_back(fmt::format(
+                "the frames extend over {}x{} pixels, too many for an average to which frames "
+                "could be registered: there is one stage only",
+                area.shape.width, area.shape.height));
+        return false;
+    }
+    return state.result.stages < state.options.stages ||
+           (state.frames_move && state.result.stages < state.options.stages + most_extra_stages);
+}
+
+/// Returns the frame that the others were registered to, whose motion is the identity.
+std::int64_t reference_frame(const SeriesState& state) {
+    const auto at = std::ranges::find(state.registered.motions, RigidMotion());
+    return at == state.registered.motions.end()
+               ? state.registered.frames.front()
+               : state.registered
+                     .frames[static_cast<std::size_t>(at - state.registered.motions.begin())];
+}
+
+/// Collective.
+std::int64_t first_sound_frame(const SeriesState& state) {
+    const auto own = std::ranges::find_if(state.own, [](const FrameRegistration& frame) {
+        return frame.left_out.empty() && frame.sound;
+    });
+    const std::vector<std::int64_t> all = state.communicator.all_gather(
+        own == state.own.end() ? state.source->header().frames : own->frame);
+    return std::ranges::min(all);
+}
+
+/// If frames drift out of the view of the reference, registers the parts of the series to one
+/// another.
+void correct_stations(SeriesState& state, std::uint32_t stage) {
+    state.of_station.clear();
+    if (matched_area(state) == area_of(state.source->header().shape))
+        return;
+    const FrameCorrections corrections =
+        register_stations(*state.context, state.registered, state.result.reference, stage);
+    for (std::size_t i = 0; i < state.registered.frames.size(); ++i)
+        state.registered.motions[i] =
+            compose(state.registered.motions[i], corrections.frames[i].motion);
+    for (FrameRegistration& frame : state.own) {
+        state.of_station.emplace_back();
+        if (!frame.left_out.empty())
+            continue;
+        const std::size_t index = state.registered.index(frame.frame);
+        frame.result.motion = state.registered.motions[index];
+        state.of_station.back().covariance = corrections.frames[index].covariance;
+    }
+}
+
+/// Adds the covariances of the stations to those of the frames around them, which are relative
+/// to the average nearby.
+void add_covariances_of_stations(SeriesState& state) {
+    if (state.of_station.empty())
+        return;
+    for (std::size_t i = 0; i < state.own.size(); ++i) {
+        if (!state.own[i].left_out.empty())
+            continue;
+        RigidResult& result = state.own[i].result;
+        const UncertainMotion sum =
+            compose({result.motion, result.uncertainty.covariance}, state.of_station[i]);
+        result.uncertainty = uncertainty_with(sum.covariance);
+    }
+}
+
+/// True if a stage moved any frame that contributes to averages, relative to the others, by
+/// more than its deviation explains.
+bool any_moved(const SeriesState& state, const Registered& before, const Registered& after) {
+    constexpr double deviations = 6, least = .1; // least: pixels
+    const ImageShape shape = state.source->header().shape;
+    std::vector<RigidMotion> moves;
+    for (const std::int64_t frame : after.frames)
+        moves.push_back(compose(after.motion(frame), inverse(before.motion(frame))));
+    if (moves.empty())
+        return false;
+    const RigidMotion common = common_motion(moves);
+    int moved = 0;
+    for (const FrameRegistration& frame : state.own) {
+        if (!frame.left_out.empty() || after.contributes[after.index(frame.frame)] == 0)
+            continue;
+        const double distance = rms_distance(moves[after.index(frame.frame)], common, shape);
+        const double sigma = deviation_of_positions(frame.result, shape);
+        moved += distance > std::max(deviations * sigma, least);
+    }
+    const std::vector<int> all = state.communicator.all_gather(moved);
+    return std::any_of(all.begin(), all.end(), [](int frames) { return frames > 0; });
+}
+
+/// Returns the reference of the fields of a stage.
+std::int64_t reference_of(const SeriesState& state, int stage) {
+    return stage == 1 ? state.result.reference : the_average;
+}
+
+} // namespace
+
+Bytes disk_of_fields(const FrameHeader& series, int stages) {
+    constexpr Bytes node = 3 * sizeof(float) + 1;
+    return series.frames * nodes_of_fields(series.shape).elements() * node *
+           (stages + 2 + (stages > 1 ? most_extra_stages : 0));
+}
+
+TransformOf known_transform_of(SeriesState& state, int stage) {
+    if (!state.nonrigid())
+        return transforms(state.registered);
+    return transforms_by_fields(*state.ledger, reference_of(state, stage),
+                                static_cast<std::uint32_t>(stage));
+}
+
+TransformOf transform_of(SeriesState& state, int stage) {
+    if (state.nonrigid())
+        agree(state.communicator, [&] { state.ledger->refresh(); });
+    return known_transform_of(state, stage);
+}
+
+namespace {
+
+void refine(SeriesState& state, int stage) {
+    const auto number = static_cast<std::uint32_t>(stage);
+    if (!state.nonrigid())
+        correct_stations(state, number);
+    const TransformOf before = transform_of(state, stage - 1);
+    MatchingAverage average =
+        average_of(*state.context, state.registered, state.registered.contributing(), before,
+                   matched_area(state));
+    agree(state.communicator, [&] {
+        if (state.nonrigid())
+            register_to_average_by_fields(*state.context, average, state.registered,
+                                          reference_of(state, stage - 1), state.result.reference,
+                                          before, state.own, number);
+        else
+            register_to_average(*state.context, std::move(average), state.registered, state.own,
+                                number);
+    });
+    add_covariances_of_stations(state);
+    leave_out_unrelated(state.own);
+    Registered after = gather_registered(state.communicator, state.own);
+    state.frames_move = any_moved(state, state.registered, after);
+    state.registered = std::move(after);
+}
+
+} // namespace
+
+void register_first(SeriesState& state) {
+    FieldSeries series;
+    if (state.nonrigid()) {
+        series = register_series_by_fields(*state.context, std::move(state.inspection));
+        state.own = series.frames;
+    } else {
+        state.own = register_series(*state.context, std::move(state.inspection));
+    }
+    if ((state.inverted = of_one_contrast(*state.context, state.own)))
+        state.context.emplace(with_source(SeriesContext(*state.context), *state.inverted));
+    leave_out_unrelated(state.own);
+    state.registered = gather_registered(state.communicator, state.own);
+    require_two(state, state.registered.frames.size(), state.own);
+    state.result.reference = state.options.reference.value_or(
+        state.nonrigid() ? series.reference : reference_frame(state));
+    if (!state.options.reference && state.result.reference != first_sound_frame(state))
+        state.result.reference_reason =
+            "it is in the middle of the motion, and frames drift out of "
+            "the view of the first one";
+    if (!state.nonrigid())
+        return;
+    agree(state.communicator, [&] {
+        register_by_fields(*state.context,
+                           whole_frame(state.context->source, state.result.reference),
+                           state.result.reference, state.own, 1,
+                           starts_from_motions(series, state.source->header().shape));
+    });
+}
+
+void refine_stages(SeriesState& state) {
+    while (needs_stage(state))
+        refine(state, ++state.result.stages);
+}
+
+void fit_family(SeriesState& state) {
+    state.result.model = state.options.model;
+    if (state.options.model == MotionModel::rigid || state.nonrigid())
+        return;
+    agree(state.communicator, [&] {
+        const PixelArea area = matched_area(state);
+        state.fails_again = too_large_for_matching(area, state.source->header().shape);
+        if (state.fails_again)
+            throw InvalidTask(fmt::format(
+                "model {}: the frames extend over {}x{} pixels, too many for an average to "
+                "which frames could be registered; expected rigid",
+                name(state.options.model), area.shape.width, area.shape.height));
+    });
+    const FamilyChoice choice =
+        register_by_family(*state.context, state.registered, state.result.reference, state.own,
+                           family_of(state.options.model));
+    state.result.model = model_of(choice.family);
+    state.result.model_reason = choice.reason;
+    if (choice.family != MotionFamily::rigid)
+        add_covariances_of_stations(state);
+    state.registered = gather_registered(state.communicator, state.own);
+}
+
+void fit_rows(SeriesState& state) {
+    if (!state.options.scan_rows)
+        return;
+    RegisteredRows rows = register_by_rows(*state.context, state.registered, state.own,
+                                           state.options.model != MotionModel::translation);
+    state.registered = std::move(rows.frames);
+    state.result.flyback = rows.flyback;
+    if (state.result.flyback > 0)
+        state.without_flyback = std::make_unique<ChangedFrames>(
+            *state.source,
+            without_columns(state.result.flyback, state.source->header().shape.width));
+}
+
+} // namespace sextant::registration
