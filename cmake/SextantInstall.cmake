@@ -32,7 +32,7 @@ configure_package_config_file(cmake/sextant-config.cmake.in
     "${PROJECT_BINARY_DIR}/sextant-config.cmake"
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/sextant-config-version.cmake"
-    COMPATIBILITY SameMajorVersion)
+    COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/sextant-config.cmake"
               "${PROJECT_BINARY_DIR}/sextant-config-version.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/SextantMpi.cmake"

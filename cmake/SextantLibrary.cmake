@@ -4,6 +4,8 @@
 # component, for example sextant::compositor; sextant::sextant links all of them. The programs of this project
 # link the layers instead.
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+# Until 1.0, each minor version has its own soname: libsextant.so.0.9.
+set(SEXTANT_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 find_program(SEXTANT_CXXFILT c++filt REQUIRED)
 mark_as_advanced(SEXTANT_CXXFILT)
 
@@ -17,7 +19,7 @@ function(sextant_library name)
     endforeach()
     add_library(${name} ${objects})
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${LIBRARY_OUTPUT} LINKER_LANGUAGE CXX
-        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+        VERSION ${PROJECT_VERSION} SOVERSION ${SEXTANT_SOVERSION}
         INSTALL_RPATH "$ORIGIN")
     target_link_libraries(${name} PRIVATE ${LIBRARY_LINKS} fmt::fmt)
     target_compile_features(${name} INTERFACE cxx_std_20)

@@ -20,7 +20,6 @@ packages_pages="libcpp-httplib-dev" # serves pages while series are recorded
 packages_other_mpi="libmpich-dev mpich"
 packages_cache="ccache" # shares object files between build trees
 packages_check="clang-format"
-packages_abi="abigail-tools xz-utils python3"
 packages_site="python3-sphinx python3-myst-parser furo python3-breathe doxygen
     python3-numpy python3-h5py python3-dask python3-mpi4py" # the pages run Python programs
 

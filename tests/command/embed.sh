@@ -23,6 +23,8 @@ add_executable(mpi_last "$SOURCE/examples/embed/embed.cpp")
 target_link_libraries(mpi_last sextant::sextant MPI::MPI_CXX)
 add_executable(mpi_first "$SOURCE/examples/embed/embed.cpp")
 target_link_libraries(mpi_first MPI::MPI_CXX sextant::sextant)
+add_executable(all_libraries "$SOURCE/tests/command/programs/all_libraries.cpp")
+target_link_libraries(all_libraries sextant::sextant)
 TEXT
 for project in "$SOURCE/examples/embed" "$folder/orders"; do
     build="$folder/build-$(basename "$project")"
@@ -36,6 +38,13 @@ for program in embed/embed orders/mpi_last orders/mpi_first; do
         echo "$program, $ranks ranks: $said"
         [ "$said" = "opacity at (250, 0): 0.875" ] || fail "expected 0.875"
     done
+done
+
+# A program that uses all libraries, and catches an exception of theirs.
+"$folder/build-orders/all_libraries" "$folder" >"$folder/said" || fail "a program of all libraries: $(cat "$folder/said")"
+for expected in '^[1-9][0-9]* components$' '^planes: [1-9]' '^frame 3: (' '^stored average: [1-9]' '^composited image: [1-9]' \
+    "unknown operator 'under'"; do
+    grep -q "$expected" "$folder/said" || fail "a program of all libraries does not print $expected: $(cat "$folder/said")"
 done
 
 # Only MPI's library may define MPI's functions.

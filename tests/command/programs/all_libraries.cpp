@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls the libraries like a user's program, on threads, and prints checksums of all results. It
-// must print the same when it is built with one version and run with the next. With NEXT_VERSION,
-// it sets the option that next_version.sh adds.
+// Calls the installed libraries like a user's program, on threads, and prints checksums of all
+// results. Catches an exception that a library throws.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -56,10 +55,7 @@ void label(const sextant::Communicator& ranks, std::span<const float> image) {
     for (std::size_t i = 0; i < 8 * size; ++i) // a chequerboard, connected only by diagonals
         strong[i] = (i + i / size) % 2 == 0 ? 1.f : 0.f;
     sextant::RowSource source(open(strong, 1), 0, sextant::ReadAs::values);
-    sextant::LabelOptions options{.measure = true};
-#ifdef NEXT_VERSION
-    options.only_four = true;
-#endif
+    const sextant::LabelOptions options{.measure = true};
     std::vector<sextant::kernel::Label> labels;
     const sextant::LabelResult result =
         sextant::Labelling(ranks, options).run(source, [&](auto, auto rows) {
