@@ -6,11 +6,10 @@
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 # Until 1.0, each minor version has its own soname: libsextant.so.0.9.
 set(SEXTANT_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-find_program(SEXTANT_CXXFILT c++filt REQUIRED)
-mark_as_advanced(SEXTANT_CXXFILT)
+set(SEXTANT_SYMBOLS "${PROJECT_BINARY_DIR}/libsextant.map")
+configure_file(cmake/libsextant.map.in "${SEXTANT_SYMBOLS}" @ONLY)
 
-# Defines a library that consists of these layers. A shared library exports only the symbols that
-# sextant_find_public_symbols() finds.
+# Defines a library that consists of these layers.
 function(sextant_library name)
     cmake_parse_arguments(LIBRARY "" "OUTPUT" "LAYERS;LINKS" ${ARGN})
     set(objects)
@@ -26,13 +25,8 @@ function(sextant_library name)
     target_include_directories(${name} INTERFACE
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
     if(BUILD_SHARED_LIBS)
-        set(script "${PROJECT_BINARY_DIR}/symbols/lib${LIBRARY_OUTPUT}.map")
-        target_link_options(${name} PRIVATE "-Wl,--version-script=${script}" -Wl,-Bsymbolic-functions)
-        set_target_properties(${name} PROPERTIES LINK_DEPENDS "${script}")
-        add_dependencies(${name} sextant-public-symbols)
-        list(TRANSFORM LIBRARY_LAYERS REPLACE "(.+)" "$<TARGET_FILE:sextant_\\1>" OUTPUT_VARIABLE archives)
-        set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES lib${LIBRARY_OUTPUT})
-        set_property(GLOBAL PROPERTY SEXTANT_ARCHIVES_lib${LIBRARY_OUTPUT} "${archives}")
+        target_link_options(${name} PRIVATE "-Wl,--version-script=${SEXTANT_SYMBOLS}" -Wl,-Bsymbolic-functions)
+        set_target_properties(${name} PROPERTIES LINK_DEPENDS "${SEXTANT_SYMBOLS}")
     endif()
     if(SEXTANT_INSTALL)
         install(TARGETS ${name} EXPORT sextant-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -47,45 +41,6 @@ foreach(part IN ITEMS FORMAT REGISTRATION)
         list(APPEND SEXTANT_CHAPTERS_WITHOUT "${header}")
     endif()
 endforeach()
-
-# Finds the public symbols of all libraries after their layers are compiled (public_symbols.cmake). The target
-# sextant-public-symbols writes them to symbols/LIBRARY.symbols.
-function(sextant_find_public_symbols)
-    get_property(libraries GLOBAL PROPERTY SEXTANT_LIBRARIES)
-    set(to "${PROJECT_BINARY_DIR}/symbols")
-    file(MAKE_DIRECTORY "${to}")
-    set(arguments "")
-    set(layers "")
-    set(outputs "")
-    foreach(library IN LISTS libraries)
-        get_property(archives GLOBAL PROPERTY SEXTANT_ARCHIVES_${library})
-        list(APPEND layers ${archives})
-        list(JOIN archives "$<SEMICOLON>" archives)
-        list(APPEND arguments "-DARCHIVES_${library}=${archives}")
-        list(APPEND outputs "${to}/${library}.map")
-    endforeach()
-    separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
-    set(compile ${CMAKE_CXX_COMPILER} ${flags} -std=c++20 -fsyntax-only -w -fno-access-control "-I${PROJECT_SOURCE_DIR}/src")
-    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-        list(APPEND compile -ferror-limit=0)
-    endif()
-    if(SEXTANT_MPI)
-        list(APPEND compile -DSEXTANT_WITH_MPI -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX ${MPI_C_COMPILE_OPTIONS})
-        foreach(folder IN LISTS MPI_C_INCLUDE_DIRS)
-            list(APPEND compile -isystem "${folder}")
-        endforeach()
-    endif()
-    file(GLOB python CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/*.[ch]pp")
-    set(script "${PROJECT_SOURCE_DIR}/cmake/public_symbols.cmake")
-    add_custom_command(OUTPUT ${outputs}
-        COMMAND "${CMAKE_COMMAND}" "-DLIBRARIES=${libraries}" ${arguments} "-DSOURCE=${PROJECT_SOURCE_DIR}/src/sextant"
-                "-DWITHOUT=${SEXTANT_CHAPTERS_WITHOUT}" "-DPYTHON=${python}" "-DVERSION=${PROJECT_VERSION}"
-                "-DCOMPILE=${compile}" "-DNM=${CMAKE_NM}" "-DCXXFILT=${SEXTANT_CXXFILT}" "-DTO=${to}"
-                -P "${script}"
-        DEPENDS ${layers} ${python} "${script}" "${PROJECT_SOURCE_DIR}/cmake/installed_headers.cmake"
-        COMMENT "Finding the public symbols" VERBATIM)
-    add_custom_target(sextant-public-symbols DEPENDS ${outputs})
-endfunction()
 
 # Defines a component: a target with the name of its public header (chapter).
 function(sextant_component name library)
@@ -133,7 +88,4 @@ if(SEXTANT_FORMAT)
     target_link_libraries(sextant_format_library PUBLIC sextant_base)
     sextant_component(format sextant_format_library)
     target_link_libraries(sextant_all INTERFACE sextant_format_library)
-endif()
-if(BUILD_SHARED_LIBS)
-    sextant_find_public_symbols()
 endif()
