@@ -12,7 +12,6 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <type_traits>
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/registration/made_series.hpp"
@@ -25,9 +24,14 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-static_assert(std::is_same_v<decltype(RegistrationOptions::reserved), Reserved<>>,
-              "a new option must be in the record of RegistrationOptions, or among those of "
-              "registration::identity_of that are not; then change this number of words");
+/// Names all members, so that this does not compile if there is another one: a new option must be
+/// in the record of RegistrationOptions, or among those of registration::identity_of that are not.
+[[maybe_unused]] void name_members(const RegistrationOptions& options) {
+    [[maybe_unused]] const auto& [model, reference, stages, reproducible, recorded_mean, threads,
+                                  memory, checkpoint, restart, rigid, nonrigid, limits, prefilter,
+                                  farthest, tolerance, average, frames, despike, detector,
+                                  thread_work, flatten, contrast, canvas, scan_rows] = options;
+}
 
 /// What a run returned or passed on.
 struct Finished {

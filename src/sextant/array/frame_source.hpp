@@ -4,7 +4,6 @@
 #include "sextant/array/array_source.hpp"
 #include "sextant/array/sample.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/scratch_file.hpp"
 #include "sextant/core/units.hpp"
 
@@ -73,7 +72,6 @@ struct FrameHeader {
     /// The number of frames that the file states; more than `frames` if it is truncated or still
     /// being written. 0 if the format states none.
     std::int64_t stated_frames = 0;
-    Reserved<> reserved = {};
 
     Bytes row_bytes() const { return shape.width * channels * size_of(sample); }
 };

@@ -4,7 +4,6 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/transport.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/trace.hpp"
 
@@ -55,13 +54,11 @@ struct ExecuteOptions {
     /// If not null, holds runs back while ranks compare their requests (agreement.hpp). The caller
     /// calls Comparison::begin_run before each run. Must outlive the execution.
     Comparison* comparison = nullptr;
-    Reserved<> reserved = {};
 };
 
 /// The bytes that a rank sent in a run, and their uncompressed size.
 struct Sent {
     Bytes bytes = 0, elements = 0;
-    Reserved<> reserved = {};
 };
 
 /// One rank's program prepared for a communicator: prepared once, run any number of times.

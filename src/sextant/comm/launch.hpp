@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/core/reserved.hpp"
 
 #include <functional>
 #include <string>
@@ -17,7 +16,6 @@ struct LaunchedBy {
     std::string evidence; ///< variable that identifies the launcher, for error messages
     int size = 0;         ///< number of processes, if the launcher states it; else 0
     int rank = 0;         ///< rank of this process; 0 without a launcher
-    Reserved<> reserved = {};
 };
 
 LaunchedBy detect_launcher();

@@ -3,7 +3,6 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 
 #include <optional>
 #include <string>
@@ -16,7 +15,6 @@ struct NodeSharingChoice {
     bool shares = false;
     bool settled = true; ///< false if predictions decide (choose_sharing)
     std::string reason;  ///< empty if ranks are threads
-    Reserved<> reserved = {};
 };
 
 Record record_of(const NodeSharingChoice& choice);

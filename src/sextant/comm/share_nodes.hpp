@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/core/reserved.hpp"
 
 #include <string>
 
@@ -15,7 +14,6 @@ struct NodeSharing {
     /// The most shared memory that each rank may allocate, in bytes; 0: the size of the machine's
     /// memory. Memory is used only when it is touched.
     Bytes most = 0;
-    Reserved<> reserved = {};
 };
 
 struct SharedNodes {
@@ -23,7 +21,6 @@ struct SharedNodes {
     /// The reason why messages are used within nodes; empty if memory is shared. The same on all
     /// ranks.
     std::string why_not;
-    Reserved<> reserved = {};
 };
 
 /// Returns a communicator over the same ranks, in which the ranks of a node read each other's

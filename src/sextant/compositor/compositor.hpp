@@ -7,7 +7,6 @@
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/planner/planner.hpp"
 
 #include <cstdint>
@@ -87,7 +86,6 @@ struct CompositeOptions {
     /// front to back. Each frame may then have another such order. Supported by direct-send,
     /// shift-based, radix-k and binary-swap; `auto` chooses among these.
     std::vector<ImageOfRank> image_order = {};
-    Reserved<5> reserved = {};
 
     static constexpr int distributed = compositing::Task::distributed;
 };
@@ -99,7 +97,6 @@ struct FrameOptions {
     std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions::background
     /// All images front to back; empty: CompositeOptions::image_order, which must be given too.
     alignas(8) std::span<const ImageOfRank> image_order = {};
-    Reserved<6> reserved = {};
 };
 
 /// Returns a record of all options except `drawn` and `image_order`.
@@ -115,7 +112,6 @@ Operator operator_of(const CompositeOptions& options);
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
-    Reserved<> reserved = {};
 
     template <class Pixel>
     std::span<const Pixel> pixels() const {

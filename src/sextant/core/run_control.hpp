@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 
 #include <chrono>
@@ -27,7 +26,6 @@ struct RunControl {
     /// Called on every rank between steps of the work, by the thread that runs the operation. If it
     /// returns true on any rank, the operation throws Cancelled on every rank.
     std::function<bool()> cancelled = {};
-    Reserved<> reserved = {};
 
     /// Throws Cancelled if the caller cancelled the operation on this rank; agree()
     /// (comm/agreement.hpp) then throws it on all ranks.

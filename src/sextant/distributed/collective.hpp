@@ -6,7 +6,6 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/planner/planner.hpp"
 
@@ -38,7 +37,6 @@ struct CollectiveTask {
     Bytes element_size = 1; ///< bytes per element, if elements are only moved
     /// Reduce, all-reduce and the scans: combines elements, in rank order (element_operator).
     std::optional<Operator> op = {};
-    Reserved<> reserved = {};
 };
 
 /// Options of a collective operation. They must be the same on every rank.
@@ -56,7 +54,6 @@ struct CollectiveOptions {
     /// Used with `auto`, on rank 0: the time the operator takes to combine two elements, if the
     /// profile does not state it. 0: unknown; combining is then assumed to cost nothing.
     Seconds operator_seconds = 0;
-    Reserved<> reserved = {};
 };
 
 /// Returns a record of the options (core/record.hpp).

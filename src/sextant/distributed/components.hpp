@@ -4,7 +4,6 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/tile_lists.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/kernel/label/labels.hpp"
@@ -68,7 +67,6 @@ struct Labelled {
     };
     std::vector<Part> parts;
     alignas(8) Elements nan = 0; ///< samples of this rank's tile that are NaN: background
-    Reserved<7> reserved = {};
 };
 
 inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};

@@ -6,7 +6,6 @@
 #include "sextant/core/contour_lines.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/contour_merging.hpp"
 #include "sextant/distributed/merging_plan.hpp"
@@ -52,7 +51,6 @@ struct ContoursOptions {
     /// The pattern that merges tiles; strips are merged one after another, without a pattern. With
     /// `merging.timeline`, the merging of contours is recorded.
     distributed::MergingOptions merging = {};
-    Reserved<> reserved = {};
 };
 
 Record record_of(ContoursOptions& options);
@@ -72,7 +70,6 @@ struct ContoursResult {
     std::optional<MergingTrace> merging;
     /// Times of this rank. Contours are simplified on rank 0.
     Seconds read = 0, edges = 0, ranking = 0, simplification = 0, write = 0;
-    Reserved<> reserved = {};
 };
 
 /// Returns a record of the result without the trace.

@@ -3,7 +3,6 @@
 
 #include "sextant/core/grid.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/distributed/filter_plan.hpp"
 #include "sextant/distributed/window_filter.hpp"
@@ -63,7 +62,6 @@ struct FilterOptions {
     /// Rank 0's plan, for example from an earlier result or a file (read_filter_plan). `grid`,
     /// `distribute` and `memory` then have no effect.
     std::optional<distributed::FilterPlan> plan = {};
-    Reserved<> reserved = {};
 };
 Record record_of(FilterOptions& options); ///< all options except `pixel` and `plan`
 

@@ -3,7 +3,6 @@
 
 #include "sextant/core/grid.hpp"
 #include "sextant/core/json_value.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/planner/choose.hpp"
 
@@ -27,7 +26,6 @@ struct FilterTask {
     std::string distribute = "any";
     std::optional<Tiles> grid = {}; ///< one tile per rank; none: chosen by the planner
     Elements depth = 0;             ///< planes of a volume; 0: an image
-    Reserved<> reserved = {};
 
     bool is_volume() const { return depth > 0; }
     kernel::Dimensions dimensions() const {
@@ -48,7 +46,6 @@ struct FilterPlan : planner::Plan<filtering::Configuration> {
         std::optional<Seconds> read = {}, write = {}; ///< set if the profile has file rates
     };
     std::optional<Predicted> predicted = {}; ///< prediction for all windows
-    Reserved<> reserved = {};
 };
 
 /// Chooses among the configurations that the task leaves open (filter_configurations.hpp) by

@@ -5,7 +5,6 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/filter_options.hpp"
 #include "sextant/distributed/filter_plan.hpp"
@@ -39,7 +38,6 @@ struct FilterResult {
     /// Number of results that are infinite, or, if no sample is NaN, NaN: products of large samples
     /// exceed the range of 32-bit floats.
     alignas(8) Elements overflowed = 0;
-    Reserved<6> reserved = {};
 };
 
 /// Says how many samples of the image at `path` are NaN, and how many results overflowed. They are

@@ -7,7 +7,6 @@
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/tile_lists.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/schedule/trace.hpp"
 
@@ -82,7 +81,6 @@ ByRank<Value> all_gather_by_rank(const Communicator& communicator,
 struct MergingTrace {
     Trace trace;
     Bytes sent = 0;
-    Reserved<> reserved = {};
 };
 
 /// Returns the maximum number of entries in the merged list of a run of tiles: the sum of `counts`

@@ -6,7 +6,6 @@
 #include "sextant/core/grid.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/planner/planner.hpp"
 
@@ -22,7 +21,6 @@ struct MergingOptions {
     std::string machine = {};
     planner::Probing probing = planner::Probing::kept;
     bool timeline = false; ///< predict and record a timeline of each rank
-    Reserved<> reserved = {};
 
     /// Throws InvalidTask for an unknown pattern.
     void check() const;
@@ -33,7 +31,6 @@ Record record_of(MergingOptions& options);
 struct MergingPlan : planner::Plan<const contour::Pattern*> {
     double density = 0;  ///< number of list entries per pixel of the tiles' borders
     Trace timeline = {}; ///< predicted timeline, if requested
-    Reserved<> reserved = {};
 };
 
 /// Predicts every pattern and chooses the fastest.

@@ -5,7 +5,6 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/element.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/filtering/window_program.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
@@ -26,7 +25,6 @@ struct Filter {
     kernel::BorderRule border;
     kernel::GaussianKernel kernel = {};
     kernel::Scales pixel = 1; ///< size of a pixel in the unit of derivatives; 1: per pixel
-    Reserved<> reserved = {};
 };
 
 /// Returns the kernels of a filter.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
-#include "sextant/core/reserved.hpp"
 
 #include <span>
 #include <string>
@@ -41,7 +40,6 @@ struct Format {
     /// Read and write deep images in the same way; null if the format cannot hold them.
     DeepImage (*read_deep)(const std::string& path) = nullptr;
     void (*write_deep)(const std::string& path, const DeepImage& image) = nullptr;
-    Reserved<> reserved = {};
 };
 
 /// Returns all formats, in the order of `sextant list`.

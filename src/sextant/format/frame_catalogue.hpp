@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/core/reserved.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -34,7 +33,6 @@ struct SinkOptions {
     /// only frames of one axis; TIFF files store them.
     std::vector<PlaneAxis> planes = {};
     bool pyramid = false; ///< also write levels of half the resolution (OME-Zarr); others refuse it
-    Reserved<> reserved = {};
 };
 
 /// The planes of a hyperstack to read.
@@ -53,7 +51,6 @@ struct SourceOptions {
     /// Reads the planes of all channels, slices and times as frames, in C order of `axes` in the
     /// header, whose last two axes are then rows and columns; the other options choose nothing.
     bool every_plane = false;
-    Reserved<> reserved = {};
 };
 
 /// A series of frames that is written in parts, independently and in any order: by several
@@ -109,7 +106,6 @@ struct FrameFormat {
     /// True if a file that `create` writes states the pixel size of the header. Null if the format
     /// keeps every pixel size, or none.
     bool (*keeps_pixel)(const FrameHeader& header, const SinkOptions& options) = nullptr;
-    Reserved<7> reserved = {};
 
     bool is_folder() const { return require_writable != nullptr; }
 };
@@ -165,7 +161,6 @@ void require_writable_output(const std::string& path);
 struct FrameFiles {
     std::vector<std::string> paths;
     std::vector<std::string> remarks;
-    Reserved<> reserved = {};
 };
 
 /// Returns the files denoted by a name that stands for several: a folder, a pattern with * ? or [,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/contour_lines.hpp"
-#include "sextant/core/reserved.hpp"
 
 #include <span>
 #include <string>
@@ -33,7 +32,6 @@ struct LineFormat {
     std::string_view summary;
     /// Writes the whole file or none. Throws InvalidFile.
     void (*write)(const std::string& path, LineReader& contours);
-    Reserved<> reserved = {};
 };
 
 /// Returns all formats, in the order of `sextant list`.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/reserved.hpp"
 #include "sextant/format/catalogue.hpp"
 
 #include <string>
@@ -17,7 +16,6 @@ struct Partials {
     ElementFormat element;
     std::vector<std::string> paths; ///< file of each partial image, by number
     std::vector<int> order;         ///< order[i]: number of the i-th partial from the front
-    Reserved<> reserved = {};
 
     ImageHeader header() const { return {shape, element}; }
 };

@@ -4,7 +4,6 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/kernel/label/bodies.hpp"
@@ -44,7 +43,6 @@ struct VolumeLabelOptions {
     std::string identity = {};
     /// Labels have 64 bits if there are more components than this.
     Elements most_narrow = 4294967295;
-    Reserved<> reserved = {};
 };
 Record record_of(VolumeLabelOptions& options); ///< a record of all options but the last three
 
@@ -67,7 +65,6 @@ struct VolumeLabelResult {
     Seconds write = 0;           ///< for numbering voxels and storing planes
     /// Times predicted from the first slab.
     Seconds predicted_read = 0, predicted_label = 0;
-    Reserved<> reserved = {};
 };
 Record record_of(const VolumeLabelResult& result);
 
@@ -104,7 +101,6 @@ struct VolumeRegions {
     kernel::VolumeShape shape;
     std::vector<kernel::Body> table;
     Seconds read = 0, label = 0; ///< on this rank
-    Reserved<> reserved = {};
 };
 
 /// Labels the connected components of a volume, whose planes are the frames of a series. Ranks have

@@ -3,7 +3,6 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/kernel/label/label_matches.hpp"
@@ -34,7 +33,6 @@ struct StitchOptions {
     /// The least score of labels that are joined; default: an IoU of 0.5, or one voxel.
     std::optional<double> threshold;
     Bytes memory = Bytes{1} << 30; ///< for samples and labels, of all ranks together
-    Reserved<> reserved = {};
 };
 Record record_of(StitchOptions& options);
 
@@ -58,7 +56,6 @@ struct StitchResult {
     std::vector<kernel::LabelMatch> matches; ///< from the best to the worst; on rank 0
     std::vector<StitchedLabel> table;        ///< sorted by number, block and label; on rank 0
     Seconds read = 0, match = 0, write = 0;  ///< on this rank
-    Reserved<> reserved = {};
 };
 /// Returns a record of the result without matches and table.
 Record record_of(const StitchResult& result);

@@ -5,7 +5,6 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/distributed/list_exchange.hpp"
@@ -31,7 +30,6 @@ struct LabelOptions {
     Bytes memory = Bytes{1} << 30;
     std::optional<Tiles> grid = {};           ///< tiles of the image or strip; none: nearly square
     distributed::MergingOptions merging = {}; ///< the pattern that merges tiles
-    Reserved<> reserved = {};
 };
 Record record_of(LabelOptions& options);
 
@@ -46,7 +44,6 @@ struct LabelResult {
     MergingTrace merging; ///< this rank's trace for the first strip, if `timeline` is set
     Seconds read = 0, label = 0, write = 0; ///< times on this rank
     alignas(8) Elements nan = 0;            ///< samples that are NaN, and therefore background
-    Reserved<7> reserved = {};
 };
 
 /// Returns a record of the result without the table, the labels and the trace.

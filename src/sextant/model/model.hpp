@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile.hpp"
@@ -87,7 +86,6 @@ struct Question {
     bool least = false;
     /// True to fill Prediction::timeline; without it, predicting is faster.
     bool timeline = false;
-    Reserved<> reserved = {};
 };
 
 /// The predicted time of a run: its median and an interval, derived from those of the profile.
@@ -95,7 +93,6 @@ struct Prediction {
     Seconds seconds = 0, low = 0, high = 0;
     Trace timeline;                   ///< empty unless requested
     std::vector<std::string> remarks; ///< notes for the reader: extrapolated or ignored costs
-    Reserved<> reserved = {};
 };
 
 /// A cost model, as listed in the catalogue.

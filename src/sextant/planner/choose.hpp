@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/reserved.hpp"
 #include "sextant/machine/profile.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/planner/plan.hpp"
@@ -36,7 +35,6 @@ struct Setting {
     /// bounds alone. Default: about ten milliseconds of work for 64 ranks, a few seconds for
     /// thousands.
     std::optional<std::int64_t> most_messages = {};
-    Reserved<> reserved = {};
 };
 
 /// A candidate with its predictions.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 
 #include <concepts>
@@ -24,7 +23,6 @@ struct Alternative {
     std::optional<Expected> expected = {}; ///< time of the whole schedule, if predicted
     std::optional<Seconds> raced = {};     ///< median measured time, if raced (race.hpp)
     std::string remark = {};
-    Reserved<> reserved = {};
 };
 
 /// The text of a configuration for messages and reports. Families of algorithms whose
@@ -47,7 +45,6 @@ struct Plan {
     std::string model = {}, machine = {};
     std::vector<Alternative<Configuration>> alternatives = {}; ///< the chosen one first
     std::size_t rivals = 1; ///< number of leading alternatives that may be fastest
-    Reserved<> reserved = {};
 
     /// A short text: "radix-k, radices 8,4, sparse".
     std::string text() const { return text_of(configuration); }

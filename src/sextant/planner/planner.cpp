@@ -39,7 +39,7 @@ std::string key(const compositing::Task& task, const Work& work,
                 const compositing::Tuning& requested) {
     const auto& [ranks, elements, order, layers, root] = task;
     const auto& [operator_name, element_name, element_size, folds_at_once, nodes, within_node,
-                 model, density, sparse, reserved] = work;
+                 model, density, sparse] = work;
     const auto& [radices, window, interlace] = requested;
     return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", ranks, elements,
                        fmt::join(order, ","), fmt::join(layers, ","), root, operator_name,

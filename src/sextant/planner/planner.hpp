@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/compositing/composite_task.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/planner/compositing_plan.hpp"
 
@@ -35,7 +34,6 @@ struct Work {
     std::string model = {}; ///< empty: the most detailed model that the profile supports
     double density = 1;     ///< fraction of pixels in an image that are active
     Sparse sparse = Sparse::automatic;
-    Reserved<> reserved = {};
 };
 
 /// Decides without a prediction whether to skip empty pixels: true if messages move data and the
@@ -124,7 +122,6 @@ struct DefaultPlanner {
     std::shared_ptr<Planner> planner;
     std::string path; ///< path of the profile; empty: built in
     std::vector<std::string> warnings;
-    Reserved<> reserved = {};
 };
 
 /// Returns the planner for a transport ("threads" or "mpi"). Its profile is the file `requested`;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/json_value.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/planner/plan.hpp"
 #include "sextant/scan/operator_times.hpp"
 #include "sextant/scan/rehearsal.hpp"
@@ -24,7 +23,6 @@ struct ScanQuestion {
     int most_threads = 1 << 20; ///< maximum number of threads per rank: cores of a node
     int draws = 20;
     std::uint64_t seed = 1;
-    Reserved<> reserved = {};
 };
 
 /// Statistics of the makespan over the draws.
@@ -59,7 +57,6 @@ struct ScanConfiguration : scan::Configuration {
 /// errors to each side.
 struct ScanPlan : Plan<ScanConfiguration> {
     ScanQuestion question;
-    Reserved<> reserved = {};
 };
 
 /// Compares all circuits and strategies, and all splits of the cores into ranks, threads and cores

@@ -7,7 +7,6 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/prefix/threaded_scan.hpp"
 #include "sextant/prefix/watch.hpp"
@@ -121,7 +120,6 @@ struct ScanOptions {
     /// If the operator is declared commutative: the number of pairs of each rank's values that are
     /// combined in both orders before a run; if the results differ, the run throws.
     int commutative_samples = 1;
-    Reserved<> reserved = {};
 };
 
 /// Returns a record of all options.

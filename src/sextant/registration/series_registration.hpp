@@ -67,7 +67,6 @@ struct RegistrationHooks {
     std::function<void(std::span<const FrameRegistration> frames)> failed = {};
     /// Called on each rank after each computed result, with times on the steady clock of the host.
     std::function<void(registration::Work work, Seconds begin, Seconds end)> worked = {};
-    Reserved<> reserved = {};
 };
 
 /// Registers the frames of a noisy series to one another, and averages them.

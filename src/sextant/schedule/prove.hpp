@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/reserved.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <cstdint>
@@ -64,7 +63,6 @@ struct Proof {
     Elements most_applications = 0; ///< maximum over ranks
     int depth = 0;                  ///< length of the longest chain of dependent applications
     std::int64_t edges = 0;         ///< dependences between steps
-    Reserved<> reserved = {};
 
     bool holds() const { return error.empty(); }
 };

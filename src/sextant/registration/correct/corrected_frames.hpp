@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/registration/correct/outliers.hpp"
 
 #include <array>
@@ -34,7 +33,6 @@ struct DetectorImages {
     OpenImage gain;    ///< relative sensitivity, by which samples are divided
     OpenImage defects; ///< defective pixels are not 0
     std::vector<DetectorPixel> defective = {}; ///< more defective pixels
-    Reserved<> reserved = {};
 
     bool empty() const { return !dark && !gain && !defects && defective.empty(); }
 };

@@ -3,7 +3,6 @@
 
 #include "sextant/core/image.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstdint>
@@ -19,7 +18,6 @@ struct Despike {
     bool enabled = true;
     /// Threshold in standard deviations of a frame's samples; default: automatic_threshold.
     std::optional<double> sigma = {};
-    Reserved<> reserved = {};
 
     /// Throws InvalidTask if the threshold is outside its range.
     void check() const;

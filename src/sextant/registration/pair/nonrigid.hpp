@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/reserved.hpp"
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/pair/spline_fit.hpp"
 #include "sextant/registration/pair/spline_grid.hpp"
@@ -40,7 +39,6 @@ struct NonrigidOptions {
     double prefilter = usual_prefilter; ///< σ of the Gaussian filter of both frames, pixels
     int levels = 3;                     ///< maximum number of pyramid levels
     SplineFitOptions fit;
-    Reserved<> reserved = {};
 };
 
 struct NonrigidResult {
@@ -48,7 +46,6 @@ struct NonrigidResult {
     SplineFitReport fit;
     double spacing = 0;   ///< between control points, in pixels
     bool refined = false; ///< true if the dense control grid was needed
-    Reserved<> reserved = {};
 };
 
 /// Returns the number of coefficients of the dense grid, the maximum for a motion of frames of this

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/reserved.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
 
@@ -25,7 +24,6 @@ struct RigidOptions {
     /// Also searches for frames of opposite contrast, if their correlation has a minimum deeper
     /// than its highest peak.
     bool inverts = false;
-    Reserved<> reserved = {};
 };
 
 struct RigidResult {
@@ -48,7 +46,6 @@ struct RigidResult {
     /// The frames have opposite contrast; the NCCs are those of the reference and of the inverted
     /// template.
     bool inverted = false;
-    Reserved<> reserved = {};
 };
 
 class RigidRun;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/reserved.hpp"
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
 #include "sextant/registration/pair/spline_grid.hpp"
@@ -22,7 +21,6 @@ struct SplineFitOptions {
     double reach = 3;   ///< standard deviation of coefficients in the weakest prior, pixels
     int weak_steps = 3; ///< number of first steps with the weakest prior
     double share_of_strain = .1; ///< weight of the strain in SplineGrid::energy
-    Reserved<> reserved = {};
 };
 
 /// Diagnostics of a fit.
@@ -39,7 +37,6 @@ struct SplineFitReport {
     /// Covariance of the parameters (α, t_x, t_y) of the rigid motion nearest to the field, row by
     /// row; set by SplineFit::write().
     std::array<double, 9> covariance{};
-    Reserved<> reserved = {};
 };
 
 /// A function of a position in the reference, such as the displacement w of a motion φ(x) =

@@ -220,7 +220,7 @@ namespace {
 // Members are bound by name, so that a new member must be added here before this compiles.
 
 Checkpoint::Identity identity_of(const RigidOptions& options) {
-    const auto& [most_steps, stop, least_lead, most_rotation, inverts, reserved] = options;
+    const auto& [most_steps, stop, least_lead, most_rotation, inverts] = options;
     return {{"rigid.most_steps", fmt::to_string(most_steps)},
             {"rigid.stop", fmt::to_string(stop)},
             {"rigid.least_lead", fmt::to_string(least_lead)},
@@ -229,7 +229,7 @@ Checkpoint::Identity identity_of(const RigidOptions& options) {
 }
 
 Checkpoint::Identity identity_of(const SplineFitOptions& options) {
-    const auto& [steps, stop, reach, weak_steps, share_of_strain, reserved] = options;
+    const auto& [steps, stop, reach, weak_steps, share_of_strain] = options;
     return {{"nonrigid.fit.steps", fmt::to_string(steps)},
             {"nonrigid.fit.stop", fmt::to_string(stop)},
             {"nonrigid.fit.reach", fmt::to_string(reach)},
@@ -238,7 +238,7 @@ Checkpoint::Identity identity_of(const SplineFitOptions& options) {
 }
 
 Checkpoint::Identity identity_of(const NonrigidOptions& options) {
-    const auto& [prefilter, levels, fit, reserved] = options;
+    const auto& [prefilter, levels, fit] = options;
     Checkpoint::Identity identity = {{"nonrigid.prefilter", fmt::to_string(prefilter)},
                                      {"nonrigid.levels", fmt::to_string(levels)}};
     std::ranges::move(identity_of(fit), std::back_inserter(identity));
@@ -246,7 +246,7 @@ Checkpoint::Identity identity_of(const NonrigidOptions& options) {
 }
 
 Checkpoint::Identity identity_of(const FrameLimits& options) {
-    const auto& [least_brightness, most_gaps, reserved] = options;
+    const auto& [least_brightness, most_gaps] = options;
     return {{"limits.least_brightness", fmt::to_string(least_brightness)},
             {"limits.most_gaps", fmt::to_string(most_gaps)}};
 }

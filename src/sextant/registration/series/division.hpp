@@ -4,7 +4,6 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series/ledger.hpp"
@@ -29,7 +28,6 @@ struct Division {
     int ranks = 1, threads = 1;
     Seconds expected = 0;
     bool whole_frames = false; ///< see ThreadPlan
-    Reserved<> reserved = {};
 };
 
 /// Single-threaded times per frame, and how well they scale with threads.
@@ -41,7 +39,6 @@ struct FrameCosts {
     Seconds rest = 0;
     double shared = 1;   ///< fraction of a registration that is divided among threads
     Seconds handing = 0; ///< overhead of sharing one registration among threads
-    Reserved<> reserved = {};
 };
 
 /// Returns costs from measured times per pixel (docs/registration.md). Only their ratios matter
@@ -61,7 +58,6 @@ struct ThreadPlan {
     /// (scan/look_ahead.hpp); otherwise ⊙ shares rows. Only if `whole_frames`, on a single rank.
     bool steals = false;
     Seconds by_rows = 0, by_frames = 0; ///< predicted times of the two, in the units of FrameCosts
-    Reserved<> reserved = {};
 };
 
 /// Predicts a series on the given ranks and threads per rank, with threads that share rows and with
@@ -132,7 +128,6 @@ struct FrameThreadUse {
         Seconds seconds = 0;     ///< duration
         Seconds idle = 0;        ///< time of all threads that was not spent on ⊙
     } scan;
-    Reserved<> reserved = {};
 };
 
 /// Threads of one rank that each register whole frames. Users keep the pyramids and buffers of each

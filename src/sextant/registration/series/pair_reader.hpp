@@ -3,7 +3,6 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/registration/correct/shading.hpp"
 #include "sextant/registration/pair/rigid.hpp"
 
@@ -45,7 +44,6 @@ struct FrameLimits {
     /// off. No limit if samples are differences.
     double least_brightness = .05;
     double most_gaps = .75; ///< largest fraction of samples that are gaps (for example masked)
-    Reserved<> reserved = {};
 };
 
 /// Returns the reason why a frame is left out, or "" if it is usable.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/record.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/pair/rigid.hpp"
@@ -112,7 +111,6 @@ struct RegistrationOptions {
     /// Also register the rows of frames, which a scan records one after another
     /// (registration/stages/row_series.hpp). Requires the model rigid or translation.
     bool scan_rows = false;
-    Reserved<> reserved = {};
 };
 
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
@@ -171,7 +169,6 @@ struct FrameRegistration {
     /// `result.motion` is its rigid part.
     std::shared_ptr<const registration::RowMotion> rows = {};
     std::optional<RowFitSummary> row_fit = {};
-    Reserved<> reserved = {};
 };
 
 /// A registered series, on every rank.
@@ -215,7 +212,6 @@ struct RegistrationResult {
     registration::RingCorrelation resolution = {};
     std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
                                ///< reference; the signals of their contrasts are negative
-    Reserved<> reserved = {};
 };
 
 /// States how threads were used and, if requested, the prediction that led to it.

@@ -3,7 +3,6 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/transform/resampler.hpp"
 
@@ -25,7 +24,6 @@ struct Combined {
     /// The means of every second frame, the first and the second one first, in the ring_area() of
     /// the result; NaN where none of these covers the pixel. Empty without CombineOptions::halves.
     std::array<std::vector<float>, 2> halves;
-    Reserved<> reserved = {};
 };
 
 /// The contribution of a frame to averages: each sample T contributes gain · T + offset.
@@ -44,7 +42,6 @@ struct CombineOptions {
     /// The area of the result in the coordinates of the reference; default: that of the reference.
     std::optional<PixelArea> area = {};
     bool halves = false; ///< also compute Combined::halves
-    Reserved<> reserved = {};
 };
 
 /// Returns the least memory for combining frames of this width: one row of each frame.

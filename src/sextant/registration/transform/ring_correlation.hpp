@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
-#include "sextant/core/reserved.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <span>
@@ -22,7 +21,6 @@ struct RingCorrelation {
     /// The highest frequency above `resolved` at which rings are still correlated, as those of the
     /// spots of a lattice are; 0 if there is none.
     double highest = 0;
-    Reserved<> reserved = {};
 };
 
 /// The correlation below which images that are averages of half of the data do not resolve

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#pragma once
-
-#include "sextant/comm/chosen.hpp"
