@@ -5,6 +5,9 @@
 #ifdef SEXTANT_WITH_LAB
 #include "sextant/lab/catalogue.hpp"
 #endif
+#ifdef SEXTANT_WITH_PAPERS
+#include "papers/reproduce.hpp"
+#endif
 
 #include <cstdio>
 #include <exception>
@@ -31,11 +34,17 @@ int main(int argc, char** argv) {
         const std::filesystem::path folder(argv[1]);
         command::Commands commands = command::catalogue();
         std::vector<const command::Operation*> operations = commands.operations();
+        std::vector<command::Commands> others;
 #ifdef SEXTANT_WITH_LAB
-        const command::Commands laboratory = sextant::lab::catalogue();
-        for (const command::Operation* operation : laboratory.operations())
-            operations.push_back(operation);
+        others.push_back(sextant::lab::catalogue());
 #endif
+#ifdef SEXTANT_WITH_PAPERS
+        others.push_back(sextant::papers::catalogue());
+#endif
+        for (const command::Commands& other : others) {
+            for (const command::Operation* operation : other.operations())
+                operations.push_back(operation);
+        }
         write(folder / "man1/sextant.1", command::manual_of(commands));
         for (const command::Operation* operation : operations)
             write(folder / "man1" / ("sextant-" + std::string(operation->name) + ".1"),

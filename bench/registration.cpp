@@ -22,7 +22,6 @@
 // computed. Built without OpenCV, the benchmark runs without ECC.
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/cramer_rao.hpp"
-#include "sextant/lab/thesis_registration.hpp"
 #include "sextant/registration/pair/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
@@ -35,6 +34,7 @@
 #include <vector>
 
 #include "bench/duel.hpp"
+#include "papers/thesis_registration.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #ifdef SEXTANT_WITH_OPENCV_VIDEO
@@ -158,9 +158,9 @@ std::optional<RigidMotion> theirs(const Frames& frames) try {
 #endif
 
 std::optional<RigidMotion> by_thesis(const Frames& frames) {
-    lab::ThesisOptions options;
+    papers::ThesisOptions options;
     options.sigma = 2;
-    return lab::GradientFlowRegistration(options)
+    return papers::GradientFlowRegistration(options)
         .rigid(frames.reference.samples(), frames.moved.samples())
         .motion;
 }

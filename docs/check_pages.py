@@ -17,7 +17,7 @@ import icet_functions
 from pages import blocks_of, build, source
 
 root = source.parent
-DIRECTIVES = {"toctree", "eval-rst", "commands", "icet"}  # blocks without code
+DIRECTIVES = {"toctree", "eval-rst", "commands", "icet", "include"}  # blocks without code
 SHOWN = {"cpp", "text", "cmake"}  # tests/pages compiles C++
 
 
@@ -93,7 +93,7 @@ def anchors_of(page):
 def check_files():
     """Links to files and headings of the project that do not exist."""
     wrong = []
-    for page in [*source.rglob("*.md"), *root.glob("*.md"), root / "src/sextant/README.md"]:
+    for page in [*source.rglob("*.md"), *root.glob("*.md"), *root.glob("papers/*.md"), root / "src/sextant/README.md"]:
         text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
         for link in re.findall(r"\]\(([^)\s]+)\)", text):
             name, _, anchor = link.partition("#")
@@ -108,7 +108,7 @@ def check_files():
 def check_commands():
     """Checks the kind of each block, and command lines that are not run."""
     wrong, lines = [], 0
-    for page in [*sorted(source.rglob("*.md")), *sorted(root.glob("*.md"))]:
+    for page in [*sorted(source.rglob("*.md")), *sorted(root.glob("*.md")), *sorted(root.glob("papers/*.md"))]:
         if page.name == "CHANGELOG.md":  # also has options of earlier versions
             continue
         on_site = source in page.parents
@@ -146,7 +146,8 @@ def check_icet():
 def addresses():
     """The addresses in pages and comments, and where each is; a DOI is looked up at doi.org."""
     found = {}
-    for path in [*source.rglob("*.md"), *root.glob("*.md"), *root.glob("src/**/*.[ch]pp"), root / "CITATION.cff"]:
+    for path in [*source.rglob("*.md"), *root.glob("*.md"), *root.glob("papers/*.*"), *root.glob("src/**/*.[ch]pp"),
+                 root / "CITATION.cff"]:
         text = path.read_text(encoding="utf-8")
         urls = [url.rstrip(".,") for url in re.findall(r"https://[\w./~%#?=&+-]+", text)]
         dois = re.findall(r"doi: ?(10\.(?:[\w./:-]|\(\w+\))+)", text)

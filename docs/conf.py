@@ -204,8 +204,9 @@ class Header(SphinxDirective):
 
 
 def links_to_the_source(app, docname, content):
-    """Links from pages to files of the project outside docs become plain names."""
+    """Links from pages to files of the project outside docs become plain names, except to the papers' page."""
     if "/" not in docname:
+        content[0] = content[0].replace("](../papers/reproduction.md)", "](reproduction.md)")
         content[0] = re.sub(r"\[([^\]]+)\]\(\.\./(?!docs)[^)]*\)", r"`\1`", content[0])
 
 

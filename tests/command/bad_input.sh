@@ -88,10 +88,6 @@ refuses 2 "cores has no effect here: only explain scan uses this option" "$SEXTA
 refuses 2 "size has no effect here: only the built-in case of bench composite uses this option" "$SEXTANT" bench scan --size 64
 refuses 2 "launcher has no effect here: .*--transport mpi" "$SEXTANT" calibrate --launcher 'mpirun -n 2' -o "$out"
 refuses 2 "cases has no effect here: nothing is measured" "$SEXTANT" evaluate --platform crossbar-12-calibrated --cases 2
-refuses 2 "size has no effect here: it applies to paper p3pc" "$SEXTANT" reproduce c3 --size 64x64
-refuses 2 "ranks has no effect here: it is used with --size" "$SEXTANT" reproduce p3pc --ranks 4
-refuses 2 "values 50: expected a whole number from 100" "$SEXTANT" reproduce p3pc --values 50
-refuses 2 "image of 64x4 pixels on 1x8 ranks, expected at most one" "$SEXTANT" reproduce p3pc --size 64x4 --ranks 8
 refuses 2 "clock has no effect here: expected --platform" "$SEXTANT" evaluate --clock
 refuses 2 "operator has no effect here: expected --machine" "$SEXTANT" simulate --platform crossbar-12 --operator max
 "$SEXTANT" composite "$SAMPLE" -o "$folder/planned.exr" --algorithm direct-send --plan "$folder/plan.json" >/dev/null || failed=1

@@ -105,7 +105,14 @@ cd /
 "$command" explain composite --ranks 4 --machine das >/dev/null || fail "no machine is found"
 "$command" simulate --ranks 4 --platform crossbar-12-calibrated >"$folder/simulated" 2>"$folder/warned" ||
     fail "no platform is found"
-"$command" reproduce scan >/dev/null || fail "no table of a paper is found"
+if [ -x "$moved/libexec/sextant/sextant-papers" ]; then
+    "$command" reproduce scan >/dev/null || fail "no table of a paper is found"
+    mv "$moved/libexec/sextant/sextant-papers" "$folder"
+    PATH=$folder:$PATH "$command" reproduce scan >/dev/null || fail "sextant-papers is not found on the PATH"
+    status=0
+    said=$("$command" reproduce scan 2>&1) || status=$?
+    case "$status $said" in "1 "*"reproduce is a command of sextant-papers, which is not installed"*"-DSEXTANT_PAPERS=ON"*) ;; *) fail "without the papers: $status $said" ;; esac
+fi
 ln -s "$command" "$folder/sextant"
 "$folder/sextant" explain composite --ranks 4 --machine das >/dev/null || fail "no machine is found by a link"
 if [ -x "$moved/libexec/sextant/sextant-simgrid" ]; then

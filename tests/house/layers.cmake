@@ -2,7 +2,8 @@
 # cmake -DSOURCE=<src/sextant> -DLAYERS="core: kernel:core ..." -P layers.cmake
 # Fails if a layer includes one that is not below it, directly or indirectly; if folders of a layer
 # include each other; if <mpi.h> is included outside comm/ and lab/, SimGrid outside simulate/,
-# OTF2 outside report/ or cpp-httplib outside serve/; and if a folder is not a layer.
+# OTF2 outside report/, cpp-httplib outside serve/ or a header of papers/; and if a folder is not a
+# layer.
 cmake_minimum_required(VERSION 3.22)
 string(REPLACE " " ";" rows "${LAYERS}")
 foreach(row IN LISTS rows)
@@ -52,6 +53,9 @@ foreach(file IN LISTS files)
         endif()
         if(include MATCHES "[<\"]httplib\\.h" AND NOT layer STREQUAL "serve")
             list(APPEND wrong "${path} includes cpp-httplib, which only serve may")
+        endif()
+        if(include MATCHES "\"papers/")
+            list(APPEND wrong "${path} includes a header of papers/, which no layer may")
         endif()
     endforeach()
 endforeach()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Displacement fields between small frames; larger frames are tested in long/nonrigid.cpp.
 #include "sextant/core/error.hpp"
-#include "sextant/lab/thesis_registration.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
@@ -203,26 +202,6 @@ TEST(Nonrigid, returns_the_initial_motion_with_all_nodes_unknown_for_frames_of_n
         ASSERT_FALSE(field.known[i]);
         ASSERT_TRUE(std::isinf(field.sigma[i]));
     }
-}
-
-TEST(Nonrigid, agrees_with_thesis_mode_within_the_noise) {
-    const ImageShape shape{128, 128};
-    const Motion truth = warp(shape, 250, 1.2, {0, .4, -.3});
-    const WarpedPair pair = exposed_pair(Specimen::amorphous(9, 60, 9, 30), shape, truth, 40, 1);
-    const RigidMotion start{0, .4, -.3};
-    NonrigidRegistration registration(shape);
-    const auto& fast = registration.run(pair.reference.view(), pair.templ.view(), start);
-    lab::ThesisOptions options;
-    options.sigma = 2;
-    options.lambda = 20;
-    const auto thesis = lab::GradientFlowRegistration(options).nonrigid(
-        pair.reference.view(), pair.templ.view(), registration::as_field(start, shape, 8));
-    const DisplacementField exact = dense(truth, shape);
-    const double error_of_thesis = rms_distance(thesis.field, exact, .8);
-    const double error = rms_distance(fast.field, exact, .8);
-    EXPECT_LT(error_of_thesis, .4);
-    EXPECT_LT(error, error_of_thesis) << "the default is the more accurate one";
-    EXPECT_LT(rms_distance(fast.field, thesis.field, .8), error + error_of_thesis);
 }
 
 TEST(Nonrigid, gives_the_same_field_every_time_and_for_any_sample_type) {

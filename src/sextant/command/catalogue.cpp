@@ -19,7 +19,8 @@ Commands catalogue() {
         {"tune", "choose the algorithms of MPI's collectives that are fastest on this machine"},
         {"evaluate", "measure the accuracy of predictions and automatic choices on this machine"},
         {"reproduce",
-         "compute the tables and figures of papers, and compare them with the published ones"}};
+         "compute the tables and figures of papers, and compare them with the published ones",
+         "sextant-papers", "SEXTANT_PAPERS"}};
     return {groups, laboratory};
 }
 

@@ -211,17 +211,19 @@ int finish(int code) {
     return say("standard output: cannot be written" + why, failure);
 }
 
-/// Replaces this process by `sextant-lab` with the same command line. Returns only if `sextant-lab`
-/// is missing.
-int run_in_laboratory(std::string_view command, char** argv) {
+/// Replaces this process by the program of a command, with the same command line. Returns only if
+/// the program is missing.
+int run_in_program(const LaboratoryCommand& command, char** argv) {
+    const std::string program(command.program);
     for (const std::filesystem::path& folder : machine::installation().programs) {
-        const std::string program = (folder / "sextant-lab").string();
-        if (access(program.c_str(), X_OK) == 0)
-            execv(program.c_str(), argv);
+        const std::string path = folder / program;
+        if (access(path.c_str(), X_OK) == 0)
+            execv(path.c_str(), argv);
     }
-    return say(fmt::format("{} is a command of sextant-lab, which is not installed: install its "
-                           "package, or build Sextant with -DSEXTANT_LAB=ON",
-                           command),
+    execvp(program.c_str(), argv); // on the PATH
+    return say(fmt::format("{} is a command of {}, which is not installed: install its package, or "
+                           "build Sextant with -D{}=ON",
+                           command.name, program, command.build_option),
                failure);
 }
 
@@ -229,7 +231,7 @@ int run_in_laboratory(std::string_view command, char** argv) {
 int obey(const Commands& commands, int argc, char** argv) {
     for (const LaboratoryCommand& command : commands.laboratory) {
         if (argc > 1 && argv[1] == command.name)
-            return run_in_laboratory(command.name, argv);
+            return run_in_program(command, argv);
     }
     CLI::App app;
     app.set_version_flag("--version", fmt::format("sextant {}", version()));

@@ -114,9 +114,11 @@ int run_command(const Operation& operation,
                 const std::map<std::string, std::vector<std::string>>& given,
                 const std::string& program = {});
 
-/// A command of `sextant-lab`, which may not be installed.
+/// A command of another program, which may not be installed.
 struct LaboratoryCommand {
     std::string_view name, summary;
+    std::string_view program = "sextant-lab";
+    std::string_view build_option = "SEXTANT_LAB"; ///< of CMake, which builds the program
 };
 
 /// Commands for one purpose.
@@ -128,7 +130,7 @@ struct Group {
 /// The commands of a program, in the order of help.
 struct Commands {
     std::span<const Group> groups;
-    std::span<const LaboratoryCommand> laboratory = {}; ///< commands that start `sextant-lab`
+    std::span<const LaboratoryCommand> laboratory = {}; ///< commands of other programs
     /// The shell command that starts the program, if an interpreter runs it; empty: its path.
     std::string program = {};
 

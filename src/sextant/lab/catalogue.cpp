@@ -3,15 +3,13 @@
 
 #include "sextant/lab/bench.hpp"
 #include "sextant/lab/evaluate.hpp"
-#include "sextant/lab/reproduce.hpp"
 #include "sextant/lab/tune.hpp"
 
 namespace sextant::lab {
 
 command::Commands catalogue() {
     static const std::vector<command::Group> groups = {
-        {"Laboratory",
-         {bench_operation(), tune_operation(), evaluate_operation(), reproduce_operation()}}};
+        {"Laboratory", {bench_operation(), tune_operation(), evaluate_operation()}}};
     return {groups};
 }
 

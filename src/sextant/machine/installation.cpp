@@ -103,12 +103,14 @@ namespace filesystem = std::filesystem;
 std::vector<filesystem::path> files_of(const SharedFolder& folder) {
     std::vector<filesystem::path> files;
     for (const filesystem::path& data : installation().data) {
-        std::error_code error;
-        for (const auto& entry : filesystem::directory_iterator(data / folder.path, error)) {
-            const std::string ending = entry.path().extension();
-            if (std::find(folder.endings.begin(), folder.endings.end(), ending) !=
-                folder.endings.end())
-                files.push_back(entry.path());
+        for (const filesystem::path& from : {data / folder.path, data / "papers" / folder.path}) {
+            std::error_code error;
+            for (const auto& entry : filesystem::directory_iterator(from, error)) {
+                const std::string ending = entry.path().extension();
+                if (std::find(folder.endings.begin(), folder.endings.end(), ending) !=
+                    folder.endings.end())
+                    files.push_back(entry.path());
+            }
         }
     }
     return files;

@@ -34,7 +34,8 @@ std::string default_profile_path(std::string_view transport);
 /// ~/.cache if that is not set to an absolute path. Empty if neither is known.
 std::string probe_folder();
 
-/// One kind of data shipped with Sextant: its folder and file name endings.
+/// One kind of data shipped with Sextant: its folder and file name endings. Files that only the
+/// program sextant-papers uses are in a folder of the same name in papers/.
 struct SharedFolder {
     std::string_view kind; ///< for example "platform"
     std::string_view path; ///< folder, for example "platforms"

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/main.hpp"
+
+#include "papers/reproduce.hpp"
+
+int main(int argc, char** argv) {
+    return sextant::command::main_of(sextant::papers::catalogue(), argc, argv);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/scan/operator_times.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace sextant::papers {
+
+/// A model of the times in the registration of a series.
+struct SeriesTimes {
+    scan::Distribution applications; ///< of the operator, in units of its mean
+    /// The time to register two neighbouring frames before the scan, in units of an application;
+    /// 0: the time of the scan alone.
+    double neighbours = 0;
+};
+
+/// The scan alone, with constant times.
+SeriesTimes constant_times();
+/// The scan alone, with independent exponential times.
+SeriesTimes exponential_times();
+/// The scan after the registration of neighbours, which takes twice as long as an application.
+/// Times are lognormal (standard deviation of the logarithm .5), and those of adjacent frames
+/// correlated
+/// (.9). These three numbers are fitted to three times that Copik's thesis states.
+SeriesTimes fitted_times();
+
+/// The time of an application as that of the last frame it registers, so that combining a prefix
+/// with each of a rank's results takes different times. `draws` must outlive it.
+scan::OperatorTime time_of_last_frame(const scan::Draws& draws);
+
+/// The registration of a series by ranks with one core each.
+struct SeriesRun {
+    Elements frames = 4096;
+    int ranks = 512;
+    std::string_view circuit = "kogge-stone";
+    std::string_view strategy = "scan-then-propagate";
+    /// True if the global scan gives each rank its last result (see scan::GlobalScan).
+    bool gives_last = true;
+};
+
+struct SimulatedSeries {
+    Seconds makespan = 0;           ///< in units of the mean time of an application
+    std::vector<Seconds> makespans; ///< of each draw
+    double speedup = 0; ///< over one core, which registers neighbours too if the model does
+};
+
+/// The medians over nine draws of times, on a clock that counts only the operator.
+SimulatedSeries simulated_series(const SeriesRun& run, const SeriesTimes& times);
+
+} // namespace sextant::papers
