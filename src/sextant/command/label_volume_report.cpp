@@ -77,33 +77,32 @@ report::Section largest_section(const VolumeLabelSummary& summary) {
     if (sizes.count() == 0)
         return {};
     const bool means = bool{summary.command.intensity};
-    std::string html = "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Label</th>";
-    for (const char* column : {"Voxels", "Share", "Box (z, y, x)", "Centre (z, y, x)", "Faces"})
-        html += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", column);
-    html += "<th scope=\"col\" class=\"centred\">At border</th>";
+    report::Table table{{{"Label", "keyed"},
+                         "Voxels",
+                         "Share",
+                         "Box (z, y, x)",
+                         "Centre (z, y, x)",
+                         "Faces",
+                         {"At border", "centred"}},
+                        {},
+                        false};
     if (means)
-        html += "<th scope=\"col\" class=\"number\">Mean</th>";
-    html += "</tr></thead>\n<tbody>\n";
+        table.columns.emplace_back("Mean");
     for (const auto& [label, body] : sizes.largest()) {
         const auto side = [&body = body](std::size_t axis) {
             return body.high[axis] - body.low[axis] + 1;
         };
         const std::array<double, 3> centre = body.centroid();
-        html += fmt::format("<tr><td class=\"keyed\">{}{}</td>", key_of(label), label);
-        const auto add = [&](const std::string& text) {
-            html += fmt::format("<td class=\"number\">{}</td>", text);
-        };
-        add(report::grouped(body.voxels));
-        add(percent_of(body.voxels, sizes.voxels()));
-        add(fmt::format("{} × {} × {}", side(0), side(1), side(2)));
-        add(fmt::format("{:.1f}, {:.1f}, {:.1f}", centre[0], centre[1], centre[2]));
-        add(report::grouped(body.faces()));
-        html += fmt::format("<td class=\"centred\">{}</td>", body.at_border ? "yes" : "");
+        table.rows.push_back(
+            {key_of(label) + std::to_string(label), report::grouped(body.voxels),
+             percent_of(body.voxels, sizes.voxels()),
+             fmt::format("{} × {} × {}", side(0), side(1), side(2)),
+             fmt::format("{:.1f}, {:.1f}, {:.1f}", centre[0], centre[1], centre[2]),
+             report::grouped(body.faces()), body.at_border ? "yes" : ""});
         if (means)
-            add(fmt::format("{:.4g}", body.intensity_mean()));
-        html += "</tr>\n";
+            table.rows.back().push_back(fmt::format("{:.4g}", body.intensity_mean()));
     }
-    html += "</tbody>\n</table></div>\n";
+    std::string html = to_html(table);
     const Elements others = sizes.count() - std::ssize(sizes.largest());
     if (others > 0)
         html +=

@@ -213,17 +213,12 @@ report::Section accuracy_section(const std::vector<TimedConfiguration>& configur
 }
 
 std::string table_of(const std::vector<CaseRegret>& all) {
-    std::string html = "<details><summary>Cases as a table</summary>\n<div class=\"scroll\"><table>"
-                       "\n<thead><tr><th scope=\"col\">Case</th><th scope=\"col\">Predicted to be "
-                       "fastest</th><th scope=\"col\">Measured to be fastest</th><th scope=\"col\" "
-                       "class=\"number\">Ratio</th></tr></thead>\n<tbody>\n";
-    for (const CaseRegret& one : all) {
-        html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td>"
-                            "<td class=\"number\">{}</td></tr>\n",
-                            report::escape(one.case_name), report::escape(one.followed),
-                            report::escape(one.best), to_text(one.ratio, 1, 3));
-    }
-    return html + "</tbody>\n</table></div></details>\n";
+    report::Table table{
+        {{"Case", ""}, {"Predicted to be fastest", ""}, {"Measured to be fastest", ""}, "Ratio"}};
+    for (const CaseRegret& one : all)
+        table.rows.push_back({report::escape(one.case_name), report::escape(one.followed),
+                              report::escape(one.best), to_text(one.ratio, 1, 3)});
+    return folded("Cases as a table", table);
 }
 
 std::string percent(double ratio) {

@@ -276,21 +276,18 @@ std::string json_of(const TuneResults& results) {
 namespace {
 
 std::string rules_html(const TuneResults& results) {
-    std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
-    for (const char* const name : {"Collective", "Sizes in bytes", "Algorithm", "Rule"})
-        html += fmt::format("<th scope=\"col\">{}</th>", name);
-    for (const char* const name : {"Times as fast", "At worst"})
-        html += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", name);
-    html += "</tr></thead>\n<tbody>\n";
-    for (const TunedRule& each : results.rules) {
-        html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td "
-                            "class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-                            tuned_operation(each.rule.operation).call, sizes_text(each.rule),
-                            report::escape(each.rule.algorithm.text()),
-                            each.kept() ? "kept" : "not confirmed", speedup(each.verified),
-                            worst_text(each.verified));
-    }
-    return html + "</tbody>\n</table></div>\n";
+    report::Table table{{{"Collective", ""},
+                         {"Sizes in bytes", ""},
+                         {"Algorithm", ""},
+                         {"Rule", ""},
+                         "Times as fast",
+                         "At worst"}};
+    for (const TunedRule& each : results.rules)
+        table.rows.push_back({std::string(tuned_operation(each.rule.operation).call),
+                              sizes_text(each.rule), report::escape(each.rule.algorithm.text()),
+                              each.kept() ? "kept" : "not confirmed", speedup(each.verified),
+                              worst_text(each.verified)});
+    return to_html(table);
 }
 
 /// Latency over size: the default, the fastest algorithms, and the launches that verify the rules.

@@ -18,10 +18,6 @@ constexpr double width = 1112, right = 150, margin = 34;
 constexpr std::size_t longest_name = 64;
 constexpr std::size_t most_drawn = 24;
 
-std::string text_of(const std::optional<Seconds>& seconds) {
-    return seconds ? to_text(*seconds) : "";
-}
-
 std::string median_of(const std::optional<TimeRange>& range) {
     return range ? to_text(range->seconds) : "";
 }
@@ -171,23 +167,19 @@ class Intervals {
 };
 
 std::string table(const Alternatives& alternatives) {
-    std::string html =
-        fmt::format("<details><summary>All {} as a table</summary>\n<div class=\"scroll\"><table>\n"
-                    "<thead><tr><th scope=\"col\">Configuration</th>",
-                    alternatives.all.size());
-    for (const char* name : {"Predicted", "Interval", "Measured", "Interval", "Lower bound"})
-        html += fmt::format("<th scope=\"col\" class=\"number\">{}</th>", name);
-    html += "<th scope=\"col\">Remark</th></tr></thead>\n<tbody>\n";
-    for (const Alternative& configuration : alternatives.all) {
-        html += fmt::format("<tr><th scope=\"row\">{}</th>", escape(configuration.name));
-        for (const std::string& cell :
-             {median_of(configuration.predicted), range_of(configuration.predicted),
-              median_of(configuration.measured), range_of(configuration.measured),
-              text_of(configuration.bound)})
-            html += fmt::format("<td class=\"number\">{}</td>", cell);
-        html += fmt::format("<td>{}</td></tr>\n", escape(configuration.remark));
-    }
-    return html + "</tbody>\n</table></div></details>\n";
+    Table table{{{"Configuration", ""},
+                 "Predicted",
+                 "Interval",
+                 "Measured",
+                 "Interval",
+                 "Lower bound",
+                 {"Remark", ""}}};
+    for (const Alternative& each : alternatives.all)
+        table.rows.push_back({escape(each.name), median_of(each.predicted),
+                              range_of(each.predicted), median_of(each.measured),
+                              range_of(each.measured), each.bound ? to_text(*each.bound) : "",
+                              escape(each.remark)});
+    return folded(fmt::format("All {} as a table", alternatives.all.size()), table);
 }
 
 } // namespace

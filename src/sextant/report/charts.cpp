@@ -65,10 +65,7 @@ void add_time_axis(Svg& svg, const Lanes& lanes, Seconds duration, double width)
     if (duration <= 0)
         return;
     const Seconds tick = tick_of(duration);
-    const bool milliseconds = duration < 1, microseconds = duration < 1e-3,
-               nanoseconds = duration < 1e-6;
-    const double scale = nanoseconds ? 1e9 : microseconds ? 1e6 : milliseconds ? 1e3 : 1;
-    const char* unit = nanoseconds ? "ns" : microseconds ? "µs" : milliseconds ? "ms" : "s";
+    const auto [unit, scale] = unit_of(duration);
     const int decimals = decimals_of(tick * scale);
     for (int i = 0; i * tick <= duration * (1 + 1e-9); ++i) {
         const double x = lanes.begin + i * tick * width / duration;

@@ -32,14 +32,13 @@ std::string words_of(const Outline& outline) {
 
 /// Draws lines on the image in bright colours, because the image is the same in the dark scheme.
 std::string drawn(const OutlinedPicture& picture) {
-    png_size(picture.png);
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
         "aria-label=\"The image with its {2}\"><image width=\"{0}\" height=\"{1}\" "
-        "preserveAspectRatio=\"none\" href=\"data:image/png;base64,{3}\"/>\n",
+        "preserveAspectRatio=\"none\" href=\"{3}\"/>\n",
         picture.width, picture.height,
         counted(static_cast<std::int64_t>(picture.outlines.size()), "longest contour"),
-        base64(picture.png));
+        png_uri(picture.png));
     const auto count = static_cast<int>(picture.outlines.size());
     const std::vector<Colour> colours = ordered_colours(count);
     for (int i = count - 1; i >= 0; --i) { // the longest on top
@@ -55,21 +54,16 @@ std::string drawn(const OutlinedPicture& picture) {
 std::string table(const std::vector<Outline>& outlines) {
     const auto count = static_cast<int>(outlines.size());
     const std::vector<Colour> colours = ordered_colours(count);
-    std::string html =
-        "<details><summary>Contours as a table</summary>\n<div "
-        "class=\"scroll\"><table>\n<thead><tr>"
-        "<th scope=\"col\"></th><th scope=\"col\">Contour</th><th scope=\"col\" "
-        "class=\"number\">From x</th><th scope=\"col\" class=\"number\">y</th></tr></thead>\n"
-        "<tbody>\n";
+    Table table{{{"", ""}, {"Contour", ""}, "From x", "y"}, {}, false};
     for (int i = 0; i < count; ++i) {
         const Outline& outline = outlines[static_cast<std::size_t>(i)];
-        html += fmt::format("<tr><td><span class=\"key\" style=\"background:{}\"></span>{}</td>"
-                            "<td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
-                            "</tr>\n",
-                            colours[static_cast<std::size_t>(colour_index(i, count))].dark, i + 1,
-                            words_of(outline), outline.points.front().x, outline.points.front().y);
+        const Outline::Point& first = outline.points.front();
+        table.rows.push_back(
+            {fmt::format("<span class=\"key\" style=\"background:{}\"></span>{}",
+                         colours[static_cast<std::size_t>(colour_index(i, count))].dark, i + 1),
+             words_of(outline), std::to_string(first.x), std::to_string(first.y)});
     }
-    return html + "</tbody>\n</table></div></details>\n";
+    return folded("Contours as a table", table);
 }
 
 } // namespace
@@ -77,10 +71,8 @@ std::string table(const std::vector<Outline>& outlines) {
 Section outlines_section(const OutlinedPicture& picture) {
     if (picture.png.empty())
         return {};
-    return {picture.title,
-            "<figure class=\"outlined\">\n" + drawn(picture) +
-                fmt::format("<figcaption>{}</figcaption>\n</figure>\n", escape(picture.caption)) +
-                (picture.outlines.empty() ? "" : table(picture.outlines))};
+    return {picture.title, figure_of(drawn(picture), picture.caption, "outlined") +
+                               (picture.outlines.empty() ? "" : table(picture.outlines))};
 }
 
 } // namespace sextant::report

@@ -33,6 +33,25 @@ PngSize png_size(std::span<const std::byte> png) {
     return {number(16), number(20)};
 }
 
+std::string png_uri(std::span<const std::byte> png) {
+    png_size(png);
+    return "data:image/png;base64," + base64(png);
+}
+
+std::string image_of(std::span<const std::byte> png, std::string_view alternative) {
+    constexpr std::uint32_t small = 160;
+    const PngSize size = png_size(png);
+    return fmt::format("<img{} width=\"{}\" height=\"{}\" alt=\"{}\" src=\"{}\"/>",
+                       std::max(size.width, size.height) <= small ? " class=\"small\"" : "",
+                       size.width, size.height, escape(alternative), png_uri(png));
+}
+
+std::string figure_of(std::string_view html, std::string_view caption, std::string_view style) {
+    return fmt::format(
+        "<figure{}>\n{}{}</figure>\n", style.empty() ? "" : fmt::format(" class=\"{}\"", style),
+        html, caption.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", escape(caption)));
+}
+
 namespace {
 
 void check(const Page& page) {
@@ -49,10 +68,6 @@ void check(const Page& page) {
     }
 }
 
-std::string caption(std::string_view text) {
-    return text.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", escape(text));
-}
-
 std::string heading(const Page& page) {
     std::string html = fmt::format("<h1>{}</h1>\n", escape(page.title));
     if (!page.subtitle.empty())
@@ -61,18 +76,13 @@ std::string heading(const Page& page) {
 }
 
 std::string picture(const Picture& picture) {
-    constexpr std::uint32_t small = 160;
     if (picture.png.empty())
         return "";
-    const PngSize size = png_size(picture.png);
     const std::string_view alternative =
         picture.alternative.empty() ? picture.caption : picture.alternative;
-    return fmt::format(
-        "<figure>\n<div class=\"picture\"><img{} width=\"{}\" height=\"{}\" alt=\"{}\" "
-        "src=\"data:image/png;base64,{}\"/></div>\n{}</figure>\n",
-        std::max(size.width, size.height) <= small ? " class=\"small\"" : "", size.width,
-        size.height, escape(alternative.empty() ? "The image produced by this run" : alternative),
-        base64(picture.png), caption(picture.caption));
+    const std::string image =
+        image_of(picture.png, alternative.empty() ? "The image produced by this run" : alternative);
+    return figure_of(fmt::format("<div class=\"picture\">{}</div>\n", image), picture.caption);
 }
 
 /// Returns a section under a heading; "" if it has no content.
@@ -153,8 +163,32 @@ std::string next_steps(const std::vector<NextStep>& steps) {
 } // namespace
 
 std::string to_html(const Figure& figure) {
-    return fmt::format("<figure>\n<div class=\"drawing\" tabindex=\"0\">\n{}</div>\n{}</figure>\n",
-                       figure.svg, caption(figure.caption));
+    return figure_of(fmt::format("<div class=\"drawing\" tabindex=\"0\">\n{}</div>\n", figure.svg),
+                     figure.caption);
+}
+
+std::string to_html(const Table& table) {
+    const auto cell = [&](std::string_view element, std::size_t column, std::string_view content) {
+        const std::string_view style = table.columns[column].style;
+        return fmt::format("<{}{}>{}</{}>", element,
+                           style.empty() ? "" : fmt::format(" class=\"{}\"", style), content,
+                           element.substr(0, 2));
+    };
+    std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+        html += cell("th scope=\"col\"", i, table.columns[i].title);
+    html += "</tr></thead>\n<tbody>\n";
+    for (const std::vector<std::string>& row : table.rows) {
+        html += "<tr>";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            html += cell(i == 0 && table.names_rows ? "th scope=\"row\"" : "td", i, row[i]);
+        html += "</tr>\n";
+    }
+    return html + "</tbody>\n</table></div>\n";
+}
+
+std::string folded(std::string_view summary, const Table& table) {
+    return fmt::format("<details><summary>{}</summary>\n{}</details>\n", summary, to_html(table));
 }
 
 std::string render(const Page& page) {

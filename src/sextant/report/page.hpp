@@ -21,6 +21,15 @@ struct PngSize {
 /// Throws    std::logic_error for other bytes.
 PngSize png_size(std::span<const std::byte> png);
 
+/// Returns a PNG file as the address of an image. Throws as png_size().
+std::string png_uri(std::span<const std::byte> png);
+
+/// Returns an image; `alternative` describes it as text. Throws as png_size().
+std::string image_of(std::span<const std::byte> png, std::string_view alternative);
+
+/// Returns a figure: HTML, a caption as text, which may be empty, and a style class.
+std::string figure_of(std::string_view html, std::string_view caption, std::string_view style = {});
+
 /// An image made by a run. `alternative` describes it for readers who cannot see it.
 struct Picture {
     std::vector<std::byte> png;
@@ -45,6 +54,25 @@ struct Figure {
 
 /// Returns a figure as part of a page, for sections with drawings.
 std::string to_html(const Figure& figure);
+
+/// A table for sections.
+struct Table {
+    /// A column and the style class of its cells: "number", "words" or none.
+    struct Column {
+        Column(const char* its_title, std::string_view its_style = "number")
+            : title(its_title), style(its_style) {}
+        std::string_view title, style;
+    };
+    std::vector<Column> columns;
+    std::vector<std::vector<std::string>> rows = {}; ///< cells as HTML
+    bool names_rows = true;                          ///< true if first cells name their rows
+};
+
+/// Returns a table as part of a page; it can be scrolled if it is too wide.
+std::string to_html(const Table& table);
+
+/// Returns a table that is hidden until the reader opens its summary.
+std::string folded(std::string_view summary, const Table& table);
 
 /// A shell command and its purpose.
 struct NextStep {

@@ -46,13 +46,17 @@ std::string_view meaning_of(std::string_view flag) {
     return "";
 }
 
-Curve curve(const std::string& name, std::span<const RegisteredFrame> frames,
-            double RegisteredFrame::*value, double RegisteredFrame::*deviation) {
-    Curve made{name, {}, {}};
+using Of = std::function<double(const RegisteredFrame&)>;
+
+/// A value of each frame, with its standard deviation if one is given.
+Curve curve(const std::string& name, std::span<const RegisteredFrame> frames, const Of& value,
+            const Of& deviation = {}) {
+    Curve made{name, {}};
     for (const RegisteredFrame& frame : frames) {
         const bool known = frame.left_out.empty();
-        made.values.push_back(known ? frame.*value : std::numeric_limits<double>::quiet_NaN());
-        made.deviations.push_back(known ? frame.*deviation : 0);
+        made.values.push_back(known ? value(frame) : std::numeric_limits<double>::quiet_NaN());
+        if (deviation)
+            made.deviations.push_back(known ? deviation(frame) : 0);
     }
     return made;
 }
@@ -85,30 +89,24 @@ std::string listed(const std::vector<std::int64_t>& places) {
     return text;
 }
 
-std::string row(const std::string& name, const std::string& count, const std::string& text) {
-    return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td "
-                       "class=\"words\">{}</td></tr>\n",
-                       escape(name), count, escape(text));
-}
-
-std::string table(std::span<const RegisteredFrame> frames, const std::vector<MarkedPlaces>& marks) {
+std::string table_of(std::span<const RegisteredFrame> frames,
+                     const std::vector<MarkedPlaces>& marks) {
     if (marks.empty())
         return "<p>No frame is flagged, and none was left out.</p>\n";
-    std::string html =
-        "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Flag</th><th "
-        "scope=\"col\" class=\"number\">Frames</th><th scope=\"col\" "
-        "class=\"words\">Frame numbers and meaning of the flag</th></tr></thead>\n<tbody>\n";
+    Table table{{{"Flag", ""}, "Frames", {"Frame numbers and meaning of the flag", "words"}}};
     for (const MarkedPlaces& mark : marks) {
         const std::string_view meaning = meaning_of(mark.name);
-        html += row(mark.name, grouped(std::ssize(mark.places)),
-                    listed(mark.places) + (meaning.empty() ? "" : fmt::format(": {}", meaning)));
+        const std::string text =
+            listed(mark.places) + (meaning.empty() ? "" : fmt::format(": {}", meaning));
+        table.rows.push_back({escape(mark.name), grouped(std::ssize(mark.places)), escape(text)});
     }
     std::size_t said = 0;
     for (const RegisteredFrame& frame : frames) {
         if (!frame.left_out.empty() && said++ < most_reasons)
-            html += row(fmt::format("frame {}", frame.frame), "", "left out: " + frame.left_out);
+            table.rows.push_back(
+                {fmt::format("frame {}", frame.frame), "", escape("left out: " + frame.left_out)});
     }
-    return html + "</tbody>\n</table></div>\n";
+    return to_html(table);
 }
 
 double farthest(std::span<const RegisteredFrame> frames) {
@@ -120,15 +118,12 @@ double farthest(std::span<const RegisteredFrame> frames) {
     return most;
 }
 
-} // namespace
-
-namespace {
-
 /// Returns a chart for pages and one for phones, of which the style of the page shows one.
 std::string chart_of(const CurveChart& chart) {
-    return fmt::format("<figure>\n<div class=\"drawing page-wide\" tabindex=\"0\">\n{}</div>\n"
-                       "<div class=\"drawing phone-wide\">\n{}</div>\n</figure>\n",
-                       curves(chart), curves(chart, ChartWidth::phone));
+    return figure_of(fmt::format("<div class=\"drawing page-wide\" tabindex=\"0\">\n{}</div>\n"
+                                 "<div class=\"drawing phone-wide\">\n{}</div>\n",
+                                 curves(chart), curves(chart, ChartWidth::phone)),
+                     "");
 }
 
 } // namespace
@@ -149,25 +144,14 @@ Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t refe
         drift.figures.push_back({pixel, "per pixel"});
     CurveChart turn{"Rotation", "clockwise, about the centre of the frame", "frame", "degrees"};
     turn.curves = {curve("angle", frames, &RegisteredFrame::angle, &RegisteredFrame::sigma_angle)};
-    return {"Motion of the frames", chart_of(drift) + chart_of(turn) + table(frames, marks)};
+    return {"Motion of the frames", chart_of(drift) + chart_of(turn) + table_of(frames, marks)};
 }
 
 namespace {
 
-using Of = std::function<double(const RegisteredFrame&)>;
-
 /// Returns the fraction of a frame's variance that no multiple of the reference explains.
 double residual(double ncc) {
     return 1 - ncc * ncc;
-}
-
-Curve curve(const std::string& name, std::span<const RegisteredFrame> frames, const Of& of) {
-    Curve made{name, {}};
-    for (const RegisteredFrame& frame : frames) {
-        made.values.push_back(frame.left_out.empty() ? of(frame)
-                                                     : std::numeric_limits<double>::quiet_NaN());
-    }
-    return made;
 }
 
 KeyFigure median_of(const Curve& curve) {
@@ -191,8 +175,8 @@ Section likeness_section(std::span<const RegisteredFrame> frames, const std::str
     CurveChart ncc{"Correlation",
                    "NCC of filtered frames with the frames that they were registered to", "frame",
                    ""};
-    ncc.curves = {curve("registered", frames, [](const auto& frame) { return frame.ncc_after; }),
-                  curve(before, frames, [](const auto& frame) { return frame.ncc_before; })};
+    ncc.curves = {curve("registered", frames, &RegisteredFrame::ncc_after),
+                  curve(before, frames, &RegisteredFrame::ncc_before)};
     CurveChart rest{
         "Residual",
         "fraction of variance that the matched frame does not explain: noise and residual motion",
@@ -201,7 +185,7 @@ Section likeness_section(std::span<const RegisteredFrame> frames, const std::str
         curve("registered", frames, [](const auto& frame) { return residual(frame.ncc_after); }),
         curve(before, frames, [](const auto& frame) { return residual(frame.ncc_before); })};
     CurveChart sigma{"Uncertainty", "standard deviation of a frame's motion", "frame", "px"};
-    sigma.curves = {curve("deviation", frames, [](const auto& frame) { return frame.sigma; })};
+    sigma.curves = {curve("deviation", frames, &RegisteredFrame::sigma)};
     return {"Quality of the registration", chart(ncc) + chart(rest) + chart(sigma)};
 }
 
@@ -247,44 +231,31 @@ std::string scale(const ScaleBar& bar) {
 }
 
 std::string picture(std::string_view name, const std::vector<std::byte>& png) {
-    const PngSize size = png_size(png);
-    return fmt::format("<div class=\"{0}\"><img width=\"{1}\" height=\"{2}\" alt=\"{0}\" "
-                       "src=\"data:image/png;base64,{3}\"/><span>{0}</span></div>\n",
-                       name, size.width, size.height, base64(png));
+    return fmt::format("<div class=\"{0}\">{1}<span>{0}</span></div>\n", name, image_of(png, name));
 }
 
 } // namespace
 
 Section before_after_section(const BeforeAfter& pictures) {
-    return {pictures.title,
-            "<figure class=\"compare\">\n<div class=\"both\">\n" +
-                picture("after", pictures.after) + picture("before", pictures.before) +
-                scale(pictures.scale) +
-                "</div>\n<div class=\"controls\"><label class=\"wide\">before<input type=\"range\" "
-                "min=\"0\" max=\"100\" value=\"50\" aria-label=\"Visible part of the image before "
-                "registration, in percent\"/>after</label></div>\n" +
-                fmt::format("<figcaption>{}</figcaption>\n</figure>\n", escape(pictures.caption)),
-            assets::slider_js};
+    return {
+        pictures.title,
+        figure_of("<div class=\"both\">\n" + picture("after", pictures.after) +
+                      picture("before", pictures.before) + scale(pictures.scale) +
+                      "</div>\n<div class=\"controls\"><label class=\"wide\">before<input "
+                      "type=\"range\" min=\"0\" max=\"100\" value=\"50\" aria-label=\"Visible "
+                      "part of the image before registration, in percent\"/>after</label></div>\n",
+                  pictures.caption, "compare"),
+        assets::slider_js};
 }
 
 Section side_by_side_section(const BeforeAfter& pictures) {
-    return {pictures.title, "<figure>\n<div class=\"beside\">\n" +
-                                picture("before", pictures.before) +
-                                picture("after", pictures.after) +
-                                fmt::format("</div>\n<figcaption>{}</figcaption>\n</figure>\n",
-                                            escape(pictures.caption))};
+    return {pictures.title,
+            figure_of("<div class=\"beside\">\n" + picture("before", pictures.before) +
+                          picture("after", pictures.after) + "</div>\n",
+                      pictures.caption)};
 }
 
 namespace {
-
-std::string thumbnail(const PicturedFrame& shown) {
-    if (shown.png.empty())
-        return "";
-    const PngSize size = png_size(shown.png);
-    return fmt::format("<img width=\"{}\" height=\"{}\" alt=\"frame {}\" "
-                       "src=\"data:image/png;base64,{}\"/>",
-                       size.width, size.height, shown.frame.frame, base64(shown.png));
-}
 
 std::string remarks_on(const RegisteredFrame& frame) {
     if (!frame.left_out.empty())
@@ -302,9 +273,11 @@ Section frames_section(std::span<const PicturedFrame> frames, std::int64_t other
     std::string html = "<table class=\"frames\">\n<thead><tr><th scope=\"col\">Frame</th><th "
                        "scope=\"col\">As recorded</th><th scope=\"col\">Remarks</th></tr></thead>"
                        "\n<tbody>\n";
-    for (const PicturedFrame& shown : frames)
-        html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
-                            shown.frame.frame, thumbnail(shown), remarks_on(shown.frame));
+    for (const auto& [frame, png] : frames)
+        html +=
+            fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n", frame.frame,
+                        png.empty() ? "" : image_of(png, fmt::format("frame {}", frame.frame)),
+                        remarks_on(frame));
     html += "</tbody>\n</table>\n";
     if (others > 0)
         html += fmt::format("<p>{} more are flagged or left out.</p>\n", grouped(others));
@@ -352,13 +325,11 @@ Section field_section(const FieldPicture& field) {
         "height=\"{:.1f}\"/>\n<path class=\"unknown\" d=\"{}\"/>\n<path d=\"{}\"/>\n</svg>\n",
         width + 16, height + 16, field.frame, width, height, extrapolated, known);
     return {"Displacement field",
-            fmt::format(
-                "<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", svg,
-                escape(fmt::format(
-                    "Frame {}, whose field has the largest standard deviation: displacement beyond "
-                    "the nearest rigid motion, at most {:.2f} px, with arrows {:g} times as long. "
-                    "Grey arrows are extrapolated.",
-                    field.frame, longest, factor)))};
+            figure_of(svg, fmt::format("Frame {}, whose field has the largest standard deviation: "
+                                       "displacement beyond the nearest rigid motion, at most "
+                                       "{:.2f} px, with arrows {:g} times as long. Grey arrows are "
+                                       "extrapolated.",
+                                       field.frame, longest, factor))};
 }
 
 } // namespace sextant::report

@@ -156,15 +156,6 @@ namespace {
 
 constexpr std::size_t most_waits = 8;
 
-std::string head(std::initializer_list<std::string_view> names) {
-    std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
-    for (std::string_view name : names) {
-        html += fmt::format("<th scope=\"col\"{}>{}</th>",
-                            name == *names.begin() ? "" : " class=\"number\"", name);
-    }
-    return html + "</tr></thead>\n<tbody>\n";
-}
-
 std::string share(Seconds part, Seconds whole) {
     if (whole <= 0)
         return to_text(part);
@@ -181,36 +172,29 @@ Seconds disagreement(const Trace& trace) {
 }
 
 std::string paths(std::span<const Recording> recordings) {
-    std::string html =
-        head({"Critical path", "Length", "Work", "Messages", "Between events", "Changes of rank"});
+    Table table{
+        {{"Critical path", ""}, "Length", "Work", "Messages", "Between events", "Changes of rank"}};
     for (const Recording& recording : recordings) {
         const CriticalPath path = critical_path(recording);
         const Seconds length = path.work + path.messages + path.between;
-        html += fmt::format("<tr><th scope=\"row\">{}</th>", escape(recording.title()));
-        for (const std::string& cell :
-             {to_text(length), share(path.work, length), share(path.messages, length),
-              share(path.between, length), grouped(path.changes)})
-            html += fmt::format("<td class=\"number\">{}</td>", cell);
-        html += "</tr>\n";
+        table.rows.push_back({escape(recording.title()), to_text(length), share(path.work, length),
+                              share(path.messages, length), share(path.between, length),
+                              grouped(path.changes)});
     }
-    return html + "</tbody>\n</table></div>\n";
+    return to_html(table);
 }
 
 std::string waits(const Recording& recording) {
     const std::vector<Waiting> all = waiting(recording.trace);
     if (all.empty())
         return "";
-    std::string html =
-        fmt::format("<h3>Waiting time by pair of ranks: {}</h3>\n", escape(recording.title()));
-    html += head({"Rank", "Peer of the message", "Total"});
-    for (std::size_t i = 0; i < std::min(all.size(), most_waits); ++i) {
-        html += fmt::format(
-            "<tr><th scope=\"row\">rank {}</th><td class=\"number\">{}</td><td class=\"number\">{}"
-            "</td></tr>\n",
-            all[i].rank, all[i].peer < 0 ? "none" : fmt::format("rank {}", all[i].peer),
-            to_text(all[i].seconds));
-    }
-    html += "</tbody>\n</table></div>\n";
+    Table table{{{"Rank", ""}, "Peer of the message", "Total"}};
+    for (std::size_t i = 0; i < std::min(all.size(), most_waits); ++i)
+        table.rows.push_back({fmt::format("rank {}", all[i].rank),
+                              all[i].peer < 0 ? "none" : fmt::format("rank {}", all[i].peer),
+                              to_text(all[i].seconds)});
+    std::string html = fmt::format("<h3>Waiting time by pair of ranks: {}</h3>\n{}",
+                                   escape(recording.title()), to_html(table));
     if (all.size() > most_waits) {
         Seconds rest = 0;
         for (std::size_t i = most_waits; i < all.size(); ++i)

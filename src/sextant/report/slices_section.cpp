@@ -27,11 +27,10 @@ struct Panel {
 };
 
 std::string drawn(const Panel& panel) {
-    png_size(panel.png);
     std::string svg = fmt::format(
         "<image class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
-        "preserveAspectRatio=\"none\" href=\"data:image/png;base64,{}\"/>\n",
-        panel.name, panel.x, panel.y, panel.width, panel.height, base64(panel.png));
+        "preserveAspectRatio=\"none\" href=\"{}\"/>\n",
+        panel.name, panel.x, panel.y, panel.width, panel.height, png_uri(panel.png));
     svg += fmt::format("<path d=\"M{:.2f} {:.2f}h{:.2f}M{:.2f} {:.2f}v{:.2f}\"/>\n", panel.x,
                        panel.down, panel.width, panel.across, panel.y, panel.height);
     const std::string text = fmt::format("{}, {}", panel.name, panel.position);
@@ -80,12 +79,11 @@ std::string drawing(const SlicedVolume& sliced, const SlicePictures& volume) {
 Section slices_section(const SlicedVolume& sliced) {
     if (!std::ranges::all_of(sliced.lengths, [](double length) { return length > 0; }))
         throw std::logic_error("slices of a volume without a size");
-    std::string html = "<figure>\n<div class=\"slices\">\n";
+    std::string html = "<div class=\"slices\">\n";
     for (const SlicePictures& volume : sliced.volumes)
         html += fmt::format("<div><h3>{}</h3>\n{}</div>\n", escape(volume.name),
                             drawing(sliced, volume));
-    return {sliced.title, html + fmt::format("</div>\n<figcaption>{}</figcaption>\n</figure>\n",
-                                             escape(sliced.caption))};
+    return {sliced.title, figure_of(html + "</div>\n", sliced.caption)};
 }
 
 } // namespace sextant::report

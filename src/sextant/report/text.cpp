@@ -103,14 +103,19 @@ std::string counted(std::int64_t number, std::string_view thing) {
     return fmt::format("{} {}", grouped(number), number == 1 ? thing : plural);
 }
 
+TimeUnit unit_of(Seconds duration) {
+    if (duration >= 1)
+        return {"s", 1};
+    if (duration >= 1e-3)
+        return {"ms", 1e3};
+    return duration >= 1e-6 ? TimeUnit{"µs", 1e6} : TimeUnit{"ns", 1e9};
+}
+
 std::string to_text(Seconds duration) {
     if (duration == 0)
         return "0 s";
     const double size = std::abs(duration);
-    const bool milliseconds = size < 0.9995, microseconds = size < 0.9995e-3,
-               nanoseconds = size < 0.9995e-6;
-    const double scale = nanoseconds ? 1e9 : microseconds ? 1e6 : milliseconds ? 1e3 : 1;
-    const char* unit = nanoseconds ? "ns" : microseconds ? "µs" : milliseconds ? "ms" : "s";
+    const auto [unit, scale] = unit_of(size / 0.9995); // what is rounded to 1000 ms is 1 s
     const double shown = size * scale;
     const int decimals = shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0;
     return fmt::format("{:.{}f} {}", duration * scale, decimals, unit);

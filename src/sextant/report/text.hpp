@@ -24,6 +24,14 @@ std::string grouped(std::int64_t number);
 /// Returns "1 message" or "56 messages".
 std::string counted(std::int64_t number, std::string_view thing);
 
+/// The largest unit in which a time is at least 1, and its number per second; nanoseconds for
+/// shorter times.
+struct TimeUnit {
+    const char* name;
+    double per_second;
+};
+TimeUnit unit_of(Seconds duration);
+
 /// Formats a time with three significant digits and a unit: "12.3 µs", "4.50 ms", "2.00 s".
 std::string to_text(Seconds duration);
 
