@@ -3,7 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/report/alternatives_section.hpp"
-#include "sextant/report/outlines_section.hpp"
+#include "sextant/report/picture_sections.hpp"
 #include "sextant/report/registration_sections.hpp"
 
 #include <optional>

@@ -3,6 +3,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/report/curves.hpp"
 #include "sextant/report/page.hpp"
+#include "sextant/report/picture_sections.hpp"
 #include "sextant/report/registration_sections.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // The sections of pages about runs.
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/charts.hpp"
-#include "sextant/report/outlines_section.hpp"
+#include "sextant/report/picture_sections.hpp"
 #include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/trace_file.hpp"

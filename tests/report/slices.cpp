@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Slices of volumes, drawn to scale; counts on a logarithmic axis.
 #include "sextant/report/charts.hpp"
-#include "sextant/report/slices_section.hpp"
+#include "sextant/report/picture_sections.hpp"
 
 #include <array>
 #include <cmath>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/contour_lines.hpp"
-#include "sextant/report/outlines_section.hpp"
+#include "sextant/report/picture_sections.hpp"
 
 namespace sextant::command {
 

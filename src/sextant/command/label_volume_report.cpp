@@ -10,7 +10,7 @@
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/report/charts.hpp"
 #include "sextant/report/page.hpp"
-#include "sextant/report/slices_section.hpp"
+#include "sextant/report/picture_sections.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

@@ -7,7 +7,6 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/report/live_page.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/registration_sections.hpp"
 #include "sextant/report/text.hpp"

@@ -10,6 +10,7 @@
 #include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/transform/power_spectrum.hpp"
 #include "sextant/report/charts.hpp"
+#include "sextant/report/picture_sections.hpp"
 #include "sextant/report/recording.hpp"
 #include "sextant/report/registration_sections.hpp"
 #include "sextant/report/text.hpp"

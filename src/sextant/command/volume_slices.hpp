@@ -6,7 +6,7 @@
 #include "sextant/core/image.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/kernel/label/bodies.hpp"
-#include "sextant/report/slices_section.hpp"
+#include "sextant/report/picture_sections.hpp"
 
 #include <array>
 #include <cstddef>

@@ -131,4 +131,9 @@ Document read_document(const std::string& path, const std::string& html);
 /// Input     a title as text; the pages' parts.
 Document joined(std::string_view title, std::span<const Document> pages);
 
+/// Returns a page that shows a series while it is registered: its provisional average, and the
+/// drift, rotation and flags of its frames. The page receives them as server-sent events from
+/// `events` next to it (assets/live.js describes them).
+std::string live_page(std::string_view series);
+
 } // namespace sextant::report

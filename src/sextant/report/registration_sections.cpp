@@ -2,8 +2,6 @@
 #include "sextant/report/registration_sections.hpp"
 
 #include "sextant/core/statistics.hpp"
-#include "sextant/report/assets.hpp"
-#include "sextant/report/charts.hpp"
 #include "sextant/report/curves.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
@@ -212,47 +210,6 @@ Section rows_section(const ScannedRows& rows) {
                    "row", "px"};
     one.curves = {{"x", rows.dx, rows.sigma}, {"y", rows.dy}};
     return {"Motion within frames", chart_of(frames) + chart_of(one)};
-}
-
-ScaleBar scale_bar(double pixels, double pixel_size, const std::string& unit) {
-    const double size = pixel_size > 0 ? pixel_size : 1;
-    const double length = tick_of(pixels * size * .8); // a quarter to a tenth of this range
-    return {fmt::format("{:.6g} {}", length, pixel_size > 0 ? unit : "px"),
-            length / (pixels * size)};
-}
-
-namespace {
-
-std::string scale(const ScaleBar& bar) {
-    if (bar.text.empty())
-        return "";
-    return fmt::format("<div class=\"scale\" style=\"width:{:.3f}%\"><i></i>{}</div>\n",
-                       100 * bar.fraction, escape(bar.text));
-}
-
-std::string picture(std::string_view name, const std::vector<std::byte>& png) {
-    return fmt::format("<div class=\"{0}\">{1}<span>{0}</span></div>\n", name, image_of(png, name));
-}
-
-} // namespace
-
-Section before_after_section(const BeforeAfter& pictures) {
-    return {
-        pictures.title,
-        figure_of("<div class=\"both\">\n" + picture("after", pictures.after) +
-                      picture("before", pictures.before) + scale(pictures.scale) +
-                      "</div>\n<div class=\"controls\"><label class=\"wide\">before<input "
-                      "type=\"range\" min=\"0\" max=\"100\" value=\"50\" aria-label=\"Visible "
-                      "part of the image before registration, in percent\"/>after</label></div>\n",
-                  pictures.caption, "compare"),
-        assets::slider_js};
-}
-
-Section side_by_side_section(const BeforeAfter& pictures) {
-    return {pictures.title,
-            figure_of("<div class=\"beside\">\n" + picture("before", pictures.before) +
-                          picture("after", pictures.after) + "</div>\n",
-                      pictures.caption)};
 }
 
 namespace {

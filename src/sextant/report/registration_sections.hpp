@@ -53,32 +53,6 @@ struct ScannedRows {
 /// one frame. Empty without frames.
 Section rows_section(const ScannedRows& rows);
 
-/// A length in a picture, as a fraction of the picture's width.
-struct ScaleBar {
-    std::string text; ///< "20 nm"; empty for no scale bar
-    double fraction = 0;
-};
-
-/// Returns a scale bar of 1, 2 or 5 times a power of ten, of about a fifth of the picture: in the
-/// unit of the pixel size, or in pixels if the size is 0.
-ScaleBar scale_bar(double pixels, double pixel_size, const std::string& unit);
-
-/// Two pictures of the same area: PNG files of the same size.
-struct BeforeAfter {
-    std::vector<std::byte> before, after;
-    std::string caption;
-    std::string title;
-    ScaleBar scale = {};
-};
-
-/// Shows one image over the other with a slider between them; side by side on paper.
-/// Throws    std::logic_error if one is not a PNG.
-Section before_after_section(const BeforeAfter& pictures);
-
-/// Shows both images next to each other, or one below the other on a phone.
-/// Throws    std::logic_error if one is not a PNG.
-Section side_by_side_section(const BeforeAfter& pictures);
-
 /// A frame with its picture, as recorded; a PNG file, empty if the frame cannot be read.
 struct PicturedFrame {
     RegisteredFrame frame;
