@@ -133,8 +133,8 @@ TEST(Arrays, HaveTheFillValueWhereNothingIsWritten) {
         EXPECT_EQ(source->is_fill({{2, 0, 0, 0}, {2, 3, 3, 2}}), zarr);
         EXPECT_FALSE(source->is_fill({{1, 0, 0, 0}, {2, 3, 3, 2}}));
     }
-    EXPECT_FALSE(std::filesystem::exists(folder.path("array.zarr/0/2/0/0/0")));
-    EXPECT_TRUE(std::filesystem::exists(folder.path("array.zarr/0/1/0/0/0")));
+    EXPECT_FALSE(std::filesystem::exists(folder.path("array.zarr/0/c/2/0/0/0")));
+    EXPECT_TRUE(std::filesystem::exists(folder.path("array.zarr/0/c/1/0/0/0")));
 }
 
 /// A sample that deflate cannot make smaller.
@@ -332,12 +332,12 @@ TEST(Arrays, RefuseOtherNamesAndTruncatedFiles) {
     EXPECT_EQ(shorter->header().lengths, (std::vector<std::int64_t>{3, 3, 2}));
     EXPECT_EQ(shorter->header().remarks,
               (std::vector<std::string>{"truncated: 3 of 4 frames are complete"}));
-    std::filesystem::resize_file(zarr + "/0/0/0/0/0", 9);
+    std::filesystem::resize_file(zarr + "/0/c/0/0/0/0", 9);
     const auto torn = open_array(zarr, {}, 0);
     EXPECT_THAT(refusal_of([&] {
                     read_block(*torn, {{0, 0, 0, 0}, lengths});
                 }),
-                HasSubstr("/0/0/0/0/0: "));
+                HasSubstr("/0/c/0/0/0/0: "));
     std::ofstream(folder.path("big.npy"))
         << "\x93NUMPY\x01" << '\0' << 'v' << '\0'
         << "{'descr': '<f8', 'fortran_order': False, 'shape': (99999, 99999, 99999, 99999), }"

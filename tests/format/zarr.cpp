@@ -2,7 +2,7 @@
 // Reading arrays of Zarr version 2 that are written by hand, with other calls than those of the
 // reader.
 #include "sextant/format/array_catalogue.hpp"
-#include "sextant/format/zarr_chunks.hpp"
+#include "sextant/format/chunk_cutter.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -233,7 +233,7 @@ TEST(ZarrTasks, ThrowTheExceptionOfTheFirstTaskThatFails) {
     for (const std::int64_t last : {0, 1}) { // the task that fails last
         std::atomic<int> begun{0};
         EXPECT_EQ(failure([&] {
-                      format::run_zarr_tasks(9, 2, [&](std::int64_t task, int) {
+                      format::run_chunk_tasks(9, 2, [&](std::int64_t task, int) {
                           ++begun;
                           for (int i = 0; begun < 2 && i < 1000; ++i)
                               std::this_thread::sleep_for(1ms);
@@ -251,14 +251,14 @@ TEST(ZarrTasks, RunOnceEachWithAThreadOfTheirOwn) {
     for (const int threads : {1, 3, 8}) {
         std::vector<int> runs(100, 0);
         std::vector<std::atomic<int>> busy(static_cast<std::size_t>(threads));
-        format::run_zarr_tasks(100, threads, [&](std::int64_t task, int thread) {
+        format::run_chunk_tasks(100, threads, [&](std::int64_t task, int thread) {
             EXPECT_EQ(busy[static_cast<std::size_t>(thread)]++, 0);
             ++runs[static_cast<std::size_t>(task)];
             --busy[static_cast<std::size_t>(thread)];
         });
         EXPECT_EQ(runs, std::vector<int>(100, 1)) << threads;
     }
-    format::run_zarr_tasks(0, 4, [](std::int64_t, int) { FAIL(); });
+    format::run_chunk_tasks(0, 4, [](std::int64_t, int) { FAIL(); });
 }
 
 constexpr const char* axes_of_image =
@@ -535,7 +535,8 @@ TEST_F(Zarr, IsAFormatOfFoldersWithItsExtension) {
     EXPECT_THAT(failure([&] { format::open_frames(folder.path("other")); }),
                 HasSubstr("is a folder of Zarr without the extension .zarr"));
     std::filesystem::create_directory(path);
-    EXPECT_EQ(refusal(), ": is not a Zarr array or group: it has no .zarray, .zgroup or array");
+    EXPECT_EQ(refusal(), ": is not a Zarr array or group: it has no zarr.json, .zarray, .zgroup or "
+                         "array");
 }
 
 } // namespace

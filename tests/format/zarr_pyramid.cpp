@@ -233,7 +233,7 @@ TEST_F(ZarrPyramid, ignores_NaN_in_means) {
 TEST_F(ZarrPyramid, states_scales_and_the_shift_of_means) {
     const auto volume = random_volume<std::uint8_t>(3, 300, 513);
     write(path, volume, options(StackAxis::slices, true));
-    std::string text = content(path + "/.zattrs");
+    std::string text = content(path + "/zarr.json");
     EXPECT_THAT(text, HasSubstr("\"image-label\""));
     EXPECT_THAT(text, HasSubstr("\"type\": \"nearest\""));
     EXPECT_THAT(text, Not(HasSubstr("translation")));
@@ -246,7 +246,7 @@ TEST_F(ZarrPyramid, states_scales_and_the_shift_of_means) {
     }
     EXPECT_EQ(format::open_frames(path)->header().shape, (ImageShape{513, 300}));
     write(path, volume, options(StackAxis::slices, false));
-    text = content(path + "/.zattrs");
+    text = content(path + "/zarr.json");
     EXPECT_THAT(text, Not(HasSubstr("image-label")));
     EXPECT_THAT(text, HasSubstr("\"type\": \"mean\""));
     text.erase(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series written as stores of Zarr.
-#include "sextant/format/zarr_array.hpp"
+#include "sextant/format/zarr.hpp"
 
 #include <array>
 #include <limits>
@@ -45,16 +45,26 @@ class ZarrSink : public testing::Test {
         return "";
     }
 
+    static format::SinkOptions version(int version,
+                                       format::StackAxis axis = format::StackAxis::time) {
+        format::SinkOptions options;
+        options.axis = axis;
+        options.zarr_version = version;
+        return options;
+    }
+
     TemporaryFolder folder;
     std::string path = folder.path("a.zarr");
 };
 
 TEST_F(ZarrSink, WritesEverySampleTypeAndShape) {
     for (const Sample sample : all_samples) {
-        const auto source = written({3, {37, 21}, sample});
-        EXPECT_EQ(source->header().sample, sample);
-        EXPECT_EQ(source->header().frames, 3);
-        EXPECT_TRUE(holds_pattern(*source)) << name(sample);
+        for (const int each : {2, 3}) {
+            const auto source = written({3, {37, 21}, sample}, version(each));
+            EXPECT_EQ(source->header().sample, sample);
+            EXPECT_EQ(source->header().frames, 3);
+            EXPECT_TRUE(holds_pattern(*source)) << name(sample) << each;
+        }
     }
     const std::vector<FrameHeader> headers{
         {1, {1, 1}, Sample::u8},       {1, {3000, 1700}, Sample::u16},
@@ -62,10 +72,12 @@ TEST_F(ZarrSink, WritesEverySampleTypeAndShape) {
         {65, {1, 5000}, Sample::f64},  {70, {70001, 1}, Sample::f32},
         {2, {2000, 1500}, Sample::f32}};
     for (const FrameHeader& header : headers) {
-        const auto source = written(header);
-        EXPECT_EQ(source->header().shape, header.shape);
-        EXPECT_EQ(source->header().frames, header.frames);
-        EXPECT_TRUE(holds_pattern(*source)) << header.frames << " of " << header.shape.width;
+        for (const int each : {2, 3}) {
+            const auto source = written(header, version(each));
+            EXPECT_EQ(source->header().shape, header.shape);
+            EXPECT_EQ(source->header().frames, header.frames);
+            EXPECT_TRUE(holds_pattern(*source)) << header.frames << " of " << header.shape.width;
+        }
     }
     EXPECT_EQ(folder.entries(), 1);
 }
@@ -82,43 +94,47 @@ TEST_F(ZarrSink, KeepsAllBitsOfSamples) {
 }
 
 TEST_F(ZarrSink, WritesMetadataOfOme) {
-    FrameHeader header{3, {37, 21}, Sample::u16, 1, {.25, .5, "µm"}, {}, .125};
-    auto source = written(header);
-    EXPECT_EQ(source->header().pixel, header.pixel);
-    EXPECT_EQ(source->header().frame_interval, .125);
-    EXPECT_EQ(source->header().hyperstack, Hyperstack{});
-    EXPECT_EQ(remarks(*source), "");
-    EXPECT_THAT(content(path + "/.zattrs"), HasSubstr("\"unit\": \"micrometer\""));
-    EXPECT_THAT(content(path + "/.zattrs"), HasSubstr("\"unit\": \"second\""));
-    EXPECT_THAT(content(path + "/.zattrs"), HasSubstr("\"name\": \"t\""));
-    source = written(header, {format::StackAxis::slices});
-    EXPECT_EQ(source->header().pixel, header.pixel);
-    EXPECT_EQ(source->header().frame_interval, 0);
-    EXPECT_EQ(source->header().frames, 3);
-    EXPECT_THAT(content(path + "/.zattrs"), HasSubstr("\"name\": \"z\""));
-    for (const std::string unit : {"nm", "Å", "pm", "mm", "cm", "m", "1/nm", ""}) {
-        header.pixel = {.3, .7, unit};
-        EXPECT_EQ(written(header)->header().pixel, header.pixel) << unit;
+    for (const int each : {2, 3}) {
+        const std::string file = path + (each == 2 ? "/.zattrs" : "/zarr.json");
+        FrameHeader header{3, {37, 21}, Sample::u16, 1, {.25, .5, "µm"}, {}, .125};
+        auto source = written(header, version(each));
+        EXPECT_EQ(fs::exists(path + "/zarr.json"), each == 3);
+        EXPECT_EQ(source->header().pixel, header.pixel);
+        EXPECT_EQ(source->header().frame_interval, .125);
+        EXPECT_EQ(source->header().hyperstack, Hyperstack{});
+        EXPECT_EQ(remarks(*source), "");
+        EXPECT_THAT(content(file), HasSubstr("\"unit\": \"micrometer\""));
+        EXPECT_THAT(content(file), HasSubstr("\"unit\": \"second\""));
+        EXPECT_THAT(content(file), HasSubstr("\"name\": \"t\""));
+        source = written(header, version(each, format::StackAxis::slices));
+        EXPECT_EQ(source->header().pixel, header.pixel);
+        EXPECT_EQ(source->header().frame_interval, 0);
+        EXPECT_EQ(source->header().frames, 3);
+        EXPECT_THAT(content(file), HasSubstr("\"name\": \"z\""));
+        for (const std::string unit : {"nm", "Å", "pm", "mm", "cm", "m", "1/nm", ""}) {
+            header.pixel = {.3, .7, unit};
+            EXPECT_EQ(written(header, version(each))->header().pixel, header.pixel) << unit;
+        }
+        header.pixel = {};
+        header.frame_interval = 0;
+        EXPECT_EQ(written(header, version(each))->header().pixel, PixelSize{});
+        EXPECT_EQ(written(header, version(each))->header().frame_interval, 0);
+        header.frames = 1;
+        written(header, version(each));
+        EXPECT_THAT(content(file), testing::Not(HasSubstr("\"name\": \"t\"")));
     }
-    header.pixel = {};
-    header.frame_interval = 0;
-    EXPECT_EQ(written(header)->header().pixel, PixelSize{});
-    EXPECT_EQ(written(header)->header().frame_interval, 0);
-    header.frames = 1;
-    written(header);
-    EXPECT_THAT(content(path + "/.zattrs"), testing::Not(HasSubstr("\"name\": \"t\"")));
 }
 
 TEST_F(ZarrSink, CompressesChunksOfAtMost4MiB) {
-    written({3, {37, 21}, Sample::u8});
+    written({3, {37, 21}, Sample::u8}, version(2));
     std::string chunk(3 * 37 * 21, '\0');
     const std::string stored = content(path + "/0/0/0/0");
     EXPECT_EQ(ZSTD_decompress(chunk.data(), chunk.size(), stored.data(), stored.size()),
               chunk.size());
     EXPECT_EQ(chunk[37 + 2], static_cast<char>(pattern(0, 2, 1)));
     const auto chunks_of = [&](const FrameHeader& header) {
-        const auto sink = format::create_frames(path, header);
-        return format::parse_zarr_array(unfinished("0/.zarray"), path).chunk;
+        const auto sink = format::create_frames(path, header, version(2));
+        return format::parse_zarr_array(unfinished("0/.zarray"), path + "/.zarray").chunk;
     };
     using Lengths = std::vector<std::int64_t>;
     EXPECT_EQ(chunks_of({512, {512, 512}, Sample::u8}), (Lengths{64, 256, 256}));
@@ -133,7 +149,7 @@ TEST_F(ZarrSink, CompressesChunksOfAtMost4MiB) {
 TEST_F(ZarrSink, FillsChunksBeyondTheArrayWithZeros) {
     written({66, {4, 3}, Sample::u8});
     std::string chunk(64 * 12, 'x');
-    const std::string stored = content(path + "/0/1/0/0");
+    const std::string stored = content(path + "/0/c/1/0/0");
     ASSERT_EQ(ZSTD_decompress(chunk.data(), chunk.size(), stored.data(), stored.size()),
               chunk.size());
     EXPECT_EQ(chunk.substr(24), std::string(62 * 12, '\0'));
@@ -141,15 +157,19 @@ TEST_F(ZarrSink, FillsChunksBeyondTheArrayWithZeros) {
 }
 
 TEST_F(ZarrSink, WritesNoChunksOfZeros) {
-    const auto sink = format::create_frames(path, {1, {5000, 5000}, Sample::u8});
-    std::vector<float> rows(5000 * 5000, 0);
-    rows[4999] = 7;
-    sink->write(rows);
-    sink->commit();
-    EXPECT_TRUE(fs::exists(path + "/0/0/2"));
-    for (const std::string name : {"0/0/0", "0/0/1", "0/1", "0/2"})
-        EXPECT_FALSE(fs::exists(path + "/" + name)) << name;
-    EXPECT_EQ(read_frame(*format::open_frames(path), 0), rows);
+    for (const int each : {2, 3}) {
+        const auto sink = format::create_frames(path, {1, {5000, 5000}, Sample::u8}, version(each));
+        std::vector<float> rows(5000 * 5000, 0);
+        rows[4999] = 7;
+        sink->write(rows);
+        sink->commit();
+        EXPECT_EQ(fs::exists(path + "/0/0/2"), each == 2);
+        EXPECT_EQ(fs::exists(path + "/0/c/0/0"), each == 3); // a shard with one chunk
+        EXPECT_LT(fs::file_size(path + (each == 2 ? "/0/0/2" : "/0/c/0/0")), 10000U);
+        for (const std::string name : {"0/0/0", "0/0/1", "0/1", "0/2", "0/c/0/1", "0/c/1"})
+            EXPECT_FALSE(fs::exists(path + "/" + name)) << name;
+        EXPECT_EQ(read_frame(*format::open_frames(path), 0), rows);
+    }
     const auto zeros = format::create_frames(path, {1, {5, 5}, Sample::f32});
     zeros->write(std::vector<float>(25, 0));
     zeros->commit();
@@ -184,8 +204,15 @@ TEST_F(ZarrSink, ReplacesStoresOfZarrOnly) {
     EXPECT_FALSE(fs::exists(path + "/9"));
     fs::remove_all(path);
     write_zarr<std::uint16_t>(path, {}); // a single array
+    EXPECT_EQ(written({2, {37, 21}, Sample::u16}, version(2))->header().frames, 2);
+    EXPECT_EQ(written({2, {37, 21}, Sample::u16})->header().frames, 2); // over version 2, and 3
+    EXPECT_EQ(written({2, {37, 21}, Sample::u16}, version(2))->header().frames, 2);
+    EXPECT_FALSE(fs::exists(path + "/zarr.json"));
     EXPECT_EQ(written({2, {37, 21}, Sample::u16})->header().frames, 2);
     EXPECT_EQ(folder.entries(), 1);
+    put_file(path + "/0/c/notes", "mine");
+    EXPECT_THAT(refusal(), HasSubstr("holds '0', which would be lost"));
+    fs::remove(path + "/0/c/notes");
     put_file(path + "/notes.txt", "mine");
     EXPECT_EQ(refusal(), "cannot be written: the existing folder holds 'notes.txt', which would be "
                          "lost");

@@ -16,7 +16,7 @@
 namespace sextant {
 
 /// The bounds of an array in a file: at most this many axes, and samples in all.
-inline constexpr std::size_t most_array_axes = 8;
+inline constexpr std::size_t most_array_axes = 32;
 
 /// The size of a pixel in the specimen or in its diffraction pattern.
 struct PixelSize {

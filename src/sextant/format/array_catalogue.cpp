@@ -80,7 +80,8 @@ struct ArrayFormat {
     std::string_view name;
     std::unique_ptr<ArraySource> (*open)(const std::string& path, const std::string& detail,
                                          const SourceOptions& options, Bytes cache);
-    std::unique_ptr<ArraySink> (*create)(const std::string& path, ArrayHeader header);
+    std::unique_ptr<ArraySink> (*create)(const std::string& path, ArrayHeader header,
+                                         const SinkOptions& options);
     /// True if `create` stores a known pixel size; null if the format holds none.
     bool (*keeps_pixel)(const ArrayHeader& header) = nullptr;
 };
@@ -91,9 +92,17 @@ std::unique_ptr<ArraySource> open_npy_part(const std::string& path, const std::s
     return open_npy_array(path);
 }
 
+/// Creates an array of a format that has no options.
+template <auto create>
+std::unique_ptr<ArraySink> without_options(const std::string& path, ArrayHeader header,
+                                           const SinkOptions&) {
+    return create(path, std::move(header));
+}
+
 constexpr std::array array_formats{
-    ArrayFormat{"NPY", open_npy_part, create_npy_array},
-    ArrayFormat{"HDF5", open_hdf5_array, create_hdf5_array, hdf5_array_keeps_pixel},
+    ArrayFormat{"NPY", open_npy_part, without_options<create_npy_array>},
+    ArrayFormat{"HDF5", open_hdf5_array, without_options<create_hdf5_array>,
+                hdf5_array_keeps_pixel},
     ArrayFormat{"EMD, HyperSpy, NeXus", open_hdf5_array, nullptr},
     ArrayFormat{"Zarr", open_zarr_array, create_zarr_array, zarr_array_keeps_pixel},
     ArrayFormat{"HyperSpy Zarr", open_zarr_array, nullptr},
@@ -225,7 +234,7 @@ std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader hea
     header.check(path);
     const ArrayFormat* const format = find_array_format(path);
     if (format && format->create && !options.pyramid)
-        return format->create(path, std::move(header));
+        return format->create(path, std::move(header), options);
     return create_planes(path, std::move(header), options);
 }
 

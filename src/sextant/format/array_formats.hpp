@@ -30,14 +30,16 @@ std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeade
 bool hdf5_array_keeps_pixel(const ArrayHeader& header);
 
 /// An array of a Zarr store. Up to `cache` bytes of decoded chunks are kept, those used last;
-/// chunks that are not stored cost nothing. The names of axes are those of OME-Zarr, or else
-/// xarray's _ARRAY_DIMENSIONS.
+/// chunks that are not stored cost nothing. The names of axes are those of OME-Zarr, or else those
+/// of dimensions.
 std::unique_ptr<ArraySource> open_zarr_array(const std::string& path, const std::string& detail,
                                              const SourceOptions& options, Bytes cache);
-/// Writes a group with one array "0", compressed by zstd at level 1, with chunks of `header.chunk`.
-/// Chunks that consist of the fill value are not stored. Axes that OME-Zarr 0.4 knows (t, c, z, y
-/// and x, in this order) are described by its metadata; all names are in _ARRAY_DIMENSIONS too.
-std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeader header);
+/// Writes a group with one array "0", compressed by zstd at level 1, with chunks of `header.chunk`
+/// in files of their own. Chunks that consist of the fill value are not stored. Axes that OME-Zarr
+/// knows (t, c, z, y and x, in this order) are described by its metadata; all names are names of
+/// dimensions too (dimension_names; _ARRAY_DIMENSIONS in version 2).
+std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeader header,
+                                             const SinkOptions& options);
 /// True if the pixel size is stored.
 bool zarr_array_keeps_pixel(const ArrayHeader& header);
 

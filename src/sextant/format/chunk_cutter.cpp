@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/chunk_cutter.hpp"
 
-#include "sextant/format/zarr_chunks.hpp"
-
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
+
+#include <sched.h>
 
 namespace sextant::format {
 
@@ -47,6 +53,51 @@ ChunkGrid chunks_for(Sample type, std::int64_t frames, ImageShape shape, bool st
     return grid;
 }
 
+int chunk_threads(Bytes chunk_bytes) {
+    cpu_set_t allowed; // those of this process, which a launcher of ranks can have limited
+    CPU_ZERO(&allowed);
+    const Bytes cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0
+                            ? CPU_COUNT(&allowed)
+                            : static_cast<Bytes>(std::max(1U, std::thread::hardware_concurrency()));
+    return static_cast<int>(
+        std::clamp<Bytes>(modest_chunk / std::max<Bytes>(1, chunk_bytes), 1, cores));
+}
+
+void run_chunk_tasks(std::int64_t count, int threads,
+                     const std::function<void(std::int64_t task, int thread)>& run) {
+    std::atomic<std::int64_t> next{0};
+    std::mutex lock;
+    std::int64_t failed = std::numeric_limits<std::int64_t>::max();
+    std::exception_ptr error;
+    const auto work = [&](int thread) {
+        for (std::int64_t task = next++; task < count; task = next++) {
+            try {
+                run(task, thread);
+            } catch (...) {
+                const std::scoped_lock held(lock);
+                if (task < failed) {
+                    failed = task;
+                    error = std::current_exception();
+                }
+                next = count; // begin no other task
+            }
+        }
+    };
+    {
+        std::vector<std::jthread> others;
+        const auto wanted = static_cast<int>(std::min<std::int64_t>(threads, count));
+        try {
+            for (int thread = 1; thread < wanted; ++thread)
+                others.emplace_back(work, thread);
+        } catch (const std::system_error&) {
+            // The system has no more threads: the existing ones run all tasks.
+        }
+        work(0);
+    }
+    if (error)
+        std::rethrow_exception(error);
+}
+
 ChunkCutter::ChunkCutter(ChunkGrid grid, Store store, std::vector<ChunkBuffers>& buffers)
     : grid_(std::move(grid)),
       store_(std::move(store)),
@@ -74,10 +125,11 @@ void ChunkCutter::append(std::int64_t frame, Rows rows, std::span<const std::byt
 /// Stores the chunks of some rows, all of whose frames up to `frame` are held.
 void ChunkCutter::store_band(std::int64_t frame, std::int64_t band) {
     const std::int64_t columns = grid_.chunk.back(), width = grid_.sides.back();
-    run_zarr_tasks((width + columns - 1) / columns, static_cast<int>(buffers_.size()),
-                   [&](std::int64_t column, int thread) {
-                       store_chunk(frame, band, column, buffers_[static_cast<std::size_t>(thread)]);
-                   });
+    run_chunk_tasks((width + columns - 1) / columns, static_cast<int>(buffers_.size()),
+                    [&](std::int64_t column, int thread) {
+                        store_chunk(frame, band, column,
+                                    buffers_[static_cast<std::size_t>(thread)]);
+                    });
 }
 
 void ChunkCutter::store_chunk(std::int64_t frame, std::int64_t band, std::int64_t column,
@@ -108,7 +160,7 @@ void BlockCutter::cut(const ArrayBlock& block, std::span<const std::byte> sample
         counts.push_back((block.count[axis] + header_.chunk[axis] - 1) / header_.chunk[axis]);
         all *= counts.back();
     }
-    run_zarr_tasks(all, static_cast<int>(buffers_.size()), [&](std::int64_t task, int thread) {
+    run_chunk_tasks(all, static_cast<int>(buffers_.size()), [&](std::int64_t task, int thread) {
         std::vector<std::int64_t> at(axes); // the first sample of the chunk within the block
         for (std::size_t axis = axes; axis-- > 0; task /= counts[axis])
             at[axis] = task % counts[axis] * header_.chunk[axis];

@@ -61,8 +61,9 @@ constexpr std::array frame_formats{
                 create_hdf5, "any", nullptr, nullptr, false, keeps_lengths},
     FrameFormat{"EMD, HyperSpy, NeXus", ".emd .hspy .nxs",
                 "HDF5 files of microscopes and their software", open_hdf5},
-    FrameFormat{"Zarr", ".zarr", "version 2, OME-Zarr 0.4, or an array in a group: volume.zarr::0",
-                open_zarr, create_zarr, "any", require_writable_zarr, create_zarr_parts, true},
+    FrameFormat{"Zarr", ".zarr",
+                "versions 2 and 3, OME-Zarr, or an array in a group: volume.zarr::0", open_zarr,
+                create_zarr, "any", require_writable_zarr, create_zarr_parts, true},
     FrameFormat{"HyperSpy Zarr", ".zspy", "signals of HyperSpy in a store of Zarr", open_zarr,
                 nullptr, "", refuse_writing},
     FrameFormat{"PNG", ".png", "one frame, grey or colour, 8 or 16 bits", open_png_frame,
@@ -271,8 +272,9 @@ FrameFiles in_folder(const std::string& name) {
     if (files.paths.empty()) {
         std::error_code unknown;
         const fs::path folder(name);
-        const bool zarr =
-            fs::exists(folder / ".zarray", unknown) || fs::exists(folder / ".zgroup", unknown);
+        const bool zarr = fs::exists(folder / ".zarray", unknown) ||
+                          fs::exists(folder / ".zgroup", unknown) ||
+                          fs::exists(folder / "zarr.json", unknown);
         throw InvalidFile(name, zarr ? "is a folder of Zarr without the extension .zarr; arrays in "
                                        "a store are named as in volume.zarr::0"
                                      : "is a folder without frame files");

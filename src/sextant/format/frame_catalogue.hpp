@@ -33,6 +33,7 @@ struct SinkOptions {
     /// only frames of one axis; TIFF files store them.
     std::vector<PlaneAxis> planes = {};
     bool pyramid = false; ///< also write levels of half the resolution (OME-Zarr); others refuse it
+    int zarr_version = 3; ///< of Zarr's format, 2 or 3, with OME-Zarr 0.4 or 0.5
 };
 
 /// The planes of a hyperstack to read.

@@ -150,38 +150,41 @@ std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeade
                                        const SinkOptions& options);
 bool tiff_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
 
-/// Zarr version 2: a folder that is an array or a group of arrays. An array has two or more axes:
-/// the last two are rows and columns, all others are frames. Elements are integers of 8 to 64 bits,
-/// floats of 16 to 64 bits or bools, in either byte order. Chunks are in C or Fortran order,
-/// uncompressed or compressed by zlib, gzip, zstd or Blosc (blosclz, lz4, lz4hc, zstd, zlib).
-/// Missing chunks consist of the fill value.
+/// Zarr versions 2 and 3: a folder that is an array or a group of arrays. An array has two or more
+/// axes: the last two are rows and columns, all others are frames. Elements are integers of 8 to 64
+/// bits, floats of 16 to 64 bits or bools, in either byte order. Axes may be in any order within
+/// chunks, which are uncompressed or compressed by zlib (version 2), gzip, zstd or Blosc (blosclz,
+/// lz4, lz4hc, zstd, zlib). In version 3, they may have checksums (crc32c), and be stored in shards
+/// (sharding_indexed), of which only the index and the chunks needed are read. Missing chunks
+/// consist of the fill value.
 ///
 /// `detail` names an array, or a group: of this group, the first dataset of the multiscales of
 /// OME-Zarr (the one of full resolution) is read, or else the only array. Pixel size, frame
-/// interval and the axes for time, channels and slices are those of OME-Zarr 0.4. As in TIFF files,
-/// one channel of one slice is read, and slices are frames if there is only one time.
+/// interval and the axes for time, channels and slices are those of OME-Zarr 0.4 or 0.5. As in TIFF
+/// files, one channel of one slice is read, and slices are frames if there is only one time.
 ///
 /// Files outside the folder, to which symbolic links lead, are read only if allowed.
 ///
 /// Cost      decoded samples of up to 256 MiB are kept, and each chunk is decoded once if frames
-/// are
-///           read in order and the frames of a chunk's depth fit in this memory. Otherwise, a chunk
-///           of n frames of which k fit is decoded n/k times, and one with more than 256 MiB in its
-///           rows once per 256 MiB. A chunk that spans several positions on two axes of frames is
-///           decoded once for each position on the slower axis. Chunks next to each other in a row
-///           are decoded by several threads.
-/// Source    https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html,
-/// https://ngff.openmicroscopy.org
+///           are read in order and the frames of a chunk's depth fit in this memory. Otherwise, a
+///           chunk of n frames of which k fit is decoded n/k times, and one with more than 256 MiB
+///           in its rows once per 256 MiB. A chunk that spans several positions on two axes of
+///           frames is decoded once for each position on the slower axis. Chunks next to each other
+///           in a row are decoded by several threads.
+/// Source    https://zarr-specs.readthedocs.io/en/latest/specs.html,
+///           https://ngff.openmicroscopy.org
 std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::string& detail,
                                        const SourceOptions& options);
 
-/// Writes a group of OME-Zarr 0.4 with one array "0": (frames, rows, columns), or (rows, columns)
-/// for one frame, in chunks of up to 64 frames and 4 MiB, compressed by zstd at level 1. Chunks of
-/// zeros are not written. Pixel size, axis and frame interval are written. The folder appears whole
-/// or not at all. A store that is already at `path` is replaced, unless it has entries that do not
-/// belong to Zarr.
+/// Writes a group of OME-Zarr 0.5, or 0.4 in Zarr version 2, with one array "0": (frames, rows,
+/// columns), or (rows, columns) for one frame, in chunks of up to 64 frames and 4 MiB, compressed
+/// by zstd at level 1. In version 3, several chunks are a shard of up to 64 MiB, of the same depth.
+/// Chunks of zeros are not written. Pixel size, axis and frame interval are written. The folder
+/// appears whole or not at all. A store that is already at `path` is replaced, unless it has
+/// entries that do not belong to Zarr.
 ///
-/// Cost      up to 256 MiB of samples are held, or one row of chunks of a frame.
+/// Cost      up to 256 MiB of samples are held, or one row of chunks of a frame, and the compressed
+///           bytes of a row of shards.
 std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
 /// The same, in parts: layers of chunks.

@@ -6,7 +6,6 @@
 #include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/hdf5_chunk_file.hpp"
-#include "sextant/format/zarr_chunks.hpp"
 
 #include <cstdint>
 #include <span>
@@ -37,7 +36,7 @@ class Hdf5Sink : public FrameFile {
     Hdf5Sink(const std::string& path, const FrameHeader& header, StackAxis axis)
         : FrameFile(path, header),
           grid_(chunks_for(header.sample, header.frames, header.shape, header.frames > 1)),
-          buffers_(static_cast<std::size_t>(zarr_threads(grid_.chunk_bytes()))),
+          buffers_(static_cast<std::size_t>(chunk_threads(grid_.chunk_bytes()))),
           file_(path, grid_, {},
                 element_size(header.pixel, grid_.is_stack() && axis == StackAxis::slices,
                              header.slice_distance)),
@@ -77,7 +76,7 @@ class Hdf5ArraySink final : public ArraySink {
     Hdf5ArraySink(const std::string& path, ArrayHeader header)
         : ArraySink(path, std::move(header)),
           grid_{this->header().lengths, this->header().chunk, this->header().sample},
-          buffers_(static_cast<std::size_t>(zarr_threads(grid_.chunk_bytes()))),
+          buffers_(static_cast<std::size_t>(chunk_threads(grid_.chunk_bytes()))),
           file_(path, grid_, this->header().fill, element_of(this->header())),
           cutter_(
               this->header(),

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/zarr_store.hpp"
-
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/axis_metadata.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/zarr.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Bytes longest_zarray = Bytes{1} << 20, longest_zattrs = Bytes{1} << 26;
+constexpr Bytes longest_zarray = Bytes{1} << 20; // attributes have a file of their own
+constexpr JsonLimits limits{.bytes = Bytes{1} << 26, .keys = std::size_t{1} << 16};
 constexpr int deepest_group = 8;
 
 std::string in_group(const std::string& group, const std::string& name) {
@@ -75,7 +75,7 @@ bool ZarrStore::has(const std::string& name) const {
 void ZarrStore::refuse_broken_links(fs::path path) const {
     std::error_code unknown;
     for (; path.native().size() > path_.size(); path = path.parent_path()) {
-        if (fs::is_symlink(fs::symlink_status(path, unknown)))
+        if (fs::is_symlink(fs::symlink_status(path, unknown)) && !fs::exists(path, unknown))
             throw InvalidFile(path.string(), "is a symbolic link to a missing file");
     }
 }
@@ -101,23 +101,50 @@ std::string checked_name(const std::string& path, const std::string& what, std::
     return parts == "." ? "" : name;
 }
 
-/// The attributes of a group or an array, if it has any.
+/// What the file zarr.json says that a folder is; version 2 has files of other names.
+enum class Node { none, group, array };
+
+Node node_3(const ZarrStore& store, const std::string& name) {
+    const std::string file = in_group(name, "zarr.json");
+    if (!store.has(file))
+        return Node::none;
+    constexpr std::array<std::string_view, 2> kinds{"group", "array"};
+    const JsonField node = JsonField::read(store.path_of(file), limits);
+    const bool group = node.at("node_type").one_of<int>(kinds) == 0;
+    if (group)
+        require_understood(node);
+    return group ? Node::group : Node::array;
+}
+
+bool is_array(const ZarrStore& store, const std::string& name) {
+    return node_3(store, name) == Node::array || store.has(in_group(name, ".zarray"));
+}
+
+/// The attributes of a group or an array, if it has any: a part of zarr.json, or a file.
 std::optional<JsonField> attributes_of(const ZarrStore& store, const std::string& group) {
-    const std::string name = in_group(group, ".zattrs");
-    if (!store.has(name))
-        return std::nullopt;
-    JsonField all = JsonField::read(store.path_of(name),
-                                    {.bytes = longest_zattrs, .keys = std::size_t{1} << 16});
-    all.names(); // throws unless it is an object
+    std::optional<JsonField> all;
+    if (const std::string name = in_group(group, "zarr.json"); store.has(name))
+        all = JsonField::read(store.path_of(name), limits).find("attributes");
+    else if (const std::string old = in_group(group, ".zattrs"); store.has(old))
+        all = JsonField::read(store.path_of(old), limits);
+    if (all)
+        all->names(); // throws unless it is an object
     return all;
+}
+
+/// The metadata of OME-Zarr, which since 0.5 are an attribute of their own, or else all attributes.
+std::optional<JsonField> ome_of(const ZarrStore& store, const std::string& group) {
+    auto all = attributes_of(store, group);
+    auto ome = all ? all->find("ome") : std::nullopt;
+    return ome && ome->is_object() ? ome : all;
 }
 
 /// The first image of OME-Zarr's multiscales, if a group has any.
 std::optional<JsonField> multiscale_of(const ZarrStore& store, const std::string& group) {
-    const auto attributes = attributes_of(store, group);
-    if (!attributes)
+    const auto ome = ome_of(store, group);
+    if (!ome)
         return std::nullopt;
-    const std::vector<JsonField> images = attributes->items_or_none("multiscales");
+    const std::vector<JsonField> images = ome->items_or_none("multiscales");
     return images.empty() ? std::nullopt : std::optional(images.front());
 }
 
@@ -161,10 +188,12 @@ void take_names(const JsonField& image, ZarrSeries& series) {
     }
 }
 
-/// Takes the names that xarray states in the attributes of an array.
+/// Takes the names of dimensions, which xarray states in the attributes of arrays of version 2.
 void take_dimensions(const ZarrStore& store, ZarrSeries& series) {
+    series.names = series.array.names;
     std::error_code unknown;
-    if (!fs::exists(store.path_of(in_group(series.name, ".zattrs")), unknown))
+    if (series.array.version != 2 ||
+        !fs::exists(store.path_of(in_group(series.name, ".zattrs")), unknown))
         return;
     const auto attributes = attributes_of(store, series.name);
     const auto names = attributes ? attributes->find("_ARRAY_DIMENSIONS") : std::nullopt;
@@ -242,12 +271,14 @@ void take_signal(const ZarrStore& store, const std::string& group, ZarrSeries& s
 }
 
 bool is_signal(const ZarrStore& store, const std::string& group) {
-    return store.has(in_group(group, "data/.zarray")) && store.has(in_group(group, "axis-0"));
+    return store.has(in_group(group, "axis-0")) && is_array(store, in_group(group, "data"));
 }
 
 ZarrSeries array_at(const ZarrStore& store, const std::string& name) {
-    const std::string file = store.path_of(in_group(name, ".zarray"));
-    ZarrSeries series{name, parse_zarr_array(read_text(file, longest_zarray), file)};
+    const bool old = node_3(store, name) != Node::array;
+    const std::string file = store.path_of(in_group(name, old ? ".zarray" : "zarr.json"));
+    ZarrSeries series{name,
+                      parse_zarr_array(read_text(file, old ? longest_zarray : limits.bytes), file)};
     take_dimensions(store, series);
     return series;
 }
@@ -293,19 +324,13 @@ std::vector<std::string> folders_in(const ZarrStore& store, const std::string& g
 void list_arrays(const ZarrStore& store, const std::string& group, int depth,
                  std::vector<std::string>& names) {
     for (const std::string& folder : folders_in(store, group)) {
-        std::error_code unknown;
         if (names.size() >= most_arrays_listed)
             return;
-        if (fs::exists(store.path_of(folder + "/.zarray"), unknown))
+        if (is_array(store, folder))
             names.push_back(folder);
         else if (depth < deepest_group)
             list_arrays(store, folder, depth + 1, names);
     }
-}
-
-[[noreturn]] void refuse_version_3(const ZarrStore& store, const std::string& name) {
-    throw InvalidFile(store.path_of(name),
-                      "is of Zarr version 3, which is not supported, expected version 2");
 }
 
 /// The names, separated by commas, without `except`; only the first ones of many.
@@ -328,8 +353,8 @@ bool is_label_image(const ZarrStore& store, const std::string& name) {
     const std::size_t slash = name.rfind('/');
     if (slash == std::string::npos)
         return false;
-    const auto attributes = attributes_of(store, name.substr(0, slash));
-    return attributes && attributes->find("image-label");
+    const auto ome = ome_of(store, name.substr(0, slash));
+    return ome && ome->find("image-label");
 }
 
 [[noreturn]] void refuse_several(const ZarrStore& store, const std::string& what,
@@ -368,10 +393,10 @@ ZarrSeries only_array(const ZarrStore& store, const std::string& group) {
     }
     if (!names.empty())
         refuse_several(store, "arrays", names);
-    if (store.has(in_group(group, ".zgroup")))
+    if (node_3(store, group) == Node::group || store.has(in_group(group, ".zgroup")))
         throw InvalidFile(store.path_of(group), "is a Zarr group without arrays");
-    throw InvalidFile(store.path_of(group), "is not a Zarr array or group: it has no .zarray, "
-                                            ".zgroup or array");
+    throw InvalidFile(store.path_of(group), "is not a Zarr array or group: it has no zarr.json, "
+                                            ".zarray, .zgroup or array");
 }
 
 ZarrSeries series_in(const ZarrStore& store, const std::string& name, int depth) {
@@ -379,11 +404,11 @@ ZarrSeries series_in(const ZarrStore& store, const std::string& name, int depth)
         throw InvalidFile(store.path_of(name), "is a group whose image is a group, and so on");
     if (!store.has(name))
         throw InvalidFile(store.path(), fmt::format("has no array or group {}", printable(name)));
-    if (store.has(in_group(name, ".zarray")))
+    const Node node = node_3(store, name);
+    if (node == Node::array || store.has(in_group(name, ".zarray")))
         return array_in_group(store, name);
-    if (store.has(in_group(name, "zarr.json")))
-        refuse_version_3(store, name);
-    const std::string attributes = store.path_of(in_group(name, ".zattrs"));
+    const std::string attributes =
+        store.path_of(in_group(name, node == Node::group ? "zarr.json" : ".zattrs"));
     if (const auto image = multiscale_of(store, name)) {
         const JsonField datasets = image->at("datasets");
         if (datasets.size() == 0)
@@ -392,9 +417,9 @@ ZarrSeries series_in(const ZarrStore& store, const std::string& name, int depth)
         return series_in(store, in_group(name, checked_name(attributes, path.name(), path.text())),
                          depth + 1);
     }
-    const auto all = attributes_of(store, name);
+    const auto ome = ome_of(store, name);
     // Images converted by bioformats2raw are groups "0", "1" and so on.
-    if (all && all->find("bioformats2raw.layout") && store.has(in_group(name, "0")))
+    if (ome && ome->find("bioformats2raw.layout") && store.has(in_group(name, "0")))
         return series_in(store, in_group(name, "0"), depth + 1);
     if (is_signal(store, name)) // which may also hold arrays of metadata
         return array_in_group(store, in_group(name, "data"));
