@@ -2,7 +2,7 @@
 #include "bench/series_peers.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/formats.hpp"
 
 #include <algorithm>
 #include <cstdlib>

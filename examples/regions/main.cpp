@@ -3,7 +3,7 @@
 #include "sextant/array/row_source.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <algorithm>
 #include <cstdio>

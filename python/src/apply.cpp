@@ -2,7 +2,7 @@
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/format/array_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/transform/array_alignment.hpp"
 #include "sextant/registration/transform/array_choices.hpp"

@@ -2,7 +2,7 @@
 #include "frames.hpp"
 
 #include "sextant/core/cancellation.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/referred_files.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/array/row_source.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 #include "sextant/command/aligned_stack.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/transforms.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <array>
 #include <bit>

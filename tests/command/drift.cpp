@@ -4,7 +4,7 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/transforms.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>

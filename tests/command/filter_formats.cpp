@@ -5,7 +5,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/tiled_image.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <filesystem>
 #include <optional>

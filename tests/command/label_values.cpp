@@ -2,7 +2,7 @@
 // Labels by value distinguish all stored samples, of every type, in tiles and in strips.
 #include "sextant/command/commands.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/png.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/transforms.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arrays of several axes: names of axes, blocks in any order, and planes of series.
 #include "sextant/core/error.hpp"
-#include "sextant/format/array_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/array_catalogue.hpp"
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/catalogue.hpp"
+#include "sextant/format/formats.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files of contours: the same lines in each format.
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/line_formats.hpp"
 
 #include "tests/format/temporary_folder.hpp"

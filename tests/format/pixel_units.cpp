@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formats that state a unit for each axis: the pixel size has one unit, to which y is converted.
 // What cannot be converted is not given the unit of x.
-#include "sextant/format/array_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
 
 #include <algorithm>

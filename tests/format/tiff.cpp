@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/formats.hpp"
 
 #include <memory>
 #include <string>

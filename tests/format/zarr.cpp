@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading arrays of Zarr version 2 that are written by hand, with other calls than those of the
 // reader.
-#include "sextant/format/array_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/chunk_cutter.hpp"
+#include "sextant/format/sequence.hpp"
 
 #include <atomic>
 #include <chrono>

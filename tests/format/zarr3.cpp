@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading arrays of Zarr version 3 that are written by hand, also damaged ones, and what is
 // written.
-#include "sextant/format/array_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/zarr.hpp"
 
 #include <cmath>
@@ -294,7 +294,8 @@ TEST_F(Zarr3, with_fields_that_are_wrong_or_unknown_is_refused) {
     EXPECT_THAT(with("\"little\"}}",
                      R"("little"}}, {"name": "blosc", "configuration": {"cname": "snappy"}})"),
                 HasSubstr("cname is \"snappy\", expected one of blosclz"));
-    EXPECT_THAT(with("\"codecs\": [", "\"codecs\": 7, \"attributes\": ["), HasSubstr("codecs is 7"));
+    EXPECT_THAT(with("\"codecs\": [", "\"codecs\": 7, \"attributes\": ["),
+                HasSubstr("codecs is 7"));
     EXPECT_EQ(with("}}]}", R"(}}], "storage_transformers": []})"), "nothing was thrown");
     EXPECT_THAT(with("}}]}", R"(}}], "storage_transformers": [{"name": "a"}]})"),
                 HasSubstr("storage_transformers[0].name is \"a\", which is not supported"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Levels of half the resolution in stores of Zarr.
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // Reads arbitrary bytes as a file with an array. The format is chosen by an extension, which is set
 // at compile time.
 #include "sextant/core/error.hpp"
-#include "sextant/format/array_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <cstddef>
 #include <cstdint>

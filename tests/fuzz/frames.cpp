@@ -2,7 +2,7 @@
 // Reads arbitrary bytes as a file of frames. The format is chosen by an extension, which is set at
 // compile time.
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <cstddef>
 #include <cstdint>

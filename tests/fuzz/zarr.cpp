@@ -2,7 +2,7 @@
 // Reads arbitrary bytes as the files of a store of Zarr (zarr_store.hpp), as frames and as an
 // array.
 #include "sextant/core/error.hpp"
-#include "sextant/format/array_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <cstddef>
 #include <cstdint>

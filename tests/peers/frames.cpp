@@ -2,7 +2,7 @@
 // Writes series with the library, and prints or stores what it reads, for comparison with other
 // programs.
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/tiff_layout.hpp"
 
 #include <algorithm>

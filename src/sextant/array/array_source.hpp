@@ -32,7 +32,6 @@ struct ArrayHeader {
     std::vector<std::int64_t> lengths;
     std::vector<std::string> names = {}; ///< per axis, in lower case: "t", "energy"; empty: unnamed
     Sample sample = Sample::f32;
-    int channels = 1; ///< samples per element, interleaved; 1 unless elements are colours
     /// The lengths of the blocks in which the file holds samples; 1 along all axes if any block can
     /// be read and written alone.
     std::vector<std::int64_t> chunk = {};
@@ -42,6 +41,7 @@ struct ArrayHeader {
     double slice_distance = 0;  ///< in pixel.unit; 0 if unknown
     Seconds frame_interval = 0; ///< 0 if unknown
     std::vector<std::string> remarks = {};
+    int channels = 1; ///< samples per element, interleaved; 1 unless elements are colours
 
     Bytes element_bytes() const { return channels * size_of(sample); }
     /// The name of an axis for messages: "energy", or "axis 2".

@@ -6,7 +6,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/large_buffer.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/registration/transform/array_choices.hpp"
 #include "sextant/report/text.hpp"
 

@@ -3,8 +3,8 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>

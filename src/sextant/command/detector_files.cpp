@@ -4,7 +4,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/report/text.hpp"
 
 #include <cstdint>

@@ -13,8 +13,8 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,6 +8,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/growing_frames.hpp"
+#include "sextant/format/sequence.hpp"
 #include "sextant/registration/live/live_registration.hpp"
 #include "sextant/registration/series/checkpoint.hpp"
 #include "sextant/report/text.hpp"

@@ -3,7 +3,6 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/text.hpp"
 
 #include <cerrno>

@@ -7,10 +7,8 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/format/array_catalogue.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_axes.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -9,7 +9,7 @@
 #include "sextant/command/overview.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/label/tiled_labelling.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"

@@ -7,7 +7,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/volume_files.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/report/text.hpp"
 
 #include <array>

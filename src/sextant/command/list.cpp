@@ -6,7 +6,6 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/line_formats.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/model/model.hpp"

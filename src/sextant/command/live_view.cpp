@@ -6,7 +6,7 @@
 #include "sextant/command/overview.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/json_value.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/registration_sections.hpp"
 #include "sextant/report/text.hpp"

@@ -6,7 +6,7 @@
 #include "sextant/command/operation.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/planner/planner.hpp"
 
 #include <functional>

@@ -5,7 +5,6 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/otf2.hpp"
 #include "sextant/report/trace_file.hpp"
 

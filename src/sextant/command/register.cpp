@@ -20,7 +20,7 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/registration/series/checkpoint.hpp"
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/stages/refinement.hpp"

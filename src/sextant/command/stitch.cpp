@@ -7,7 +7,7 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/block_list.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/label/stitching.hpp"
 #include "sextant/report/text.hpp"
 

@@ -6,7 +6,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
 #include "sextant/report/text.hpp"
 

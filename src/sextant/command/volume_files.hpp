@@ -8,7 +8,7 @@
 #include "sextant/command/run_folder.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/journal.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/label/label.hpp"
 
 #include <memory>

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/array_source.hpp"
+#include "sextant/array/frame_source.hpp"
 #include "sextant/core/image.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+// The formats of files: images with colours and depth, and series of frames and arrays.
 
 namespace sextant::format {
 
@@ -64,5 +72,189 @@ void write_image(const std::string& path, const Image& image);
 /// `path` cannot hold deep images, if the file is flat, or if an image is invalid (fault_of).
 DeepImage read_deep(const std::string& path);
 void write_deep(const std::string& path, const DeepImage& image);
+
+// Series of frames, and arrays of any axes.
+
+/// The axis along which frames follow one another.
+enum class StackAxis { time, slices };
+
+/// An axis of planes: one of the letters t, z and c.
+struct PlaneAxis {
+    char letter = 't';
+    std::int64_t length = 1;
+};
+
+/// Options for writing frames, used by formats that name their axes.
+struct SinkOptions {
+    StackAxis axis = StackAxis::time;
+    /// A label for each frame, such as "frame 17"; empty for none. TIFF files for ImageJ show them
+    /// as slice labels; other files do not store them.
+    std::vector<std::string> labels = {};
+    bool label_image = false; ///< samples are labels of components or regions: they have no mean
+    /// The axes of planes from the slowest to the fastest, such as t, z and c, if planes are not
+    /// only frames of one axis; TIFF files store them.
+    std::vector<PlaneAxis> planes = {};
+    bool pyramid = false; ///< also write levels of half the resolution (OME-Zarr); others refuse it
+    int zarr_version = 3; ///< of Zarr's format, 2 or 3, with OME-Zarr 0.4 or 0.5
+};
+
+/// The planes of a hyperstack to read.
+struct SourceOptions {
+    std::optional<std::int64_t> channel = {}, slice = {}; ///< counted from 0; default: the first
+    /// True if samples may be read from any other file to which the series refers (HDF5, Zarr).
+    bool allow_external = false;
+    /// Reads the slices at this time, counted from 0, as frames; not together with a slice.
+    std::optional<std::int64_t> time = {};
+    /// The names of the axes of an array that has none (NPY, HDF5, Zarr): a letter of "TCZYX" per
+    /// axis, in upper or lower case. Rows are Y, and columns X.
+    std::string axes = {};
+    /// The decompressed copy that another source of the same series has (FrameSource::share), which
+    /// is read if it is found.
+    ScratchPlace copy = {};
+    /// Reads the planes of all channels, slices and times as frames, in C order of `axes` in the
+    /// header, whose last two axes are then rows and columns; the other options choose nothing.
+    bool every_plane = false;
+};
+
+/// A series of frames that is written in parts, independently and in any order: by several
+/// processes, or by one that was interrupted. It appears at its path when it is complete. All
+/// functions throw InvalidFile.
+class FrameParts {
+  public:
+    virtual ~FrameParts() = default;
+    FrameParts(const FrameParts&) = delete;
+    FrameParts& operator=(const FrameParts&) = delete;
+
+    /// Parts begin at multiples of this number of frames.
+    virtual std::int64_t frames_per_part() const = 0;
+    /// Creates a folder for the parts, next to the series' path; one process does this, before all
+    /// others use it. Parts that are there already are kept.
+    virtual void create(const std::string& folder) = 0;
+    /// A sink for `count` frames from `first` on, to be committed when all are written. Each part
+    /// of them is stored when its last frame is written.
+    virtual std::unique_ptr<FrameSink> part(const std::string& folder, std::int64_t first,
+                                            std::int64_t count) = 0;
+    /// Makes the series of all parts appear at its path.
+    virtual void commit(const std::string& folder) = 0;
+
+  protected:
+    FrameParts() = default;
+};
+
+/// A file format for one or more grey or colour frames, or for arrays of any axes: a row of the
+/// catalogue.
+struct FrameFormat {
+    std::string_view name;       ///< such as "TIFF"
+    std::string_view extensions; ///< such as ".tif .tiff", in upper or lower case
+    std::string_view summary;
+    /// Reads only the header. `detail` is the text after "::", or "". Throws InvalidFile with the
+    /// path, what was found and what was expected. Formats without named axes ignore the channel,
+    /// slice, time and axes of the options.
+    std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail,
+                                         const SourceOptions& options) = nullptr;
+    /// Creates a sink for `header.frames` frames of grey samples. Throws InvalidFile if the file
+    /// cannot be created or the format does not hold the sample type. Null if the format is
+    /// read-only.
+    std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
+                                         const SinkOptions& options) = nullptr;
+    std::string_view written = {}; ///< sample types that `create` accepts: "u8 u16 f32"
+    /// Open and create arrays of any axes; see open_array(). Null if arrays are read or written as
+    /// planes, by `open` and `create`. `open_array` returns null for a file that is read so.
+    std::unique_ptr<ArraySource> (*open_array)(const std::string& path, const std::string& detail,
+                                               const SourceOptions& options, Bytes cache) = nullptr;
+    std::unique_ptr<ArraySink> (*create_array)(const std::string& path, ArrayHeader header,
+                                               const SinkOptions& options) = nullptr;
+    bool plane_axes = false; ///< true if `create` stores planes of the axes t, z and c
+    /// For formats that store a series in a folder: throws InvalidFile if the folder could not be
+    /// created or replaced now. Null for formats that store it in a file.
+    void (*require_writable)(const std::string& path) = nullptr;
+    /// The same as `create`, in parts. Nothing is written before FrameParts::create. Null for
+    /// formats that are written in order.
+    std::unique_ptr<FrameParts> (*create_parts)(const std::string& path, const FrameHeader& header,
+                                                const SinkOptions& options) = nullptr;
+    bool has_pyramids = false; ///< true if `create` can write levels of half the resolution
+    /// True if a file that `create` or `create_array` writes states the pixel size of the header.
+    /// Null if the format keeps every pixel size, or none.
+    bool (*keeps_pixel)(const FrameHeader& header, const SinkOptions& options) = nullptr;
+    bool (*array_keeps_pixel)(const ArrayHeader& header) = nullptr;
+
+    bool is_folder() const { return require_writable != nullptr; }
+};
+
+/// Returns all frame formats, in the order of `sextant list formats`.
+std::span<const FrameFormat> frame_catalogue();
+
+/// Returns the format for a path's extension, or null if there is none.
+const FrameFormat* find_frame_format(const std::string& path);
+
+/// The path of a file and the name of a part of it.
+struct SeriesName {
+    std::string path, detail;
+};
+/// Splits a name at "::", unless there is a file with the whole name.
+SeriesName split_series_name(const std::string& name);
+
+/// Opens a series of frames by name:
+///   movie.mrc                  a file of frames
+///   movie.h5::/data/images     a dataset in it; for a headerless file, its layout
+///   volume.zarr                a folder that a format stores as a whole
+///   folder, frame_*.png, frame_%04d.tif, frames.txt
+///                              one file per frame, in natural order (frame_9 before frame_10); a
+///                              list has one path per line, relative to its folder
+/// Throws InvalidFile with the path, what was found and what was expected, for example if the
+/// series does not have the channel or slice.
+std::unique_ptr<FrameSource> open_frames(const std::string& name,
+                                         const SourceOptions& options = {});
+
+/// Returns the files of a series that open_frames opens by this name.
+std::vector<std::string> files_of_frames(const std::string& name);
+
+/// Returns the format of a series that open_frames can open: "TIFF", or "files of PNG".
+std::string format_of_frames(const std::string& name);
+
+/// Creates a sink of the format given by the extension of `path`. Throws InvalidFile.
+std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
+                                         const SinkOptions& options = {});
+/// A warning that a file written by create_frames() lacks the pixel size in the header, although
+/// its format holds others; "" if it does not lack it.
+std::string remark_on_lost_pixel(const std::string& path, const FrameHeader& header,
+                                 const SinkOptions& options = {});
+
+/// The same in parts; null if the format is unknown, or is written in order.
+std::unique_ptr<FrameParts> create_frame_parts(const std::string& path, const FrameHeader& header,
+                                               const SinkOptions& options = {});
+
+/// Throws InvalidFile if a file, or a folder of a format that stores a series in a folder, could
+/// not be created at `path` now. Leaves nothing behind.
+void require_writable_output(const std::string& path);
+
+/// Splits names of axes: a letter each ("TYXE"), or names separated by commas ("t,y,x,ky,kx").
+/// Returns them in lower case. Throws InvalidTask, for the array named `path`, unless each is a
+/// letter followed by letters, digits, '_' or '-', and all differ.
+std::vector<std::string> parse_axis_names(const std::string& path, std::string_view text);
+
+/// True if frames with these axes can be chosen by a FrameSource: letters of "TCZYX".
+bool are_plane_axes(std::string_view text);
+
+/// Opens an array by the names that open_frames() accepts. NPY, HDF5 and Zarr are read with all
+/// their axes; hyperstacks with the axes T, Z, C, Y and X, other series with T, Y and X.
+///
+/// Input     options.axes names the axes (InvalidFile if the file states other names or the number
+///           differs); other options that choose planes are ignored. `cache` is the memory for
+///           decoded chunks.
+/// Throws    InvalidFile as open_frames(), and if an array of several axes of frames is truncated.
+std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOptions& options,
+                                        Bytes cache);
+
+/// Creates a sink of the format given by the extension of `path`: NPY, HDF5 and Zarr for any axes;
+/// TIFF for planes with the axes T, Z and C; other formats for series of frames (in order).
+/// `header.chunk` and `header.fill` are used by HDF5 and Zarr; other sinks have chunks of 1. Throws
+/// InvalidFile.
+std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader header,
+                                        const SinkOptions& options = {});
+
+/// A warning that a file written by create_array() lacks the pixel size or the distance of slices
+/// in the header, although its format holds those of other arrays; "" if it lacks neither.
+std::string remark_on_lost_pixel(const std::string& path, const ArrayHeader& header);
 
 } // namespace sextant::format

@@ -233,4 +233,91 @@ StoredLayout array_layout(const std::string& path, const ArrayInFile& array, con
     return layout;
 }
 
+namespace {
+
+bool is_axis_name(std::string_view name) {
+    return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0 &&
+           std::ranges::all_of(
+               name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+}
+
+/// An array whose axes are named by the options or by the file.
+class NamedArray final : public ArraySource {
+  public:
+    NamedArray(std::unique_ptr<ArraySource> array, ArrayHeader header)
+        : ArraySource(array->path(), std::move(header)), array_(std::move(array)) {}
+
+  private:
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        array_->read(block, to);
+    }
+    bool lacks(const ArrayBlock& block) override { return array_->is_fill(block); }
+
+    std::unique_ptr<ArraySource> array_;
+};
+
+} // namespace
+
+std::unique_ptr<ArraySource> with_axis_names(std::unique_ptr<ArraySource> array,
+                                             const std::string& stated) {
+    ArrayHeader header = array->header();
+    const std::size_t axes = header.lengths.size();
+    for (std::string& name : header.names)
+        name = usual_axis_name(name);
+    std::vector<std::string> sorted = header.names;
+    std::ranges::sort(sorted);
+    if (!std::ranges::all_of(sorted, is_axis_name) ||
+        std::ranges::adjacent_find(sorted) != sorted.end())
+        header.names.clear(); // "<undefined>", for example
+    if (!stated.empty()) {
+        const std::vector<std::string> names = parse_axis_names(array->path(), stated);
+        if (names.size() != axes)
+            throw InvalidFile(array->path(),
+                              fmt::format("axes \"{}\" were stated, expected a name for each of {} "
+                                          "axes ({})",
+                                          printable(stated), axes, fmt::join(header.lengths, "×")));
+        if (!header.names.empty() && header.names != names)
+            throw InvalidFile(
+                array->path(),
+                fmt::format("axes \"{}\" were stated, but the file names them {}",
+                            printable(stated),
+                            printable(fmt::format("{}", fmt::join(header.names, ",")))));
+        header.names = names;
+    }
+    if (header.names == array->header().names)
+        return array;
+    return std::make_unique<NamedArray>(std::move(array), std::move(header));
+}
+
+std::vector<std::string> parse_axis_names(const std::string& path, std::string_view text) {
+    std::vector<std::string> names;
+    if (text.find(',') == std::string_view::npos) {
+        for (const char letter : text)
+            names.push_back(usual_axis_name(std::string(1, letter)));
+    } else {
+        for (std::size_t at = 0; at <= text.size();) {
+            const std::size_t end = std::min(text.find(',', at), text.size());
+            names.push_back(usual_axis_name(std::string(text.substr(at, end - at))));
+            at = end + 1;
+        }
+    }
+    std::vector<std::string> sorted = names;
+    std::ranges::sort(sorted);
+    if (!std::ranges::all_of(names, is_axis_name) ||
+        std::ranges::adjacent_find(sorted) != sorted.end())
+        throw InvalidTask(
+            fmt::format("{}: axes \"{}\" were stated, expected a letter for each axis, "
+                        "such as TYXE, or different names separated by commas, such "
+                        "as t,y,x,ky,kx",
+                        path, printable(text)));
+    return names;
+}
+
+bool are_plane_axes(std::string_view text) {
+    return std::ranges::all_of(text, [](char letter) {
+        return std::string_view("tczyx").find(static_cast<char>(
+                   std::tolower(static_cast<unsigned char>(letter)))) != std::string_view::npos;
+    });
+}
+
 } // namespace sextant::format

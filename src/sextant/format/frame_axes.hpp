@@ -2,16 +2,23 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_sources.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::format {
+
+/// The same array, whose axes have usual names or, if the file states none, the `stated` ones.
+/// Throws InvalidFile if the file states other names, or if their number differs.
+std::unique_ptr<ArraySource> with_axis_names(std::unique_ptr<ArraySource> array,
+                                             const std::string& stated);
 
 /// The name of an axis in lower case, or its letter, if it has one: "t" for "Time" or "frames".
 std::string usual_axis_name(std::string name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/array_source.hpp"
 #include "sextant/array/frame_source.hpp"
 #include "sextant/format/source_file.hpp"
 
@@ -49,6 +50,15 @@ std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
 /// byte order.
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
                                        std::span<const std::byte> start);
+
+/// The samples of a file from byte `start` on, in C order without gaps. `swapped`: in foreign byte
+/// order. `boolean`: bytes other than 0 are read as 1. Throws InvalidFile if it is truncated.
+std::unique_ptr<ArraySource> stored_array(SourceFile file, ArrayHeader header, Bytes start,
+                                          bool swapped, bool boolean);
+/// Writes `start`, such as a header, followed by all samples in this machine's byte order. Samples
+/// that are not written are 0; large gaps take no space on the disk.
+std::unique_ptr<ArraySink> stored_array_sink(const std::string& path, ArrayHeader header,
+                                             std::span<const std::byte> start);
 
 /// A single frame that a codec, a class derived from FrameFile, decodes sequentially from the first
 /// row: restart() goes to row 0, and decode_row(number, to) decodes the next row. Rows before the

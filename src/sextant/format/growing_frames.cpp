@@ -2,6 +2,7 @@
 #include "sextant/format/growing_frames.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/format/sequence.hpp"
 
 #include <algorithm>
 #include <chrono>

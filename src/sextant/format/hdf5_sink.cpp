@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
-#include "sextant/format/array_formats.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/chunk_cutter.hpp"
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/hdf5_chunk_file.hpp"
 
@@ -113,7 +112,8 @@ bool hdf5_array_keeps_pixel(const ArrayHeader& header) {
     return !element_of(header).empty();
 }
 
-std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeader header) {
+std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeader header,
+                                             const SinkOptions&) {
     header.check(path);
     double bytes = static_cast<double>(size_of(header.sample));
     for (const std::int64_t length : header.chunk)

@@ -4,7 +4,7 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/formats.hpp"
 
 #include <array>
 #include <vector>

@@ -3,10 +3,9 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/format/array_formats.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/formats.hpp"
 #include "sextant/format/frame_axes.hpp"
-#include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
 
@@ -483,7 +482,9 @@ std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader
     return stored_sink(path, header, npy_start(header.sample, lengths));
 }
 
-std::unique_ptr<ArraySource> open_npy_array(const std::string& path) {
+std::unique_ptr<ArraySource> open_npy_array(const std::string& path, const std::string& detail,
+                                            const SourceOptions&, Bytes) {
+    refuse_detail(path, detail);
     SourceFile file(path);
     const Text text = read_header(file);
     const NpyHeader array = parse_npy_header(path, text.text, text.version);
@@ -495,7 +496,8 @@ std::unique_ptr<ArraySource> open_npy_array(const std::string& path) {
                         array.boolean);
 }
 
-std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader header) {
+std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader header,
+                                            const SinkOptions&) {
     const std::vector<std::byte> start = npy_start(header.sample, header.lengths);
     return stored_array_sink(path, std::move(header), start);
 }

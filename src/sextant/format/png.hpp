@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 
 #include <memory>
 #include <span>

@@ -2,7 +2,7 @@
 #include "sextant/format/referred_files.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/formats.hpp"
 
 #include <filesystem>
 #include <iterator>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
 #include "sextant/format/checks.hpp"
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
 

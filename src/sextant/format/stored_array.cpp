@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/array_formats.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/frame_sources.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/checks.hpp"
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
 #include "sextant/format/tiff_hyperstack.hpp"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/tiff_page.hpp"
 
 #include <cstdint>

@@ -2,10 +2,9 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
-#include "sextant/format/array_formats.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/chunk_cutter.hpp"
-#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/formats.hpp"
 #include "sextant/format/halving.hpp"
 #include "sextant/format/zarr.hpp"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/format/array_formats.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/chunk_cutter.hpp"
+#include "sextant/format/formats.hpp"
 #include "sextant/format/frame_axes.hpp"
-#include "sextant/format/frame_formats.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
 #include "sextant/format/zarr.hpp"

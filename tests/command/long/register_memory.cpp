@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory of a run does not grow with the length of the series, except for stored motions.
 #include "sextant/command/commands.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <fstream>

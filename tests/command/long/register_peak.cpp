@@ -2,7 +2,7 @@
 // Peak memory of a registering thread, in frames, derived from its growth with the frame size. Each
 // case runs in a separate process.
 #include "sextant/command/commands.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <iostream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 
 #include <memory>
 #include <string>
@@ -52,6 +52,17 @@ std::vector<std::string> files_referred_by_hdf5(const std::string& path, const s
 /// Source    HDF5 File Format Specification 2.0, superblock version 0
 std::unique_ptr<FrameSink> create_hdf5(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
+
+/// All planes of a dataset, which another process reads. It keeps up to `cache` bytes of decoded
+/// chunks, or those of one plane.
+std::unique_ptr<ArraySource> open_hdf5_array(const std::string& path, const std::string& detail,
+                                             const SourceOptions& options, Bytes cache);
+/// A dataset "/data" with chunks of `header.chunk`, as create_hdf5() writes it. Chunks that consist
+/// of the fill value are not stored.
+std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeader header,
+                                             const SinkOptions& options);
+/// True if the pixel size is stored.
+bool hdf5_array_keeps_pixel(const ArrayHeader& header);
 
 /// JPEG as a frame of 8-bit samples, grey or RGB, baseline or progressive. The stored resolution is
 /// meant for printing and is not used as pixel size.
@@ -112,6 +123,13 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
 /// Writes an array (frames, rows, columns), or (rows, columns) for one frame, in C order.
 std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader& header,
                                       const SinkOptions& options);
+
+/// The whole of a NumPy file; null if it is in Fortran order, whose planes are read as frames.
+/// Throws InvalidFile as open_npy(), and if the file is truncated.
+std::unique_ptr<ArraySource> open_npy_array(const std::string& path, const std::string& detail,
+                                            const SourceOptions& options, Bytes cache);
+std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader header,
+                                            const SinkOptions& options);
 
 /// Image series written by TIA (Emispec), with offsets of 32 or 64 bits: integers of 8 to 32 bits,
 /// f32 and f64. The first stored row is the bottom row. The pixel size is given in m, also for
@@ -192,5 +210,23 @@ std::unique_ptr<FrameParts> create_zarr_parts(const std::string& path, const Fra
                                               const SinkOptions& options);
 /// Throws InvalidFile if create_zarr could not create or replace a folder at `path` now.
 void require_writable_zarr(const std::string& path);
+
+/// An array of a Zarr store. Up to `cache` bytes of decoded chunks are kept, those used last;
+/// chunks that are not stored cost nothing. The names of axes are those of OME-Zarr, or else those
+/// of dimensions.
+std::unique_ptr<ArraySource> open_zarr_array(const std::string& path, const std::string& detail,
+                                             const SourceOptions& options, Bytes cache);
+/// Writes a group with one array "0", compressed by zstd at level 1, with chunks of `header.chunk`
+/// in files of their own. Chunks that consist of the fill value are not stored. Axes that OME-Zarr
+/// knows (t, c, z, y and x, in this order) are described by its metadata; all names are names of
+/// dimensions too (dimension_names; _ARRAY_DIMENSIONS in version 2).
+std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeader header,
+                                             const SinkOptions& options);
+/// True if the pixel size is stored.
+bool zarr_array_keeps_pixel(const ArrayHeader& header);
+
+/// The array of a series that is opened with SourceOptions::every_plane. Throws InvalidFile if it
+/// is truncated and has several axes of frames.
+std::unique_ptr<ArraySource> whole_array(std::unique_ptr<FrameSource> planes);
 
 } // namespace sextant::format
