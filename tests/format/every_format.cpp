@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What holds for every row of the catalogue: frames, rows and blocks are views of the same samples.
+#include "sextant/array/memory_frames.hpp"
+#include "sextant/format/catalogue.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/format/frames.hpp"
+#include "tests/format/images.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+constexpr ImageShape shape{13, 7};
+
+/// Calls `check` for a file of each format and type that can be written, with its samples.
+void for_each_written(
+    const std::function<void(const std::string&, FrameHeader, std::span<const std::byte>)>& check) {
+    const TemporaryFolder folder;
+    for (const format::FrameFormat& row : format::frame_catalogue()) {
+        if (!row.create)
+            continue;
+        std::istringstream types(row.written == "any" ? "u8 i8 u16 i16 u32 i32 u64 i64 f16 f32 f64"
+                                                      : std::string(row.written));
+        for (std::string type; types >> type;) {
+            std::istringstream extensions{std::string(row.extensions)};
+            std::string extension;
+            extensions >> extension;
+            SCOPED_TRACE(extension + ", " + type);
+            FrameHeader header{.frames = row.name == "PNG" ? 1 : 5, .shape = shape};
+            header.sample = *sample_named(type);
+            const std::string path = folder.path(type + extension);
+            write_pattern(path, header);
+            std::vector<std::byte> samples;
+            for (std::int64_t frame = 0; frame < header.frames; ++frame) {
+                const auto values = pattern_frame<float>(frame, shape);
+                std::vector<std::byte> stored(values.size() *
+                                              static_cast<std::size_t>(size_of(header.sample)));
+                from_floats(header.sample, values, stored);
+                samples.insert(samples.end(), stored.begin(), stored.end());
+            }
+            check(path, header, samples);
+        }
+    }
+}
+
+/// A part of the samples of a series.
+std::vector<std::byte> part_of(const FrameHeader& header, std::span<const std::byte> samples,
+                               const ArrayBlock& block) {
+    const Bytes size = size_of(header.sample);
+    const std::vector<std::int64_t> lengths{header.frames, shape.height, shape.width};
+    const std::vector<Elements> steps = steps_of(lengths);
+    std::vector<std::byte> part(static_cast<std::size_t>(block.elements() * size));
+    const Elements first =
+        block.start[0] * steps[0] + block.start[1] * steps[1] + block.start[2] * steps[2];
+    copy_block(block.count, size, samples.data() + first * size, steps, part.data(),
+               steps_of(block.count));
+    return part;
+}
+
+TEST(EveryFormat, reads_the_frames_and_rows_that_were_written) {
+    for_each_written(
+        [](const std::string& path, const FrameHeader& header, std::span<const std::byte> samples) {
+            const auto source = format::open_frames(path);
+            ASSERT_EQ(source->header().frames, header.frames);
+            ASSERT_EQ(source->header().shape, shape);
+            ASSERT_EQ(source->header().sample, header.sample);
+            EXPECT_TRUE(holds_pattern(*source));
+            for (std::int64_t first = 0; first < header.frames; ++first) {
+                for (std::int64_t count = 1; first + count <= header.frames; ++count) {
+                    const ArrayBlock block{{first, 0, 0}, {count, shape.height, shape.width}};
+                    std::vector<std::byte> read(
+                        static_cast<std::size_t>(block.elements() * size_of(header.sample)));
+                    source->read_frames(first, count, read);
+                    EXPECT_EQ(read, part_of(header, samples, block)) << first << ", " << count;
+                }
+            }
+            std::vector<std::byte> none;
+            EXPECT_THROW(source->read_frames(header.frames, 1, none), std::logic_error);
+            EXPECT_THROW(source->read_samples(0, {0, shape.height + 1}, none), std::logic_error);
+        });
+}
+
+TEST(EveryFormat, reads_blocks_of_the_samples_that_were_written) {
+    for_each_written(
+        [](const std::string& path, const FrameHeader& header, std::span<const std::byte> samples) {
+            const auto source = format::open_array(path, {}, Bytes{1} << 20);
+            const std::vector<std::int64_t>& lengths = source->header().lengths;
+            const std::size_t leading = lengths.size() - 2;
+            std::size_t frame_axis = 0; // formats may have further axes of one position, or none
+            for (std::size_t axis = 0; axis < leading; ++axis) {
+                ASSERT_TRUE(lengths[axis] == 1 || lengths[axis] == header.frames);
+                frame_axis = lengths[axis] > 1 ? axis : frame_axis;
+            }
+            ASSERT_EQ(lengths[leading], shape.height);
+            ASSERT_EQ(lengths[leading + 1], shape.width);
+            const std::int64_t last = header.frames - 1;
+            for (const ArrayBlock& block :
+                 {ArrayBlock{{0, 0, 0}, {header.frames, shape.height, shape.width}},
+                  ArrayBlock{{last, 2, 0}, {1, 3, shape.width}},
+                  ArrayBlock{{last / 2, 1, 4}, {last - last / 2 + 1, 5, 6}},
+                  ArrayBlock{{0, 6, 12}, {header.frames, 1, 1}}}) {
+                std::vector<std::byte> read(
+                    static_cast<std::size_t>(block.elements() * size_of(header.sample)));
+                ArrayBlock of_file{std::vector<std::int64_t>(lengths.size(), 0),
+                                   std::vector<std::int64_t>(lengths.size(), 1)};
+                for (const std::size_t axis : {std::size_t{1}, std::size_t{2}}) {
+                    of_file.start[leading + axis - 1] = block.start[axis];
+                    of_file.count[leading + axis - 1] = block.count[axis];
+                }
+                if (leading > 0) {
+                    of_file.start[frame_axis] = block.start[0];
+                    of_file.count[frame_axis] = block.count[0];
+                }
+                source->read(of_file, read);
+                EXPECT_EQ(read, part_of(header, samples, block));
+            }
+            std::vector<std::byte> some(1);
+            EXPECT_THROW(source->read({lengths, lengths}, some), std::logic_error);
+        });
+}
+
+TEST(EveryFormat, writes_the_samples_of_arrays_that_it_holds) {
+    const TemporaryFolder folder;
+    for_each_written([&](const std::string& path, const FrameHeader& header,
+                         std::span<const std::byte> samples) {
+        const std::string copy =
+            folder.path("copy-" + std::filesystem::path(path).filename().string());
+        const auto create = [&] {
+            return format::create_array(copy, {{header.frames, shape.height, shape.width},
+                                               {"t", "y", "x"},
+                                               header.sample,
+                                               {1, 3, shape.width}});
+        };
+        const auto sink = create();
+        for (std::int64_t frame = 0; frame < header.frames; ++frame) {
+            for (const Rows rows : {Rows{0, 3}, Rows{3, shape.height}}) {
+                const ArrayBlock block{{frame, rows.first, 0}, {1, rows.count(), shape.width}};
+                sink->write(block, part_of(header, samples, block));
+            }
+        }
+        sink->commit();
+        EXPECT_TRUE(holds_pattern(*format::open_frames(copy)));
+        if (!sink->in_order() || header.frames == 1)
+            return;
+        const auto partial = create();
+        const ArrayBlock second{{1, 0, 0}, {1, shape.height, shape.width}};
+        EXPECT_THROW(partial->write(second, part_of(header, samples, second)), std::logic_error);
+        EXPECT_THROW(partial->commit(), std::logic_error);
+        EXPECT_TRUE(holds_pattern(*format::open_frames(copy))) << "the old file is kept";
+    });
+}
+
+TEST(FrameSource, reads_the_chosen_axes_of_an_array) {
+    // Two times, three channels, two slices; the value of a sample is its position.
+    const std::vector<std::int64_t> lengths{2, 3, 2, 4, 5};
+    std::vector<std::uint8_t> values(240);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<std::uint8_t>(i);
+    const auto array = [&] {
+        FrameHeader planes{.frames = 12, .shape = {5, 4}, .sample = Sample::u8};
+        planes.axes = {lengths, "TCZYX"};
+        return std::move(MemoryFrames(planes, std::as_bytes(std::span(values)))).into_array();
+    };
+    ASSERT_EQ(array()->header().lengths, lengths);
+    EXPECT_EQ(array()->header().names, (std::vector<std::string>{"t", "c", "z", "y", "x"}));
+    FrameSource times(array(), {.frames = 2, .shape = {5, 4}, .sample = Sample::u8},
+                      {{0}, {0, 2, 1, 0, 0}});
+    std::vector<std::byte> row(5), both(40);
+    times.read_samples(1, {3, 4}, row);
+    EXPECT_EQ(std::to_integer<int>(row[0]), ((1 * 3 + 2) * 2 + 1) * 20 + 15);
+    times.read_frames(0, 2, both);
+    EXPECT_EQ(std::to_integer<int>(both[0]), (2 * 2 + 1) * 20);
+    EXPECT_EQ(std::to_integer<int>(both[20]), ((1 * 3 + 2) * 2 + 1) * 20);
+    // Frames of two axes, some of which are read together.
+    FrameSource planes(array(), {.frames = 6, .shape = {5, 4}, .sample = Sample::u8},
+                       {{0, 1}, {0, 0, 1, 0, 0}});
+    std::vector<std::byte> four(80);
+    planes.read_frames(1, 4, four);
+    for (const int frame : {1, 2, 3, 4})
+        EXPECT_EQ(std::to_integer<int>(four[static_cast<std::size_t>(frame - 1) * 20]),
+                  (frame * 2 + 1) * 20)
+            << frame;
+}
+
+} // namespace
+} // namespace sextant::test
