@@ -123,7 +123,8 @@ def sparse(arguments, folder):
     for by in ("shift", "bilinear", "splat"):
         out = folder / "out.zarr"
         shutil.rmtree(out, ignore_errors=True)
-        seconds, _, memory = timed(arguments.sextant, "apply", file, folder / "sparse.zarr", "-o", out, "--by", by)
+        seconds, _, memory = timed(arguments.sextant, "apply", file, folder / "sparse.zarr", "-o", out, "--by", by,
+                                   "--zarr", "2")
         result = zarr.open_group(str(out), "r")["0"]
         total = expected = 0
         for (t, c, y, x, e), block in stored.items():

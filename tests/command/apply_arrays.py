@@ -25,7 +25,11 @@ def fail(text):
 
 
 def run(*arguments, expect=0):
-    done = subprocess.run([SEXTANT, *map(str, arguments)], capture_output=True, text=True)
+    """Runs a command. Stores are written in version 2, which Debian's zarr reads."""
+    words = list(map(str, arguments))
+    if "-o" in words and words[words.index("-o") + 1].endswith(".zarr"):
+        words += ["--zarr", "2"]
+    done = subprocess.run([SEXTANT, *words], capture_output=True, text=True)
     if done.returncode not in ((1, 2) if expect else (0,)):
         fail(f"exit code {done.returncode}: {arguments}\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr
@@ -501,7 +505,7 @@ store["0"].attrs["_ARRAY_DIMENSIONS"] = ["t", "c", "y", "x", "energy"]
 array[1, 2, 40:60, 100:130, 300:400] = rng.integers(1, 1000, (20, 30, 100))
 for by in ("bilinear", "shift", "splat"):
     done = subprocess.run([PEAK_MEMORY, SEXTANT, "apply", big, FOLDER / "sparse.zarr", "-o", FOLDER / "out.zarr",
-                           "--by", by, "--memory", "128"], capture_output=True, text=True)
+                           "--by", by, "--memory", "128", "--zarr", "2"], capture_output=True, text=True)
     if done.returncode != 0:
         fail(done.stdout + done.stderr)
     peak = int([word for word in (done.stdout + done.stderr).split() if word.isdigit()][-1])

@@ -123,14 +123,14 @@ def with_sizes(volume, unit, sizes):
     shutil.rmtree(folder + "/volume.zarr", ignore_errors=True)
     subprocess.run([command, "filter", folder + "/volume.npy", "-o", folder + "/volume.zarr", "--derivatives", "smooth",
                     "--sigma", ".5", "--truncate", "0"], check=True, stdout=subprocess.DEVNULL)
-    with open(folder + "/volume.zarr/.zattrs") as file:
-        attributes = json.load(file)
-    image = attributes["multiscales"][0]
+    with open(folder + "/volume.zarr/zarr.json") as file:
+        group = json.load(file)
+    image = group["attributes"]["ome"]["multiscales"][0]
     for axis in image["axes"]:
         axis["unit"] = unit
     image["datasets"][0]["coordinateTransformations"][0]["scale"] = sizes
-    with open(folder + "/volume.zarr/.zattrs", "w") as file:
-        json.dump(attributes, file)
+    with open(folder + "/volume.zarr/zarr.json", "w") as file:
+        json.dump(group, file)
 
 
 def in_units(names, *options):

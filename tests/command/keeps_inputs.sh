@@ -64,9 +64,9 @@ keeps "das.json $read" das.json "$SEXTANT" predict --machine das.json --model p3
 keeps "trace.json $read" trace.json "$SEXTANT" report trace.json -o trace.json
 "$SEXTANT" synthesize -o stack.zarr --frames 2 --width 32 --height 32 >/dev/null || exit 1
 ln -s stack.zarr link.zarr
-keeps "stack.zarr $read" stack.zarr/0/.zarray "$SEXTANT" filter stack.zarr --frame 0 -o stack.zarr
-keeps "link.zarr $read" stack.zarr/0/.zarray "$SEXTANT" filter stack.zarr::0 --frame 0 -o link.zarr
-keeps "stack.zarr/ $read" stack.zarr/0/.zarray "$SEXTANT" filter stack.zarr/ --frame 0 -o stack.zarr/
+keeps "stack.zarr $read" stack.zarr/0/zarr.json "$SEXTANT" filter stack.zarr --frame 0 -o stack.zarr
+keeps "link.zarr $read" stack.zarr/0/zarr.json "$SEXTANT" filter stack.zarr::0 --frame 0 -o link.zarr
+keeps "stack.zarr/ $read" stack.zarr/0/zarr.json "$SEXTANT" filter stack.zarr/ --frame 0 -o stack.zarr/
 [ -z "$(ls | grep -x 'x\..*\|other\|out.tif')" ] || { echo "FAILED: left behind: $(ls)"; failed=1; }
 if [ -n "${MPIRUN:-}" ]; then
     keeps "back.png $read" back.png $MPIRUN -n 2 "$SEXTANT" composite front.png back.png -o back.png

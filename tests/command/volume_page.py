@@ -218,7 +218,7 @@ except ImportError:
 volume = balls((67, 301, 519), 300, 6)
 numpy.save(folder + "/volume.npy", volume)
 for ranks in ("1", "3"):
-    run(folder, "label", "volume.npy", "-o", "labels.zarr", "--pyramid", "--ranks", ranks)
+    run(folder, "label", "volume.npy", "-o", "labels.zarr", "--pyramid", "--ranks", ranks, "--zarr", "2")
     run(folder, "label", "volume.npy", "-o", "labels.npy")
     store, labels = zarr.open(folder + "/labels.zarr", mode="r"), numpy.load(folder + "/labels.npy")
     check(sorted(store.array_keys()) == ["0", "1", "2"], "three levels")
@@ -245,7 +245,7 @@ for dataset in text["multiscales"][0]["datasets"]:
     dataset["coordinateTransformations"][0]["scale"] = [2, .5, .25]
 with open(folder + "/labels.zarr/.zattrs", "w") as file:
     json.dump(text, file)
-run(folder, "label", "labels.zarr", "-o", "again.zarr", "--by-value", "--report", "page.html")
+run(folder, "label", "labels.zarr", "-o", "again.zarr", "--by-value", "--report", "page.html", "--zarr", "2")
 check("distance    2 µm from slice to slice" in run(folder, "info", "again.zarr"), "info of the distance of slices")
 image = zarr.open(folder + "/again.zarr", mode="r").attrs["multiscales"][0]
 check([axis.get("unit") for axis in image["axes"]] == ["micrometer"] * 3, "the units of labels")

@@ -69,11 +69,15 @@ cmp "$work/one.csv" "$work/regions.csv" || fail "other measures of regions"
 # A slash after the name of a folder, and folders that are not replaced or removed, with what is in them.
 "$SEXTANT" label "$work/small.npy" -o "$work/slash.zarr/" >/dev/null
 "$SEXTANT" label "$work/small.npy" -o "$work/slash.zarr/" >/dev/null || fail "a store is not replaced"
-[ -e "$work/slash.zarr/0/.zarray" ] && [ ! -e "$work/slash.zarr.partial" ] || fail "a slash after the output"
+[ -e "$work/slash.zarr/0/zarr.json" ] && [ ! -e "$work/slash.zarr.partial" ] || fail "a slash after the output"
+"$SEXTANT" label "$work/small.npy" -o "$work/slash.zarr" --zarr 2 >/dev/null
+[ -e "$work/slash.zarr/0/.zarray" ] && [ ! -e "$work/slash.zarr/zarr.json" ] || fail "no store of version 2"
+"$SEXTANT" label "$work/small.npy" -o "$work/slash.zarr" >/dev/null
+refuse '--zarr has no effect here' label "$work/small.npy" -o "$work/one.npy" --zarr 2
 for part in 0/2024 labels; do
     mkdir -p "$work/own.zarr/$part"
-    cp "$work/slash.zarr/.zgroup" "$work/own.zarr"
-    cp "$work/slash.zarr/.zgroup" "$work/own.zarr/$part"
+    cp "$work/slash.zarr/zarr.json" "$work/own.zarr"
+    cp "$work/slash.zarr/zarr.json" "$work/own.zarr/$part"
     echo own >"$work/own.zarr/$part/notes.txt"
     refuse "holds '${part%%/*}', which would be lost" label "$work/small.npy" -o "$work/own.zarr"
     [ -e "$work/own.zarr/$part/notes.txt" ] || fail "$part/notes.txt is lost"

@@ -128,7 +128,7 @@ continues "$work/source.zarr/labels.zarr" || { cat "$work/text"; fail "not conti
 grep -q 'continued an earlier run' "$work/text" || { cat "$work/text"; fail "from scratch within the input"; }
 rm -r "$work/source.zarr/labels.zarr"
 interrupted "$work/labels.zarr"
-chunk=$(find "$work/source.zarr/0" -type f -name '[0-9]*' | head -n 1)
+chunk=$(find "$work/source.zarr/0/c" -type f -name '[0-9]*' | head -n 1)
 touch -d '2001-01-01' "$chunk"
 continues "$work/labels.zarr" && fail "continued with another input"
 grep -q 'another run.*input: .*source.zarr' "$work/text" || { cat "$work/text"; fail "another error for a chunk"; }

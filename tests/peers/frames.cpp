@@ -132,14 +132,17 @@ void store_samples() {
 }
 
 /// Writes series from files of samples without a header. Each line of standard input has the file,
-/// the name of the series, its sample type, and its numbers of frames, columns and rows.
-void store_series() {
+/// the name of the series, its sample type, and its numbers of frames, columns and rows. Stores of
+/// Zarr have this version.
+void store_series(int zarr_version) {
+    format::SinkOptions options;
+    options.zarr_version = zarr_version;
     std::string file, name, sample;
     FrameHeader header;
     while (std::cin >> file >> name >> sample >> header.frames >> header.shape.width >>
            header.shape.height) {
         header.sample = sample_named(sample).value();
-        const auto sink = format::create_frames(name, header);
+        const auto sink = format::create_frames(name, header, options);
         std::vector<std::byte> samples(
             static_cast<std::size_t>(header.shape.elements() * size_of(header.sample)));
         std::ifstream from(file, std::ios::binary);
@@ -169,7 +172,7 @@ int main(int count, char** given) {
         if (verb == "store-samples")
             store_samples();
         else if (verb == "store-series")
-            store_series();
+            store_series(count > 2 ? std::stoi(words[2]) : 3);
         else if (count > 2 && (verb == "show" || verb == "show-last"))
             show(words[2], options_from(words.subspan(3)), verb == "show-last");
         else if (verb == "write" && count == 7)

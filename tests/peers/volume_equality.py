@@ -106,7 +106,7 @@ for case in cases:
             slabs = []
             for memory in memories:
                 what = "chunks %s, %d ranks, %d MiB" % (chunks, rank, memory)
-                command = [os.environ["SEXTANT"], "label", "volume%d.zarr" % at, "-o", "labels.zarr", "--table",
+                command = [os.environ["SEXTANT"], "label", "volume%d.zarr" % at, "-o", "labels.zarr", "--zarr", "2", "--table",
                            "table.csv", "--intensity", "intensity.npy", "--neighbours", str(case["neighbours"]),
                            "--min-size", str(case["least"]), "--ranks", str(rank), "--memory", str(memory),
                            "--json", "run.json"] + ["--fill-holes"] * case["fill"]

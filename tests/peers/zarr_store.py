@@ -35,7 +35,7 @@ def fail(text):
 
 
 def frames(verb, lines):
-    run = subprocess.run([os.environ["FRAMES"], verb], input="".join(lines), capture_output=True, text=True, timeout=250)
+    run = subprocess.run([os.environ["FRAMES"], *verb.split()], input="".join(lines), capture_output=True, text=True, timeout=250)
     if run.returncode != 0:
         fail("%s ended with %d: %s" % (verb, run.returncode, run.stderr))
     found = run.stdout.splitlines()
@@ -148,7 +148,7 @@ def check_writing(folder):
         name = "%s%d" % (dtype.kind, 8 * dtype.itemsize)
         lines.append("%s.raw %s %s %d %d %d\n" % (path, path, name, shape[0], shape[2], shape[1]))
         expected.append((path, array if shape[0] > 1 else array[0]))
-    frames("store-series", lines)
+    frames("store-series 2", lines)
     for path, array in expected:
         group = zarr.open_group(path, "r")
         found = group["0"]

@@ -86,6 +86,7 @@ Effects effects_of(ApplyCommand& command) {
         {{"count"},
          "the number of frames per pixel is that of a --sum",
          [&] { return command.image.sum; }},
+        effect_of_zarr(command.output),
         effect_of_external({data})};
 }
 
@@ -134,6 +135,7 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
                                       header.shape.height, text_of_memory(needed)));
     format::SinkOptions options;
     options.pyramid = command.image.pyramid;
+    options.zarr_version = command.image.zarr;
     if (array.has_slices())
         options.axis = format::StackAxis::slices;
     if (const std::string lost = format::remark_on_lost_pixel(command.output, header, options);

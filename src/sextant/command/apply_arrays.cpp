@@ -36,6 +36,7 @@ Record record_of(ImageChoice& choice) {
     record.add_memory("memory", choice.memory, "memory limit for blocks of the data");
     record.add("pyramid", choice.pyramid,
                "OME-Zarr: also write levels of half the resolution, for viewers");
+    declare_zarr(record, choice.zarr);
     return record;
 }
 
@@ -201,6 +202,7 @@ std::string AlignedArray::run() {
         print_warnings(std::array{lost});
     format::SinkOptions sink_options;
     sink_options.pyramid = choice_.pyramid;
+    sink_options.zarr_version = choice_.zarr;
     const std::unique_ptr<ArraySink> sink =
         format::create_array(output_, header_of_result(), sink_options);
     Team team(std::clamp(Cores::available().count(), 1, 64));

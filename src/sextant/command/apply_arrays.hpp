@@ -20,8 +20,9 @@ struct ImageChoice {
     std::string count;  ///< file for the number of frames per pixel; "" for none
     std::string sample; ///< type of samples; "" for the usual one
     Bytes memory = Bytes{1} << 30;
+    int zarr = 3; ///< version of a store that is written
 };
-/// Declares `--by`, `--sum`, `--count`, `--sample`, `--memory`, `--pyramid`.
+/// Declares `--by`, `--sum`, `--count`, `--sample`, `--memory`, `--pyramid`, `--zarr`.
 Record record_of(ImageChoice& choice);
 
 /// An array whose frames are aligned: its planes of one channel, slice or time if one is requested.

@@ -39,6 +39,7 @@ struct FilterCommand {
     FilterOptions filter = {.probing = planner::Probing::now};
     std::optional<std::int64_t> ranks;
     std::string plan;
+    int zarr = 3; ///< version of stores that are written
     Reports reports;
 };
 
@@ -57,6 +58,7 @@ Record record_of(FilterCommand& command) {
     declare_ranks(record, command.ranks, "one per tile of --grid, or one per core");
     record.add("plan", command.plan, "FILE", "use this plan; if the file does not exist, write it")
         .file();
+    declare_zarr(record, command.zarr);
     return record.include(record_of(command.reports));
 }
 
@@ -76,6 +78,7 @@ Effects effects_of(FilterCommand& command) {
                        "one rank has no choice: expected --ranks 2 or more",
                        [&] { return !is_one_rank(command.ranks, command.filter.grid); }});
     effects.push_back(effect_of_external({command.source.image}));
+    effects.push_back(effect_of_zarr(command.output));
     return effects;
 }
 
@@ -243,10 +246,17 @@ class FilterRun {
         for (const double each : offsets)
             added_.push_back(added_to(header, each, source_->scale()));
         sink_ = std::make_unique<PlaneSink>(
-            format::create_frames(summary_.output, header, {format::StackAxis::slices}), offsets,
+            format::create_frames(summary_.output, header, sink_options()), offsets,
             filtering.scales(source_->scale()));
         if (shows())
             shown_.emplace(source_->shape());
+    }
+
+    format::SinkOptions sink_options() const {
+        format::SinkOptions options;
+        options.axis = format::StackAxis::slices;
+        options.zarr_version = command_.zarr;
+        return options;
     }
 
     /// What is added to results before they are multiplied by the scale.
@@ -285,8 +295,8 @@ class FilterRun {
             header.remarks = {};
             header.hyperstack = {};
             warn({format::remark_on_lost_pixel(path, header)});
-            volumes_.push_back({format::create_frames(path, header, {format::StackAxis::slices}),
-                                offsets[k], scales[k]});
+            volumes_.push_back(
+                {format::create_frames(path, header, sink_options()), offsets[k], scales[k]});
             added_.push_back(added_to(header, offsets[k], scales[k]));
         }
         if (!shows())

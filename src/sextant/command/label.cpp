@@ -31,6 +31,7 @@ struct LabelCommand {
     LabelOptions label = {.merging = {.probing = planner::Probing::now}};
     IntensityChoice intensity;
     std::int64_t min_size = 0, keep_largest = 0;
+    int zarr = 3; ///< version of a store that is written
     bool fill_holes = false, pyramid = false;
     std::optional<std::int64_t> ranks;
     Reports reports;
@@ -51,6 +52,7 @@ Record record_of(LabelCommand& command) {
         .file();
     record.add("pyramid", command.pyramid,
                "OME-Zarr: also write levels of half the resolution, for viewers");
+    declare_zarr(record, command.zarr);
     record
         .add("neighbours", command.neighbours, "N",
              "connectivity, by default 8 in images and 26 in volumes")
@@ -95,6 +97,7 @@ Effects effects_of(LabelCommand& command) {
                        nullptr,
                        a_volume});
     effects.push_back(effect_of_external({command.source.image, command.intensity.file}));
+    effects.push_back(effect_of_zarr(command.output));
     effects.push_back({{"grid", "pattern", "machine", "no_probe"},
                        "whose planes are divided among --ranks",
                        nullptr,
@@ -192,6 +195,7 @@ void LabelRun::open() {
     format::SinkOptions options;
     options.label_image = true;
     options.pyramid = command_.pyramid;
+    options.zarr_version = command_.zarr;
     lost_pixel_ = format::remark_on_lost_pixel(command_.output, header, options);
     sink_ = format::create_frames(command_.output, header, options);
     if (shows())
@@ -309,8 +313,9 @@ void run_volume(const LabelCommand& command, const Call& call) {
     if (command.neighbours == "4" || command.neighbours == "8")
         throw InvalidTask(fmt::format("--neighbours {}: {} is a volume, expected 6, 18 or 26",
                                       command.neighbours, command.source.image));
-    VolumeLabelCommand volume{command.source,  command.output, command.table, command.intensity, {},
-                              command.reports, command.pyramid};
+    VolumeLabelCommand volume{
+        command.source,  command.output,  command.table, command.intensity, {},
+        command.reports, command.pyramid, command.zarr};
     volume.label.neighbours = neighbours_named(command.neighbours);
     volume.label.by_value = command.label.by_value;
     volume.label.measure = !command.table.empty() || !command.reports.report.empty();

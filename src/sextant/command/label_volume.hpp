@@ -43,6 +43,7 @@ struct VolumeLabelCommand {
     VolumeLabelOptions label;
     Reports reports;
     bool pyramid = false;
+    int zarr = 3; ///< version of a store that is written
 };
 
 /// True if the source is a series of several frames of which none is chosen.

@@ -274,6 +274,18 @@ Effect effect_of_external(std::vector<std::string> inputs) {
         [inputs = std::move(inputs), may_refer] { return std::ranges::any_of(inputs, may_refer); }};
 }
 
+void declare_zarr(Record& record, int& version) {
+    record.add("zarr", version, "N", "version of Zarr: 3, with OME-Zarr 0.5, or 2, with 0.4")
+        .between(2, 3);
+}
+
+Effect effect_of_zarr(const std::string& output) {
+    return {{"zarr"}, "the output is not a store of Zarr (.zarr)", [&output] {
+                const format::FrameFormat* const format = format::find_frame_format(output);
+                return format && format->is_folder();
+            }};
+}
+
 bool is_saved(const std::string& plan) {
     std::error_code unknown;
     return !plan.empty() && std::filesystem::exists(plan, unknown);

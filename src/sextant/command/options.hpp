@@ -79,6 +79,11 @@ void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
 /// The effect of `--allow-external`: only on files whose formats can refer to other files.
 Effect effect_of_external(std::vector<std::string> inputs);
 
+/// Declares `--zarr`, the version of a store that is written.
+void declare_zarr(Record& record, int& version);
+/// `--zarr` has an effect only if `output` is a store of Zarr.
+Effect effect_of_zarr(const std::string& output);
+
 /// Replaces the field "probe" by the flag `--no-probe`.
 void offer_no_probe(Record& record, planner::Probing& probing);
 

@@ -26,6 +26,7 @@ struct StitchCommand {
     std::string output, table, joins;
     StitchOptions stitch;
     std::optional<std::int64_t> ranks;
+    int zarr = 3; ///< version of a store that is written
     Reports reports;
 };
 
@@ -45,6 +46,7 @@ Record record_of(StitchCommand& command) {
              "write the label of each block's labels in the whole (CSV)")
         .file();
     record.add("joins", command.joins, "FILE", "write all pairs of labels that meet (CSV)").file();
+    declare_zarr(record, command.zarr);
     declare_ranks(record, command.ranks, "one per core");
     Record reports = record_of(command.reports);
     reports.without("report");
@@ -65,6 +67,7 @@ Effects effects_of(StitchCommand& command) {
     return {{{"allow_gaps"},
              "one volume has no gaps; expected --size, or a list of blocks (.csv)",
              [&] { return format::is_block_list(image) || !command.stitch.size.empty(); }},
+            effect_of_zarr(command.output),
             std::move(external)};
 }
 
@@ -183,6 +186,7 @@ void StitchCommandRun::open() {
         header.grid = {}; // has the position of another voxel
     format::SinkOptions options;
     options.label_image = true;
+    options.zarr_version = command_.zarr;
     if (header.frames > 1)
         options.axis = format::StackAxis::slices;
     remarks_ = blocks_->remarks();

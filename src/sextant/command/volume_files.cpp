@@ -25,6 +25,7 @@ format::SinkOptions sink_options(const VolumeLabelCommand& command) {
     options.axis = format::StackAxis::slices;
     options.label_image = true;
     options.pyramid = command.pyramid;
+    options.zarr_version = command.zarr;
     return options;
 }
 
@@ -97,8 +98,9 @@ void VolumeLabelFiles::open_parts(const VolumeLabelResult& result, Elements firs
     resumable_ = result.resumable;
     VolumeLabelOptions options = command_.label;
     const std::string text =
-        fmt::format("{}{}labels: {} bits\nplanes: {} to {}\n", identity(),
-                    record_of(options).without("memory").settings(), result.label_bits, first, end);
+        fmt::format("{}{}labels: {} bits\nplanes: {} to {}\nzarr: {}\n", identity(),
+                    record_of(options).without("memory").settings(), result.label_bits, first, end,
+                    command_.zarr);
     if (is_root()) {
         std::error_code unknown;
         const bool continues =
