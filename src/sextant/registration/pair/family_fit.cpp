@@ -2,12 +2,13 @@
 #include "sextant/registration/pair/family_fit.hpp"
 
 #include "sextant/core/cancellation.hpp"
+#include "sextant/registration/pair/descent.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
 
 // Model       φ(x) = M(x − c) + c + t with T∘φ ≈ R, up to brightness and contrast.
@@ -20,8 +21,7 @@
 //             noise of R, and steps would be too short.
 // Step        φ ← φ ∘ ψ⁻¹, where ψ is the small motion p at which the score vanishes.
 // Covariance  H⁻¹VH⁻¹ with the sum H of the left side and V = Σ s sᵀ over squares of 2x2 tiles.
-// Source      steps: Baker and Matthews, IJCV 56, 2004, doi:10.1023/B:VISI.0000011205.11775.fd;
-//             covariance: White, Econometrica 48, 1980, doi:10.2307/1912934
+// Source      of the steps and the covariance: descent.hpp
 namespace sextant::registration {
 
 namespace {
@@ -94,6 +94,28 @@ TileEquations equations_of(const kernel::RigidSums& tile, const Similarity& alik
     equations.slope *= alike.scale;
     return equations;
 }
+
+/// The position of the centre of a tile relative to the centre of rotation.
+Point from_centre(const PlacedTile& at, const Images& images) {
+    return {at.middle.x - images.centre.x, at.middle.y - images.centre.y};
+}
+
+/// Adds SᵀHS and Sᵀs of a tile to the equations of a step.
+void add_tile(const kernel::RigidSums& tile, const Similarity& alike, Point from_centre,
+              ParameterMatrix& matrix, Parameters& score) {
+    if (tile.count == 0)
+        return;
+    const Slopes slopes = slopes_at(from_centre, static_cast<std::size_t>(score.size()));
+    const TileEquations equations = equations_of(tile, alike);
+    matrix += slopes.transpose() * equations.slope * slopes;
+    score += slopes.transpose() * equations.score;
+}
+
+/// A step, as NewtonStep.
+struct SmallStep {
+    AffineMotion motion;
+    double left = left_of_step;
+};
 
 /// Returns the part of a start that a family keeps.
 AffineMotion within(const AffineMotion& start, MotionFamily family) {
@@ -208,56 +230,44 @@ FamilyResult FamilyFit::fit_level(const Level& level, const AffineMotion& start,
     FamilyResult result;
     result.motion = start;
     result.covariance.fill(std::numeric_limits<double>::infinity());
-    for (;;) {
-        const kernel::RigidSums all = sums_of_tiles(level, result.motion);
+    Similarity alike;
+    const auto evaluate = [&](const AffineMotion& motion) {
+        const kernel::RigidSums all = sums_of_tiles(level, motion);
         result.ncc = similarity(all).ncc;
         result.overlap =
             all.count * static_cast<double>(level.row_step) /
             static_cast<double>(
                 kernel::with_slopes({0, 0, shape.width, shape.height}, shape).elements());
-        if (all.count < least_count(shape, level.row_step))
-            return result;
         kernel::RigidSums weighted;
         for (const kernel::RigidSums& tile : tiles_)
             weighted += tile;
-        const Similarity alike = similarity(weighted);
-        if (result.converged || result.iterations == most_steps) {
-            result.covariance = covariance(level, alike, parameters);
-            result.misfit = misfit_of(tiles_, level.tiles, alike, parameters);
-            return result;
-        }
+        alike = similarity(weighted);
+        return all.count >= least_count(shape, level.row_step);
+    };
+    const auto step = [&]() -> std::optional<SmallStep> {
         ParameterMatrix matrix = ParameterMatrix::Zero(n, n);
-        Parameters by = Parameters::Zero(n);
+        Parameters score = Parameters::Zero(n);
         for (Elements row = 0; row < level.tiles.height; ++row) {
-            for (Elements column = 0; column < level.tiles.width; ++column) {
-                const kernel::RigidSums& tile =
-                    tiles_[static_cast<std::size_t>(row * level.tiles.width + column)];
-                if (tile.count == 0)
-                    continue;
-                const PlacedTile at = tile_at(column, row, level.side, shape);
-                const Slopes slopes = slopes_at(
-                    {at.middle.x - level.images.centre.x, at.middle.y - level.images.centre.y},
-                    parameters);
-                const TileEquations equations = equations_of(tile, alike);
-                matrix += slopes.transpose() * equations.slope * slopes;
-                by += slopes.transpose() * equations.score;
-            }
+            for (Elements column = 0; column < level.tiles.width; ++column)
+                add_tile(tiles_[static_cast<std::size_t>(row * level.tiles.width + column)], alike,
+                         from_centre(tile_at(column, row, level.side, shape), level.images), matrix,
+                         score);
         }
-        const Eigen::LLT<ParameterMatrix> factor(matrix);
-        if (factor.info() != Eigen::Success)
-            return result;
-        const Parameters step = factor.solve(by);
-        if (!step.allFinite())
-            return result;
-        const AffineMotion small = small_motion(step);
-        result.motion = compose(result.motion, inverse(small));
-        ++result.iterations;
-        result.converged = left_of_step * rms_distance(small, {}, shape) < stop;
-        constexpr double lost = .25; // a step of more than a quarter of the frame
-        if (rms_distance(small, {}, shape) >
-            lost * static_cast<double>(std::min(shape.width, shape.height)))
-            return result;
+        const auto p = solved(Eigen::LLT<ParameterMatrix>(matrix), score);
+        return p ? std::optional(SmallStep{small_motion(*p)}) : std::nullopt;
+    };
+    constexpr double lost = .25; // a step of more than a quarter of the frame
+    const Descent descent =
+        descend(result.motion, shape,
+                {most_steps, stop, lost * static_cast<double>(std::min(shape.width, shape.height))},
+                evaluate, step);
+    result.iterations = descent.steps;
+    result.converged = descent.converged;
+    if (descent.exhausted || (descent.converged && evaluate(result.motion))) {
+        result.covariance = covariance(level, alike, parameters);
+        result.misfit = misfit_of(tiles_, level.tiles, alike, parameters);
     }
+    return result;
 }
 
 /// Returns the sandwich estimate H⁻¹VH⁻¹ of the covariance of a small motion before φ; infinite if
@@ -278,16 +288,10 @@ FamilyFit::covariance(const Level& level, const Similarity& alike, std::size_t p
                      ++column) {
                     const kernel::RigidSums& tile =
                         tiles_[static_cast<std::size_t>(row * level.tiles.width + column)];
-                    if (tile.count == 0)
-                        continue;
-                    known = true;
-                    const PlacedTile at = tile_at(column, row, level.side, shape);
-                    const Slopes slopes = slopes_at(
-                        {at.middle.x - level.images.centre.x, at.middle.y - level.images.centre.y},
-                        parameters);
-                    const TileEquations equations = equations_of(tile, alike);
-                    matrix += slopes.transpose() * equations.slope * slopes;
-                    of_square += slopes.transpose() * equations.score;
+                    known |= tile.count != 0;
+                    add_tile(tile, alike,
+                             from_centre(tile_at(column, row, level.side, shape), level.images),
+                             matrix, of_square);
                 }
             }
             spread += of_square * of_square.transpose();
@@ -300,10 +304,7 @@ FamilyFit::covariance(const Level& level, const Similarity& alike, std::size_t p
         covariance.fill(std::numeric_limits<double>::infinity());
         return covariance;
     }
-    // Corrected for the parameters fitted to the scores.
-    spread *= seen / (seen - static_cast<double>(parameters));
-    const ParameterMatrix inverse = factor.solve(ParameterMatrix::Identity(n, n));
-    const ParameterMatrix sandwich = inverse * spread * inverse;
+    const ParameterMatrix sandwich = covariance_of_fit(factor, spread, seen);
     for (Eigen::Index row = 0; row < n; ++row) {
         for (Eigen::Index column = 0; column < n; ++column)
             covariance[static_cast<std::size_t>(row) * affine_parameters +

@@ -2,6 +2,7 @@
 #include "sextant/registration/pair/level.hpp"
 
 #include "sextant/core/cancellation.hpp"
+#include "sextant/registration/pair/descent.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
 
@@ -10,8 +11,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-
-#include <Eigen/Dense>
 
 namespace sextant::registration {
 
@@ -67,20 +66,18 @@ void scale(kernel::RigidSums& sums, double by) {
 std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Similarity& alike) {
     const Score slope = score(sums, alike);
     const Eigen::Vector3d by(slope.by[0], slope.by[1], slope.by[2]);
-    const auto solved = [&](const Eigen::Matrix3d& matrix,
-                            double left) -> std::optional<NewtonStep> {
-        const Eigen::LLT<Eigen::Matrix3d> factor(matrix);
-        if (factor.info() != Eigen::Success || factor.rcond() < 1e-12)
-            return std::nullopt;
-        const Eigen::Vector3d p = factor.solve(by);
-        return p.allFinite() ? std::optional(NewtonStep{{p[0], p[1], p[2]}, left}) : std::nullopt;
+    const auto step_by = [&](const Eigen::Matrix3d& matrix,
+                             double left) -> std::optional<NewtonStep> {
+        const std::optional<Eigen::Vector3d> p =
+            solved(Eigen::LLT<Eigen::Matrix3d>(matrix), by, 1e-12);
+        return p ? std::optional(NewtonStep{{(*p)[0], (*p)[1], (*p)[2]}, left}) : std::nullopt;
     };
     if (is_root(sums, alike.scale)) {
         constexpr double left = .1; // error after a step, relative to the step; usually at most .05
-        if (const auto step = solved(alike.scale * symmetric(sums.jd), left))
+        if (const auto step = step_by(alike.scale * symmetric(sums.jd), left))
             return step;
     }
-    return solved(symmetric(sums.jj), 1);
+    return step_by(symmetric(sums.jj), 1);
 }
 
 kernel::RigidMap map_of(const RigidMotion& motion, Point centre) {
@@ -151,33 +148,31 @@ Fit fit(const Images& images, const RigidMotion& start, const FitOptions& option
     const ImageShape shape = images.reference.shape;
     Fit fit{start};
     fit.inverted = images.inverted;
-    for (;;) {
-        const kernel::RigidSums sums =
-            sums_over(images, fit.motion, options.detail, options.row_step, team);
-        const Similarity alike = similarity(sums, images.inverted);
+    kernel::RigidSums sums;
+    Similarity alike;
+    const auto evaluate = [&](const RigidMotion& motion) {
+        sums = sums_over(images, motion, options.detail, options.row_step, team);
+        alike = similarity(sums, images.inverted);
         const bool overlaps = sums.count >= least_count(shape, options.row_step);
         fit.ncc = overlaps ? alike.ncc : -1;
         fit.count = sums.count;
-        if (!overlaps || fit.steps == options.most_steps)
-            return fit;
-        const std::optional<NewtonStep> step = newton_step(sums, alike);
-        if (!step)
-            return fit;
-        fit.motion = compose(fit.motion, inverse(step->motion));
-        ++fit.steps;
-        if (step->left * rms_distance(step->motion, {}, shape) < options.stop) {
-            fit.converged = true;
-            return fit;
-        }
-    }
+        return overlaps;
+    };
+    const Descent descent = descend(fit.motion, shape, {options.most_steps, options.stop}, evaluate,
+                                    [&] { return newton_step(sums, alike); });
+    fit.steps = descent.steps;
+    fit.converged = descent.converged;
+    return fit;
 }
 
 namespace {
 
-/// Returns Σ s sᵀ of the tiles' scores s, corrected for the three parameters fitted to them.
-Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
-                                 const Similarity& alike) {
-    constexpr double fitted = 3;
+/// Returns the covariance of a small motion before φ; infinite if H is not positive definite.
+Eigen::Matrix3d covariance_before(std::span<const kernel::RigidSums> tiles,
+                                  const kernel::RigidSums& all, const Similarity& alike) {
+    const Eigen::LLT<Eigen::Matrix3d> factor(alike.scale * symmetric(all.jd));
+    if (factor.info() != Eigen::Success)
+        return Eigen::Matrix3d::Identity() * std::numeric_limits<double>::infinity();
     double seen = 0;
     Eigen::Matrix3d spread = Eigen::Matrix3d::Zero();
     for (const kernel::RigidSums& tile : tiles) {
@@ -186,7 +181,7 @@ Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
         spread += s * s.transpose();
         seen += tile.count > 0;
     }
-    return spread * (seen / std::max(1., seen - fitted));
+    return covariance_of_fit(factor, spread, seen);
 }
 
 /// Converts the covariance of a small motion before φ to that of φ: R(α) rotates the shift.
@@ -197,15 +192,6 @@ RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
     std::array<double, 9> entries;
     Eigen::Map<Eigen::Matrix3d>(entries.data()) = covariance; // symmetric: rows are columns
     return uncertainty_with(entries);
-}
-
-/// Returns H⁻¹VH⁻¹; infinite if H is not positive definite.
-Eigen::Matrix3d sandwich(const Eigen::Matrix3d& slopes, const Eigen::Matrix3d& scores) {
-    const Eigen::LLT<Eigen::Matrix3d> factor(slopes);
-    if (factor.info() != Eigen::Success)
-        return Eigen::Matrix3d::Identity() * std::numeric_limits<double>::infinity();
-    const Eigen::Matrix3d inverse = factor.solve(Eigen::Matrix3d::Identity());
-    return inverse * scores * inverse;
 }
 
 } // namespace
@@ -222,8 +208,7 @@ void weigh_tile(kernel::RigidSums& tile, bool inverted) {
 RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
                                 const kernel::RigidSums& all, const Similarity& alike,
                                 double alpha) {
-    return of_motion(sandwich(alike.scale * symmetric(all.jd), spread_of_scores(tiles, alike)),
-                     alpha);
+    return of_motion(covariance_before(tiles, all, alike), alpha);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/registration/pair/correlation.hpp"
+#include "sextant/registration/pair/descent.hpp"
 #include "sextant/registration/pair/lead.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
@@ -364,20 +365,16 @@ RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
 /// the scores hardly change so close to the solution.
 void RigidRun::finish(const Images& finest, double prefilter, RigidResult& result) {
     const Elements row_step = prefilter >= usual_prefilter ? 2 : 1;
-    kernel::RigidSums sums = sums_of_tiles(finest, result.motion, row_step);
-    for (int steps = 0; steps < options_.most_steps; ++steps) {
-        const auto step = sums.count >= least_count(shape_, row_step)
-                              ? newton_step(total(tiles_), similarity(sums, result.inverted))
-                              : std::nullopt;
-        if (!step)
-            break;
-        result.motion = compose(result.motion, inverse(step->motion));
-        ++result.iterations;
-        result.converged = step->left * rms_distance(step->motion, {}, shape_) < options_.stop;
-        if (result.converged)
-            break;
-        sums = sums_of_tiles(finest, result.motion, row_step);
-    }
+    kernel::RigidSums sums;
+    const Descent descent = registration::descend(
+        result.motion, shape_, {options_.most_steps, options_.stop},
+        [&](const RigidMotion& motion) {
+            sums = sums_of_tiles(finest, motion, row_step);
+            return sums.count >= least_count(shape_, row_step);
+        },
+        [&] { return newton_step(total(tiles_), similarity(sums, result.inverted)); });
+    result.iterations += descent.steps;
+    result.converged = descent.converged;
     judge(finest, sums, static_cast<double>(row_step), prefilter, result);
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair/row_fit.hpp"
 
+#include "sextant/registration/pair/descent.hpp"
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/pair/partition.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
-
-#include <Eigen/Dense>
 
 // compare() linearises a frame near φ and displacements d(y) of its rows y:
 // Model      T(x, y) = g m(x, y) + b_y + noise: m is the template at φ⁻¹((x, y) − d(y)), g the gain
@@ -413,11 +413,12 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
         b[2 * n] = 0;
     }
     const Eigen::LLT<Eigen::MatrixXd> factor(a);
-    if (factor.info() != Eigen::Success)
+    const std::optional<Eigen::VectorXd> solution = solved(factor, b);
+    if (!solution)
         return estimate;
-    const Eigen::VectorXd c = factor.solve(b);
+    const Eigen::VectorXd& c = *solution;
     const Eigen::MatrixXd inverse = factor.solve(Eigen::MatrixXd::Identity(unknowns, unknowns));
-    if (!c.allFinite() || !inverse.allFinite())
+    if (!inverse.allFinite())
         return estimate;
     estimate.determined = true;
     const Eigen::VectorXd diagonal = factor.matrixLLT().diagonal();
