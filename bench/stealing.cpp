@@ -25,6 +25,7 @@
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/registration/series/frame_series.hpp"
+#include "sextant/registration/series/inspection.hpp"
 #include "sextant/registration/stages/field_series.hpp"
 #include "sextant/registration/synthetic.hpp"
 #include "sextant/scan/rehearsal.hpp"

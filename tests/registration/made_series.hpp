@@ -3,6 +3,7 @@
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/registration/series/frame_series.hpp"
+#include "sextant/registration/series/inspection.hpp"
 
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series/frame_series.hpp"
+#include "sextant/registration/series/inspection.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <atomic>

@@ -81,7 +81,8 @@ void find_resolution(SeriesState& state) {
 void choose_averaged(SeriesState& state) {
     const bool all = state.options.frames == "all", sound = state.options.frames == "sound";
     if (sound && state.registered.all_in_doubt)
-        state.result.warnings.push_back("the motions of all frames are in doubt; all are averaged");
+        state.result.warnings.emplace_back(
+            "the motions of all frames are in doubt; all are averaged");
     const std::vector<bool> listed =
         all || sound ? std::vector<bool>()
                      : frames_listed(state.options.frames, state.source->header().frames);
@@ -123,8 +124,9 @@ void choose_canvas(SeriesState& state, const TransformOf& transform_of) {
         if (common.shape.elements() > 0)
             canvas = common;
         else
-            state.result.warnings.push_back("canvas common: no pixel is covered by all frames, so "
-                                            "the area of the reference is used");
+            state.result.warnings.emplace_back(
+                "canvas common: no pixel is covered by all frames, so "
+                "the area of the reference is used");
     }
 }
 
