@@ -4,6 +4,7 @@
 
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <bit>
 #include <cmath>

@@ -5,6 +5,7 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/registration/series/checkpoint.hpp"
+#include "sextant/registration/series_registration.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -24,7 +24,7 @@ void expect_near(Point a, Point b) {
 TEST(Motion, rotates_about_the_centre_before_it_translates) {
     const Point c = centre(image);
     EXPECT_EQ(c, (Point{15, 9.5}));
-    expect_near(apply({std::acos(0.0), 2, -1}, {16, 9.5}, c), {17, 9.5});
+    expect_near(apply(RigidMotion{std::acos(0.0), 2, -1}, {16, 9.5}, c), {17, 9.5});
 }
 
 TEST(Motion, composition_applies_the_second_argument_first) {

@@ -2,6 +2,7 @@
 // Frames that are rotated by any angle.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/registration/pair/rotation_search.hpp"
+#include "sextant/registration/series_registration.hpp"
 
 #include <cmath>
 #include <numbers>

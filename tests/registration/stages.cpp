@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results after registration: mean, median and count of frames, for several stages and for fields.
 #include "sextant/comm/agreement.hpp"
+#include "sextant/registration/series_registration.hpp"
 #include "sextant/registration/stages/refinement.hpp"
 
 #include <cmath>

@@ -8,6 +8,7 @@
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/inspection.hpp"
+#include "sextant/registration/series_registration.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <atomic>

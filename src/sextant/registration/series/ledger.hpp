@@ -56,25 +56,6 @@ class Ledger {
     virtual void refresh() = 0;
 };
 
-/// Returns the stored result, or else calls make() and stores its result. Without a ledger, only
-/// calls make().
-template <class Make>
-auto found_or_made(Ledger* ledger, const EntryName& name, const Make& make) {
-    using Result = decltype(make());
-    static_assert(std::is_trivially_copyable_v<Result>);
-    if (!ledger)
-        return make();
-    Result result;
-    const auto bytes = ledger->find(name);
-    if (bytes && bytes->size() == sizeof result) {
-        std::memcpy(&result, bytes->data(), sizeof result);
-        return result;
-    }
-    result = make();
-    ledger->keep(name, std::as_bytes(std::span(&result, 1)));
-    return result;
-}
-
 /// A result and the time it took.
 template <class Result>
 struct Timed {
@@ -84,14 +65,21 @@ struct Timed {
 
 using TimedResult = Timed<RigidResult>;
 
-/// Looks up the result of a registration in the ledger, or runs and times it.
+/// Returns the stored result of a registration, or else runs and times it and stores the result.
+/// Without a ledger, only runs it.
 template <class Register>
 auto timed_result(Ledger* ledger, const EntryName& name, const Register& registered) {
-    return found_or_made(ledger, name, [&] {
-        Timed<decltype(registered())> made;
-        timed(made.seconds, [&] { made.result = registered(); });
+    Timed<decltype(registered())> made;
+    static_assert(std::is_trivially_copyable_v<decltype(made)>);
+    const auto bytes = ledger ? ledger->find(name) : std::nullopt;
+    if (bytes && bytes->size() == sizeof made) {
+        std::memcpy(&made, bytes->data(), sizeof made);
         return made;
-    });
+    }
+    timed(made.seconds, [&] { made.result = registered(); });
+    if (ledger)
+        ledger->keep(name, std::as_bytes(std::span(&made, 1)));
+    return made;
 }
 
 /// True if the registration can be used. Convergence is not required: the steps may oscillate by a

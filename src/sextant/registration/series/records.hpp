@@ -109,7 +109,7 @@ struct RegistrationOptions {
     /// `united` is refused for displacement fields, which are defined only in the reference.
     Canvas canvas = Canvas::reference;
     /// Also register the rows of frames, which a scan records one after another
-    /// (registration/stages/row_series.hpp). Requires the model rigid or translation.
+    /// (registration/stages/stages.hpp). Requires the model rigid or translation.
     bool scan_rows = false;
 };
 

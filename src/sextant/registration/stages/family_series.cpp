@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/stages/family_series.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/registration/series/stations.hpp"
+#include "sextant/registration/stages/refinement.hpp"
+#include "sextant/registration/stages/stages.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>
@@ -123,27 +123,23 @@ class Families {
     }
 
   private:
-    kernel::SampleView view_of(const std::vector<float>& samples) const {
-        return {samples.data(), shape_.width, {0, 0, shape_.width, shape_.height}, shape_};
-    }
-
     void fill_moved(std::int64_t frame) {
         samples_.resize(static_cast<std::size_t>(shape_.elements()));
         context_.source.read_frame(frame, samples_);
-        moved_.fill(view_of(samples_));
+        moved_.fill(view_of(samples_, shape_));
     }
 
     /// Uses the reference of a pair as the image to register to.
     void show_pair() {
         samples_.resize(static_cast<std::size_t>(shape_.elements()));
         context_.source.read_frame(reference_, samples_);
-        others_.fill(view_of(samples_));
+        others_.fill(view_of(samples_, shape_));
     }
 
     /// Uses the average of the frames other than one, in a window, as the image to register to.
     void fill_others(const MatchingAverage& average, const PixelArea& window, std::int64_t frame) {
         show_others(context_, average, window, registered_, frame, resampler_, samples_);
-        others_.fill(view_of(samples_));
+        others_.fill(view_of(samples_, shape_));
     }
 
     AffineMotion start_of(std::int64_t frame, bool pair) const {

@@ -304,11 +304,13 @@ class FieldScan {
 
     FieldLink registered(FieldPairs& pairs, std::int64_t reference, std::int64_t moved,
                          const FieldStart& start) {
-        const auto begin = std::chrono::steady_clock::now();
-        pairs.source.read_frame(reference, pairs.reference);
-        pairs.source.read_frame(moved, pairs.moved);
-        FieldLink link{{reference, moved, {}, 0},
-                       pairs.registration.find(view(pairs.reference), view(pairs.moved), start)};
+        FieldLink link{{reference, moved, {}, 0}, {}};
+        timed(link.head.seconds, [&] {
+            pairs.source.read_frame(reference, pairs.reference);
+            pairs.source.read_frame(moved, pairs.moved);
+            link.motion = pairs.registration.find(view_of(pairs.reference, shape_),
+                                                  view_of(pairs.moved, shape_), start);
+        });
         const SplineFitReport& fit = pairs.registration.report();
         RigidResult& result = link.head.result;
         result.motion = link.motion.motion;
@@ -319,13 +321,7 @@ class FieldScan {
         result.converged = true;
         const double seen = fit.overlap * static_cast<double>(shape_.elements());
         result.unrelated = !(fit.ncc_after > ncc_of_noise(seen, options_.nonrigid.prefilter));
-        link.head.seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return link;
-    }
-
-    kernel::SampleView view(const std::vector<float>& samples) const {
-        return {samples.data(), shape_.width, {0, 0, shape_.width, shape_.height}, shape_};
     }
 
     std::size_t index_of(std::int64_t frame) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/registration/pair/pyramid.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/series/registered.hpp"
@@ -31,6 +32,9 @@ StoredField field_from(std::span<const std::byte> bytes);
 /// ledger when needed. The ledger must outlive the result.
 TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage);
 
+/// Returns samples of a whole frame as the input of a pyramid or a fit.
+kernel::SampleView view_of(std::span<const float> samples, ImageShape shape);
+
 /// Reads a frame; gaps are NaN.
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 
@@ -50,6 +54,10 @@ struct MatchingAverage {
     double total = 0;
     PixelArea area; ///< in the coordinates of the reference
 };
+
+/// True if a frame contributes to an average of more than two frames. Only then is it registered
+/// again, to the average of the others.
+bool is_one_of_several(const Registered& registered, std::size_t index);
 
 /// Returns the area of the average that frames are registered to: that of the reference if all
 /// frames that contribute overlap it enough (stations.hpp), otherwise one that contains the window
@@ -89,6 +97,12 @@ void show_others(const SeriesContext& context, const MatchingAverage& average,
 
 /// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;
+
+/// Searches the whole range of motions for a frame in doubt. Returns true if the result is neither
+/// ambiguous nor unrelated; the frame then has this motion and is not in doubt any more. `average`
+/// is the part of the average in a window.
+bool settle(const SeriesContext& context, PairReader& reader, const Pyramid& average,
+            const PixelArea& window, std::uint32_t stage, FrameRegistration& frame);
 
 /// Registers this rank's frames to an average, each starting at its current motion. Each frame that
 /// contributes to the average is registered to the average of the other frames; otherwise its own

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/stages/row_series.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/pair/family_fit.hpp"
+#include "sextant/registration/pair/row_fit.hpp"
 #include "sextant/registration/series/stations.hpp"
+#include "sextant/registration/stages/refinement.hpp"
+#include "sextant/registration/stages/stages.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -90,9 +91,9 @@ class RowSeries {
                 const PixelArea window =
                     window_in(average.area, registered.motion(frame.frame), shape_);
                 show_others(context_, average, window, registered, frame.frame, resampler_, shown_);
-                others.fill(view_of(shown_));
+                others.fill(view_of(shown_, shape_));
                 resampler_.show(frame.frame, transforms(registered)(frame.frame), window, shown_);
-                moved.fill(view_of(shown_));
+                moved.fill(view_of(shown_, shape_));
                 const FamilyResult found = fit.fit(others, moved, {}, MotionFamily::rigid);
                 return RowQuality{found.ncc, found.overlap, found.misfit};
             });
@@ -104,10 +105,6 @@ class RowSeries {
     }
 
   private:
-    kernel::SampleView view_of(const std::vector<float>& samples) const {
-        return {samples.data(), shape_.width, {0, 0, shape_.width, shape_.height}, shape_};
-    }
-
     void make(const MatchingAverage& average, const Registered& registered, const RowPrior& prior,
               std::uint32_t pass, std::int64_t frame, RowEvidence& evidence) {
         const PixelArea window = window_in(average.area, registered.motion(frame), shape_);

@@ -8,11 +8,8 @@
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/inspection.hpp"
-#include "sextant/registration/stages/family_series.hpp"
 #include "sextant/registration/stages/field_series.hpp"
 #include "sextant/registration/stages/refinement.hpp"
-#include "sextant/registration/stages/row_series.hpp"
-#include "sextant/registration/stages/station_series.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>

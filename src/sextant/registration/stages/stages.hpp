@@ -1,10 +1,91 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/registration/pair/family_fit.hpp"
+#include "sextant/registration/series/registered.hpp"
 #include "sextant/registration/series/state.hpp"
+#include "sextant/registration/series/stations.hpp"
 #include "sextant/registration/transform/combined.hpp"
 
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+// The stages of the registration of a series, and the steps of SeriesRegistration that run them.
 namespace sextant::registration {
+
+/// Registers the frames of a series by a family of motions, starting at their rigid motions. Each
+/// frame is registered to the average of the others, so that its own noise is not part of its
+/// reference; the second of two frames to the first.
+///
+/// Motions are then changed by a common stretch, so that the reference is not stretched: the result
+/// has the magnification of the reference.
+///
+/// Input     rigid motions of all registered frames, and this rank's frames; the family, or none to
+///           choose one (choose_family()).
+/// Output    the family and, if it was chosen, the reason. FrameRegistration::affine is set if the
+///           family is similarity or affine; `result` is the nearest rigid motion, with its
+///           uncertainty. Frames whose fit does not converge keep their rigid motion. If the rigid
+///           family is chosen, nothing changes.
+/// Throws    AgreedFailure on every rank if any rank fails; Cancelled.
+/// Cost      two averages, and two registrations per frame without a search; half of that if the
+///           rigid family is chosen. Memory per rank: seven frames.
+/// Collective.
+/// Deterministic  The bits do not depend on the number of threads.
+FamilyChoice register_by_family(const SeriesContext& context, const Registered& registered,
+                                std::int64_t reference, std::span<FrameRegistration> own,
+                                std::optional<MotionFamily> family);
+
+/// The registered frames of all ranks, with their rows, and the number of columns at the left edge
+/// that the flyback disturbs (row_fit.hpp).
+struct RegisteredRows {
+    Registered frames;
+    std::int64_t flyback = 0;
+};
+
+/// Registers the rows of scanned frames (row_fit.hpp), starting at the frames' rigid motions. Each
+/// frame is compared with the average of the others, whose rows are displaced by the result of the
+/// pass before; the prior of the displacements is estimated from up to 64 frames after each pass.
+///
+/// Displacements that all frames have in common at a row of the specimen cannot be told from the
+/// specimen. They are 0 on average over the frames, and fast changes of them from row to row are
+/// removed by the template's filter.
+///
+/// Columns that the flyback disturbs become gaps from the second pass on.
+///
+/// Input     rigid motions of all registered frames, at least three, and this rank's frames.
+/// Output    FrameRegistration::rows and row_fit are set; `result` has the rigid part of the
+///           motion, with its uncertainty, NCC and misfit.
+/// Throws    InvalidTask for less than three frames.
+/// Cost      four averages of all frames, and five comparisons of each frame with a template.
+/// Memory
+///           per rank: 12 bytes per row of every frame, and twelve frames.
+/// Collective.
+/// Deterministic  The bits do not depend on ranks or threads.
+RegisteredRows register_by_rows(const SeriesContext& context, const Registered& registered,
+                                std::span<FrameRegistration> own, bool rotates);
+
+/// The corrections of all frames of Registered.
+struct FrameCorrections {
+    /// For each frame, the correction of its station, to be applied before its motion, and its
+    /// covariance relative to the series.
+    std::vector<UncertainMotion> frames;
+};
+
+/// Registers parts of a series to one another whose frames do not overlap: the averages of the
+/// frames around stations are registered to those that overlap them, and the corrections are chosen
+/// that agree best with all of these registrations.
+///
+/// Output    the same corrections on every rank.
+/// Throws    AgreedFailure on every rank if any rank fails; Cancelled.
+/// Cost      reads each frame once; a registration without search per pair of stations that
+///           overlap. Memory per rank: five frames, and one per station whose registrations are
+///           under way.
+/// Collective.
+/// Deterministic  The bits do not depend on ranks or threads.
+FrameCorrections register_stations(const SeriesContext& context, const Registered& registered,
+                                   std::int64_t reference, std::uint32_t stage);
 
 /// Returns the transforms of all frames after a stage. `state` must outlive the result. Collective.
 TransformOf transform_of(SeriesState& state, int stage);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/stages/station_series.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/registration/series/ledger.hpp"
+#include "sextant/registration/stages/refinement.hpp"
+#include "sextant/registration/stages/stages.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>

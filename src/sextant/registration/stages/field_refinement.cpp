@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/registration/series/ledger.hpp"
+#include "sextant/registration/series/pair_reader.hpp"
+#include "sextant/registration/series/stations.hpp"
+#include "sextant/registration/stages/refinement.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+struct Head {
+    ImageShape image, nodes;
+    Elements spacing;
+    SplineFitReport fit;
+    Seconds seconds;
+    std::uint64_t sigmas, knowns; ///< number of each: 0 or one per node
+};
+
+template <class Value>
+void put(std::vector<std::byte>& bytes, std::span<Value> values) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + values.size_bytes());
+    if (!values.empty())
+        std::memcpy(bytes.data() + before, values.data(), values.size_bytes());
+}
+
+template <class Value>
+void take(std::span<const std::byte>& bytes, std::span<Value> to) {
+    if (bytes.size() < to.size_bytes())
+        throw std::logic_error("a stored field is shorter than its header states");
+    if (!to.empty())
+        std::memcpy(to.data(), bytes.data(), to.size_bytes());
+    bytes = bytes.subspan(to.size_bytes());
+}
+
+} // namespace
+
+std::vector<std::byte> bytes_of(const StoredField& stored) {
+    const DisplacementField& field = stored.field;
+    const Head head{field.image,    field.nodes,        field.spacing,     stored.fit,
+                    stored.seconds, field.sigma.size(), field.known.size()};
+    std::vector<std::byte> bytes;
+    put(bytes, std::span(&head, 1));
+    put(bytes, std::span(field.x));
+    put(bytes, std::span(field.y));
+    put(bytes, std::span(field.sigma));
+    put(bytes, std::span(field.known));
+    return bytes;
+}
+
+StoredField field_from(std::span<const std::byte> bytes) {
+    Head head;
+    take(bytes, std::span(&head, 1));
+    StoredField stored{
+        {head.image, head.spacing, head.nodes, {}, {}, {}, {}}, head.fit, head.seconds};
+    DisplacementField& field = stored.field;
+    field.x.resize(field.count());
+    field.y.resize(field.count());
+    field.sigma.resize(head.sigmas);
+    field.known.resize(head.knowns);
+    take(bytes, std::span(field.x));
+    take(bytes, std::span(field.y));
+    take(bytes, std::span(field.sigma));
+    take(bytes, std::span(field.known));
+    return stored;
+}
+
+namespace {
+
+FieldFit summary_of(const StoredField& stored) {
+    const DisplacementField& field = stored.field;
+    double known = 0, squares = 0;
+    for (std::size_t node = 0; node < field.known.size(); ++node) {
+        if (field.known[node] == 0)
+            continue;
+        ++known;
+        squares += static_cast<double>(field.sigma[node]) * static_cast<double>(field.sigma[node]);
+    }
+    return {known / static_cast<double>(field.count()), known > 0 ? std::sqrt(squares / known) : 0,
+            stored.fit.freedom};
+}
+
+void take(const StoredField& stored, double prefilter, FrameRegistration& frame) {
+    const DisplacementField& field = stored.field;
+    frame.result.motion = nearest_rigid([&field](Point x) { return apply(field, x); }, field.image);
+    const double seen = stored.fit.overlap * static_cast<double>(field.image.elements());
+    frame.result.unrelated = !(stored.fit.ncc_after > ncc_of_noise(seen, prefilter));
+    frame.result.ncc_before = stored.fit.ncc_before;
+    frame.result.ncc_after = stored.fit.ncc_after;
+    frame.result.overlap = stored.fit.overlap;
+    frame.result.iterations = stored.fit.steps;
+    frame.field = summary_of(stored);
+    frame.result.uncertainty = uncertainty_with(stored.fit.covariance);
+    frame.result.misfit = {}; // that of the rigid motion
+    frame.seconds += stored.seconds;
+}
+
+/// Returns the identity field of the reference frame.
+StoredField identity_field(ImageShape shape) {
+    StoredField stored{{shape, kernel::cell_size, nodes_of_fields(shape), {}, {}, {}, {}}, {}, 0};
+    const std::size_t nodes = stored.field.count();
+    stored.field.x.resize(nodes);
+    stored.field.y.resize(nodes);
+    stored.field.sigma.resize(nodes);
+    stored.field.known.assign(nodes, 1);
+    stored.fit.ncc_before = stored.fit.ncc_after = stored.fit.overlap = 1;
+    return stored;
+}
+
+StoredField found_field(Ledger& ledger, const EntryName& name) {
+    const auto bytes = ledger.find(name);
+    if (!bytes)
+        throw CommunicationFailed(fmt::format(
+            "the field of frame {} cannot be found: do all ranks see the same files?", name.moved));
+    return field_from(*bytes);
+}
+
+} // namespace
+
+TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage) {
+    return [&ledger, reference, stage](std::int64_t frame) -> Transform {
+        return found_field(ledger, {Work::field, stage, reference, 0, frame}).field;
+    };
+}
+
+StartOf starts_from(const TransformOf& fields, ImageShape shape) {
+    return [&fields, shape](const FrameRegistration& frame) {
+        return start_at([transform = fields(frame.frame),
+                         shape](Point x) { return apply(transform, x, shape); },
+                        shape);
+    };
+}
+
+ImageShape nodes_of_fields(ImageShape frame) {
+    const ImageShape cells = kernel::cells_of(frame);
+    return {cells.width + 1, cells.height + 1};
+}
+
+namespace {
+
+/// The image to which a frame is registered; valid until the next call.
+using ImageFor = std::function<std::span<const float>(const FrameRegistration& frame)>;
+
+/// Registers frames by fields, each to its own image. Frames for which `is_done` returns true have
+/// their field already.
+class FieldRegistration {
+  public:
+    FieldRegistration(const SeriesContext& context, std::int64_t reference, std::uint32_t stage,
+                      Team& team)
+        : context_(context),
+          reference_(reference),
+          stage_(stage),
+          shape_(context.source.header().shape),
+          registration_(shape_, context.options.nonrigid, &team),
+          samples_(static_cast<std::size_t>(shape_.elements())) {
+        if (!context.ledger)
+            throw std::logic_error("fields without storage");
+    }
+
+    /// Registers a frame, unless its field is stored already.
+    void run(FrameRegistration& frame, const ImageFor& image_for,
+             const std::function<FieldStart()>& start) {
+        use(frame, [&] {
+            StoredField stored = identity_field(shape_);
+            if (frame.frame == reference_)
+                return stored;
+            Seconds taken = 0;
+            timed(taken, [&] {
+                const std::span<const float> image = image_for(frame);
+                context_.source.read_frame(frame.frame, samples_);
+                const NonrigidResult& result =
+                    registration_.run(view_of(image, shape_), view_of(samples_, shape_), start());
+                stored = {result.field, result.fit, 0};
+            });
+            stored.seconds = taken;
+            return stored;
+        });
+    }
+
+    /// Copies the field of the previous stage.
+    void copy(FrameRegistration& frame, std::int64_t reference_before) {
+        use(frame, [&] {
+            StoredField stored = found_field(
+                *context_.ledger, {Work::field, stage_ - 1, reference_before, 0, frame.frame});
+            stored.seconds = 0;
+            return stored;
+        });
+    }
+
+  private:
+    template <class Make>
+    void use(FrameRegistration& frame, const Make& make) {
+        const EntryName name{Work::field, stage_, reference_, 0, frame.frame};
+        if (const auto known = context_.ledger->find(name)) {
+            take(field_from(*known), context_.options.prefilter, frame);
+            return;
+        }
+        const StoredField stored = make();
+        context_.ledger->keep(name, bytes_of(stored));
+        take(stored, context_.options.prefilter, frame);
+    }
+
+    const SeriesContext& context_;
+    std::int64_t reference_;
+    std::uint32_t stage_;
+    ImageShape shape_;
+    NonrigidRegistration registration_;
+    std::vector<float> samples_;
+};
+
+/// The average of all frames but one, whose own samples are subtracted.
+class OthersImage {
+  public:
+    OthersImage(const SeriesContext& context, const MatchingAverage& average,
+                const Registered& registered, const TransformOf& transform_of, Team& team)
+        : context_(context),
+          average_(average),
+          registered_(registered),
+          transform_of_(transform_of),
+          shape_(context.source.header().shape),
+          resampler_(context.source, &team),
+          others_(average.samples.size()) {}
+
+    std::span<const float> without(std::int64_t frame) {
+        const Contribution one =
+            contribution_of(registered_.contrasts[registered_.index(frame)], context_.offset);
+        // In bands, because the resampler holds the rows of the frame that it reads.
+        constexpr Elements rows = 64;
+        const Transform transform = transform_of_(frame);
+        for (Elements y = 0; y < shape_.height; y += rows) {
+            const PixelArea band{0, y, {shape_.width, std::min(rows, shape_.height - y)}};
+            resampler_.show(frame, transform, band,
+                            std::span(others_.data() + y * shape_.width,
+                                      static_cast<std::size_t>(band.shape.elements())));
+        }
+        subtract_own(average_, area_of(shape_), one, others_);
+        return others_;
+    }
+
+  private:
+    const SeriesContext& context_;
+    const MatchingAverage& average_;
+    const Registered& registered_;
+    const TransformOf& transform_of_;
+    ImageShape shape_;
+    Resampler resampler_;
+    std::vector<float> others_;
+};
+
+/// Returns the median strength of the priors of fields of a stage, of some frames of all ranks
+/// other than `except`; none if the frames determine no fields.
+std::optional<double> usual_strength(Ledger& ledger, const Registered& registered,
+                                     std::int64_t reference, std::uint32_t stage,
+                                     std::int64_t except) {
+    constexpr std::size_t some = 9;
+    constexpr double least_freedom = 4;
+    std::vector<double> strengths;
+    const std::size_t frames = registered.frames.size(), used = std::min(frames, some);
+    for (std::size_t i = 0; i < used; ++i) {
+        const std::int64_t frame = registered.frames[i * frames / used];
+        if (frame == except)
+            continue;
+        const SplineFitReport fit =
+            found_field(ledger, {Work::field, stage, reference, 0, frame}).fit;
+        if (fit.freedom >= least_freedom)
+            strengths.push_back(fit.strength);
+    }
+    return strengths.empty() ? std::nullopt : std::optional(median(strengths));
+}
+
+/// Searches the whole range of motions for this rank's frames in doubt.
+void settle_in_doubt(const SeriesContext& context, const MatchingAverage& average,
+                     const Registered& registered, std::span<FrameRegistration> own,
+                     std::uint32_t stage, Team& team) {
+    const RegistrationOptions& options = context.options;
+    const ImageShape shape = context.source.header().shape;
+    std::optional<Pyramid> reference;
+    std::optional<PairReader> reader;
+    for (FrameRegistration& frame : own) {
+        if (!frame.left_out.empty() || registered.contributes[registered.index(frame.frame)] != 0)
+            continue;
+        if (!reference) {
+            reference.emplace(shape, 0, options.prefilter, &team);
+            reference->fill(view_of(average.samples, shape));
+            reader.emplace(context.source, options.rigid, options.prefilter, 2, &team);
+        }
+        settle(context, *reader, *reference, area_of(shape), stage, frame);
+    }
+}
+
+} // namespace
+
+void register_by_fields(const SeriesContext& context, std::span<const float> image,
+                        std::int64_t reference, std::span<FrameRegistration> own,
+                        std::uint32_t stage, const StartOf& start_of) {
+    Team team(context.options.threads);
+    FieldRegistration registration(context, reference, stage, team);
+    std::int64_t done = 0;
+    for (FrameRegistration& frame : own) {
+        context.step("fields", done++, std::ssize(own));
+        if (frame.left_out.empty())
+            registration.run(
+                frame, [&](const FrameRegistration&) { return image; },
+                [&] { return start_of ? start_of(frame) : FieldStart(frame.result.motion); });
+    }
+}
+
+void register_to_average_by_fields(const SeriesContext& context, const MatchingAverage& average,
+                                   const Registered& registered, std::int64_t reference_before,
+                                   std::int64_t first_reference, const TransformOf& before,
+                                   std::span<FrameRegistration> own, std::uint32_t stage) {
+    const RegistrationOptions& options = context.options;
+    const ImageShape shape = context.source.header().shape;
+    Team team(options.threads);
+    settle_in_doubt(context, average, registered, own, stage, team);
+    FieldRegistration registration(context, the_average, stage, team);
+    OthersImage others(context, average, registered, before, team);
+    const StartOf from_field = starts_from(before, shape);
+    std::int64_t done = 0;
+    for (FrameRegistration& frame : own) {
+        context.step("fields", done++, std::ssize(own));
+        if (!frame.left_out.empty())
+            continue;
+        const std::size_t index = registered.index(frame.frame);
+        const bool contributes = registered.contributes[index] != 0;
+        if (contributes && !is_one_of_several(registered, index)) {
+            registration.copy(frame, reference_before);
+            continue;
+        }
+        const bool settled = !contributes && !in_doubt(frame);
+        registration.run(
+            frame,
+            [&](const FrameRegistration&) {
+                return contributes ? others.without(frame.frame)
+                                   : std::span<const float>(average.samples);
+            },
+            [&] {
+                FieldStart start = settled ? FieldStart(frame.result.motion) : from_field(frame);
+                start.gain = contribution_of(registered.contrasts[index], context.offset).gain;
+                start.of_average = true;
+                if (frame.frame == first_reference)
+                    start.strength = usual_strength(*context.ledger, registered, reference_before,
+                                                    stage - 1, first_reference);
+                return start;
+            });
+    }
+}
+
+} // namespace sextant::registration
