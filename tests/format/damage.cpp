@@ -8,20 +8,13 @@
 
 #include "tests/format/images.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/peak_memory.hpp"
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 namespace sextant::test {
 namespace {
 
 constexpr int mutations = 400;
-
-/// Peak memory of this process, in KiB.
-long peak_memory() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-}
 
 /// Changes a few bytes at random positions; half of the time near the start, where headers are, and
 /// sometimes to extreme values that cause overflow.
@@ -85,7 +78,7 @@ TEST_P(DamagedFile, TruncatedAnywhereIsRejectedUnlessAllPixelsArePresent) {
 }
 
 TEST_P(DamagedFile, WithChangedBytesIsReadOrRejectedWithoutACrash) {
-    const long before = peak_memory();
+    const long before = memory_before();
     Random random(7);
     for (int i = 0; i < mutations; ++i) {
         std::string bytes = whole;

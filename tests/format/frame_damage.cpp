@@ -7,17 +7,11 @@
 #include "tests/format/images.hpp"
 #include "tests/format/seeds.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/peak_memory.hpp"
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 namespace sextant::test {
 namespace {
-
-long peak_memory() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-}
 
 class DamagedFrames : public testing::TestWithParam<Seed> {
   protected:
@@ -64,7 +58,7 @@ TEST_P(DamagedFrames, TruncatedAnywhereAreReadOrRefusedWithoutACrash) {
 }
 
 TEST_P(DamagedFrames, WithAnyChangedByteAreReadOrRefusedWithoutACrash) {
-    const long before = peak_memory();
+    const long before = memory_before();
     const std::size_t step = std::max<std::size_t>(1, whole.size() / 1500);
     for (std::size_t at = 0; at < whole.size(); at += at < 1200 ? 1 : step) {
         for (const int change : {0xff, 0x80, 0x01}) {

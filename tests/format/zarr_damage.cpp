@@ -11,8 +11,8 @@
 #include "tests/format/fixtures.hpp"
 #include "tests/format/images.hpp"
 #include "tests/format/zarr_files.hpp"
+#include "tests/support/peak_memory.hpp"
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace sextant::test {
@@ -252,14 +252,8 @@ TEST_F(DamagedZarr, WithAnyChangedByteIsReadOrRefusedWithoutACrash) {
     }
 }
 
-long peak_memory_kib() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-}
-
 TEST_F(DamagedZarr, CannotDemandMemoryThatItsFilesDoNotJustify) {
-    const long before = peak_memory_kib();
+    const long before = memory_before();
     const ZarrCompressor zstd = zarr_compressors()[3];
     const auto opened = [&](const ZarrPattern& array) {
         fs::remove_all(path);
@@ -287,11 +281,11 @@ TEST_F(DamagedZarr, CannotDemandMemoryThatItsFilesDoNotJustify) {
     // A frame of 128 GiB, of which a few rows are read, in chunks as high as the frame.
     const auto large = opened({.sides = {131072, 131072}, .chunk = {131072, 1024}, .type = "<f8"});
     EXPECT_EQ(read_rows(*large, 0, {70000, 70001}).back(), 0);
-    EXPECT_LT(peak_memory_kib() - before, 1 << 19);
+    EXPECT_LT(peak_memory() - before, 1 << 19);
 }
 
 TEST_F(DamagedZarr, IsReadWithLimitedMemory) {
-    const long before = peak_memory_kib();
+    const long before = memory_before();
     const auto opened = [&](const ZarrPattern& array) {
         fs::remove_all(path);
         put_file(path + "/.zarray", array.text());
@@ -313,7 +307,7 @@ TEST_F(DamagedZarr, IsReadWithLimitedMemory) {
         opened({.sides = {2, 65536, 65536}, .chunk = {2, 1024, 1024}, .type = "|u1", .fill = "9"});
     for (std::int64_t row = 0; row < 65536; row += 8192)
         EXPECT_EQ(read_rows(*wide, 1, {row, row + 1}).back(), 9);
-    EXPECT_LT(peak_memory_kib() - before, 1 << 19);
+    EXPECT_LT(peak_memory() - before, 1 << 19);
 }
 
 TEST_F(DamagedZarr, OfFilesOutsideItsFolderIsRefusedUnlessAllowed) {

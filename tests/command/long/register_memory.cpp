@@ -4,34 +4,17 @@
 #include "sextant/format/catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
 
-#include <fstream>
 #include <iostream>
 #include <string>
 
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/peak_memory.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::command {
 namespace {
 
 constexpr ImageShape shape{96, 96};
-
-/// Peak memory of this process since `forget_peak`, according to the system.
-Bytes peak() {
-    std::ifstream status("/proc/self/status");
-    for (std::string word; status >> word;) {
-        Bytes kibibytes = 0;
-        if (word == "VmHWM:" && status >> kibibytes)
-            return kibibytes << 10;
-    }
-    return 0;
-}
-
-bool forget_peak() {
-    std::ofstream file("/proc/self/clear_refs");
-    file << 5 << std::flush;
-    return file.good() && peak() > 0;
-}
 
 /// Writes a series in which a few frames are repeated; only its length matters.
 void write_series(const std::string& path, std::int64_t frames) {
@@ -62,7 +45,7 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
     Bytes peak_of(std::int64_t frames) {
         const std::string path = folder.path(std::to_string(frames) + ".mrc");
         write_series(path, frames);
-        EXPECT_TRUE(forget_peak());
+        EXPECT_TRUE(test::forget_peak_memory());
         run_command(register_operation(), {{"series", {path}},
                                            {"output", {folder.path("out")}},
                                            {"model", {GetParam()}},
@@ -70,13 +53,13 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
                                            {"ranks", {"2"}},
                                            {"report", {folder.path("page.html")}},
                                            {"json", {folder.path("run.json")}}});
-        return peak();
+        return Bytes{test::peak_memory()} << 10;
     }
     test::TemporaryFolder folder;
 };
 
 TEST_P(RegisterMemory, GrowsOnlyByTheTransformsOfAdditionalFrames) {
-    if (!forget_peak())
+    if (!test::forget_peak_memory())
         GTEST_SKIP() << "the system cannot reset the peak of memory";
     const bool fields = std::string(GetParam()) == "nonrigid";
     const std::int64_t few = 100, many = fields ? 1000 : 700;
