@@ -5,9 +5,11 @@
 #include "sextant/kernel/fold/pixel_formats.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 
 #include "tests/compositing/all_configurations.hpp"
 #include "tests/compositing/hazard_kinds.hpp"
@@ -40,7 +42,13 @@ template <class Kind>
 class EdgeCases : public testing::Test {};
 
 using Kinds = testing::Types<Over, OverF16, OverU8, Nearest>;
-TYPED_TEST_SUITE(EdgeCases, Kinds);
+struct KindNames {
+    template <class Kind>
+    static std::string GetName(int index) {
+        return std::array{"Over", "OverF16", "OverU8", "Nearest"}[static_cast<std::size_t>(index)];
+    }
+};
+TYPED_TEST_SUITE(EdgeCases, Kinds, KindNames);
 
 TYPED_TEST(EdgeCases, images_may_come_in_any_visibility_order) {
     Random random(91);
