@@ -133,7 +133,7 @@ std::string read_text(const std::string& path, Bytes most) {
     for (std::size_t got = 0;;) { // the file may grow, and some files report no size
         constexpr std::size_t least_room = 4096;
         text.resize(std::max(static_cast<std::size_t>(there.st_size), got) + least_room);
-        const ssize_t came = read(file.number, text.data() + got, text.size() - got);
+        const ssize_t came = ::read(file.number, text.data() + got, text.size() - got);
         if (came < 0 && errno == EINTR)
             continue;
         if (came < 0)

@@ -16,7 +16,7 @@ namespace sextant::prefix {
 
 namespace {
 
-struct Declaration {
+struct ShiftDeclaration {
     Elements values;
     Bytes size;
 };
@@ -35,7 +35,8 @@ Shift::Shift(Communicator communicator, Elements values, Bytes size)
     : communicator_(scope_of(communicator, "Shift", RunsOf::all_ranks)),
       values_(values),
       size_(size) {
-    const std::vector<Declaration> all = communicator_.all_gather(Declaration{values, size});
+    const std::vector<ShiftDeclaration> all =
+        communicator_.all_gather(ShiftDeclaration{values, size});
     agree(communicator_, [&] {
         scan::Series series;
         for (std::size_t rank = 0; rank < all.size(); ++rank) {

@@ -148,7 +148,7 @@ LastPhase last_phase(const Interval& segment, int thread, bool is_last, const To
 
 namespace {
 
-constexpr NamedBoundaries rows[] = {
+constexpr NamedBoundaries boundary_rows[] = {
     {"fixed", "each thread processes its own block", Boundaries::fixed},
     {"moving", "a thread takes values from the neighbour that would take longest to finish",
      Boundaries::moving},
@@ -162,17 +162,17 @@ constexpr NamedBoundaries rows[] = {
 } // namespace
 
 std::span<const NamedBoundaries> all_boundaries() {
-    return rows;
+    return boundary_rows;
 }
 
 std::string_view name(Boundaries boundaries) {
-    return std::find_if(std::begin(rows), std::end(rows),
+    return std::find_if(std::begin(boundary_rows), std::end(boundary_rows),
                         [&](const auto& row) { return row.boundaries == boundaries; })
         ->name;
 }
 
 Boundaries find_boundaries(std::string_view name) {
-    return find_by_name<NamedBoundaries>("boundaries", name, rows).boundaries;
+    return find_by_name<NamedBoundaries>("boundaries", name, boundary_rows).boundaries;
 }
 
 void check(const Configuration& configuration) {

@@ -184,7 +184,7 @@ Program scan_then_propagate(const Worker& worker, const GlobalScan& global) {
 
 namespace {
 
-constexpr Strategy rows[] = {
+constexpr Strategy strategy_rows[] = {
     {"scan-then-propagate",
      "local scans, each then combined with the prefix of the preceding ranks",
      "Egecioglu, Koc and Laub 1989, doi:10.1016/0377-0427(89)90362-2", scan_then_propagate},
@@ -196,11 +196,11 @@ constexpr Strategy rows[] = {
 } // namespace
 
 std::span<const Strategy> strategies() {
-    return rows;
+    return strategy_rows;
 }
 
 const Strategy& find_strategy(std::string_view name) {
-    return find_by_name<Strategy>("strategy", name, rows);
+    return find_by_name<Strategy>("strategy", name, strategy_rows);
 }
 
 Program program(const Strategy& strategy, const Series& series, const GlobalScan& global,
