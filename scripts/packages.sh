@@ -15,7 +15,6 @@ packages_python_peers="python3-hyperspy python3-skimage python3-matplotlib pytho
     python3-nbclient python3-ipykernel" # large, and each is used by few tests, which skip without it
 packages_paraview="paraview-dev python3-paraview openmpi-bin xvfb libgl1-mesa-dri libgl-dev libopengl-dev libegl-dev" # 2.6 GB
 packages_simulation="libsimgrid-dev"
-packages_traces="libopen-trace-format2-dev"
 packages_pages="libcpp-httplib-dev" # serves pages while series are recorded
 packages_other_mpi="libmpich-dev mpich"
 packages_cache="ccache" # shares object files between build trees

@@ -467,7 +467,7 @@ class SimulateOptions(TypedDict, total=False):
     clock : bool, default: False
         Use Sextant's simulator, not SimGrid; faster with much contention.
     trace : path, optional
-        Write a trace of all ranks: .svg, JSON or .otf2 (docs/trace.md).
+        Write a trace of all ranks: .svg or JSON (docs/trace.md).
     """
     algorithm: str
     radices: Integers

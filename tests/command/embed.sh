@@ -59,7 +59,7 @@ for program in "$command" "$folder/build-embed/embed" "$folder/build-orders/mpi_
 done
 
 # The compositor does not link image formats, HDF5 or registration.
-if ldd "$folder/build-embed/embed" | grep -iE 'openexr|imath|tiff|jpeg|hdf5|spng|zstd|blosc|otf2'; then
+if ldd "$folder/build-embed/embed" | grep -iE 'openexr|imath|tiff|jpeg|hdf5|spng|zstd|blosc'; then
     fail "the compositor needs these"
 fi
 

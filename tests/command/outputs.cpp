@@ -35,6 +35,10 @@ TEST(OutputFiles, are_checked_without_creating_files) {
     EXPECT_THROW(check_outputs(Paths{folder.path("a.tif")}), InvalidFile);
 }
 
+TEST(OutputFiles, are_no_archives_of_otf2) {
+    EXPECT_THROW(check_outputs(Paths{"run.otf2"}), InvalidTask);
+}
+
 TEST(OutputFiles, do_not_replace_a_folder_in_which_an_input_is) {
     const TemporaryFolder folder;
     const std::string store = folder.path("a.zarr"), inside = store + "/raw";

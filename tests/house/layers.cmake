@@ -2,8 +2,7 @@
 # cmake -DSOURCE=<src/sextant> -DLAYERS="core: kernel:core ..." -P layers.cmake
 # Fails if a layer includes one that is not below it, directly or indirectly; if folders of a layer
 # include each other; if <mpi.h> is included outside comm/ and lab/, SimGrid outside simulate/,
-# OTF2 outside report/, cpp-httplib outside serve/ or a header of papers/; and if a folder is not a
-# layer.
+# cpp-httplib outside serve/ or a header of papers/; and if a folder is not a layer.
 cmake_minimum_required(VERSION 3.22)
 string(REPLACE " " ";" rows "${LAYERS}")
 foreach(row IN LISTS rows)
@@ -47,9 +46,6 @@ foreach(file IN LISTS files)
         endif()
         if(include MATCHES "[<\"]simgrid" AND NOT layer STREQUAL "simulate")
             list(APPEND wrong "${path} includes SimGrid, which only simulate may")
-        endif()
-        if(include MATCHES "[<\"]otf2/" AND NOT layer STREQUAL "report")
-            list(APPEND wrong "${path} includes OTF2, which only report may")
         endif()
         if(include MATCHES "[<\"]httplib\\.h" AND NOT layer STREQUAL "serve")
             list(APPEND wrong "${path} includes cpp-httplib, which only serve may")

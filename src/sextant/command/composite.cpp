@@ -69,8 +69,7 @@ Record record_of(CompositeCommand& command) {
                "time the best two or three candidates on these images; use the fastest");
     record.include(record_of(command.reports));
     record
-        .add("trace", command.trace, "FILE",
-             "write a trace of all ranks: JSON or .otf2 (docs/trace.md)")
+        .add("trace", command.trace, "FILE", "write a trace of all ranks, as JSON (docs/trace.md)")
         .file();
     return record;
 }

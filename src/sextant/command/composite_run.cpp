@@ -292,7 +292,7 @@ void CompositeRun::check() {
     if (!plan.empty() && !saves_plan_)
         check_against_plan();
     if (is_root())
-        check_outputs(outputs(), command_.trace);
+        check_outputs(outputs());
 }
 
 std::vector<std::string> CompositeRun::outputs() const {

@@ -5,7 +5,6 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/report/otf2.hpp"
 #include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
@@ -184,13 +183,15 @@ void keep_inputs(std::span<const std::string> inputs, std::span<const std::strin
     }
 }
 
-void check_outputs(std::span<const std::string> paths, const std::string& trace) {
+void check_outputs(std::span<const std::string> paths) {
     require_distinct(paths);
     refuse_inside(paths);
     for (const std::string& path : paths) {
-        if (path == trace && report::is_otf2(path))
-            report::require_otf2(path);
-        else if (path != standard_output)
+        if (path.ends_with(".otf2")) {
+            throw InvalidTask(fmt::format(
+                "{}: OTF2 cannot be written; expected another name, for a trace in JSON", path));
+        }
+        if (path != standard_output)
             format::require_writable_output(path);
     }
 }
@@ -246,10 +247,7 @@ void write_text(const std::string& path, std::string_view text) {
 }
 
 void write_trace(const std::string& path, const report::Recording& recording) {
-    if (report::is_otf2(path))
-        report::write_otf2(path, recording);
-    else
-        write_text(path, report::to_json(recording));
+    write_text(path, report::to_json(recording));
 }
 
 } // namespace sextant::command

@@ -46,8 +46,8 @@ void require_distinct(std::span<const std::string> paths);
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs);
 
 /// Checks the outputs before long work: throws InvalidTask if two outputs are the same file, and
-/// InvalidFile if one cannot be written. `trace`: the output that `write_trace` writes, or empty.
-void check_outputs(std::span<const std::string> paths, const std::string& trace = "");
+/// InvalidFile if one cannot be written.
+void check_outputs(std::span<const std::string> paths);
 
 /// While an object of this class exists, it collects what commands print on its thread, and nothing
 /// is printed. For programs that run commands as functions.
@@ -78,7 +78,7 @@ void print_remarks(const FrameSource& source);
 /// Writes a text to a file (completely or not at all), or to standard output. Throws InvalidFile.
 void write_text(const std::string& path, std::string_view text);
 
-/// Writes a trace: an archive if the name ends in .otf2, else JSON. Throws InvalidFile.
+/// Writes a trace as JSON. Throws InvalidFile.
 void write_trace(const std::string& path, const report::Recording& recording);
 
 } // namespace sextant::command

@@ -107,7 +107,7 @@ Record record_of(PredictCommand& command) {
     record.add("model", command.model, "NAME", "a cost model (sextant list models), or all");
     record
         .add("trace", command.trace, "FILE",
-             "write the trace predicted by --model: JSON or .otf2 (docs/trace.md)")
+             "write the trace predicted by --model, as JSON (docs/trace.md)")
         .file();
     record.include(record_of(command.reports));
     record["report"].meaning = "write a page with the predicted traces of all models (HTML)";
@@ -169,7 +169,7 @@ int run_predict(const PredictCommand& command, const Call&) {
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});
     keep_inputs(files_named({command.machine}), outputs);
-    check_outputs(outputs, command.trace);
+    check_outputs(outputs);
     const ScheduleRequest& request = command.request;
     const KnownMachine known = known_machine(command.machine, request.ranks);
     const NamedSchedule made = make_schedule(request);

@@ -10,7 +10,6 @@
 #include "sextant/core/text.hpp"
 #include "sextant/format/source_file.hpp"
 #include "sextant/report/log_chart.hpp"
-#include "sextant/report/otf2.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
@@ -111,11 +110,6 @@ int run_report(const ReportCommand& command, const Call&) {
     const std::vector<std::string>& paths = command.traces;
     if (paths.size() > most_traces) {
         throw InvalidTask(fmt::format("{} files: expected at most {}", paths.size(), most_traces));
-    }
-    for (const std::string& path : paths) {
-        if (report::is_otf2(path))
-            throw InvalidTask(fmt::format(
-                "{}: OTF2 cannot be read; expected a trace in JSON (--trace FILE.json)", path));
     }
     const std::string& output = command.output;
     keep_inputs(paths, {&output, 1});

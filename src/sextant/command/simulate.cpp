@@ -73,7 +73,7 @@ Record record_of(SimulateCommand& command) {
                "use Sextant's simulator, not SimGrid; faster with much contention");
     record
         .add("trace", command.trace, "OUT",
-             "write a trace of all ranks: .svg, JSON or .otf2 (docs/trace.md)")
+             "write a trace of all ranks: .svg or JSON (docs/trace.md)")
         .file();
     record.include(record_of(command.reports));
     return record;
@@ -213,7 +213,7 @@ int run_simulate(const SimulateCommand& command, const Call&) {
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});
     keep_inputs(files_named({command.platform, command.order, command.machine}), outputs);
-    check_outputs(outputs, command.trace);
+    check_outputs(outputs);
     const std::string platform = machine::shared_file(simulate::platforms, command.platform);
     const simulate::Costs costs = costs_from(command, platform);
     std::vector<simulate::OrderedHost> order;
