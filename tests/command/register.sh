@@ -47,9 +47,7 @@ paste degrees radians | awk '($1 - $2 * 57.29577951308232) ^ 2 > 1e-12 { exit 1 
     fail "angles differ between transforms.csv and transforms.json"
 grep -q '"sigma_alpha_rad"' out/transforms.json || fail "the deviation of alpha has no unit"
 
-# The old name of an option is accepted.
-register movie.mrc -o team --reproducible --ranks 2 --team 2 --aligned
-grep -q -- '--team is now called --threads' errors || { cat errors; fail "the new name is not printed"; }
+register movie.mrc -o team --reproducible --ranks 2 --threads 2 --aligned
 cmp team/aligned.tif out/aligned.tif || fail "threads of a rank change the result"
 
 # A run killed at any time resumes to the same bits; other parameters or another series are refused.

@@ -30,11 +30,9 @@ says '^8 frames used, 0 left out, 0 flagged; standard deviation of a position 0\
 says 'relative to frame 0' text
 tr -d '\000' <out/aligned.tif | LC_ALL=C grep -q 'frame 6frame 7' || fail "the stack has no labels"
 
-# All images have the area that all frames cover, as a named file: no pixel is a gap, and the offset is printed. An old
-# name of the option is accepted.
-register movie.npy -o out --aligned stack.npy --crop --gap -1 --json=run.json
+# All images have the area that all frames cover, as a named file: no pixel is a gap, and the offset is printed.
+register movie.npy -o out --aligned stack.npy --canvas common --gap -1 --json=run.json
 says '^canvas: [0-9]*x[0-9]* pixels; the first pixel of all images is (' text
-says '^sextant: --crop is now called --canvas=common' errors
 size=$(sed -n 's/^canvas: \([0-9]*\)x\([0-9]*\) pixels.*/\1×\2/p' text)
 for image in stack.npy out/average.tif out/median.tif out/count.tif; do
     "$SEXTANT" info $image | grep -q "$size" || fail "$image has not $size pixels"

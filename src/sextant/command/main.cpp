@@ -57,36 +57,6 @@ bool speaks() {
     return detect_launcher().rank == 0;
 }
 
-/// Options that have been renamed; the old spellings are accepted until 1.0.
-struct Renamed {
-    std::string_view command, before, now;
-};
-constexpr Renamed renamed_options[] = {
-    {"composite", "--fold-threads", "--threads"},
-    {"register", "--anew", "--restart"},
-    {"register", "--crop", "--canvas=common"},
-    {"register", "--team", "--threads"},
-    {"synthesize", "--turn", "--rotation"},
-    {"synthesize", "--turn-wander", "--random-rotation"},
-    {"synthesize", "--wander", "--random-step"},
-};
-
-/// The command line with old spellings replaced; warns of each.
-std::vector<std::string> with_new_spellings(int argc, char** argv) {
-    std::vector<std::string> words(argv + 1, argv + argc);
-    for (std::size_t i = 1; i < words.size(); ++i) {
-        const std::string name = words[i].substr(0, words[i].find('='));
-        for (const Renamed& option : renamed_options) {
-            if (option.command != words[0] || option.before != name)
-                continue;
-            words[i] = std::string(option.now) + words[i].substr(name.size());
-            if (speaks())
-                print_note(fmt::format("{} is now called {}", option.before, option.now));
-        }
-    }
-    return words;
-}
-
 /// The words of the command line, with those after the command assigned to options.
 std::vector<std::string> assigned(const Commands& commands, std::vector<std::string> words) {
     for (const Operation* operation : commands.operations()) {
@@ -242,7 +212,7 @@ int obey(const Commands& commands, int argc, char** argv) {
     for (const Operation* operation : commands.operations())
         add_command(app, *operation, given[operation]);
     try {
-        std::vector<std::string> words = assigned(commands, with_new_spellings(argc, argv));
+        std::vector<std::string> words = assigned(commands, {argv + 1, argv + argc});
         std::reverse(words.begin(), words.end()); // the order that CLI11 expects
         app.parse(std::move(words));
     } catch (const CLI::Success& shown) { // --help or --version was given
