@@ -4,7 +4,7 @@
 packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libopenmpi-dev openmpi-bin libcli11-dev libfmt-dev libhwy-dev nlohmann-json3-dev
     libopenexr-dev libspng-dev libtiff-dev libjpeg-dev libhdf5-dev libblosc-dev libzstd-dev zlib1g-dev libbz2-dev
-    libnifti2-dev libhwloc-dev libeigen3-dev"
+    libhwloc-dev libeigen3-dev"
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev python3-jsonschema" # jsonschema checks the JSON that commands write
 packages_peers="imagej default-jre-headless python3-tifffile python3-zarr python3-numpy python3-nibabel python3-h5py python3-mrcfile

@@ -2,123 +2,56 @@
 #include "volume.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/format.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <memory>
+#include <limits>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
-#include <nifti1_io.h>
 
 namespace brain {
 
 namespace {
 
 using Imath::V3d;
+using Imath::V3i;
 using sextant::InvalidFile;
 
-struct Free {
-    void operator()(nifti_image* image) const { nifti_image_free(image); }
-    void operator()(nifti_1_header* header) const { std::free(header); }
-    void operator()(znzptr* stream) const { znzclose(stream); }
-};
-using Nifti = std::unique_ptr<nifti_image, Free>;
-
-Nifti read_header(const std::string& path) {
-    if (!std::filesystem::is_regular_file(path))
-        throw InvalidFile(path, "does not exist or is not a file");
-    nifti_set_debug_level(0); // errors are reported by exceptions instead
-    const auto refused = InvalidFile(path, "is not NIfTI-1, or its header is damaged");
-    if (is_nifti_file(path.c_str()) < 1)
-        throw refused;
-    const std::unique_ptr<nifti_1_header, Free> raw(nifti_read_header(path.c_str(), nullptr, 0));
-    if (!raw || !nifti_hdr_looks_good(raw.get()))
-        throw refused;
-    Nifti file(nifti_image_read(path.c_str(), 0));
-    if (!file)
-        throw refused;
-    return file;
+void check_header(const std::string& path, const sextant::FrameHeader& header) {
+    const std::vector<std::int64_t>& lengths = header.axes.lengths; // planes, rows, columns
+    std::size_t axes = lengths.size();
+    while (axes > 3 && lengths[lengths.size() - axes] == 1)
+        --axes;
+    if (axes > 3)
+        throw InvalidFile(path, fmt::format("has {} dimensions, expected 3", axes));
+    if (header.stated_frames > header.frames) {
+        throw InvalidFile(path, fmt::format("contains only {} of its {} planes: truncated",
+                                            header.frames, header.stated_frames));
+    }
+    const auto [width, height] = header.shape;
+    if (std::min({width, height, header.frames}) < 2 ||
+        std::max({width, height, header.frames}) > std::numeric_limits<int>::max()) {
+        throw InvalidFile(path, fmt::format("has {}x{}x{} voxels, expected at least 2x2x2", width,
+                                            height, header.frames));
+    }
 }
 
-void check_header(const std::string& path, const nifti_image& file) {
-    if (std::max({file.nt, file.nu, file.nv, file.nw}) > 1) {
-        throw InvalidFile(path, fmt::format("has {} dimensions, expected 3", file.ndim));
-    }
-    if (std::min({file.nx, file.ny, file.nz}) < 2) {
-        throw InvalidFile(path, fmt::format("has {}x{}x{} voxels, expected at least 2x2x2", file.nx,
-                                            file.ny, file.nz));
-    }
-    const auto [least, greatest] = std::minmax({file.dx, file.dy, file.dz});
+/// The distances of neighbouring voxels; 1 if the file states none.
+V3d spacing_of(const std::string& path, const sextant::FrameHeader& header) {
+    if (!header.grid)
+        return V3d(1);
+    const auto [x, y, z] = header.grid->spacing;
+    const auto [least, greatest] = std::minmax({x, y, z});
     if (!(least > 0) || !(greatest <= 100 * least)) {
         throw InvalidFile(path, fmt::format("has voxels of {}x{}x{}, expected positive lengths of "
                                             "similar size",
-                                            file.dx, file.dy, file.dz));
+                                            x, y, z));
     }
-}
-
-/// Throws if the file is too short for the voxels in its header, before memory is allocated.
-void check_length(const nifti_image& file) {
-    const std::string pixels = file.iname;
-    std::error_code missing;
-    const auto length = std::filesystem::file_size(pixels, missing);
-    if (missing)
-        throw InvalidFile(pixels, "cannot be read: " + missing.message());
-    const std::int64_t voxels = std::int64_t{file.nx} * file.ny * file.nz * file.nbyper;
-    const std::int64_t ratio = nifti_is_gzfile(file.iname) ? 1032 : 1; // at most, by deflate
-    if (voxels / ratio > static_cast<std::int64_t>(length))
-        throw InvalidFile(pixels, fmt::format("has {} bytes, too few for the {} bytes of voxels "
-                                              "that its header claims: damaged or truncated",
-                                              length, voxels));
-}
-
-template <class Raw>
-std::vector<double> converted(const void* voxels, std::size_t count) {
-    const auto* const raw = static_cast<const Raw*>(voxels);
-    return {raw, raw + count};
-}
-
-std::vector<double> converted(const std::string& path, const nifti_image& file,
-                              const void* voxels) {
-    const auto count = static_cast<std::size_t>(file.nvox);
-    switch (file.datatype) {
-    case DT_UINT8:
-        return converted<std::uint8_t>(voxels, count);
-    case DT_INT8:
-        return converted<std::int8_t>(voxels, count);
-    case DT_UINT16:
-        return converted<std::uint16_t>(voxels, count);
-    case DT_INT16:
-        return converted<std::int16_t>(voxels, count);
-    case DT_UINT32:
-        return converted<std::uint32_t>(voxels, count);
-    case DT_INT32:
-        return converted<std::int32_t>(voxels, count);
-    case DT_FLOAT32:
-        return converted<float>(voxels, count);
-    case DT_FLOAT64:
-        return converted<double>(voxels, count);
-    default:
-        break;
-    }
-    throw InvalidFile(path, fmt::format("has voxels of type {}, expected integers of up to 32 bits "
-                                        "or real numbers of 32 or 64",
-                                        nifti_datatype_to_string(file.datatype)));
-}
-
-std::vector<double> read_voxels(const std::string& path, nifti_image& file) {
-    check_length(file);
-    // nifti_image_load is not used because it accepts truncated files.
-    std::vector<char> raw(nifti_get_volsize(&file));
-    const std::unique_ptr<znzptr, Free> stream(
-        znzopen(file.iname, "rb", nifti_is_gzfile(file.iname)));
-    if (!stream || znzseek(stream.get(), file.iname_offset, SEEK_SET) < 0 ||
-        nifti_read_buffer(stream.get(), raw.data(), raw.size(), &file) != raw.size()) {
-        throw InvalidFile(path, fmt::format("ends before the last of its {} voxels", file.nvox));
-    }
-    return converted(path, file, raw.data());
+    return V3d(x, y, z) / least;
 }
 
 /// The eight voxels around a position, and along each axis the weight of the far ones.
@@ -170,21 +103,28 @@ void blur_row(const float* from, float* to, int count, std::ptrdiff_t stride, in
 } // namespace
 
 Volume read_volume(const std::string& path) {
-    const Nifti file = read_header(path);
-    check_header(path, *file);
-    const auto voxels = read_voxels(path, *file);
-    const auto [least, greatest] = std::minmax_element(voxels.begin(), voxels.end());
-    const double range = *greatest - *least;
-    if (!(range > 0) || !std::isfinite(range)) {
-        throw InvalidFile(path, fmt::format("has values from {} to {}, expected a finite range",
-                                            *least, *greatest));
+    const auto source = sextant::format::open_frames(path, {.every_plane = true});
+    const sextant::FrameHeader& header = source->header();
+    check_header(path, header);
+    Volume volume{V3i(static_cast<int>(header.shape.width), static_cast<int>(header.shape.height),
+                      static_cast<int>(header.frames)),
+                  spacing_of(path, header),
+                  {}};
+    const auto plane = static_cast<std::size_t>(header.shape.elements());
+    volume.values.resize(plane * static_cast<std::size_t>(header.frames));
+    for (std::int64_t z = 0; z < header.frames; ++z)
+        source->read_frame(
+            z, std::span(volume.values).subspan(plane * static_cast<std::size_t>(z), plane));
+    std::replace_if(
+        volume.values.begin(), volume.values.end(), [](float v) { return !std::isfinite(v); }, 0.F);
+    const auto [least, greatest] = std::minmax_element(volume.values.begin(), volume.values.end());
+    const double first = *least, range = static_cast<double>(*greatest) - first;
+    if (!(range > 0)) {
+        throw InvalidFile(
+            path, fmt::format("has values from {} to {}, expected a range", first, *greatest));
     }
-    const V3d spacing(file->dx, file->dy, file->dz);
-    Volume volume{{file->nx, file->ny, file->nz},
-                  spacing / std::min({spacing.x, spacing.y, spacing.z}),
-                  std::vector<float>(voxels.size())};
-    std::transform(voxels.begin(), voxels.end(), volume.values.begin(),
-                   [&](double voxel) { return static_cast<float>((voxel - *least) / range); });
+    for (float& value : volume.values)
+        value = static_cast<float>((value - first) / range);
     return volume;
 }
 

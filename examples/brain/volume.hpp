@@ -21,10 +21,11 @@ struct Volume {
     Imath::V3d gradient(const Imath::V3d& position) const;
 };
 
-/// Reads a NIfTI-1 file (.nii, .nii.gz, or .hdr with .img) of real numbers.
+/// Reads a volume in a format that Sextant reads, such as NIfTI (.nii, .nii.gz).
 ///
-/// Output    the volume, along the axes of the file: its orientation is ignored. The library sets
-///           voxels that are not finite to zero.
+/// Output    the volume, along the axes of the file: its orientation is ignored. Voxels that are
+/// not
+///           finite are 0.
 /// Throws    sextant::InvalidFile if the file is missing, damaged or truncated, does not have three
 ///           dimensions of at least two voxels, or has the same value in all voxels.
 Volume read_volume(const std::string& path);

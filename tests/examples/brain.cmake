@@ -18,7 +18,7 @@ expect(2 "--size" --volume x.nii -o "${FOLDER}" --size 12)
 expect(2 "--bricks" --volume x.nii -o "${FOLDER}" --bricks 2x2)
 expect(2 "--bricks" --volume x.nii -o "${FOLDER}" --bricks 2x2xtwo)
 expect(2 "--only" --volume x.nii -o "${FOLDER}" --only first)
-expect(1 "absent.nii: does not exist" --volume absent.nii -o "${FOLDER}")
+expect(1 "absent.nii: no such file" --volume absent.nii -o "${FOLDER}")
 
 if(NOT VOLUMES)
     message(STATUS "no mricron-data, so the head itself was not drawn")

@@ -19,7 +19,6 @@
 #include "render.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nifti1.h>
 #include <unistd.h>
 
 namespace {
@@ -239,28 +238,45 @@ class Reading : public testing::Test {
     Reading() { std::filesystem::create_directories(folder_); }
     ~Reading() override { std::filesystem::remove_all(folder_); }
 
-    static nifti_1_header header(std::vector<short> dimensions, short type, short bits) {
-        nifti_1_header made{};
-        made.sizeof_hdr = 348;
-        made.dim[0] = static_cast<short>(dimensions.size());
-        std::fill_n(made.dim + 1, 7, short{1});
-        std::copy(dimensions.begin(), dimensions.end(), made.dim + 1);
-        made.datatype = type;
-        made.bitpix = bits;
-        std::fill_n(made.pixdim, 8, 1.0F);
-        made.vox_offset = 352;
-        std::memcpy(made.magic, "n+1", 4);
+    /// The codes of types in NIfTI's headers.
+    enum Type : short { u8 = 2, i16 = 4, f32 = 16, complex = 32, rgb = 128, f64 = 64 };
+
+    /// The header of a NIfTI-1 file, and four bytes for extensions.
+    struct Header {
+        std::vector<std::byte> bytes = std::vector<std::byte>(352);
+        template <class Number>
+        void put(std::size_t at, Number number) {
+            std::memcpy(bytes.data() + at, &number, sizeof number);
+        }
+        void put_spacing(std::size_t axis, float spacing) { put(76 + 4 * axis, spacing); }
+    };
+
+    static Header header(std::vector<short> dimensions, Type type, short bits) {
+        Header made;
+        made.put(0, 348);
+        dimensions.insert(dimensions.begin(), static_cast<short>(dimensions.size()));
+        dimensions.resize(8, 1);
+        for (std::size_t i = 0; i < 8; ++i) {
+            made.put(40 + 2 * i, dimensions[i]);
+            made.put_spacing(i, 1);
+        }
+        made.put(70, static_cast<short>(type));
+        made.put(72, bits);
+        made.put(108, 352.F); // where the voxels begin
+        std::memcpy(made.bytes.data() + 344, "n+1", 4);
         return made;
     }
 
     template <class Voxel>
-    std::string write(const nifti_1_header& header, const std::vector<Voxel>& voxels) {
+    std::string write(const Header& header, const std::vector<Voxel>& voxels) {
         const std::string path = (folder_ / "test.nii").string();
         std::ofstream file(path, std::ios::binary);
-        file.write(reinterpret_cast<const char*>(&header), sizeof header);
-        file.write("\0\0\0\0", 4);
-        file.write(reinterpret_cast<const char*>(voxels.data()),
-                   static_cast<std::streamsize>(voxels.size() * sizeof(Voxel)));
+        const auto put = [&](const auto& data) {
+            file.write(reinterpret_cast<const char*>(data.data()),
+                       static_cast<std::streamsize>(std::span(data).size_bytes()));
+        };
+        put(header.bytes);
+        put(voxels);
         return path;
     }
 
@@ -274,8 +290,8 @@ class Reading : public testing::Test {
 };
 
 TEST_F(Reading, ScalesValuesToZeroToOneAndKeepsTheShape) {
-    auto made = header({2, 3, 2}, DT_INT16, 16);
-    made.pixdim[3] = 2.5F;
+    auto made = header({2, 3, 2}, i16, 16);
+    made.put_spacing(3, 2.5F);
     const Volume volume =
         read_volume(write(made, std::vector<short>{-10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
     EXPECT_EQ(volume.size, V3i(2, 3, 2));
@@ -290,9 +306,8 @@ TEST_F(Reading, ScalesValuesToZeroToOneAndKeepsTheShape) {
 TEST_F(Reading, ReplacesVoxelsThatAreNotFiniteByZero) {
     const float nothing = std::numeric_limits<float>::quiet_NaN();
     const float infinite = std::numeric_limits<float>::infinity();
-    const Volume volume =
-        read_volume(write(header({2, 2, 2}, DT_FLOAT32, 32),
-                          std::vector<float>{nothing, infinite, 1, 2, 3, 4, 5, 8}));
+    const Volume volume = read_volume(
+        write(header({2, 2, 2}, f32, 32), std::vector<float>{nothing, infinite, 1, 2, 3, 4, 5, 8}));
     EXPECT_EQ(volume.values[0], 0);
     EXPECT_EQ(volume.values[1], 0);
     EXPECT_EQ(volume.values[3], 0.25F);
@@ -300,26 +315,27 @@ TEST_F(Reading, ReplacesVoxelsThatAreNotFiniteByZero) {
 
 TEST_F(Reading, RefusesFilesThatDoNotContainOneVolumeOfRealNumbers) {
     const std::vector<char> voxels(64, 'a');
-    expect_refused(write(header({2, 2, 2, 3}, DT_UINT8, 8), voxels),
-                   "has 4 dimensions, expected 3");
-    expect_refused(write(header({4, 4}, DT_UINT8, 8), voxels), "has 4x4x1 voxels");
-    expect_refused(write(header({2, 2, 2}, DT_RGB24, 24), voxels), "voxels of type");
-    expect_refused(write(header({2, 2, 2}, DT_COMPLEX64, 64), voxels), "voxels of type");
-    expect_refused(write(header({2, 2, 2}, DT_UINT8, 8), voxels), "values from 97 to 97");
-    auto flat = header({2, 2, 2}, DT_UINT8, 8);
-    flat.pixdim[2] = 1e6F;
+    expect_refused(write(header({2, 2, 2, 3}, u8, 8), voxels), "has 4 dimensions, expected 3");
+    expect_refused(write(header({4, 4}, u8, 8), voxels), "has 4x4x1 voxels");
+    expect_refused(write(header({2, 2, 2}, rgb, 24), voxels), "samples of type");
+    expect_refused(write(header({2, 2, 2}, complex, 64), voxels), "samples of type");
+    expect_refused(write(header({2, 2, 2}, u8, 8), voxels), "values from 97 to 97");
+    auto flat = header({2, 2, 2}, u8, 8);
+    flat.put_spacing(2, 1e6F);
     expect_refused(write(flat, voxels), "expected positive lengths");
 }
 
 TEST_F(Reading, RefusesDamagedFiles) {
-    expect_refused((folder_ / "absent.nii").string(), "does not exist");
-    expect_refused(folder_.string(), "not a file");
-    expect_refused(write(header({2, 2, 2}, DT_UINT8, 8), std::vector<char>{1, 2, 3}),
-                   "ends before the last of its 8 voxels");
-    expect_refused(write(header({32767, 32767, 32767}, DT_FLOAT64, 64), std::vector<char>(99)), "");
-    expect_refused(write(nifti_1_header{}, std::vector<char>(99)), "is not NIfTI-1");
+    expect_refused((folder_ / "absent.nii").string(), "no such file");
+    expect_refused(folder_.string(), "a folder without frame files");
+    expect_refused(write(header({2, 2, 2}, u8, 8), std::vector<char>{1, 2, 3}),
+                   "truncated: 0 of 2 frames");
+    expect_refused(write(header({2, 2, 2}, u8, 8), std::vector<char>{1, 2, 3, 4, 5, 6}),
+                   "contains only 1 of its 2 planes: truncated");
+    expect_refused(write(header({32767, 32767, 32767}, f64, 64), std::vector<char>(99)), "");
+    expect_refused(write(Header{}, std::vector<char>(99)), "is not a NIfTI file");
     std::filesystem::resize_file(folder_ / "test.nii", 100);
-    expect_refused((folder_ / "test.nii").string(), "is not NIfTI-1");
+    expect_refused((folder_ / "test.nii").string(), "is not a NIfTI file");
 }
 
 } // namespace
