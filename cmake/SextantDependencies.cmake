@@ -34,7 +34,6 @@ endif()
 set(simgrid_FOUND FALSE) # overrides the value of an earlier configuration
 set(httplib_FOUND FALSE)
 if(SEXTANT_COMMAND)
-    find_package(CLI11 REQUIRED)
     if(SEXTANT_SIMGRID STREQUAL "AUTO" AND NOT SEXTANT_SIMGRID_MPI)
         pkg_check_modules(simgrid IMPORTED_TARGET simgrid)
     elseif(SEXTANT_SIMGRID)
@@ -128,7 +127,7 @@ function(sextant_use_libraries)
     if(SEXTANT_COMMAND)
         sextant_optional(serve httplib) # serve/live_server.hpp
         target_link_libraries(sextant_report PRIVATE nlohmann_json::nlohmann_json)
-        target_link_libraries(sextant_command PRIVATE nlohmann_json::nlohmann_json CLI11::CLI11)
+        target_link_libraries(sextant_command PRIVATE nlohmann_json::nlohmann_json)
     endif()
     sextant_places("${PROJECT_SOURCE_DIR}/src/sextant/machine/installation.cpp")
     set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/simulate/simulator_process.cpp"

@@ -12,7 +12,6 @@ namespace sextant::command {
 namespace {
 
 using testing::HasSubstr;
-using Given = std::map<std::string, std::vector<std::string>>;
 
 struct Trial {
     std::vector<std::string> inputs;
@@ -104,6 +103,57 @@ TEST(Call, refuses_options_without_effect_and_unknown_fields) {
     EXPECT_NO_THROW(call.check_effects_on("a volume", "a.npy"));
     EXPECT_THROW(call.check_effects_on("an image", "a.npy"), InvalidTask);
     EXPECT_THROW(run_command(trial(), with("outptu", {"c"})), std::logic_error);
+}
+
+/// The values that a command line gives to the options of the trial.
+Given given_by(const std::vector<std::string>& words) {
+    const CommandLine line = split_words(trial(), words);
+    EXPECT_FALSE(line.help);
+    EXPECT_EQ(line.mistake, "");
+    return line.given;
+}
+
+TEST(CommandLine, gives_values_after_options_or_an_equals_sign) {
+    const Given given = {{"inputs", {"a", "b"}}, {"output", {"c"}}};
+    EXPECT_EQ(given_by({"-o", "c", "a", "b"}), given);
+    EXPECT_EQ(given_by({"a", "-oc", "b"}), given);
+    EXPECT_EQ(given_by({"a", "b", "-o=c"}), given);
+    EXPECT_EQ(given_by({"a", "--output=c", "b"}), given);
+    EXPECT_EQ(given_by({"a", "--output", "c", "b"}), given);
+    EXPECT_EQ(given_by({"--output=", "-o", "--fast", "--output=a=b"}),
+              (Given{{"output", {"", "--fast", "a=b"}}}));
+    EXPECT_EQ(given_by({"--fast", "a", "--fast=no"}),
+              (Given{{"inputs", {"a"}}, {"fast", {"true", "no"}}}));
+}
+
+TEST(CommandLine, gives_words_after_two_dashes_and_numbers_to_arguments) {
+    EXPECT_EQ(given_by({"-", "-5", "--", "--fast", "--"}),
+              (Given{{"inputs", {"-", "-5", "--fast", "--"}}}));
+}
+
+TEST(CommandLine, states_the_first_mistake_and_whether_help_is_requested) {
+    Operation one = trial();
+    one.options["inputs"].kind = Field::Kind::text;
+    one.options["kind"].is_positional = false;
+    const auto split = [&](const std::vector<std::string>& words) {
+        return split_words(one, words);
+    };
+    EXPECT_EQ(split({"a", "--outptu", "b"}).mistake,
+              "unknown option '--outptu'; did you mean --output?");
+    EXPECT_EQ(split({"a", "b", "-x"}).mistake, "unexpected argument 'b'");
+    EXPECT_EQ(split({"a", "--", "--fast"}).mistake, "unexpected argument '--fast'");
+    EXPECT_TRUE(split({"a", "--help", "b"}).help);
+    EXPECT_TRUE(split({"-h"}).help);
+}
+
+TEST(CommandLine, refuses_an_option_whose_value_is_missing) {
+    for (const char* const option : {"-o", "--output"}) {
+        EXPECT_THAT(
+            [&] {
+                split_words(trial(), std::vector<std::string>{"a", option});
+            },
+            testing::ThrowsMessage<InvalidTask>("--output needs a value"));
+    }
 }
 
 TEST(Call, every_numeric_option_of_every_command_declares_its_range) {

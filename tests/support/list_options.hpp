@@ -16,18 +16,10 @@
 // Checks over all options of all commands of a program.
 namespace sextant::command {
 
-/// The values given to an option on a command line without short options.
+/// The values given to an option on a command line.
 inline std::vector<std::string> values_of(const Field& field, const Operation& operation,
                                           const std::vector<std::string>& words) {
-    const std::vector<std::string> all = assigned_words(operation, words);
-    std::vector<std::string> values;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i] == field.called())
-            values.push_back(all.at(++i));
-        else if (all[i].starts_with(field.called() + "="))
-            values.push_back(all[i].substr(field.called().size() + 1));
-    }
-    return values;
+    return split_words(operation, words).given[field.name];
 }
 
 /// The words of a command line, without the option, that leave no argument to be given.

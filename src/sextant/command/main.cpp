@@ -18,14 +18,12 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <span>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -36,61 +34,12 @@ namespace {
 
 constexpr int usage_error = 2, failure = 1;
 
-using Given = std::map<std::string, std::vector<std::string>>;
-
-/// CLI11 only splits the command line; the record of the options checks it, so that all error
-/// messages have the same form.
-void declare(CLI::App& command, const Field& field, Given& given) {
-    std::vector<std::string>& values = given[field.name];
-    std::string names = field.is_positional ? field.name : field.called();
-    if (field.option_letter)
-        names = fmt::format("-{},{}", field.option_letter, names);
-    CLI::Option* option = command.add_option(names, values);
-    if (!field.is_positional || field.kind != Field::Kind::texts) {
-        option->expected(1)->allow_extra_args(false);
-        option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    }
-}
-
 /// True on the only process that prints: rank 0, or a process without a launcher.
 bool speaks() {
     return detect_launcher().rank == 0;
 }
 
-/// The words of the command line, with those after the command assigned to options.
-std::vector<std::string> assigned(const Commands& commands, std::vector<std::string> words) {
-    for (const Operation* operation : commands.operations()) {
-        if (words.empty() || words[0] != operation->name)
-            continue;
-        std::vector<std::string> all = assigned_words(*operation, std::span(words).subspan(1));
-        all.insert(all.begin(), words[0]);
-        return all;
-    }
-    return words;
-}
-
-void add_command(CLI::App& app, const Operation& operation, Given& given) {
-    CLI::App& command = *app.add_subcommand(std::string(operation.name));
-    command.allow_extras();
-    command.formatter_fn([&operation](auto&&...) { return help_of(operation); });
-    for (const Field& field : operation.options.fields)
-        declare(command, field, given);
-}
-
-/// The message for an unknown option, with a suggestion, or for a surplus argument.
-std::string unexpected(const std::string& word, const Operation& operation) {
-    if (!word.starts_with('-'))
-        return fmt::format("unexpected argument '{}'", word);
-    std::vector<std::string> options = {"--help"};
-    for (const Field& field : operation.options.fields) {
-        if (!field.is_positional)
-            options.push_back(field.called());
-    }
-    const std::vector<std::string_view> names(options.begin(), options.end());
-    return unknown_name("option", word, names);
-}
-
-std::string no_command(const Commands& commands, const std::vector<std::string>& words) {
+std::string no_command(const Commands& commands, std::span<const std::string> words) {
     std::vector<std::string_view> names;
     for (const Operation* operation : commands.operations())
         names.push_back(operation->name);
@@ -134,28 +83,6 @@ int run(const Operation& operation, const Given& given, const std::string& progr
     }
 }
 
-/// Runs the operation that the command line names.
-int dispatch(const Commands& commands, const CLI::App& app,
-             const std::map<const Operation*, Given>& given) {
-    const auto refuse = [](const std::string& what, const std::string& command) {
-        return say(fmt::format("{} (see sextant{} --help)", what, command), usage_error);
-    };
-    for (const Operation* const each : commands.operations()) {
-        const Operation& operation = *each;
-        const CLI::App& command = *app.get_subcommand(std::string(operation.name));
-        if (!command.parsed() || app.remaining_size() > 0)
-            continue;
-        if (command.remaining_size() > 0) {
-            return refuse(unexpected(command.remaining()[0], operation),
-                          fmt::format(" {}", operation.name));
-        }
-        return operation.alone && !speaks()
-                   ? 0
-                   : run(operation, given.at(&operation), commands.program);
-    }
-    return refuse(no_command(commands, app.remaining()), "");
-}
-
 /// Opens /dev/null for standard streams that the caller closed, so that output does not go to the
 /// next file opened; standard output cannot be written then, as if it were still closed. Ignores
 /// SIGXFSZ, so that exceeding the file size limit is an error like a full disk.
@@ -183,62 +110,96 @@ int finish(int code) {
 
 /// Replaces this process by the program of a command, with the same command line. Returns only if
 /// the program is missing.
-int run_in_program(const LaboratoryCommand& command, char** argv) {
+int run_in_program(const LaboratoryCommand& command, char* own_name,
+                   std::vector<std::string> words) {
     const std::string program(command.program);
+    std::vector<char*> arguments = {own_name};
+    for (std::string& word : words)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
     for (const std::filesystem::path& folder : machine::installation().programs) {
         const std::string path = folder / program;
         if (access(path.c_str(), X_OK) == 0)
-            execv(path.c_str(), argv);
+            execv(path.c_str(), arguments.data());
     }
-    execvp(program.c_str(), argv); // on the PATH
+    execvp(program.c_str(), arguments.data()); // on the PATH
     return say(fmt::format("{} is a command of {}, which is not installed: install its package, or "
                            "build Sextant with -D{}=ON",
                            command.name, program, command.build_option),
                failure);
 }
 
-/// Parses the command line and runs the operation.
-int obey(const Commands& commands, int argc, char** argv) {
-    for (const LaboratoryCommand& command : commands.laboratory) {
-        if (argc > 1 && argv[1] == command.name)
-            return run_in_program(command, argv);
+const Operation* find_operation(const Commands& commands, const std::string& name) {
+    for (const Operation* operation : commands.operations()) {
+        if (operation->name == name)
+            return operation;
     }
-    CLI::App app;
-    app.set_version_flag("--version", fmt::format("sextant {}", version()));
-    app.require_subcommand(0, 1);
-    app.allow_extras();
-    app.formatter_fn([&commands](auto&&...) { return help_of(commands); });
-    std::map<const Operation*, Given> given;
-    for (const Operation* operation : commands.operations())
-        add_command(app, *operation, given[operation]);
+    return nullptr;
+}
+
+int show(const std::string& text) {
+    if (speaks())
+        std::fputs(text.c_str(), stdout);
+    return 0;
+}
+
+int refuse(const std::string& what, std::string_view command = {}) {
+    return say(
+        fmt::format("{} (see sextant{}{} --help)", what, command.empty() ? "" : " ", command),
+        usage_error);
+}
+
+/// Runs an operation with the options that the words after its name state.
+int run_with(const Operation& operation, std::span<const std::string> words,
+             const std::string& program) {
+    CommandLine line;
     try {
-        std::vector<std::string> words = assigned(commands, {argv + 1, argv + argc});
-        std::reverse(words.begin(), words.end()); // the order that CLI11 expects
-        app.parse(std::move(words));
-    } catch (const CLI::Success& shown) { // --help or --version was given
-        return speaks() ? app.exit(shown) : 0;
-    } catch (const CLI::ArgumentMismatch& error) { // such as "--output: 1 required OUT missing"
-        const std::string what = error.what();
-        return say(fmt::format("{} needs a value", what.substr(0, what.find(':'))), usage_error);
-    } catch (const CLI::ParseError& error) {
+        line = split_words(operation, words);
+    } catch (const InvalidTask& error) {
         return say(error.what(), usage_error);
     }
-    return dispatch(commands, app, given);
+    if (line.help)
+        return show(help_of(operation));
+    if (!line.mistake.empty())
+        return refuse(line.mistake, operation.name);
+    return operation.alone && !speaks() ? 0 : run(operation, line.given, program);
+}
+
+/// Answers a command line that does not begin with a command.
+int run_without_command(const Commands& commands, std::span<const std::string> words) {
+    const Operation* operation = nullptr;
+    bool help = false;
+    for (const std::string& word : words) {
+        if (word == "--version")
+            return show(fmt::format("sextant {}\n", version()));
+        help = help || word == "--help" || word == "-h";
+        operation = find_operation(commands, word);
+        if (operation)
+            break;
+    }
+    if (help)
+        return show(operation ? help_of(*operation) : help_of(commands));
+    return refuse(no_command(commands, words));
 }
 
 } // namespace
 
 int main_of(const Commands& commands, int argc, char** argv) {
     settle_streams();
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     // "sextant help COMMAND" means "sextant COMMAND --help".
-    std::vector<char*> words(argv, argv + argc);
-    std::string option = "--help";
-    if (argc > 1 && std::string_view(words[1]) == "help") {
-        words.erase(words.begin() + 1);
-        words.push_back(option.data());
+    if (!words.empty() && words.front() == "help") {
+        words.erase(words.begin());
+        words.emplace_back("--help");
     }
-    words.push_back(nullptr);
-    return finish(obey(commands, static_cast<int>(words.size()) - 1, words.data()));
+    const std::string first = words.empty() ? "" : words.front();
+    for (const LaboratoryCommand& command : commands.laboratory) {
+        if (command.name == first)
+            return finish(run_in_program(command, argv[0], words));
+    }
+    const Operation* const operation = find_operation(commands, first);
+    return finish(operation ? run_with(*operation, std::span(words).subspan(1), commands.program)
+                            : run_without_command(commands, words));
 }
 
 } // namespace sextant::command

@@ -103,8 +103,7 @@ void set_one(const Field& field, const std::vector<std::string>& words) {
 
 } // namespace
 
-Call call_of(const Operation& operation,
-             const std::map<std::string, std::vector<std::string>>& given) {
+Call call_of(const Operation& operation, const Given& given) {
     for (const auto& [name, values] : given) {
         if (!operation.options.find(name))
             throw std::logic_error(fmt::format("{} has no field {}", operation.name, name));
@@ -140,100 +139,131 @@ bool is_number_list(std::string_view word) {
     return true;
 }
 
-class WordAssignment {
+class WordSplitter {
   public:
-    explicit WordAssignment(const Operation& operation) : operation_(operation) {
-        for (const Field& field : operation.options.fields) {
-            if (field.is_positional)
-                arguments_ += field.kind == Field::Kind::texts ? any_number : 1;
-        }
-    }
+    explicit WordSplitter(const Operation& operation) : operation_(operation) {}
 
-    std::vector<std::string> assigned(std::span<const std::string> words) {
-        std::vector<std::string> all;
+    CommandLine split(std::span<const std::string> words) {
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string& word = words[i];
-            if (word.size() < 2 || word[0] != '-' || is_number_list(word)) {
-                add_word(word, all);
-                continue;
-            }
             if (word == "--") { // no options follow
-                all.insert(all.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+                for (const std::string& argument : words.subspan(i + 1))
+                    add_argument(argument);
                 break;
             }
-            const std::size_t equals = word.find('=');
-            const Field* const option = option_of(word.substr(0, equals));
-            if (option && equals == word.size() - 1) { // an empty value, as a word of its own
-                all.push_back(word.substr(0, equals));
-                all.emplace_back();
-            } else {
-                all.push_back(word);
-            }
-            last_ = option && is_list(*option) ? option : nullptr;
-            open_ = nullptr;
-            if (!option || equals != word.npos)
-                continue;
-            if (option->kind == Field::Kind::flag) {
-                all.back() += "=true";
+            if (word.size() < 2 || word[0] != '-' || is_number_list(word)) {
+                add_word(word);
                 continue;
             }
-            if (option->without_value.empty()) {
-                if (i + 1 < words.size())
-                    all.push_back(words[++i]);
-                continue;
-            }
-            open_ = option;
-            all.back() += "=" + option->without_value;
+            last_ = open_ = nullptr;
+            if (word == "--help" || word == "-h")
+                line_.help = true;
+            else if (add_option(word, i + 1 < words.size() ? &words[i + 1] : nullptr))
+                ++i;
         }
-        return all;
+        return std::move(line_);
     }
 
   private:
-    static constexpr std::int64_t any_number = std::int64_t{1} << 40;
+    std::vector<std::string>& values_of(const Field& field) { return line_.given[field.name]; }
 
-    const Field* option_of(const std::string& name) const {
+    void note_mistake(const std::string& what) {
+        if (line_.mistake.empty())
+            line_.mistake = what;
+    }
+
+    std::string unknown_option(const std::string& word) const {
+        std::vector<std::string> options = {"--help"};
         for (const Field& field : operation_.options.fields) {
-            const bool named =
-                name == field.called() ||
-                (field.option_letter && name == std::string{'-', field.option_letter});
+            if (!field.is_positional)
+                options.push_back(field.called());
+        }
+        const std::vector<std::string_view> names(options.begin(), options.end());
+        return unknown_name("option", word, names);
+    }
+
+    /// The option in a word such as --option=value or -ovalue; null if there is none.
+    const Field* option_in(const std::string& word) const {
+        for (const Field& field : operation_.options.fields) {
+            const bool named = word[1] == '-' ? word.substr(0, word.find('=')) == field.called()
+                                              : word[1] == field.option_letter;
             if (named && !field.is_positional)
                 return &field;
         }
         return nullptr;
     }
 
-    void add_word(const std::string& word, std::vector<std::string>& all) {
+    /// Returns true if the option takes the next word as its value.
+    bool add_option(const std::string& word, const std::string* next) {
+        const Field* const option = option_in(word);
+        if (!option) {
+            note_mistake(unknown_option(word));
+            return false;
+        }
+        if (is_list(*option))
+            last_ = option;
+        std::vector<std::string>& values = values_of(*option);
+        const std::size_t name = word[1] == '-' ? option->called().size() : 2;
+        if (name < word.size()) {
+            values.push_back(word.substr(name + (word[name] == '=')));
+        } else if (option->kind == Field::Kind::flag) {
+            values.emplace_back("true");
+        } else if (!option->without_value.empty()) {
+            values.push_back(option->without_value);
+            open_ = option;
+        } else {
+            if (!next)
+                throw InvalidTask(fmt::format("{} needs a value", option->called()));
+            values.push_back(*next);
+            return true;
+        }
+        return false;
+    }
+
+    /// The argument without a name that takes the next word; null if there is none.
+    const Field* next_argument() const {
+        for (const Field& field : operation_.options.fields) {
+            if (field.is_positional &&
+                (field.kind == Field::Kind::texts || !line_.given.contains(field.name)))
+                return &field;
+        }
+        return nullptr;
+    }
+
+    void add_argument(const std::string& word) {
+        if (const Field* const argument = next_argument())
+            values_of(*argument).push_back(word);
+        else
+            note_mistake(fmt::format("unexpected argument '{}'", word));
+    }
+
+    void add_word(const std::string& word) {
         const bool is_number = last_ && last_->kind != Field::Kind::texts && is_number_list(word);
-        const bool is_input = arguments_ > 0 && !is_number && !(open_ && word == "-");
+        const bool is_input = next_argument() && !is_number && !(open_ && word == "-");
         if (!is_input && last_) {
-            all.push_back(last_->called() + "=" + word);
+            values_of(*last_).push_back(word);
             return;
         }
-        if (!is_input && open_) {
-            all.back() = open_->called() + "=" + word;
-        } else {
-            all.push_back(word);
-            arguments_ -= is_input;
-        }
+        if (!is_input && open_)
+            values_of(*open_).back() = word;
+        else
+            add_argument(word);
         last_ = open_ = nullptr;
     }
 
     const Operation& operation_;
-    std::int64_t arguments_ = 0;  // that no word has been assigned to yet
+    CommandLine line_;
     const Field* last_ = nullptr; // the list that takes further words
     const Field* open_ = nullptr; // the option that takes the next word as its optional value
 };
 
 } // namespace
 
-std::vector<std::string> assigned_words(const Operation& operation,
-                                        std::span<const std::string> words) {
-    return WordAssignment(operation).assigned(words);
+CommandLine split_words(const Operation& operation, std::span<const std::string> words) {
+    return WordSplitter(operation).split(words);
 }
 
-int run_command(const Operation& operation,
-                const std::map<std::string, std::vector<std::string>>& given,
-                const std::string& program) {
+int run_command(const Operation& operation, const Given& given, const std::string& program) {
     Call call = call_of(operation, given);
     call.program = program;
     return operation.run(call);

@@ -95,24 +95,30 @@ Operation declare_command(std::string_view name, std::string_view summary, std::
             ranks == RunOn::one_rank};
 }
 
-/// Assigns the words after a command to options that take a varying number of them, so that no
-/// option takes a word that is meant as an input. A number that follows a list of numbers is a
-/// further number. Other words go to the arguments without a name, such as inputs, as long as there
-/// are any left, and then to the option that they follow, if it is a list or its value is optional.
-/// Returns the words, with such values as "--option=value".
-std::vector<std::string> assigned_words(const Operation& operation,
-                                        std::span<const std::string> words);
+/// The values of options, by field name.
+using Given = std::map<std::string, std::vector<std::string>>;
 
-/// Sets the options to the given values, by field name, and checks that all required ones are
-/// present. Throws InvalidTask.
-Call call_of(const Operation& operation,
-             const std::map<std::string, std::vector<std::string>>& given);
+/// What the words after a command state.
+struct CommandLine {
+    Given given;
+    bool help = false;   ///< true if one of them is --help or -h
+    std::string mistake; ///< about the first one that is no option, value or argument; or empty
+};
 
-/// Runs a command with the given values, by field name, for a program that `program` starts
-/// (Call::program). Throws sextant::Error.
-int run_command(const Operation& operation,
-                const std::map<std::string, std::vector<std::string>>& given,
-                const std::string& program = {});
+/// Splits the words after a command into the values of its options, so that no option that takes a
+/// varying number of words takes one that is meant as an input. A number that follows a list of
+/// numbers is a further number. Other words go to the arguments without a name, such as inputs, as
+/// long as there are any left, and then to the option that they follow, if it is a list or its
+/// value is optional. Throws InvalidTask if the value of the last option is missing.
+CommandLine split_words(const Operation& operation, std::span<const std::string> words);
+
+/// Sets the options to the given values, and checks that all required ones are present. Throws
+/// InvalidTask.
+Call call_of(const Operation& operation, const Given& given);
+
+/// Runs a command with the given values, for a program that `program` starts (Call::program).
+/// Throws sextant::Error.
+int run_command(const Operation& operation, const Given& given, const std::string& program = {});
 
 /// A command of another program, which may not be installed.
 struct LaboratoryCommand {
