@@ -140,19 +140,20 @@ def defaults_of(name, fields):
     return "\n".join([*lines, "    },"])
 
 
-def extension(folder, name):
-    """Loads an extension of the package without importing the package, which reads _options.py."""
-    path = next(pathlib.Path(folder).glob(f"{name}.*so"))
-    loader = importlib.machinery.ExtensionFileLoader(name, str(path))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+def extension(folder):
+    """Loads the extension of the package without importing the package, which reads _options.py."""
+    path = next(pathlib.Path(folder).glob("_core.*so"))
+    loader = importlib.machinery.ExtensionFileLoader("_core", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("_core", loader))
     loader.exec_module(module)
     return module
 
 
 def text_of(folder):
-    """The whole file, for the extensions in a folder."""
-    options = dict(extension(folder, "_core").declared_options())
-    commands = extension(folder, "_command").declared_options()
+    """The whole file, for the extension in a folder."""
+    core = extension(folder)
+    options = dict(core.declared_options())
+    commands = core.declared_commands()
     for name in ("calibrate", "explain", "simulate", "synthesize"):
         options[name] = commands[name]
     for name, (whole, without) in PARTS.items():

@@ -2,12 +2,12 @@
 """``python3 -m sextant`` is the command ``sextant``."""
 import sys
 
-from . import _command
+from . import _core
 
 
 def main() -> int:
     """Run the command line."""
-    return _command.main([sys.executable, "-m", "sextant"], ["sextant", *sys.argv[1:]])
+    return _core.main([sys.executable, "-m", "sextant"], ["sextant", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from . import _core
 from .errors import InvalidTask, WrongType
 
 __all__ = ["ArrayLike", "ArrayResult", "Plan", "Result", "Shown"]
@@ -247,8 +248,7 @@ class Shown:
 
     def page(self) -> Page:
         """Return the result as an HTML page that stands alone, which a notebook shows."""
-        from . import _command
-        return Page(_command.page(self._content()))
+        return Page(_core.page(self._content()))
 
     def _repr_html_(self) -> str:
         small = 200

@@ -15,6 +15,7 @@ from typing import Unpack
 
 import numpy as np
 
+from . import _core
 from ._documented import documented
 from ._effects import check_effects
 from ._options import DEFAULTS, CalibrateOptions, ExplainOptions, SimulateOptions, SynthesizeOptions
@@ -26,13 +27,12 @@ __all__ = ["Calibration", "Simulation", "calibrate", "explain", "simulate", "syn
 
 def _run(name: str, options: Mapping[str, Any]) -> Dict[str, Any]:
     """The JSON that a command writes."""
-    from . import _command
     for output in ("json", "report"):
         if options.get(output) is not None:
             raise InvalidTask(f"{output} has no effect: the results are returned")
     if name == "explain":
         check_effects(name, options, DEFAULTS[ExplainOptions])
-    code, text, notes = _command.run(name, {**options, "json": "-"})
+    code, text, notes = _core.run_command(name, {**options, "json": "-"})
     for note in notes:
         _warnings.warn(note.removeprefix("warning: "), stacklevel=4)
     if code:
@@ -64,10 +64,9 @@ def synthesize(**options: Unpack[SynthesizeOptions]) -> Tuple[np.ndarray, np.nda
     >>> movie.shape, truth["tx"].tolist()
     ((3, 64, 96), [0.0, 2.0, 4.0])
     """
-    from . import _command
     with tempfile.TemporaryDirectory() as folder:
         path, truth = os.path.join(folder, "movie.npy"), os.path.join(folder, "truth.json")
-        _command.run("synthesize", {**options, "output": path, "truth": truth})
+        _core.run_command("synthesize", {**options, "output": path, "truth": truth})
         with open(truth, encoding="utf-8") as file:
             frames = json.load(file)["frames"]
         motions = [(each["frame"], each["to_first"]["tx"], each["to_first"]["ty"],
@@ -195,8 +194,7 @@ def calibrate(**options: Unpack[CalibrateOptions]) -> Calibration:
     >>> found.path == path
     True
     """
-    from . import _command
-    _command.check("calibrate", dict(options))
+    _core.check_command("calibrate", dict(options))
     words = [sys.executable, "-m", "sextant", "calibrate", "--json", "-"]
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
@@ -212,7 +210,7 @@ def calibrate(**options: Unpack[CalibrateOptions]) -> Calibration:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
         raise
-    lines = [_command.with_keywords("calibrate", line.removeprefix("sextant: "))
+    lines = [_core.with_keywords("calibrate", line.removeprefix("sextant: "))
              for line in complaints.splitlines() if line]
     if process.returncode:
         message = "\n".join(line for line in lines if not line.startswith("warning: "))

@@ -131,8 +131,7 @@ class Transforms:
     @staticmethod
     def read(path: Union[str, bytes, "os.PathLike[Any]"]) -> "Transforms":
         """Read a file transforms.json written by ``sextant register`` or `write`."""
-        from . import _command
-        found = _command.read_transforms(path)
+        found = _core.read_transforms(path)
         name = os.fsdecode(path)
         folder = os.path.dirname(name)
         motions = np.full((1 + max(each[0] for each in found["frames"]), 3), np.nan)

@@ -10,6 +10,7 @@ void bind_volumes(pybind11::module_& module);
 void bind_registration(pybind11::module_& module);
 void bind_composite(pybind11::module_& module);
 void bind_scan(pybind11::module_& module);
+void bind_command(pybind11::module_& module);
 void bind_page(pybind11::module_& module);
 
 } // namespace sextant::python

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The extension _command: the commands of `sextant` as functions. It contains the command's code,
-// so that it shares nothing with _core but the Python objects.
+// The commands of `sextant` as functions.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/main.hpp"
@@ -20,7 +19,6 @@
 #include "call.hpp"
 #include "errors.hpp"
 #include "options.hpp"
-#include "running.hpp"
 #include "text.hpp"
 #include <pybind11/stl.h>
 
@@ -142,19 +140,15 @@ int run_main(const std::vector<std::string>& program, const py::list& words) {
 
 } // namespace
 
-PYBIND11_MODULE(_command, module) {
-    translate_exceptions();
-    end_calls_at_exit();
-    module.def("run", &run);
-    module.def("times_asked", &times_asked);
-    module.def("check", &check);
+void bind_command(py::module_& module) {
+    module.def("run_command", &run);
+    module.def("check_command", &check);
     module.def("with_keywords", [](const std::string& name, const py::str& text) {
         return name_text(with_keywords(utf8_of(text), operation_named(name).options));
     });
     module.def("read_transforms", &read_transforms);
     module.def("main", &run_main);
-    bind_page(module);
-    module.def("declared_options", [] {
+    module.def("declared_commands", [] {
         py::dict all;
         for (const auto& [name, make] : operations())
             all[py::str(name)] = described(operation_named(name).options);

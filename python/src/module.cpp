@@ -100,6 +100,8 @@ PYBIND11_MODULE(_core, module) {
     bind_registration(module);
     bind_composite(module);
     bind_scan(module);
+    bind_command(module);
+    bind_page(module);
     module.def("check_comm", &check_comm);
     module.def("check_options", &check_options);
     module.def("declared_options", &declared_options);

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import sextant
-from sextant import _command, _core
+from sextant import _core
 
 random = np.random.default_rng(1)
 IMAGE = random.choice([0, 0, 0, 5, 9], (40, 48)).astype("u1")
@@ -284,7 +284,7 @@ def keywords_of(function):
     parameters = inspect.signature(function).parameters
     names = [name for name, each in parameters.items() if each.default is not each.empty]
     declared = dict(_core.declared_options())
-    declared.update((name, fields) for name, fields in _command.declared_options().items()
+    declared.update((name, fields) for name, fields in _core.declared_commands().items()
                     if name in ("calibrate", "explain", "simulate", "synthesize"))
     hidden = [each["name"] for each in declared.get(function.__name__, []) if each["name"] not in parameters]
     return names + [name for name in hidden if name not in RETURNED]
