@@ -34,14 +34,24 @@ _MERGING: List[Effect] = [
 
 _TIMELINE: Effect = (("timeline",), "timelines are not returned", _never)
 
+_MEASURES: Effect = (("intensity",), "add measure=True", lambda v: v["measure"])
+
 _EDGES: List[Effect] = [
     (("sigma", "quantiles", "thresholds"), "a direction map has no gradients",
      lambda v: not v.get("directions")),
     (("quantiles",), "thresholds replaces the quantiles", lambda v: v.get("thresholds") is None)]
 
 _EFFECTS: Dict[str, List[Effect]] = {
-    "label": [*_MERGING, _TIMELINE],
-    "label of a volume": [(("intensity",), "add measure=True", lambda v: v["measure"])],
+    "label": [
+        *_MERGING, _TIMELINE, _MEASURES,
+        (("machine",), "a pattern is predicted only for tiles: expected grid",
+         lambda v: v.get("grid") is not None),
+        (("probe",), "a pattern is predicted only for tiles: expected grid",
+         lambda v: v["probe"] != "now" or v.get("grid") is not None),
+        (("fill_holes", "min_size", "keep_largest", "intensity"),
+         "tiles are labelled without it: omit grid and pattern",
+         lambda v: v.get("grid") is None and v["pattern"] == "auto")],
+    "label of a volume": [_MEASURES],
     "dask.label": [(("measure",), "tables are not returned: call sextant.measure", _never)],
     "filter": [
         *_PLANNING,

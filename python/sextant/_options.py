@@ -88,19 +88,19 @@ class LabelOptions(TypedDict, total=False):
     neighbours : {4, 8, 6, 18, 26}, optional
         Connectivity; default: 8 in images, 26 in volumes.
     by_value : bool, default: False
-        Connect only pixels of equal value.
+        Connect only samples of equal value.
     measure : bool, default: False
         Measure each component.
     fill_holes : bool, default: False
-        Volumes: first fill background enclosed by components.
+        First fill background enclosed by components.
     min_size : int, default: 0
-        Volumes: components of fewer voxels become background.
+        Components of fewer samples become background.
     keep_largest : int, default: 0
-        Volumes: keep only this many of the largest components; 0: all.
+        Keep only this many of the largest components; 0: all.
     memory : str or int, default: "1G"
-        Memory limit for image and labels; larger images are streamed.
+        Memory limit for samples and labels; larger inputs are streamed.
     grid : tuple of int, int or str, optional
-        Columns and rows of tiles; default: nearly square.
+        Label an image in tiles, one per rank: columns and rows of tiles.
     pattern : str, default: "auto"
         Order in which tiles are merged (sextant list algorithms).
     machine : path, optional

@@ -144,7 +144,8 @@ class Labels(ArrayResult):
     ranks : int
         Number of ranks or threads that were used.
     table : structured ndarray or None
-        With ``measure=True``, the columns of `sextant.measure`: one row per component.
+        With ``measure=True``, the columns of `sextant.measure`: one row per component. Of an image
+        in tiles, sizes, boxes and centroids only.
     """
 
     _title = "labelled image"
@@ -165,10 +166,16 @@ class Labels(ArrayResult):
     def plan(self) -> Plan:
         if "plan" in self.record:
             return plan_of(self.record["plan"], measured=None)
-        slabs, planes = self.record["slabs"], self.record["slab_planes"]
+        if "strips" in self.record:
+            names = ("strip", "rows", "image")
+            slabs, planes = self.record["strips"], self.record["strip_rows"]
+        else:
+            names = ("slab", "planes", "volume")
+            slabs, planes = self.record["slabs"], self.record["slab_planes"]
         if slabs == 1:
-            return Plan("one slab", "the volume and its labels fit in memory")
-        return Plan(f"{slabs} slabs of {planes} planes", "the volume and its labels exceed memory")
+            return Plan(f"one {names[0]}", f"the {names[2]} and its labels fit in memory")
+        return Plan(f"{slabs} {names[0]}s of {planes} {names[1]}",
+                    f"the {names[2]} and its labels exceed memory")
 
     def _facts(self) -> List[Tuple[str, Any]]:
         return [("Components", self.components), ("Ranks", self.ranks),
@@ -228,8 +235,8 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
         chunks at a time. An array of one axis is an image of one row; an array without samples has
         no components.
     intensity : array_like, path or lazy array, optional
-        With ``measure=True``, samples of the volume's shape, whose sum, mean and extremes in each
-        component are added to the table.
+        With ``measure=True``, samples of the shape of `image`, whose sum, mean and extremes in
+        each component are added to the table.
     out : array, optional
         NumPy, zarr or h5py array to which the labels are written: an integer type of 32 bits or
         more. If the call raises an exception, its content is unspecified.
@@ -256,8 +263,8 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
 
     Notes
     -----
-    A volume is read twice, plane by plane, in slabs that fit in `memory`; with `fill_holes`, four
-    or five times. Labels are the same for any number of ranks and any memory. With ``measure=True``,
+    An image or volume that exceeds `memory` is read twice, in strips of rows or slabs of planes;
+    with `fill_holes`, four or five times. Labels are the same for any number of ranks and any memory. With ``measure=True``,
     the table takes about 600 bytes per component while it is made.
 
     Examples
@@ -295,7 +302,6 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
         if row.labels is not None:
             row.labels = _unusual(row.labels, 0, out, unusual)
         return row
-    sink = None
     with agreed(comm, "label", options):
         is_certain = str(options.get("neighbours")) in ("6", "18", "26")
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy,
@@ -303,34 +309,32 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
         show = progress_for(progress)
         chosen = parsed(_core.LabelOptions, options)
         chosen.check(number is None)
+        of_image = number is not None
         shape: Tuple[int, ...] = (frames.height, frames.width)
-        if number is None:
+        if not of_image:
             shape = (frames.frames, *shape)
-        if number is None:
-            check_effects("label of a volume", options, DEFAULTS[LabelOptions], intensity=intensity)
-        else:
-            check_effects("label", options, DEFAULTS[LabelOptions], comm=comm, tiles=threads)
-        intensities = _intensity_of(intensity, number is None, frames, "image", copy)
+        check_effects("label" if of_image else "label of a volume", options,
+                      DEFAULTS[LabelOptions], intensity=intensity, comm=comm, tiles=threads)
+        intensities = _intensity_of(intensity, not of_image, frames, "image", copy)
         if _is_root(comm):
             check_samples(out)
             check_overlap(out, image, "image")
             check_overlap(out, intensity, "intensity")
-            if number is not None:
-                out, sink = sink_for(out, shape, "i4")
-            elif out is not None:
-                volume_sinks_for(out, shape, "u4")  # checks it early
+            if out is not None:  # checked early
+                (sink_for if of_image else volume_sinks_for)(out, shape, "i4" if of_image else "u4")
         else:
             out = None
-    if number is not None:
-        return Labels(out, _core.label(frames, number, image, chosen, sink, comm, threads, show))
 
     def open_sink(bits: int, components: int) -> Sink:
         nonlocal out
+        if of_image and bits == 32:
+            out, sink = sink_for(out, shape, "i4")
+            return sink
         if out is not None and components > np.iinfo(out.dtype).max:
             raise InvalidTask(f"out has type {out.dtype}, which cannot hold {components} labels")
         out, sinks = volume_sinks_for(out, shape, f"u{bits // 8}")
         return sinks[0]
-    found = _core.label_volume(frames, intensities, chosen, open_sink, comm, threads, show)
+    found = _core.label(frames, number, image, intensities, chosen, open_sink, comm, threads, show)
     _warn_of(found.get("losses", ()))
     return Labels(out, found)
 
@@ -343,14 +347,14 @@ def _warn_of(losses: Iterable[str]) -> None:
 
 def _intensity_of(intensity: Any, is_volume: bool, frames: _core.Frames, name: str,
                   copy: Optional[bool] = None) -> Optional[_core.Frames]:
-    """Intensities of the shape of a volume; None if there are none."""
+    """Intensities of the shape of an image or volume; None if there are none."""
     if intensity is None:
         return None
-    if not is_volume:
-        raise InvalidTask(f"intensity is for volumes, but {name} is an image: add an axis, as in "
-                          f"{name}[np.newaxis]")
     found, _ = image_of(intensity, "intensity", copy=copy, volumes="")
-    shape, own = ((each.frames, each.height, each.width) for each in (frames, found))
+    shape, own = ((*((each.frames,) if is_volume or each.frames > 1 else ()), each.height,
+                   each.width) for each in (frames, found))
+    if not is_volume:
+        shape = (frames.height, frames.width)
     if own != shape:
         raise InvalidTask(f"intensity has shape {own}, expected {shape} as {name}")
     return found
@@ -379,7 +383,10 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
         One row per label that occurs, in ascending order. Labels may be any integers but 0.
 
         Of an image, with the fields ``label``, ``area``, ``x``, ``y``, ``width``, ``height`` (the
-        bounding box), ``centroid_x`` and ``centroid_y``, in pixels.
+        bounding box), ``centroid_x``, ``centroid_y``, ``axis_1`` and ``axis_2`` (standard
+        deviations along the axes of the ellipse with the same second moments), ``axis_1_y``,
+        ``axis_1_x`` (the direction of the longer one), ``perimeter`` (sides between a pixel of the
+        region and one outside) and ``at_border``, in pixels.
 
         Of a volume, with the fields ``label``, ``voxels``, ``z``, ``y``, ``x``, ``depth``,
         ``height``, ``width`` (the bounding box), ``centroid_z``, ``centroid_y``, ``centroid_x``,
@@ -423,28 +430,21 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     if dtype is not None and dtype.kind not in "iub":
         raise WrongType(f"labels has type {dtype}, expected integers")
     frames, is_volume = image_of(array, "labels", masked=0, volumes="")
-    intensities = _intensity_of(intensity, True, frames, "labels")
+    intensities = _intensity_of(intensity, is_volume, frames, "labels")
     if is_volume:
         pixels = frames.frames * frames.height * frames.width
-        found = _core.measure_volume(frames, intensities, chosen,
-                                     ranks_for(pixels, ranks, options, None), show)
+        found = _core.measure(frames, None, array, intensities, chosen,
+                              ranks_for(pixels, ranks, options, None), show)
         _warn_of(found["losses"])
         return _table(found["table"])
     image = frames.read(0) if is_read_in_chunks else np.asarray(array)
     if image.ndim != 2 or image.dtype.kind not in "iub":
         raise WrongType(f"labels has shape {image.shape} and type {image.dtype}, expected integers "
                         "of an image without colours")
-    # Regions need not be connected, so the rows of an image can be the planes of a volume.
-    if intensities is not None:
-        intensities = _core.Frames.of_stack(intensities.read(0)[:, np.newaxis], False)
-    found = _core.measure_volume(_core.Frames.of_stack(image[:, np.newaxis], False), intensities,
-                                 chosen, ranks_for(image.size, ranks, options, None), show)
-    names = {"label": "label", "area": "voxels", "x": "x", "y": "z", "width": "width",
-             "height": "depth", "centroid_x": "centroid_x", "centroid_y": "centroid_z",
-             **({} if intensities is None else
-                {name: name for name in ("sum", "mean", "minimum", "maximum")})}
+    found = _core.measure(frames, 0, image, intensities, chosen,
+                          ranks_for(image.size, ranks, options, None), show)
     _warn_of(found["losses"])
-    return _table({name: found["table"][column] for name, column in names.items()})
+    return _table(found["table"])
 
 
 class Filtered(ArrayResult, Mapping[str, Any]):

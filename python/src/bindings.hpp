@@ -6,7 +6,7 @@
 namespace sextant::python {
 
 void bind_images(pybind11::module_& module);
-void bind_volumes(pybind11::module_& module);
+void bind_labels(pybind11::module_& module);
 void bind_registration(pybind11::module_& module);
 void bind_composite(pybind11::module_& module);
 void bind_scan(pybind11::module_& module);

@@ -506,7 +506,43 @@ void Frames::close() const {
         kept_open_->close();
 }
 
-RowSink::RowSink(const py::object& out, std::int64_t value_size) : out_(out) {
+std::optional<kernel::ValueView> view_of(const py::object& object, int dimensions) {
+    if (!py::isinstance<py::array>(object))
+        return std::nullopt;
+    const auto array = py::reinterpret_borrow<py::array>(object);
+    const py::dtype type = array.dtype();
+    const auto size = array.itemsize();
+    const bool is_float = type.kind() == 'f' && (size == 4 || size == 8);
+    if (array.ndim() != dimensions || array.size() == 0 || array.strides(dimensions - 1) != size ||
+        array.strides(dimensions - 2) % size != 0 || array.strides(0) % size != 0 ||
+        reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::size_t>(size) != 0 ||
+        !type.attr("isnative").cast<bool>() ||
+        !(is_float || type.kind() == 'u' || type.kind() == 'i' || type.kind() == 'b'))
+        return std::nullopt;
+    const void* const data = array.data();
+    kernel::ValueView::First first = static_cast<const std::uint8_t*>(data);
+    if (is_float && size == 4)
+        first = static_cast<const float*>(data);
+    else if (is_float)
+        first = static_cast<const double*>(data);
+    else if (size == 2)
+        first = static_cast<const std::uint16_t*>(data);
+    else if (size == 4)
+        first = static_cast<const std::uint32_t*>(data);
+    else if (size == 8)
+        first = static_cast<const std::uint64_t*>(data);
+    const ImageShape shape{array.shape(dimensions - 1), array.shape(dimensions - 2)};
+    kernel::ValueView view(first, array.strides(dimensions - 2) / size,
+                           {0, 0, shape.width, shape.height}, shape);
+    if (dimensions == 3) {
+        view.planes = array.shape(0);
+        view.next_plane = array.strides(0) / size;
+    }
+    return view;
+}
+
+RowSink::RowSink(const py::object& out, std::int64_t value_size)
+    : out_(out), value_size_(value_size) {
     if (!py::isinstance<py::array>(out))
         return;
     auto array = py::reinterpret_borrow<py::array>(out);
@@ -516,6 +552,14 @@ RowSink::RowSink(const py::object& out, std::int64_t value_size) : out_(out) {
     data_ = static_cast<std::byte*>(array.mutable_data());
     plane_bytes_ = array.strides(0);
     row_bytes_ = array.strides(1);
+}
+
+kernel::LabelPlane RowSink::label_plane(std::int64_t height, bool is_image) const {
+    constexpr std::int64_t size = sizeof(kernel::Label);
+    if (value_size_ != size || row_bytes_ % size != 0 ||
+        (!is_image && plane_bytes_ != height * row_bytes_))
+        return {};
+    return {reinterpret_cast<kernel::Label*>(data_), row_bytes_ / size};
 }
 
 void RowSink::write(Call& call, std::int64_t plane, std::int64_t first,

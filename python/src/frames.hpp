@@ -4,6 +4,7 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/array/row_source.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/kernel/label/labels.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -72,6 +73,10 @@ bool exceeds_floats(Sample sample);
 /// True if samples are not in the byte order of this machine.
 bool is_swapped(const pybind11::dtype& type);
 
+/// The samples of an array of two or three dimensions for comparison, if they can be read where
+/// they are: the samples of a row are contiguous, in the byte order of this machine.
+std::optional<kernel::ValueView> view_of(const pybind11::object& array, int dimensions);
+
 /// The destination of rows of a result: an array of `Value` whose rows are contiguous, or a
 /// function of Python with the arguments plane, first row and rows, or nothing.
 class RowSink {
@@ -87,8 +92,13 @@ class RowSink {
     void write_planes(Call& call, std::int64_t first, std::span<const std::byte> planes,
                       ImageShape shape, const char* type) const;
 
+    /// The memory of an array of 32-bit labels, if the rows of all planes are at equal
+    /// distances; null if it is not that.
+    kernel::LabelPlane label_plane(std::int64_t height, bool is_image) const;
+
   private:
     pybind11::object out_;
+    std::int64_t value_size_ = 0;
     std::byte* data_ = nullptr;
     std::int64_t plane_bytes_ = 0, row_bytes_ = 0;
 };

@@ -9,7 +9,6 @@
 #include "sextant/distributed/image_in_memory.hpp"
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
-#include "sextant/label/tiled_labelling.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -43,140 +42,11 @@ struct ImageCall {
     int ranks;
 };
 
-/// One column per measure; row k has the component k + 1.
-py::dict table_of(const std::vector<kernel::Component>& components) {
-    py::dict table;
-    const auto column = [&](const char* name, auto value_of) {
-        using Value = std::decay_t<decltype(value_of(components[0]))>;
-        py::array_t<Value> values(std::ssize(components));
-        Value* to = values.mutable_data();
-        for (const kernel::Component& each : components)
-            *to++ = value_of(each);
-        table[name] = values;
-    };
-    using Component = kernel::Component;
-    column("area", [](const Component& each) { return each.area; });
-    column("x", [](const Component& each) { return each.box.x; });
-    column("y", [](const Component& each) { return each.box.y; });
-    column("width", [](const Component& each) { return each.box.width; });
-    column("height", [](const Component& each) { return each.box.height; });
-    column("centroid_x", [](const Component& each) { return each.x(); });
-    column("centroid_y", [](const Component& each) { return each.y(); });
-    return table;
-}
-
-py::dict found_labels(LabelResult&& result, bool measured, int ranks) {
-    py::dict all;
-    all["components"] = result.components;
-    all["not_a_number"] = result.nan;
-    if (measured)
-        all["table"] = table_of(result.table);
-    result.table.clear();
-    result.labels.reset(); // refers to the communicator
-    all["ranks"] = ranks;
-    all["record"] = lazy_record(std::move(result));
-    return all;
-}
-
-/// The samples of an array as the labeller reads them, if it can read them where they are: the
-/// pixels of a row are contiguous, in the byte order of this machine.
-std::optional<kernel::ValueView> view_of(const py::object& image) {
-    if (!py::isinstance<py::array>(image))
-        return std::nullopt;
-    const auto array = py::reinterpret_borrow<py::array>(image);
-    const py::dtype type = array.dtype();
-    const auto size = array.itemsize();
-    const bool is_float = type.kind() == 'f' && (size == 4 || size == 8);
-    if (array.ndim() != 2 || array.strides(1) != size || array.strides(0) % size != 0 ||
-        reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::size_t>(size) != 0 ||
-        !type.attr("isnative").cast<bool>() ||
-        !(is_float || type.kind() == 'u' || type.kind() == 'i' || type.kind() == 'b'))
-        return std::nullopt;
-    const void* const data = array.data();
-    kernel::ValueView::First first = static_cast<const std::uint8_t*>(data);
-    if (is_float && size == 4)
-        first = static_cast<const float*>(data);
-    else if (is_float)
-        first = static_cast<const double*>(data);
-    else if (size == 2)
-        first = static_cast<const std::uint16_t*>(data);
-    else if (size == 4)
-        first = static_cast<const std::uint32_t*>(data);
-    else if (size == 8)
-        first = static_cast<const std::uint64_t*>(data);
-    const ImageShape shape{array.shape(1), array.shape(0)};
-    return kernel::ValueView(first, array.strides(0) / size, {0, 0, shape.width, shape.height},
-                             shape);
-}
-
 /// What a plan states about an image in memory.
 std::string reason_in_memory(int threads) {
     return threads == 1
                ? "one thread, which reads and writes the arrays where they are"
                : fmt::format("{} threads, which read and write the arrays where they are", threads);
-}
-
-/// Labels an image in memory, without copies of the image or its labels.
-std::optional<py::dict> label_in_place(const ImageCall& image, const py::object& array,
-                                       const LabelOptions& options, const py::object& out) {
-    const std::optional<kernel::ValueView> view = view_of(array);
-    const bool plans = options.merging.pattern != "auto" || !options.merging.machine.empty() ||
-                       options.merging.probing == planner::Probing::now;
-    if (!view || !py::isinstance<py::array>(out) || options.grid || plans)
-        return std::nullopt;
-    auto labels = py::reinterpret_borrow<py::array>(out);
-    if (labels.strides(1) % static_cast<py::ssize_t>(sizeof(kernel::Label)) != 0)
-        return std::nullopt;
-    const kernel::LabelPlane plane{static_cast<kernel::Label*>(labels.mutable_data()),
-                                   labels.strides(1) /
-                                       static_cast<py::ssize_t>(sizeof(kernel::Label))};
-    LabelResult result;
-    result.grid = {view->image.width, view->image.height, 1, 1};
-    result.plan.configuration = &contour::find("logp-lev-quad");
-    result.plan.reason = reason_in_memory(image.ranks);
-    Call call(image.progress, py::none(), 1);
-    const RunControl control = call.control();
-    call.run([&](const Communicator&) {
-        timed(result.label, [&] {
-            Team team(image.ranks);
-            result.components = distributed::label_in_memory(
-                *view,
-                {options.neighbours,
-                 options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground},
-                plane, team, control, options.measure ? &result.table : nullptr, &result.nan);
-        });
-    });
-    return found_labels(std::move(result), options.measure, image.ranks);
-}
-
-py::dict label(const ImageCall& image, const py::object& array, const LabelOptions& options,
-               const py::object& out) {
-    if (image.comm.is_none()) {
-        if (auto found = label_in_place(image, array, options, out))
-            return *std::move(found);
-    }
-    const RowSink sink(out, sizeof(kernel::Label));
-    Call call(image.progress, image.comm, image.ranks);
-    LabelResult result;
-    int ranks = 1;
-    const std::int64_t width = image.frames.header().shape.width;
-    call.run([&](const Communicator& communicator) {
-        if (!image.comm.is_none())
-            require_same_frames(communicator, image.frames.header(), image.frame);
-        std::unique_ptr<RowSource> source;
-        agree(communicator,
-              [&] { source = image.frames.image(call, image.frame, ReadAs::values); });
-        LabelResult found =
-            Labelling(communicator, options, call.control())
-                .run(*source, [&](Elements first, std::span<const kernel::Label> rows) {
-                    sink.write(call, 0, first, std::as_bytes(rows), width, "i4");
-                });
-        if (communicator.rank() == 0 || !image.comm.is_none()) {
-            result = std::move(found);
-            ranks = communicator.size();
-        }
-    });
-    return found_labels(std::move(result), options.measure, ranks);
 }
 
 /// `losses`: the warnings of samples or results that are not as exact as their types.
@@ -216,7 +86,7 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
                                         const FilterOptions& options,
                                         const distributed::Filters& filters,
                                         const py::object& out) {
-    const std::optional<kernel::ValueView> view = view_of(source);
+    const std::optional<kernel::ValueView> view = view_of(source, 2);
     const bool plans = options.distribute != "any" || !options.machine.empty() ||
                        options.probing == planner::Probing::now || options.shared_memory == "off";
     if (!view || !py::isinstance<py::array>(out) || filters.size() != 1 || options.grid || plans)
@@ -540,11 +410,6 @@ ImageCall image_call(const Frames& frames, std::int64_t frame, py::object progre
 } // namespace
 
 void bind_images(py::module_& module) {
-    py::class_<Parsed<LabelKeywords>>(module, "LabelOptions")
-        .def(py::init<const py::dict&>())
-        .def("check", [](const Parsed<LabelKeywords>& parsed, bool of_volume) {
-            of_volume ? void(parsed.options.of_volume()) : void(parsed.options.of_image());
-        });
     py::class_<ParsedFilter>(module, "AnyFilterOptions")
         .def_property_readonly(
             "derivatives", [](const ParsedFilter& parsed) { return parsed.options.derivatives; });
@@ -554,12 +419,6 @@ void bind_images(py::module_& module) {
         .def(py::init<const py::dict&>());
     py::class_<Parsed<ContoursOptions>>(module, "ContoursOptions").def(py::init<const py::dict&>());
     py::class_<ParsedCanny>(module, "CannyOptions").def(py::init<const py::dict&>());
-    module.def("label", [](const Frames& frames, std::int64_t frame, const py::object& array,
-                           const Parsed<LabelKeywords>& parsed, const py::object& out,
-                           py::object comm, int ranks, py::object progress) {
-        return label(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
-                     parsed.options.of_image(), out);
-    });
     module.def("filter", [](const Frames& frames, std::int64_t frame, const py::object& array,
                             const ParsedFilter& parsed, const py::object& out, bool wide,
                             py::object comm, int ranks, py::object progress) {

@@ -3,76 +3,33 @@
 
 #include "sextant/core/error.hpp"
 
-#include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace sextant::python {
 
-namespace {
+Record record_of(LabelKeywords& keywords) {
+    Record record = record_of(keywords.options);
+    return record.without("threads");
+}
 
-/// Throws InvalidTask if a field that `other` does not have differs from its default.
-void refuse_others(const Record& given, const Record& usual, const Record& other,
-                   std::string_view what) {
-    for (const Field& field : given.fields) {
-        if (!other.find(field.name) && field.text() != usual.find(field.name)->text())
+void LabelKeywords::check(bool of_volume) const {
+    const char* const what = of_volume ? "a volume" : "an image";
+    const int neighbours = neighbours_of(options, !of_volume);
+    if (of_volume == (neighbours == 4 || neighbours == 8))
+        throw InvalidTask(fmt::format("neighbours {}: the input is {}, expected one of {}",
+                                      neighbours, what, of_volume ? "6, 18, 26" : "4, 8"));
+    if (!of_volume)
+        return;
+    LabelOptions given = options, usual;
+    const Record all = record_of(given), defaults = record_of(usual);
+    const Record in_slabs = record_in_slabs(given);
+    for (const Field& field : all.fields) {
+        if (!in_slabs.find(field.name) && field.text() != defaults.find(field.name)->text())
             throw InvalidTask(
                 fmt::format("{} has no effect here: the input is {}", field.name, what));
     }
-}
-
-/// Sets the neighbours of an image or volume. Throws InvalidTask if they are not for it.
-template <class Options>
-void set_neighbours(Options& options, const std::string& neighbours, std::string_view what) {
-    if (neighbours.empty())
-        return;
-    Record record = record_of(options);
-    const Field& field = record["neighbours"];
-    if (std::ranges::find(field.choices, neighbours) == field.choices.end())
-        throw InvalidTask(fmt::format("neighbours {}: the input is {}, expected one of {}",
-                                      neighbours, what, fmt::join(field.choices, ", ")));
-    field.set(neighbours);
-}
-
-} // namespace
-
-Record record_of(LabelKeywords& keywords) {
-    Record record, image = record_of(keywords.image), volume = record_of(keywords.volume), volumes;
-    record
-        .add("neighbours", keywords.neighbours, "N",
-             "connectivity; default: 8 in images, 26 in volumes")
-        .one_of({"4", "8", "6", "18", "26"});
-    for (Field& field : volume.fields) {
-        if (image.find(field.name) || field.name == "threads")
-            continue;
-        field.meaning = "volumes: " + field.meaning;
-        volumes.fields.push_back(std::move(field));
-    }
-    image.include(std::move(volumes), "measure").without("neighbours");
-    image["measure"].meaning = "measure each component";
-    return record.include(std::move(image));
-}
-
-LabelOptions LabelKeywords::of_image() const {
-    LabelOptions options = image;
-    VolumeLabelOptions given = volume, usual;
-    refuse_others(record_of(given), record_of(usual), record_of(options), "an image");
-    set_neighbours(options, neighbours, "an image");
-    return options;
-}
-
-VolumeLabelOptions LabelKeywords::of_volume() const {
-    VolumeLabelOptions options = volume;
-    LabelOptions given = image, usual;
-    refuse_others(record_of(given), record_of(usual), record_of(options), "a volume");
-    set_neighbours(options, neighbours, "a volume");
-    options.by_value = image.by_value;
-    options.measure = image.measure;
-    options.memory = image.memory;
-    return options;
 }
 
 Record filter_record(FilterOptions& options) {
@@ -82,7 +39,7 @@ Record filter_record(FilterOptions& options) {
 }
 
 Record record_of(MeasureKeywords& keywords) {
-    Record record, all = record_of(keywords.volume);
+    Record record, all = record_of(keywords.options);
     all["memory"].meaning = "memory limit for samples; larger volumes are read in slabs";
     record.fields.push_back(std::move(all["memory"]));
     return record;

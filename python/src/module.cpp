@@ -96,7 +96,7 @@ PYBIND11_MODULE(_core, module) {
     end_calls_at_exit();
     bind_frames(module);
     bind_images(module);
-    bind_volumes(module);
+    bind_labels(module);
     bind_registration(module);
     bind_composite(module);
     bind_scan(module);

@@ -19,7 +19,7 @@ import sextant
 from sextant import _core
 
 random = np.random.default_rng(1)
-IMAGE = random.choice([0, 0, 0, 5, 9], (40, 48)).astype("u1")
+IMAGE = random.choice([0, 0, 0, 0, 0, 5, 9], (40, 48)).astype("u1")
 VOLUME = random.choice([0, 0, 0, 0, 5, 9], (4, 20, 24)).astype("u1")
 BRIGHT = random.random(VOLUME.shape).astype("f4")
 FLOATS = random.random((40, 48))
@@ -181,7 +181,7 @@ UNSEEN = {
     **dict.fromkeys(("copy", "allow_external", "reproducible", "check"), PROMISE),
     **dict.fromkeys(("tolerance", "despike", "flatten", "contrast", "rotation", "allow_gaps", "threshold",
                      "fill_holes", "dtype", "frame", "channel", "slice", "time", "axes", "neighbours",
-                     "progress"), DATA),
+                     "progress", "label, colours min_size", "label, colours keep_largest"), DATA),
 }
 
 # Keywords that have no effect, by mode: they must be refused.

@@ -15,6 +15,5 @@
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/label/label.hpp"
 #include "sextant/label/stitching.hpp"
-#include "sextant/label/tiled_labelling.hpp"
 
 #endif

@@ -99,7 +99,7 @@ refuses 2 "sparse on: the plan $folder/plan.json has direct-send; omit" $composi
 "$SEXTANT" synthesize -o "$folder/noise.npy" --frames 4 --width 64 --height 64 --contrast 0 >/dev/null || failed=1
 head -c 4096 /dev/zero >"$folder/zeros.raw" # directions: each leads to the right
 refuses 2 "pattern has no effect here: $folder/noise.npy is a volume" "$SEXTANT" label "$folder/noise.npy" -o "$folder/out.npy" --pattern 2-lev-rc
-refuses 2 "no-probe has no effect here: --machine names a profile" "$SEXTANT" label "$folder/one.npy" -o "$folder/out.npy" --machine x --no-probe
+refuses 2 "no-probe has no effect here: --machine names a profile" "$SEXTANT" label "$folder/one.npy" -o "$folder/out.npy" --grid 2x1 --machine x --no-probe
 refuses 2 "budget has no effect here: --check" "$SEXTANT" calibrate --check das --budget 1s
 refuses 2 "title is empty: expected TEXT" "$SEXTANT" report "$folder/trace.json" -o "$out" --title ''
 refuses 2 "launcher is empty: expected COMMAND" "$SEXTANT" calibrate --transport mpi --launcher '' -o "$out"

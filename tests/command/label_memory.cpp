@@ -47,8 +47,8 @@ TEST(LabelMemory, processing_in_strips_stays_within_the_memory_limit) {
     const long whole = peak_of_labels(large, folder, "1024");
     const long strips = peak_of_labels(large, folder, "8");
     constexpr long mebibyte = 1024;
-    EXPECT_GT(whole - little, 50 * mebibyte) << "6 Mpixels of 9 bytes at least";
-    EXPECT_LT(strips - little, 24 * mebibyte);
+    EXPECT_GT(whole - little, 14 * mebibyte) << "6 Mpixels, and labels of some";
+    EXPECT_LT(strips - little, 12 * mebibyte);
 }
 
 } // namespace

@@ -54,7 +54,7 @@ TEST(Overview, never_exceeds_the_requested_size) {
 }
 
 TEST(LabelOverview, colours_labelled_pixels_independently_of_strips) {
-    const std::vector<std::int32_t> labels = {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 0, 0};
+    const std::vector<std::uint64_t> labels = {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 0, 0};
     const Overview below({4, 3}, 2);
     LabelOverview whole(below), stripped(below), none(below);
     whole.add(0, labels, 4);

@@ -134,7 +134,8 @@ labels=$(sed 1d "$work/signed.csv" | cut -d , -f 1 | tr '\n' ' ')
 # --- Errors.
 refuse "is a volume, expected 6, 18 or 26" label "$work/small.npy" -o "$work/x.npy" --neighbours 8
 refuse "is an image, expected 4 or 8" label "$work/plane.npy" -o "$work/x.npy" --neighbours 26
-refuse "--min-size has no effect here: $work/plane.npy is an image, expected a volume" label "$work/plane.npy" -o "$work/x.npy" --min-size 3
+refuse "has 100x125x160 voxels\|100 frames, expected one" label "$work/plane.npy" -o "$work/x.npy" --table "$work/x.csv" \
+    --intensity "$work/large.npy"
 refuse "has 100x125x160 voxels, expected 2x3x6" label "$work/small.npy" -o "$work/x.npy" --table "$work/x.csv" \
     --intensity "$work/large.npy"
 refuse "--fill-holes: .* connected --by-value" label "$work/small.npy" -o "$work/x.npy" --fill-holes --by-value

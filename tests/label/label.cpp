@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Components of volumes in slabs, on threads and on ranks, compared with a flood fill.
+// Components of images and volumes in slabs, on threads and on ranks, compared with a flood fill.
 #include "sextant/label/label.hpp"
 
 #include "sextant/array/memory_frames.hpp"
@@ -32,35 +32,35 @@ using kernel::VolumeShape;
 template <class Value>
 FrameHeader header_of(const VolumeShape& shape, Sample sample) {
     FrameHeader header;
-    header.frames = shape.depth;
+    header.frames = shape.depth; // 1 for an image
     header.shape = {shape.width, shape.height};
     header.sample = sample;
     return header;
 }
 
 struct Made {
-    std::vector<VolumeLabel> labels;
-    VolumeLabelResult result;
+    std::vector<ComponentNumber> labels;
+    LabelResult result;
     std::vector<Body> table;
 };
 
 /// Collects planes and rows, which must come in order.
-class Collected : public VolumeLabelSink {
+class Collected : public LabelSink {
   public:
     Elements planes_per_part() const override { return per_part; }
-    Elements begin(const VolumeLabelResult& of, Elements first, Elements end) override {
+    Elements begin(const LabelResult& of, Elements first, Elements end) override {
         result = of;
         first_ = first;
         end_ = end;
         next_ = first + std::min(stored, end - first);
         return next_ - first;
     }
-    void rows(VolumeLabel first, std::span<const Body> bodies) override {
+    void rows(ComponentNumber first, std::span<const Body> bodies) override {
         ASSERT_EQ(first, table.size() + 1);
         ASSERT_EQ(end_, 0) << "rows after begin()";
         table.insert(table.end(), bodies.begin(), bodies.end());
     }
-    void planes(Elements plane, const VolumeLabels& some) override {
+    void planes(Elements plane, const LabelPlanes& some) override {
         ASSERT_EQ(plane, next_);
         std::visit(
             [&](const auto& values) {
@@ -72,29 +72,52 @@ class Collected : public VolumeLabelSink {
     }
 
     Elements per_part = 0, stored = 0;
-    VolumeLabelResult result;
+    LabelResult result;
     std::vector<Body> table;
-    std::vector<VolumeLabel> labels;
+    std::vector<ComponentNumber> labels;
 
   private:
     Elements first_ = 0, end_ = 0, next_ = 0;
 };
 
+/// How the samples are given.
+enum class Given { frames, rows, array };
+
 template <class Value>
 Made label(const std::vector<Value>& samples, Sample sample, const VolumeShape& shape, int ranks,
-           const VolumeLabelOptions& options, const std::vector<float>* intensity = nullptr,
-           Elements per_part = 0) {
+           const LabelOptions& options, const std::vector<float>* intensity = nullptr,
+           Elements per_part = 0, Given given = Given::frames) {
     Made made;
+    const auto frames_of = [&](const auto& all, Sample type) {
+        return std::make_unique<MemoryFrames>(header_of<Value>(shape, type),
+                                              std::as_bytes(std::span(all)));
+    };
     run_threads(ranks, [&](Communicator communicator) {
-        MemoryFrames volume(header_of<Value>(shape, sample), std::as_bytes(std::span(samples)));
-        std::optional<MemoryFrames> second;
-        if (intensity)
-            second.emplace(header_of<float>(shape, Sample::f32),
-                           std::as_bytes(std::span(*intensity)));
+        const std::unique_ptr<FrameSource> volume = frames_of(samples, sample);
+        RowSource rows(frames_of(samples, sample), 0, ReadAs::values);
+        kernel::ValueView view;
+        if constexpr (std::is_constructible_v<kernel::ValueView::First, const Value*>)
+            view = {samples.data(),
+                    shape.width,
+                    {0, 0, shape.width, shape.height},
+                    {shape.width, shape.height}};
+        view.planes = shape.depth;
+        view.next_plane = shape.height * shape.width;
+        const bool is_image = shape.of_rows;
+        const LabelInput input = given == Given::array  ? LabelInput(view, sample, is_image)
+                                 : given == Given::rows ? LabelInput(rows)
+                                 : is_image             ? LabelInput(*volume, 0)
+                                                        : LabelInput(*volume);
+        std::unique_ptr<FrameSource> second;
+        std::optional<LabelInput> measured;
+        if (intensity) {
+            second = frames_of(*intensity, Sample::f32);
+            measured = is_image ? LabelInput(*second, 0) : LabelInput(*second);
+        }
         Collected sink;
         sink.per_part = per_part;
-        VolumeLabelResult result =
-            VolumeLabelling(communicator, options).run(volume, second ? &*second : nullptr, sink);
+        LabelResult result =
+            Labelling(communicator, options).run(input, measured ? &*measured : nullptr, sink);
         const auto labels = all_gather_by_rank(communicator, sink.labels);
         if (communicator.rank() == 0)
             made = {labels.values, std::move(result), sink.table};
@@ -116,18 +139,25 @@ void expect_equal(const Body& a, const Body& b) {
     EXPECT_EQ(a.largest, b.largest);
 }
 
-TEST(VolumeLabelling, labels_and_measures_equal_those_of_a_flood_fill) {
+TEST(Labelling, labels_and_measures_equal_those_of_a_flood_fill) {
     std::mt19937 random(4);
-    for (int turn = 0; turn < 60; ++turn) {
+    for (int turn = 0; turn < 90; ++turn) {
         const auto size = [&](int most) {
             return 1 + static_cast<Elements>(random() % static_cast<unsigned>(most));
         };
-        const VolumeShape shape{size(14), size(9), size(turn % 4 == 0 ? 130 : 20)};
-        VolumeLabelOptions options;
+        const bool is_image = turn % 3 == 2;
+        const VolumeShape shape{is_image ? 1 : size(14), size(is_image ? 30 : 9),
+                                size(turn % 4 == 0 ? 130 : 20), is_image};
+        LabelOptions options;
         constexpr Neighbours all[] = {Neighbours::six, Neighbours::eighteen,
                                       Neighbours::twenty_six};
-        options.neighbours = all[turn % 3];
-        options.by_value = turn % 2 == 1;
+        const Neighbours neighbours =
+            is_image ? (turn % 2 == 0 ? Neighbours::six : Neighbours::twenty_six)
+                     : all[turn / 3 % 3];
+        options.neighbours = !is_image                       ? neighbours
+                             : neighbours == Neighbours::six ? Neighbours::four
+                                                             : Neighbours::eight;
+        options.by_value = turn / 2 % 2 == 1;
         options.measure = true;
         std::vector<std::uint16_t> samples;
         std::vector<float> intensity;
@@ -137,21 +167,24 @@ TEST(VolumeLabelling, labels_and_measures_equal_those_of_a_flood_fill) {
                 static_cast<std::uint16_t>(random() % 100 < empty ? 0 : 1 + random() % 3));
             intensity.push_back(static_cast<float>(random() % 1000) / 7 - 40);
         }
-        const std::vector<Label> expected = flooded(
-            samples, shape,
-            {options.neighbours, options.by_value ? Sameness::value : Sameness::foreground});
+        const std::vector<Label> expected =
+            flooded(samples, shape,
+                    {neighbours, options.by_value ? Sameness::value : Sameness::foreground});
         const std::vector<Body> bodies = measured(expected, shape, intensity);
         for (const int ranks : {1, 2, 3, 5}) {
             for (const int planes : {1, 3, 100}) {
-                options.threads = 1 + turn % 3;
-                options.memory = planes * ranks * shape.height * shape.width *
+                const Given given = turn % 5 == 4              ? Given::array
+                                    : is_image && turn % 4 < 2 ? Given::rows
+                                                               : Given::frames;
+                options.threads = 1 + turn % 4;
+                options.memory = planes * ranks * (is_image ? 1 : shape.height) * shape.width *
                                  (2 + 4 +
-                                  (options.by_value                        ? 9
-                                   : options.neighbours == Neighbours::six ? 5
-                                                                           : 4));
+                                  (options.by_value                ? 9
+                                   : neighbours == Neighbours::six ? 5
+                                                                   : 4));
                 options.most_narrow = planes == 3 ? 2 : 4294967295;
                 const Made made = label(samples, Sample::u16, shape, ranks, options, &intensity,
-                                        turn % 2 == 0 ? 0 : planes);
+                                        turn % 2 == 0 ? 0 : planes, given);
                 EXPECT_EQ(made.result.label_bits,
                           made.result.components > options.most_narrow ? 64 : 32);
                 ASSERT_TRUE(std::ranges::equal(made.labels, expected))
@@ -161,17 +194,72 @@ TEST(VolumeLabelling, labels_and_measures_equal_those_of_a_flood_fill) {
                 for (std::size_t i = 0; i < bodies.size(); ++i)
                     expect_equal(made.table[i], bodies[i]);
                 if (planes == 1 && ranks == 1) {
-                    EXPECT_EQ(made.result.slabs, shape.depth);
+                    EXPECT_EQ(made.result.slabs, is_image ? shape.height : shape.depth);
                 }
             }
         }
     }
 }
 
-TEST(VolumeLabelling, every_type_of_samples_is_compared_exactly) {
+/// Takes labels in memory whose rows have gaps.
+class InPlace final : public LabelSink {
+  public:
+    InPlace(std::vector<Label>& labels, Elements stride) : labels_(labels), stride_(stride) {}
+    Elements begin(const LabelResult&, Elements, Elements) override { return 0; }
+    kernel::LabelPlane memory() override { return {labels_.data(), stride_}; }
+    void planes(Elements, const LabelPlanes&) override { FAIL() << "not in place"; }
+
+  private:
+    std::vector<Label>& labels_;
+    Elements stride_;
+};
+
+TEST(Labelling, arrays_in_memory_are_labelled_in_place) {
+    std::mt19937 random(7);
+    for (const VolumeShape& shape : {VolumeShape{1, 400, 70, true},
+                                     {1, 1, 513, true},
+                                     {1, 513, 1, true},
+                                     {1, 33, 129, true},
+                                     {30, 20, 40}}) {
+        std::vector<double> samples(static_cast<std::size_t>(shape.elements()));
+        for (double& sample : samples)
+            sample = random() % 2 == 0 ? 0 : 1 + static_cast<double>(random() % 2);
+        kernel::ValueView view(samples.data(), shape.width, {0, 0, shape.width, shape.height},
+                               {shape.width, shape.height});
+        view.planes = shape.depth;
+        view.next_plane = shape.height * shape.width;
+        for (const bool by_value : {false, true}) {
+            const std::vector<Label> expected = flooded(
+                samples, shape,
+                {Neighbours::twenty_six, by_value ? Sameness::value : Sameness::foreground});
+            for (const int threads : {1, 2, 5}) {
+                const Elements stride = shape.width + 3, rows = shape.depth * shape.height;
+                std::vector<Label> labels(static_cast<std::size_t>(stride * rows), -1);
+                InPlace sink(labels, stride);
+                LabelOptions options;
+                options.by_value = by_value;
+                options.threads = threads;
+                run_threads(1, [&](Communicator communicator) {
+                    Labelling(communicator, options)
+                        .run({view, Sample::f64, shape.of_rows}, nullptr, sink);
+                });
+                for (Elements i = 0; i < stride * rows; ++i) {
+                    const Elements x = i % stride, y = i / stride;
+                    ASSERT_EQ(labels[static_cast<std::size_t>(i)],
+                              x < shape.width
+                                  ? expected[static_cast<std::size_t>(y * shape.width + x)]
+                                  : -1)
+                        << x << ", " << y << " with " << threads << " threads";
+                }
+            }
+        }
+    }
+}
+
+TEST(Labelling, every_type_of_samples_is_compared_exactly) {
     const VolumeShape shape{2, 1, 4};
     const auto check = [&]<class Value>(Sample sample, std::vector<Value> samples) {
-        VolumeLabelOptions options;
+        LabelOptions options;
         options.by_value = true;
         options.neighbours = Neighbours::six;
         const Made made = label(samples, sample, shape, 1, options);
@@ -186,7 +274,7 @@ TEST(VolumeLabelling, every_type_of_samples_is_compared_exactly) {
     check(Sample::f64, std::vector<double>{1, 1, 0, 1 + 1e-15, 2, 1, 0, 1 + 1e-15});
 }
 
-TEST(VolumeLabelling, values_that_are_not_numbers_are_background_and_counted) {
+TEST(Labelling, values_that_are_not_numbers_are_background_and_counted) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> samples = {1, nan, 1, nan, nan, 2};
     const Made made = label(samples, Sample::f32, {2, 1, 3}, 2, {});
@@ -194,10 +282,10 @@ TEST(VolumeLabelling, values_that_are_not_numbers_are_background_and_counted) {
     EXPECT_EQ(made.result.nan, 3);
 }
 
-TEST(VolumeLabelling, small_components_are_removed_and_the_largest_kept) {
+TEST(Labelling, small_components_are_removed_and_the_largest_kept) {
     const std::vector<std::uint8_t> samples = {1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
     const VolumeShape shape{2, 1, 8};
-    VolumeLabelOptions options;
+    LabelOptions options;
     options.neighbours = Neighbours::six;
     options.measure = true;
     for (const int ranks : {1, 2}) {
@@ -238,40 +326,69 @@ std::vector<std::uint8_t> filled(const std::vector<std::uint8_t>& samples, const
     return all;
 }
 
-TEST(VolumeLabelling, holes_are_filled_first) {
+TEST(Labelling, holes_are_filled_first) {
     std::mt19937 random(6);
-    Elements found = 0;
-    for (int turn = 0; turn < 30; ++turn) {
-        const VolumeShape shape{7, 8, 9};
-        std::vector<std::uint8_t> samples;
-        for (Elements i = 0; i < shape.elements(); ++i)
-            samples.push_back(random() % 100 < 60 + static_cast<unsigned>(turn) ? 1 : 0);
-        for (const auto& [neighbours, dual] :
-             {std::pair(Neighbours::six, Neighbours::twenty_six),
-              std::pair(Neighbours::eighteen, Neighbours::six),
-              std::pair(Neighbours::twenty_six, Neighbours::six)}) {
-            Elements holes = 0;
-            const std::vector<Label> expected = flooded(filled(samples, shape, dual, holes), shape,
-                                                        {neighbours, Sameness::foreground});
-            found += holes;
-            for (const int ranks : {1, 3, 9}) {
-                VolumeLabelOptions options;
-                options.neighbours = neighbours;
-                options.fill_holes = true;
-                options.threads = 2;
-                options.memory = 2 * ranks * shape.height * shape.width * 8;
-                const Made made = label(samples, Sample::u8, shape, ranks, options);
-                ASSERT_TRUE(std::ranges::equal(made.labels, expected)) << turn << ", " << ranks;
-                EXPECT_EQ(made.result.holes, holes);
+    struct Case {
+        Neighbours neighbours, as_volume, dual;
+    };
+    for (const VolumeShape& shape : {VolumeShape{7, 8, 9}, {1, 20, 30, true}}) {
+        const bool is_image = shape.of_rows;
+        const std::vector<Case> cases =
+            is_image
+                ? std::vector<Case>{{Neighbours::four, Neighbours::six, Neighbours::twenty_six},
+                                    {Neighbours::eight, Neighbours::twenty_six, Neighbours::six}}
+                : std::vector<Case>{
+                      {Neighbours::six, Neighbours::six, Neighbours::twenty_six},
+                      {Neighbours::eighteen, Neighbours::eighteen, Neighbours::six},
+                      {Neighbours::twenty_six, Neighbours::twenty_six, Neighbours::six}};
+        Elements found = 0;
+        for (int turn = 0; turn < 30; ++turn) {
+            std::vector<std::uint8_t> samples;
+            for (Elements i = 0; i < shape.elements(); ++i)
+                samples.push_back(random() % 100 < 60 + static_cast<unsigned>(turn) ? 1 : 0);
+            for (const Case& each : cases) {
+                Elements holes = 0;
+                const std::vector<Label> expected =
+                    flooded(filled(samples, shape, each.dual, holes), shape,
+                            {each.as_volume, Sameness::foreground});
+                found += holes;
+                for (const int ranks : {1, 3, 9}) {
+                    LabelOptions options;
+                    options.neighbours = each.neighbours;
+                    options.fill_holes = true;
+                    options.threads = 2;
+                    options.memory = 2 * ranks * (is_image ? 3 : shape.height) * shape.width * 8;
+                    const Made made = label(samples, Sample::u8, shape, ranks, options);
+                    ASSERT_TRUE(std::ranges::equal(made.labels, expected)) << turn << ", " << ranks;
+                    EXPECT_EQ(made.result.holes, holes);
+                }
             }
         }
+        EXPECT_GT(found, 100);
     }
-    EXPECT_GT(found, 100);
 }
 
-TEST(VolumeLabelling, invalid_tasks_are_refused_on_all_ranks) {
+TEST(Labelling, of_an_image_needs_the_neighbours_of_an_image) {
+    const std::vector<std::uint8_t> samples(12, 1);
+    LabelOptions options;
+    options.neighbours = Neighbours::six;
+    EXPECT_THAT(
+        [&] {
+            label(samples, Sample::u8, {1, 3, 4, true}, 2, options);
+        },
+        testing::ThrowsMessage<AgreedFailure>("neighbours 6: memory is an image, expected 4 or 8"));
+    options.neighbours = Neighbours::eight;
+    EXPECT_THAT(
+        [&] {
+            label(samples, Sample::u8, {3, 1, 4}, 2, options);
+        },
+        testing::ThrowsMessage<AgreedFailure>(
+            "neighbours 8: memory is a volume, expected 6, 18 or 26"));
+}
+
+TEST(Labelling, invalid_tasks_are_refused_on_all_ranks) {
     const std::vector<std::uint8_t> samples(2 * 3 * 4, 1);
-    VolumeLabelOptions options;
+    LabelOptions options;
     options.memory = 1;
     EXPECT_THAT(
         [&] {
@@ -287,13 +404,17 @@ TEST(VolumeLabelling, invalid_tasks_are_refused_on_all_ranks) {
         MemoryFrames other(header_of<float>({3, 3, 4}, Sample::f32),
                            std::as_bytes(std::span(intensity)));
         Collected sink;
-        EXPECT_THAT([&] { VolumeLabelling(communicator, options).run(volume, &other, sink); },
-                    testing::ThrowsMessage<AgreedFailure>(
-                        testing::HasSubstr("memory has 3x3x4 voxels, expected 2x3x4")));
+        EXPECT_THAT(
+            [&] {
+                const LabelInput second(other);
+                Labelling(communicator, options).run(volume, &second, sink);
+            },
+            testing::ThrowsMessage<AgreedFailure>(
+                testing::HasSubstr("memory has 3x3x4 voxels, expected 2x3x4")));
     });
 }
 
-TEST(VolumeLabelling, ranks_send_their_last_planes_and_pairs_of_components) {
+TEST(Labelling, ranks_send_their_last_planes_and_pairs_of_components) {
     // The most runs, and so the most bytes, per plane: every other voxel.
     const VolumeShape shape{12, 30, 200};
     std::vector<std::uint8_t> samples;
@@ -305,10 +426,9 @@ TEST(VolumeLabelling, ranks_send_their_last_planes_and_pairs_of_components) {
             MemoryFrames volume(header_of<std::uint8_t>(shape, Sample::u8),
                                 std::as_bytes(std::span(samples)));
             Collected sink;
-            VolumeLabelOptions options;
+            LabelOptions options;
             options.neighbours = Neighbours::six;
-            const VolumeLabelResult result =
-                VolumeLabelling(communicator, options).run(volume, nullptr, sink);
+            const LabelResult result = Labelling(communicator, options).run(volume, nullptr, sink);
             const std::vector<Elements> sent = communicator.all_gather(result.sent);
             const Elements all = std::accumulate(sent.begin(), sent.end(), Elements{0});
             constexpr Elements label = 4, pair = 2 * 8, number = 2 * 8;
@@ -321,11 +441,11 @@ TEST(VolumeLabelling, ranks_send_their_last_planes_and_pairs_of_components) {
     }
 }
 
-TEST(VolumeLabelling, runs_of_slabs_are_kept_if_they_fit_in_memory) {
+TEST(Labelling, runs_of_slabs_are_kept_if_they_fit_in_memory) {
     const VolumeShape shape{64, 40, 512};
     const std::vector<std::uint8_t> samples(static_cast<std::size_t>(shape.elements()), 1);
     const auto kept = [&](Elements planes) {
-        VolumeLabelOptions options;
+        LabelOptions options;
         options.memory = planes * shape.height * shape.width * (1 + 4);
         const Made made = label(samples, Sample::u8, shape, 1, options);
         EXPECT_EQ(made.result.components, 1);
@@ -339,12 +459,12 @@ TEST(VolumeLabelling, runs_of_slabs_are_kept_if_they_fit_in_memory) {
 /// Fails when planes are to be stored, which leaves the checkpoint.
 class FullDisk final : public Collected {
   public:
-    void planes(Elements, const VolumeLabels&) override {
+    void planes(Elements, const LabelPlanes&) override {
         throw InvalidFile("labels.zarr", "the disk is full");
     }
 };
 
-TEST(VolumeLabelling, continues_a_checkpoint_only_with_options_that_change_no_result) {
+TEST(Labelling, continues_a_checkpoint_only_with_options_that_change_no_result) {
     const VolumeShape shape{48, 10, 20};
     std::vector<std::uint16_t> samples;
     std::vector<float> intensity;
@@ -354,11 +474,11 @@ TEST(VolumeLabelling, continues_a_checkpoint_only_with_options_that_change_no_re
         intensity.push_back(static_cast<float>(random() % 100));
     }
     const TemporaryFolder folder;
-    VolumeLabelOptions usual;
+    LabelOptions usual;
     usual.measure = true;
     usual.memory = 24 << 10;
     usual.identity = "input: made\n";
-    const auto run = [&](const VolumeLabelOptions& options, VolumeLabelSink& sink,
+    const auto run = [&](const LabelOptions& options, LabelSink& sink,
                          const std::vector<float>* second, Sample sample = Sample::u16) {
         run_threads(1, [&](Communicator communicator) {
             MemoryFrames volume(header_of<std::uint16_t>(shape, sample),
@@ -367,28 +487,30 @@ TEST(VolumeLabelling, continues_a_checkpoint_only_with_options_that_change_no_re
             if (second)
                 more.emplace(header_of<float>(shape, Sample::f32),
                              std::as_bytes(std::span(*second)));
-            VolumeLabelling(communicator, options).run(volume, more ? &*more : nullptr, sink);
+            std::optional<LabelInput> measured;
+            if (more)
+                measured.emplace(*more);
+            Labelling(communicator, options).run(volume, measured ? &*measured : nullptr, sink);
         });
     };
-    const auto copied = [&](VolumeLabelOptions options) { // continues a copy of the checkpoint
+    const auto copied = [&](LabelOptions options) { // continues a copy of the checkpoint
         options.checkpoint = folder.path("copy");
         std::filesystem::remove_all(options.checkpoint);
         std::filesystem::copy(folder.path("left"), options.checkpoint);
         return options;
     };
-    const auto expect_refused = [&](const VolumeLabelOptions& options,
-                                    const std::vector<float>* second, const char* line,
-                                    Sample sample = Sample::u16) {
+    const auto expect_refused = [&](const LabelOptions& options, const std::vector<float>* second,
+                                    const char* line, Sample sample = Sample::u16) {
         Collected sink;
         EXPECT_THAT([&] { run(copied(options), sink, second, sample); },
                     testing::ThrowsMessage<AgreedFailure>(testing::AllOf(
                         testing::HasSubstr("belongs to another run"), testing::HasSubstr(line))));
     };
-    const auto expect_continued = [&](const VolumeLabelOptions& options) {
+    const auto expect_continued = [&](const LabelOptions& options) {
         Collected sink, fresh;
         run(copied(options), sink, &intensity);
         EXPECT_GT(sink.result.resumed, 1);
-        VolumeLabelOptions alone = options;
+        LabelOptions alone = options;
         alone.checkpoint = "";
         run(alone, fresh, &intensity);
         EXPECT_EQ(sink.labels, fresh.labels);
@@ -398,17 +520,18 @@ TEST(VolumeLabelling, continues_a_checkpoint_only_with_options_that_change_no_re
             expect_equal(sink.table[i], fresh.table[i]);
     };
     {
-        VolumeLabelOptions options = usual;
+        LabelOptions options = usual;
         options.checkpoint = folder.path("left");
         FullDisk full;
         EXPECT_THROW(run(options, full, &intensity), AgreedFailure);
     }
-    VolumeLabelOptions listed = usual;
-    for (const Field& field : record_of(listed).fields) {
+    LabelOptions listed = usual;
+    const Record in_slabs = record_in_slabs(listed); // tiles have no checkpoint
+    for (const Field& field : in_slabs.fields) {
         SCOPED_TRACE(field.name);
-        VolumeLabelOptions options = usual;
+        LabelOptions options = usual;
         Record record = record_of(options);
-        change(record, field.name, {{"memory", "25K"}, {"threads", "3"}});
+        change(record, field.name, {{"memory", "25K"}, {"threads", "3"}, {"neighbours", "18"}});
         if (field.name == "memory")
             expect_continued(options);
         else if (field.name == "threads") // which divide slabs into parts
@@ -417,7 +540,7 @@ TEST(VolumeLabelling, continues_a_checkpoint_only_with_options_that_change_no_re
             expect_refused(options, &intensity,
                            field.name == "measure" ? "intensities" : field.name.c_str());
     }
-    VolumeLabelOptions options = usual;
+    LabelOptions options = usual;
     options.most_narrow = 5; // labels of 64 bits, which are numbered when they are passed on
     expect_continued(options);
     options = usual;

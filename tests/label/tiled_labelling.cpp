@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/label/tiled_labelling.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/label/label.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -18,17 +17,18 @@ namespace {
 
 using testing::HasSubstr;
 
-const LabelSink nowhere = [](Elements, std::span<const kernel::Label>) {};
+const LabelRows nowhere = [](Elements, std::span<const kernel::Label>) {};
 
-/// Options for strips of this many rows.
+/// Options for strips of this many rows, in tiles.
 LabelOptions strips_of(Elements rows, const Shape& shape) {
     LabelOptions options;
     options.memory = memory_for(rows, shape);
     options.merging.probing = planner::Probing::off;
+    options.merging.pattern = "logp-lev-quad";
     return options;
 }
 
-TEST(Labelling, equals_serial_labelling_in_memory_and_in_strips) {
+TEST(TiledLabelling, equals_serial_labelling_in_memory_and_in_strips) {
     for (const int ranks : {1, 3, 6}) {
         for (const Shape& shape : {blobs({41, 23}, 4, 5), random_shape({30, 17}, 55),
                                    diagonal_lines({13, 29}, 6), values_shape({1, 9}, 3)})
@@ -38,7 +38,7 @@ TEST(Labelling, equals_serial_labelling_in_memory_and_in_strips) {
     }
 }
 
-TEST(Labelling, uses_the_requested_grid_and_merging_pattern) {
+TEST(TiledLabelling, uses_the_requested_grid_and_merging_pattern) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(6, [&](Communicator communicator) {
         RowSource source = source_of(shape);
@@ -46,20 +46,22 @@ TEST(Labelling, uses_the_requested_grid_and_merging_pattern) {
         options.grid = Tiles{1, 6};
         options.merging.pattern = "2-lev-rc";
         const LabelResult result = Labelling(communicator, options).run(source, nowhere);
-        EXPECT_EQ(result.grid.rows, 6);
+        EXPECT_EQ(result.grid->rows, 6);
         EXPECT_EQ(result.plan.configuration->name, "2-lev-rc");
         EXPECT_TRUE(result.merging.trace.events.empty()) << "recorded without a request";
     });
 }
 
-TEST(Labelling, records_the_merging_of_the_first_strip_only) {
+TEST(TiledLabelling, records_the_merging_of_the_first_strip_only) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
         LabelOptions options = strips_of(7, shape);
         options.merging.timeline = true;
+        options.merging.pattern = "auto";
+        options.grid = Tiles{3, 1};
         const LabelResult result = Labelling(communicator, options).run(source, nowhere);
-        EXPECT_EQ(result.strips, 5);
+        EXPECT_EQ(result.slabs, 5);
         EXPECT_FALSE(result.merging.trace.events.empty());
         if (communicator.rank() == 0) {
             EXPECT_FALSE(result.plan.timeline.events.empty());
@@ -67,7 +69,7 @@ TEST(Labelling, records_the_merging_of_the_first_strip_only) {
     });
 }
 
-TEST(Labelling, refuses_invalid_options_on_every_rank) {
+TEST(TiledLabelling, refuses_invalid_options_on_every_rank) {
     const Shape shape = blobs({40, 30}, 5);
     const auto failure = [&](const LabelOptions& options) {
         std::mutex mutex;
@@ -81,7 +83,7 @@ TEST(Labelling, refuses_invalid_options_on_every_rank) {
         });
         return texts.size() == 1 ? *texts.begin() : "other texts on other ranks";
     };
-    LabelOptions options;
+    LabelOptions options = strips_of(30, shape);
     options.memory = 32;
     EXPECT_EQ(failure(options),
               "memory 3.05176e-05 MiB is too small: a row of 40 pixels and its labels takes 1 MiB");
@@ -91,24 +93,28 @@ TEST(Labelling, refuses_invalid_options_on_every_rank) {
     options.grid = Tiles{2, 2};
     EXPECT_EQ(failure(options), "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
     options = {};
+    options.min_size = 2;
+    options.grid = Tiles{1, 3};
+    EXPECT_THAT(failure(options), HasSubstr("grid: tiles are of an image, without intensities"));
+    options = {};
     options.merging.pattern = "quad";
     run_threads(2, [&](Communicator communicator) {
         EXPECT_THROW(Labelling(communicator, options), InvalidTask);
     });
 }
 
-TEST(Labelling, refuses_options_that_differ_between_ranks) {
+TEST(TiledLabelling, refuses_options_that_differ_between_ranks) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
-        LabelOptions options;
+        LabelOptions options = strips_of(30, shape);
         options.by_value = communicator.rank() == 2;
         EXPECT_EQ(agreed_failure([&] { Labelling(communicator, options).run(source, nowhere); }),
                   "by_value: rank 0 has false, rank 2 has true");
     });
 }
 
-TEST(Labelling, refuses_labelling_by_value_if_colours_share_a_luminance) {
+TEST(TiledLabelling, refuses_labelling_by_value_if_colours_share_a_luminance) {
     const std::vector<float> colours(3 * 4 * 4, .5F);
     LabelOptions options;
     options.by_value = true;
@@ -123,7 +129,7 @@ TEST(Labelling, refuses_labelling_by_value_if_colours_share_a_luminance) {
     });
 }
 
-TEST(Labelling, refuses_an_image_without_pixels) {
+TEST(TiledLabelling, refuses_an_image_without_pixels) {
     run_threads(2, [&](Communicator communicator) {
         RowSource source = source_of({"empty", {0, 0}, {}});
         EXPECT_EQ(agreed_failure([&] { Labelling(communicator).run(source, nowhere); }),
@@ -131,7 +137,7 @@ TEST(Labelling, refuses_an_image_without_pixels) {
     });
 }
 
-TEST(Labelling, reports_its_progress_on_rank_0) {
+TEST(TiledLabelling, reports_its_progress_on_rank_0) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
@@ -150,7 +156,7 @@ TEST(Labelling, reports_its_progress_on_rank_0) {
     });
 }
 
-TEST(Labelling, can_be_cancelled_on_every_rank) {
+TEST(TiledLabelling, can_be_cancelled_on_every_rank) {
     const Shape shape = blobs({40, 30}, 5);
     std::atomic<int> cancelled{0};
     run_threads(3, [&](Communicator communicator) {
@@ -174,7 +180,7 @@ TEST(Labelling, can_be_cancelled_on_every_rank) {
     EXPECT_EQ(cancelled, 3);
 }
 
-TEST(Labelling, fails_on_every_rank_if_writing_labels_fails) {
+TEST(TiledLabelling, fails_on_every_rank_if_writing_labels_fails) {
     const Shape shape = blobs({40, 30}, 5);
     std::atomic<int> failed{0};
     run_threads(3, [&](Communicator communicator) {

@@ -3,7 +3,7 @@
 
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/distributed/components.hpp"
-#include "sextant/label/tiled_labelling.hpp"
+#include "sextant/label/label.hpp"
 
 #include "tests/support/contour_runs.hpp"
 #include "tests/support/label_references.hpp"
@@ -81,13 +81,26 @@ inline RowSource source_of(const Shape& shape) {
             ReadAs::values};
 }
 
-/// Memory limit for which strips have `rows` rows.
+/// Memory limit for which strips in tiles have `rows` rows.
 inline Bytes memory_for(Elements rows, const Shape& shape, bool by_value = false) {
     return rows * shape.image.width * (by_value ? 15 : 12);
 }
 
-/// Expects the class Labelling to give the labels and components of the serial kernel, in memory
-/// and in strips.
+/// What is measured in tiles.
+inline std::vector<kernel::Component> components_of(const std::vector<kernel::Body>& bodies) {
+    std::vector<kernel::Component> components;
+    for (const kernel::Body& body : bodies)
+        components.push_back({body.first,
+                              body.voxels,
+                              {body.low[2], body.low[1], body.high[2] - body.low[2] + 1,
+                               body.high[1] - body.low[1] + 1},
+                              body.sums[2],
+                              body.sums[1]});
+    return components;
+}
+
+/// Expects the class Labelling to give the labels and components of the serial kernel, in strips
+/// and in tiles, in memory and beyond it.
 inline void labelling_gives_the_serial_labels(const Communicator& communicator,
                                               const Shape& shape) {
     using kernel::Neighbours;
@@ -107,25 +120,33 @@ inline void labelling_gives_the_serial_labels(const Communicator& communicator,
                                        std::span<const kernel::Label> labels,
                                        const std::string& what) {
                 EXPECT_EQ(result.components, std::ssize(expected.components)) << what;
-                EXPECT_TRUE(result.table ==
+                EXPECT_TRUE(components_of(result.table) ==
                             (is_root ? expected.components : std::vector<kernel::Component>()))
                     << what;
                 EXPECT_TRUE(is_root ? std::ranges::equal(labels, expected.labels) : labels.empty())
                     << what;
             };
-            for (const Elements rows : {Elements{1}, Elements{5}, image.height}) {
-                options.memory = memory_for(rows, shape, by_value);
-                RowSource source = source_of(shape);
-                std::vector<kernel::Label> labels;
-                const LabelResult result =
-                    Labelling(communicator, options)
-                        .run(source, [&](Elements first, std::span<const kernel::Label> some) {
-                            EXPECT_EQ(first * image.width, std::ssize(labels));
-                            labels.insert(labels.end(), some.begin(), some.end());
-                        });
-                const std::string what = fmt::format("{} in strips of {} rows", shape.name, rows);
-                EXPECT_EQ(result.strips, (image.height + rows - 1) / rows) << what;
-                is_serial(result, labels, what);
+            for (const bool in_tiles : {false, true}) {
+                options.merging.pattern = in_tiles ? "logp-lev-quad" : "auto";
+                for (const Elements rows : {Elements{1}, Elements{5}, image.height}) {
+                    options.memory =
+                        memory_for(rows, shape, by_value) * (in_tiles ? 1 : communicator.size());
+                    RowSource source = source_of(shape);
+                    std::vector<kernel::Label> labels;
+                    const LabelResult result =
+                        Labelling(communicator, options)
+                            .run(source, [&](Elements first, std::span<const kernel::Label> some) {
+                                EXPECT_EQ(first * image.width, std::ssize(labels));
+                                labels.insert(labels.end(), some.begin(), some.end());
+                            });
+                    const std::string what =
+                        fmt::format("{} in {} of {} rows", shape.name,
+                                    in_tiles ? "tiles in strips" : "strips", rows);
+                    if (in_tiles) {
+                        EXPECT_EQ(result.slabs, (image.height + rows - 1) / rows) << what;
+                    }
+                    is_serial(result, labels, what);
+                }
             }
             const LabelResult result =
                 Labelling(communicator, options)

@@ -15,7 +15,6 @@
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/label/label.hpp"
 #include "sextant/label/stitching.hpp"
-#include "sextant/label/tiled_labelling.hpp"
 #include "sextant/prefix/scan.hpp"
 
 #include <algorithm>
@@ -66,10 +65,10 @@ struct ObjectKind {
     std::function<std::unique_ptr<CollectiveObject>(const Communicator&)> make;
 };
 
-class DroppedPlanes : public VolumeLabelSink {
+class DroppedPlanes : public LabelSink {
   public:
-    Elements begin(const VolumeLabelResult&, Elements, Elements) override { return 0; }
-    void planes(Elements, const VolumeLabels&) override {}
+    Elements begin(const LabelResult&, Elements, Elements) override { return 0; }
+    void planes(Elements, const LabelPlanes&) override {}
 };
 
 inline constexpr ImageShape small_shape{24, 21};
@@ -192,14 +191,14 @@ inline const std::vector<ObjectKind>& object_kinds() {
                                           labelling.run(rows, [](auto&&...) {});
                                       });
          }},
-        {"VolumeLabelling",
+        {"Labelling of a volume",
          [](const Communicator& communicator) {
-             return called<VolumeLabelling>(std::make_unique<VolumeLabelling>(communicator),
-                                            [](VolumeLabelling& labelling) {
-                                                const auto volume = small_series(9);
-                                                DroppedPlanes sink;
-                                                labelling.run(*volume, nullptr, sink);
-                                            });
+             return called<Labelling>(std::make_unique<Labelling>(communicator),
+                                      [](Labelling& labelling) {
+                                          const auto volume = small_series(9);
+                                          DroppedPlanes sink;
+                                          labelling.run(*volume, nullptr, sink);
+                                      });
          }},
         {"Stitching",
          [](const Communicator& communicator) {

@@ -57,7 +57,7 @@ std::vector<kernel::Label> flooded(const std::vector<Sample>& samples,
     return labels;
 }
 
-/// The measures of labelled components, voxel by voxel.
+/// The measures of labelled components, voxel by voxel. `shape.of_rows`: of an image, a plane.
 inline std::vector<kernel::Body> measured(const std::vector<kernel::Label>& labels,
                                           const kernel::VolumeShape& shape,
                                           const std::vector<float>& intensity) {
@@ -93,8 +93,9 @@ inline std::vector<kernel::Body> measured(const std::vector<kernel::Label>& labe
         for (const kernel::Label before :
              {label_at(z - 1, y, x), label_at(z, y - 1, x), label_at(z, y, x - 1)})
             body.contacts += before == label ? 1 : 0;
-        body.at_border = body.at_border || z == 0 || y == 0 || x == 0 || z + 1 == shape.depth ||
-                         y + 1 == shape.height || x + 1 == shape.width;
+        body.at_border = body.at_border || y == 0 || x == 0 || y + 1 == shape.height ||
+                         x + 1 == shape.width ||
+                         (!shape.of_rows && (z == 0 || z + 1 == shape.depth));
         const auto value = static_cast<double>(intensity[static_cast<std::size_t>(i)]);
         body.intensity += value;
         body.least = std::min(body.least, value);

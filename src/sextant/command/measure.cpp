@@ -2,7 +2,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
-#include "sextant/command/label_volume.hpp"
+#include "sextant/command/label_command.hpp"
+#include "sextant/command/label_page.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/atomic_file.hpp"
@@ -77,7 +78,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
     std::unique_ptr<FrameSource> labels, intensity;
     std::vector<std::string> remarks;
     Progress progress(is_root);
-    VolumeLabelOptions options;
+    LabelOptions options;
     options.memory = command.memory;
     options.threads = std::max(1, cores_of_host() / communicator.size());
     if (!command.intensity && command.intensity.channel)
@@ -103,22 +104,30 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         keep_inputs(inputs, outputs);
         check_outputs(outputs);
     });
-    const VolumeLabelling labelling(communicator, options,
-                                    RunControl{[&](std::string_view, Elements done, Elements all) {
-                                        progress.say(fmt::format("measure {} %", 100 * done / all));
-                                    }});
-    VolumeRegions result;
+    const Labelling labelling(communicator, options,
+                              RunControl{[&](std::string_view, Elements done, Elements all) {
+                                  progress.say(fmt::format("measure {} %", 100 * done / all));
+                              }});
+    const bool is_image = labels->header().frames == 1;
+    const LabelInput input = is_image ? LabelInput(*labels, 0) : LabelInput(*labels);
+    std::optional<LabelInput> measured;
+    agree(communicator, [&] {
+        if (intensity)
+            measured = command.intensity.input(*intensity, command.source, is_image);
+    });
+    LabelRegions result;
     naming_options(sextant::record_of(options),
-                   [&] { result = labelling.measure(*labels, intensity.get()); });
+                   [&] { result = labelling.measure(input, measured ? &*measured : nullptr); });
     agree(communicator, [&] {
         if (!is_root)
             return;
-        std::string table = body_columns(intensity != nullptr);
-        std::optional<Sample> measured;
+        std::optional<Sample> type;
         if (intensity)
-            measured = intensity->header().sample;
+            type = intensity->header().sample;
+        const LabelTable columns(is_image, false, type);
+        std::string table = columns.columns();
         for (const kernel::Body& region : result.table)
-            table += body_row(label_of(region.value, labels->header().sample), region, measured);
+            table += columns.row(label_of(region.value, labels->header().sample), region);
         if (std::string remark =
                 remark_on_sums(std::ranges::count_if(result.table, &kernel::Body::sum_is_beyond));
             !remark.empty())
@@ -130,8 +139,8 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
                          {"version", version()},
                          {"image", command.source.image},
                          {"output", command.output},
-                         {"depth", result.shape.depth},
-                         {"height", result.shape.height},
+                         {"depth", is_image ? 1 : result.shape.depth},
+                         {"height", is_image ? result.shape.depth : result.shape.height},
                          {"width", result.shape.width},
                          {"regions", std::ssize(result.table), "number of regions"},
                          {"seconds", {{"read", result.read}, {"measure", result.label}}},
@@ -140,12 +149,11 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         record.include(provenance_of_run(remarks));
         write_reports(
             command.reports, remarks, to_json(record),
-            fmt::format("{}: {} of {}x{}x{} voxels, on {} of {}\n"
+            fmt::format("{}: {} of {}, on {} of {}\n"
                         "read {:.1f} ms  measure {:.1f} ms\n",
                         command.output, report::counted(std::ssize(result.table), "region"),
-                        result.shape.depth, result.shape.height, result.shape.width,
-                        report::counted(communicator.size(), "rank"), transport_of(communicator),
-                        result.read * 1e3, result.label * 1e3),
+                        size_text(result.shape), report::counted(communicator.size(), "rank"),
+                        transport_of(communicator), result.read * 1e3, result.label * 1e3),
             "");
         together.commit();
     });

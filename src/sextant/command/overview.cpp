@@ -134,7 +134,7 @@ LabelOverview::LabelOverview(const Overview& below)
       shades_(below.shades()),
       labels_(shades_.size()) {}
 
-void LabelOverview::add(Elements first, std::span<const std::int32_t> rows, Elements width) {
+void LabelOverview::add(Elements first, std::span<const std::uint64_t> rows, Elements width) {
     const Elements end = first + static_cast<Elements>(rows.size()) / width;
     for (Elements y = (first + scale_ - 1) / scale_; y * scale_ < end; ++y) {
         for (Elements x = 0; x < shape_.width; ++x) {
@@ -149,8 +149,7 @@ std::vector<std::byte> LabelOverview::png() const {
     const auto pixels = image.pixels<RgbaF32>();
     for (std::size_t i = 0; i < labels_.size(); ++i) {
         const float shade = shades_[i];
-        pixels[i] = labels_[i] == 0 ? RgbaF32{shade, shade, shade, 1}
-                                    : colour_of_label(static_cast<std::uint64_t>(labels_[i]));
+        pixels[i] = labels_[i] == 0 ? RgbaF32{shade, shade, shade, 1} : colour_of_label(labels_[i]);
     }
     return png_of(image);
 }

@@ -51,7 +51,7 @@ class LabelOverview {
     explicit LabelOverview(const Overview& below);
 
     /// Adds rows of labels, from row `first` on, of an image of this width.
-    void add(Elements first, std::span<const std::int32_t> rows, Elements width);
+    void add(Elements first, std::span<const std::uint64_t> rows, Elements width);
 
     std::vector<std::byte> png() const;
 
@@ -59,7 +59,7 @@ class LabelOverview {
     Elements scale_;
     ImageShape shape_;
     std::vector<float> shades_;
-    std::vector<std::int32_t> labels_;
+    std::vector<std::uint64_t> labels_;
 };
 
 /// The colour of a label: one of 360, of which successive ones differ in hue.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/image_in_memory.hpp"
 
-#include "sextant/kernel/label/strip_seams.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -15,8 +13,6 @@
 namespace sextant::distributed {
 
 namespace {
-
-using kernel::Label;
 
 /// The rows of strips: several strips per thread, so that all threads end at about the same time,
 /// but not so few rows that the work on their borders counts.
@@ -37,40 +33,6 @@ std::vector<Tile> strips_of(const Tile& tile, Elements rows) {
         strips.push_back({tile.x, tile.y + y, tile.width, std::min(rows, tile.height - y)});
     return strips;
 }
-
-/// A strip of a view.
-template <class View>
-View part_of(View view, const Tile& strip) {
-    const Elements offset = (strip.y - view.tile.y) * view.stride;
-    std::visit([offset](auto& first) { first += offset; }, view.first);
-    view.tile = strip;
-    return view;
-}
-
-/// A row of a labelled strip, for joining it to the next one.
-struct BorderRow {
-    std::vector<Label> labels;
-    std::vector<std::uint64_t> values;
-
-    BorderRow(const kernel::ValueView& strip, const kernel::Labeller& labeller, Elements y,
-              bool by_value)
-        : labels(static_cast<std::size_t>(strip.tile.width)) {
-        each_run(labeller.runs_of(y), strip.tile.width,
-                 [this](Elements begin, Elements end, Label label) {
-                     std::fill(labels.begin() + begin, labels.begin() + end, label);
-                 });
-        if (!by_value)
-            return;
-        std::visit(
-            [&](const auto* first) {
-                const auto* const row = first + y * strip.stride;
-                for (Elements x = 0; x < strip.tile.width; ++x)
-                    values.push_back(kernel::value_code(row[x]));
-            },
-            strip.first);
-    }
-    kernel::SeamRow view() const { return {labels, values}; }
-};
 
 /// Counts strips, and reports their number from one thread.
 class StripProgress {
@@ -93,71 +55,6 @@ class StripProgress {
 };
 
 } // namespace
-
-Label label_in_memory(const kernel::ValueView& image, kernel::Connection connection,
-                      const kernel::LabelPlane& labels, Team& team, const RunControl& control,
-                      std::vector<kernel::Component>* components, Elements* nan) {
-    constexpr Elements fewest_rows = 32;
-    const Elements rows = rows_of_strips(image.tile, team.size(), fewest_rows);
-    const std::vector<Tile> tiles = strips_of(image.tile, rows);
-    if (tiles.size() <= 1) {
-        StripProgress(control, "label", 1).begin(0);
-        kernel::Labeller labeller(connection);
-        const Label count = labeller.apply(image, labels);
-        if (components)
-            *components = labeller.components();
-        if (nan)
-            *nan = labeller.nan();
-        return count;
-    }
-    const bool by_value = connection.sameness == kernel::Sameness::value;
-    const auto parts = static_cast<int>(tiles.size());
-    std::vector<kernel::Labeller> labellers;
-    labellers.reserve(tiles.size());
-    for (std::size_t strip = 0; strip < tiles.size(); ++strip)
-        labellers.emplace_back(connection);
-    std::vector<Label> counts(tiles.size());
-    std::vector<std::vector<kernel::Component>> parts_of_components(tiles.size());
-    StripProgress labelled(control, "label", tiles.size());
-    team.run(parts, [&](int part, int member) {
-        labelled.begin(member);
-        const auto strip = static_cast<std::size_t>(part);
-        counts[strip] = labellers[strip].find(part_of(image, tiles[strip]));
-        if (components)
-            parts_of_components[strip] = labellers[strip].components();
-        labelled.end();
-    });
-    kernel::StripSeams seams(connection);
-    for (std::size_t strip = 0; strip < tiles.size(); ++strip) {
-        const kernel::ValueView view = part_of(image, tiles[strip]);
-        const BorderRow first(view, labellers[strip], 0, by_value),
-            last(view, labellers[strip], view.tile.height - 1, by_value);
-        seams.add(counts[strip], first.view(), last.view());
-    }
-    const Label count = seams.finish();
-    if (nan)
-        *nan = std::accumulate(labellers.begin(), labellers.end(), Elements{0},
-                               [](Elements sum, const auto& each) { return sum + each.nan(); });
-    StripProgress written(control, "write", tiles.size());
-    team.run(parts, [&](int part, int member) {
-        written.begin(member);
-        const auto strip = static_cast<std::size_t>(part);
-        const Elements above = tiles[strip].y - image.tile.y;
-        labellers[strip].write({labels.first + above * labels.stride, labels.stride},
-                               seams.numbers(strip));
-        written.end();
-    });
-    if (components) {
-        components->assign(static_cast<std::size_t>(count), {});
-        for (std::size_t strip = 0; strip < tiles.size(); ++strip) {
-            const std::span<const Label> numbers = seams.numbers(strip);
-            for (std::size_t i = 0; i < numbers.size(); ++i)
-                (*components)[static_cast<std::size_t>(numbers[i] - 1)].add(
-                    parts_of_components[strip][i]);
-        }
-    }
-    return count;
-}
 
 void NotFinite::add(const float* values, Elements count) {
     // Compilers vectorise the comparison of bits.

@@ -118,9 +118,13 @@ void VolumeComponents::describe(const VolumeSlabs::Part& part, FoundPart& found)
     found.components = part.labeller.count();
     if (part.planes == 0)
         return;
+    if (part.first == 0 && part.end() == slabs_.shape().depth && !options_.extents) {
+        found.interior = found.components; // no other part
+        return;
+    }
     const kernel::ValueView view = slabs_.view(part);
     const kernel::Sameness sameness = slabs_.options().connection.sameness;
-    found.edge_of.assign(found.components, 0);
+    found.edge_of.assign(as_index(found.components), 0);
     if (part.first > 0)
         found.front = kernel::runs_of_plane(part.labeller, view, 0, sameness);
     if (part.end() < slabs_.shape().depth)
@@ -230,7 +234,7 @@ void VolumeComponents::measure(std::vector<FoundPart>& found) {
                         static_cast<int>(&list - lists.data()), list.first, list.packed.take()});
         };
         slabs_.measure(part, wanted, [&](Label label, const Body& body, int sequence) {
-            if (const Label edge = own.edge_of[label - 1]; edge > 0) {
+            if (const Label edge = own.edge_of.empty() ? 0 : own.edge_of[label - 1]; edge > 0) {
                 own.bodies[edge - 1] = body;
                 return;
             }
@@ -252,7 +256,7 @@ VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
     FoundSlab found;
     timed(reading_, [&] { found.nan = slabs_.read(slab, options_.bodies); });
     timed(labelling_, [&] {
-        slabs_.find();
+        found.nan += slabs_.find();
         found.parts.resize(slabs_.parts_of_slab());
         slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
             describe(part, found.parts[index]);

@@ -9,9 +9,11 @@
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/label/regions.hpp"
 #include "sextant/label/run.hpp"
+#include "sextant/label/tiled_labelling.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -19,56 +21,149 @@
 
 namespace sextant {
 
-Record record_of(VolumeLabelOptions& options) {
+namespace {
+
+constexpr Named<kernel::Neighbours> neighbours_names[] = {{"4", kernel::Neighbours::four},
+                                                          {"8", kernel::Neighbours::eight},
+                                                          {"6", kernel::Neighbours::six},
+                                                          {"18", kernel::Neighbours::eighteen},
+                                                          {"26", kernel::Neighbours::twenty_six}};
+
+kernel::Neighbours neighbours_in(const LabelOptions& options, bool is_image) {
+    return options.neighbours.value_or(is_image ? kernel::Neighbours::eight
+                                                : kernel::Neighbours::twenty_six);
+}
+
+void add_neighbours(Record& record, std::optional<kernel::Neighbours>& neighbours) {
+    Codec codec;
+    codec.text = [&neighbours]() -> std::string {
+        for (const auto& each : neighbours_names) {
+            if (neighbours == each.value)
+                return std::string(each.name);
+        }
+        return "";
+    };
+    codec.set = [&neighbours](const Field&, std::string_view text) -> std::string {
+        for (const auto& each : neighbours_names) {
+            if (text == each.name) {
+                neighbours = each.value;
+                return "";
+            }
+        }
+        return "4 or 8, or of volumes 6, 18 or 26";
+    };
+    Field& field = record.add("neighbours", std::move(codec), "N",
+                              "connectivity; default: 8 in images, 26 in volumes");
+    for (const auto& each : neighbours_names)
+        field.choices.push_back(each.name);
+}
+
+} // namespace
+
+int neighbours_of(const LabelOptions& options, bool is_image) {
+    const kernel::Neighbours neighbours = neighbours_in(options, is_image);
+    const auto* const named =
+        std::ranges::find(neighbours_names, neighbours, &Named<kernel::Neighbours>::value);
+    return std::stoi(std::string(named->name));
+}
+
+Record record_of(LabelOptions& options) {
     Record record;
-    record.add("neighbours", options.neighbours,
-               {{"6", kernel::Neighbours::six},
-                {"18", kernel::Neighbours::eighteen},
-                {"26", kernel::Neighbours::twenty_six}},
-               "N", "voxel connectivity");
-    record.add("by_value", options.by_value, "connect only voxels of equal value");
+    add_neighbours(record, options.neighbours);
+    record.add("by_value", options.by_value, "connect only samples of equal value");
     record.add("measure", options.measure, "measure each component");
     record.add("fill_holes", options.fill_holes, "first fill background enclosed by components");
-    record.add("min_size", options.min_size, "N", "components of fewer voxels become background")
+    record.add("min_size", options.min_size, "N", "components of fewer samples become background")
         .between(0, 1e15);
     record
         .add("keep_largest", options.keep_largest, "N",
              "keep only this many of the largest components; 0: all")
         .between(0, 1e15);
     record.add_memory("memory", options.memory,
-                      "memory limit for samples and labels; larger volumes are labelled in slabs");
+                      "memory limit for samples and labels; larger inputs are streamed");
     record.add("threads", options.threads, "N", "threads of each rank").between(1, 4096).by_rank();
+    record.add("grid", options.grid,
+               "label an image in tiles, one per rank: columns and rows of tiles");
+    record.include(record_of(options.merging));
     return record;
 }
 
-Record record_of(const VolumeLabelResult& result) {
-    return {
+Record record_in_slabs(LabelOptions& options) {
+    Record record = record_of(options);
+    record.without("grid");
+    for (const Field& field : record_of(options.merging).fields)
+        record.without(field.name);
+    return record;
+}
+
+Record record_of(const LabelResult& result) {
+    const bool is_image = result.shape.of_rows;
+    Record record = {
         {"components", result.components, "number of components"},
         {"label_bits", result.label_bits, "bits of a label: 64 if there are too many for 32"},
         {"holes", result.holes, "holes that were filled"},
-        {"removed", result.removed, "components that became background"},
-        {"slabs", result.slabs, "slabs that rank 0 labelled one after another"},
-        {"slab_planes", result.slab_planes, "planes of a slab"},
-        {"kept", result.kept, "slabs of rank 0 that were read once, because their runs were kept"},
-        {"reason", result.reason, "why slabs were divided so, and kept or not"},
-        {"resumed", result.resumed, "slabs of rank 0 that an earlier run had labelled"},
-        {"nan", result.nan, "samples that are NaN, and therefore background"},
-        {"bytes_sent", result.sent, "by rank 0, for joining components"},
-        {"seconds",
-         {{"read", result.read}, {"label", result.label}, {"write", result.write}},
-         "on this rank"},
-        {"predicted",
-         {{"read", result.predicted_read}, {"label", result.predicted_label}},
-         "seconds, from the first slab"}};
+        {"removed", result.removed, "components that became background"}};
+    if (is_image)
+        record.include({{"strips", result.slabs, "strips that rank 0 labelled one after another"},
+                        {"strip_rows", result.slab_planes, "rows of a strip"}});
+    else
+        record.include({{"slabs", result.slabs, "slabs that rank 0 labelled one after another"},
+                        {"slab_planes", result.slab_planes, "planes of a slab"}});
+    if (result.grid)
+        record.include({{"columns", result.grid->columns, "number of columns of tiles"},
+                        {"rows", result.grid->rows, "rows of tiles"},
+                        {"plan", json_of(result.plan),
+                         "the pattern that merged the tiles, with "
+                         "the reason"}});
+    else
+        record.include(
+            {{"kept", result.kept,
+              "slabs of rank 0 that were read once, because their runs were "
+              "kept"},
+             {"reason", result.reason, "why slabs were divided so, and kept or not"},
+             {"resumed", result.resumed, "slabs of rank 0 that an earlier run had labelled"},
+             {"bytes_sent", result.sent, "by rank 0, for joining components"}});
+    record.include({{"nan", result.nan, "samples that are NaN, and therefore background"},
+                    {"seconds",
+                     {{"read", result.read}, {"label", result.label}, {"write", result.write}},
+                     "on this rank"}});
+    if (!result.grid)
+        record.include({{"predicted",
+                         {{"read", result.predicted_read}, {"label", result.predicted_label}},
+                         "seconds, from the first slab"}});
+    return record;
+}
+
+Sample LabelInput::sample() const {
+    if (auto* const* image = std::get_if<RowSource*>(&source_))
+        return (*image)->stored();
+    if (auto* const* frames = std::get_if<FrameSource*>(&source_))
+        return (*frames)->header().sample;
+    return stored_;
+}
+
+std::string LabelInput::path() const {
+    if (auto* const* image = std::get_if<RowSource*>(&source_))
+        return (*image)->path();
+    if (auto* const* frames = std::get_if<FrameSource*>(&source_))
+        return (*frames)->path();
+    return "array";
+}
+
+RowSource* LabelInput::rows() const {
+    auto* const* image = std::get_if<RowSource*>(&source_);
+    return image ? *image : nullptr;
 }
 
 namespace {
 
+using label::ArrayPlanes;
+using label::FramePlanes;
+using label::ImageRows;
 using label::PlaneRange;
 using label::Planes;
 using label::VolumeCheckpoint;
 using label::VolumeComponents;
-using label::VolumePlanes;
 using label::VolumeRun;
 using label::VolumeSlabs;
 
@@ -76,22 +171,31 @@ std::string shape_of(const kernel::VolumeShape& shape) {
     return fmt::format("{}x{}x{}", shape.depth, shape.height, shape.width);
 }
 
-VolumeSlabs::Options slab_options(const Communicator& communicator,
-                                  const VolumeLabelOptions& options, const PlaneRange& planes) {
-    return {{options.neighbours,
-             options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground},
-            planes.begin,
-            planes.end,
-            options.memory,
-            communicator.size(),
-            options.threads,
-            0,
-            options.fill_holes ? 2 : 1};
+/// The connection of samples. An image is a volume whose planes are its rows.
+kernel::Connection connection_of(const LabelOptions& options, bool is_image) {
+    using kernel::Neighbours;
+    Neighbours neighbours = neighbours_in(options, is_image);
+    if (is_image)
+        neighbours = neighbours == Neighbours::four ? Neighbours::six : Neighbours::twenty_six;
+    return {neighbours, options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground};
+}
+
+kernel::Connection dual(kernel::Connection connection) {
+    using kernel::Neighbours;
+    connection.neighbours =
+        connection.neighbours == Neighbours::six ? Neighbours::twenty_six : Neighbours::six;
+    return connection;
+}
+
+VolumeSlabs::Options slab_options(const Communicator& communicator, const LabelOptions& options,
+                                  const kernel::Connection& connection, const PlaneRange& planes) {
+    return {connection,          planes.begin,    planes.end, options.memory,
+            communicator.size(), options.threads, 0,          options.fill_holes ? 2 : 1};
 }
 
 /// Opens this rank's checkpoint of a stage, if one is wanted and a rank has several slabs.
 /// Collective.
-VolumeCheckpoint checkpoint_of(const Communicator& communicator, const VolumeLabelOptions& options,
+VolumeCheckpoint checkpoint_of(const Communicator& communicator, const LabelOptions& options,
                                const VolumeSlabs& slabs, std::string_view stage) {
     const std::vector<Elements> slabs_of = communicator.all_gather(slabs.slabs());
     if (options.checkpoint.empty() || *std::ranges::max_element(slabs_of) < 2)
@@ -105,23 +209,16 @@ VolumeCheckpoint checkpoint_of(const Communicator& communicator, const VolumeLab
     });
     std::optional<VolumeCheckpoint> checkpoint;
     agree(communicator, [&] {
-        VolumeLabelOptions listed = options;
+        LabelOptions listed = options;
         const std::string identity = fmt::format(
             "sextant: {}\n{}volume: {}\n{}ranks: {}\nslabs: {} of {} planes in {} parts\n",
             version(), options.identity, shape_of(slabs.shape()),
-            record_of(listed).without("memory").settings(), communicator.size(), slabs.slabs(),
-            slabs.slab_planes(), slabs.parts_of_slab());
+            record_in_slabs(listed).without("memory").settings(), communicator.size(),
+            slabs.slabs(), slabs.slab_planes(), slabs.parts_of_slab());
         checkpoint.emplace(fmt::format("{}/{}.{}", options.checkpoint, stage, communicator.rank()),
                            identity);
     });
     return std::move(*checkpoint);
-}
-
-VolumeLabelOptions dual(VolumeLabelOptions options) {
-    options.neighbours = options.neighbours == kernel::Neighbours::six
-                             ? kernel::Neighbours::twenty_six
-                             : kernel::Neighbours::six;
-    return options;
 }
 
 /// A volume whose holes are filled. Its planes are read in the slabs in which the background was
@@ -129,11 +226,13 @@ VolumeLabelOptions dual(VolumeLabelOptions options) {
 class FilledPlanes final : public label::BitPlanes {
   public:
     /// Collective.
-    FilledPlanes(const Communicator& communicator, const VolumeLabelOptions& options,
-                 const RunControl& control, Planes& volume, const PlaneRange& range)
+    FilledPlanes(const Communicator& communicator, const LabelOptions& options,
+                 const RunControl& control, Planes& volume, const kernel::Connection& connection,
+                 const PlaneRange& range)
         : BitPlanes(volume.shape()),
           background_(volume),
-          slabs_(background_, nullptr, slab_options(communicator, dual(options), range)),
+          slabs_(background_, nullptr,
+                 slab_options(communicator, options, dual(connection), range)),
           checkpoint_(checkpoint_of(communicator, options, slabs_, "holes")),
           components_(communicator, slabs_, {.extents = true}, checkpoint_) {
         components_.find(control);
@@ -193,66 +292,140 @@ class FilledPlanes final : public label::BitPlanes {
     Elements holes_ = 0;
 };
 
-/// Opens a volume and, if there is one, the intensities of the same shape.
-void open(FrameSource& volume, FrameSource* intensity, std::optional<VolumePlanes>& planes,
-          std::optional<VolumePlanes>& intensities) {
-    planes.emplace(volume, VolumePlanes::Use::comparison);
-    if (!intensity)
-        return;
-    intensities.emplace(*intensity, VolumePlanes::Use::computation);
-    const kernel::VolumeShape &own = planes->shape(), &other = intensities->shape();
-    if (!(own == other))
-        throw InvalidData(fmt::format("{} has {} voxels, expected {}, as {}", intensity->path(),
-                                      shape_of(other), shape_of(own), volume.path()));
+std::unique_ptr<Planes> open(const LabelInput& input, FramePlanes::Use use, bool by_value) {
+    if (RowSource* const image = input.rows())
+        return std::make_unique<ImageRows>(*image, by_value);
+    if (auto* const* frames = std::get_if<FrameSource*>(&input.source()))
+        return std::make_unique<FramePlanes>(**frames, use, input.frame());
+    return std::make_unique<ArrayPlanes>(*std::get<const kernel::ValueView*>(input.source()),
+                                         input.is_image());
+}
+
+/// An image or volume that is open and, if there are some, intensities of the same shape.
+struct Opened {
+    Opened(const LabelInput& input, const LabelInput* measured, bool by_value)
+        : samples(open(input, FramePlanes::Use::comparison, by_value)) {
+        if (!measured)
+            return;
+        intensity = open(*measured, FramePlanes::Use::computation, false);
+        const kernel::VolumeShape &own = samples->shape(), &other = intensity->shape();
+        if (!(own == other))
+            throw InvalidData(
+                own.of_rows
+                    ? fmt::format("{} has {}x{} pixels, expected {}x{}, as {}", measured->path(),
+                                  other.width, other.depth, own.width, own.depth, input.path())
+                    : fmt::format("{} has {} voxels, expected {}, as {}", measured->path(),
+                                  shape_of(other), shape_of(own), input.path()));
+    }
+
+    std::unique_ptr<Planes> samples, intensity;
+};
+
+/// Passes rows of 32-bit labels to a function, and keeps measures.
+class RowsTo final : public LabelSink {
+  public:
+    explicit RowsTo(const LabelRows& write) : write_(write) {}
+
+    void rows(ComponentNumber, std::span<const kernel::Body> bodies) override {
+        table_.insert(table_.end(), bodies.begin(), bodies.end());
+    }
+    Elements begin(const LabelResult&, Elements, Elements) override { return 0; }
+    void planes(Elements plane, const LabelPlanes& labels) override {
+        const auto* const narrow = std::get_if<std::span<const std::uint32_t>>(&labels);
+        if (!narrow)
+            throw InvalidData("the labels need 64 bits, expected 2147483647 components or fewer");
+        write_(plane, {reinterpret_cast<const kernel::Label*>(narrow->data()), narrow->size()});
+    }
+    std::vector<kernel::Body> take_table() { return std::move(table_); }
+
+  private:
+    const LabelRows& write_;
+    std::vector<kernel::Body> table_;
+};
+
+/// Throws InvalidTask if options do not fit each other or the input.
+void check(const LabelOptions& options, const LabelInput& input) {
+    const bool is_image = input.is_image();
+    const int neighbours = neighbours_of(options, is_image);
+    if (is_image != (neighbours == 4 || neighbours == 8))
+        throw InvalidTask(
+            fmt::format("neighbours {}: {} is {}", neighbours, input.path(),
+                        is_image ? "an image, expected 4 or 8" : "a volume, expected 6, 18 or 26"));
+    if (options.fill_holes && options.by_value)
+        throw InvalidTask(fmt::format("fill_holes: holes have no value, so that {} cannot be "
+                                      "connected by_value",
+                                      is_image ? "pixels" : "voxels"));
 }
 
 } // namespace
 
-VolumeLabelling::VolumeLabelling(Communicator communicator, VolumeLabelOptions options,
-                                 RunControl control)
-    : communicator_(scope_later(communicator, "VolumeLabelling")),
+Labelling::Labelling(Communicator communicator, LabelOptions options, RunControl control)
+    : communicator_(scope_later(communicator, "Labelling")),
       options_(std::move(options)),
-      control_(std::move(control)) {}
+      control_(std::move(control)) {
+    options_.merging.check();
+}
 
-void VolumeLabelling::fail(const std::string& text) const {
+void Labelling::fail(const std::string& text) const {
     sextant::fail(communicator_, text);
 }
 
-VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensity,
-                                       VolumeLabelSink& sink) const {
+LabelResult Labelling::run(const LabelInput& input, const LabelInput* intensity,
+                           LabelSink& sink) const {
     const CancellationScope cancellable(control_, communicator_.size());
-    VolumeLabelOptions options = options_;
+    LabelOptions options = options_;
     require_same(communicator_, options);
-    std::optional<VolumePlanes> planes, second;
-    PlaneRange range;
+    if (!options.in_tiles())
+        return run_in_slabs(input, intensity, sink);
     agree(communicator_, [&] {
-        open(volume, options.measure ? intensity : nullptr, planes, second);
+        if (!input.rows() || intensity || options.fill_holes || options.min_size > 0 ||
+            options.keep_largest > 0)
+            throw InvalidTask(fmt::format(
+                "{}: tiles are of an image, without intensities, fill_holes, min_size and "
+                "keep_largest",
+                options.grid ? "grid" : "pattern"));
+        check(options, input);
+    });
+    options.neighbours = neighbours_in(options, true);
+    return label::label_in_tiles(communicator_, options, control_, *input.rows(), sink);
+}
+
+LabelResult Labelling::run_in_slabs(const LabelInput& input, const LabelInput* intensity,
+                                    LabelSink& sink) const {
+    LabelOptions options = options_;
+    std::optional<Opened> opened;
+    PlaneRange range;
+    kernel::Connection connection;
+    agree(communicator_, [&] {
+        check(options, input);
+        opened.emplace(input, options.measure ? intensity : nullptr, options.by_value);
         options.identity +=
-            fmt::format("samples: {}\nmeasured intensities: {}\n", name(volume.header().sample),
-                        second ? name(intensity->header().sample) : "none");
+            fmt::format("samples: {}\nmeasured intensities: {}\n", name(input.sample()),
+                        opened->intensity ? name(intensity->sample()) : "none");
         if (options.measure)
-            kernel::check_measurable(planes->shape());
-        if (options.fill_holes && options.by_value)
-            throw InvalidTask("fill_holes: holes have no value, so that voxels cannot be connected "
-                              "by_value");
-        range = label::planes_of(communicator_.rank(), communicator_.size(), planes->shape().depth,
+            kernel::check_measurable(opened->samples->shape());
+        connection = connection_of(options, input.is_image());
+        options.neighbours = neighbours_in(options, input.is_image());
+        range = label::planes_of(communicator_.rank(), communicator_.size(),
+                                 opened->samples->shape().depth,
                                  std::max<Elements>(1, sink.planes_per_part()));
     });
     std::optional<FilledPlanes> filled;
     if (options.fill_holes) {
         agree(communicator_, [&] { // that of a slab of the background, before any message
-            label::BackgroundPlanes background(*planes);
-            VolumeSlabs(background, nullptr, slab_options(communicator_, dual(options), range));
+            label::BackgroundPlanes background(*opened->samples);
+            VolumeSlabs(background, nullptr,
+                        slab_options(communicator_, options, dual(connection), range));
         });
-        filled.emplace(communicator_, options, control_, *planes, range);
+        filled.emplace(communicator_, options, control_, *opened->samples, connection, range);
     }
     std::optional<VolumeSlabs> slabs;
     agree(communicator_, [&] {
-        VolumeSlabs::Options own = slab_options(communicator_, options, range);
+        VolumeSlabs::Options own = slab_options(communicator_, options, connection, range);
         if (filled)
             own.slab_planes = filled->slab_planes();
-        slabs.emplace(filled ? static_cast<Planes&>(*filled) : *planes, second ? &*second : nullptr,
-                      own);
+        slabs.emplace(filled ? static_cast<Planes&>(*filled) : *opened->samples,
+                      opened->intensity.get(), own);
     });
     VolumeCheckpoint checkpoint = checkpoint_of(communicator_, options, *slabs, "labels");
     VolumeRun labelling(communicator_, options, control_, *slabs, checkpoint);
@@ -261,30 +434,48 @@ VolumeLabelResult VolumeLabelling::run(FrameSource& volume, FrameSource* intensi
     return labelling.run(sink);
 }
 
-VolumeRegions VolumeLabelling::measure(FrameSource& labels, FrameSource* intensity) const {
+LabelResult Labelling::run(RowSource& image, const LabelRows& write) const {
+    RowsTo sink(write);
+    LabelResult result = run(LabelInput(image), nullptr, sink);
+    result.table = sink.take_table();
+    return result;
+}
+
+LabelResult Labelling::run(const distributed::Image& image) const {
     const CancellationScope cancellable(control_, communicator_.size());
-    VolumeLabelOptions options;
+    LabelOptions options = options_;
+    require_same(communicator_, options);
+    options.neighbours = neighbours_in(options, true);
+    return label::label_tiles(communicator_, options, control_, image);
+}
+
+LabelRegions Labelling::measure(const LabelInput& labels, const LabelInput* intensity) const {
+    const CancellationScope cancellable(control_, communicator_.size());
+    LabelOptions options;
     options.memory = options_.memory;
     options.threads = options_.threads;
-    options.neighbours = kernel::Neighbours::six; // the cheapest: parts are added up by value
     options.by_value = true;
     require_same(communicator_, options);
-    std::optional<VolumePlanes> planes, second;
+    // The cheapest connection: parts are added up by value.
+    const kernel::Connection connection{kernel::Neighbours::six, kernel::Sameness::value};
+    std::optional<Opened> opened;
     std::optional<VolumeSlabs> slabs;
+    const Sample sample = labels.sample();
     agree(communicator_, [&] {
-        open(labels, intensity, planes, second);
-        kernel::check_measurable(planes->shape());
-        const Sample sample = labels.header().sample;
+        opened.emplace(labels, intensity, true);
+        const kernel::VolumeShape& shape = opened->samples->shape();
+        kernel::check_measurable(shape);
         if (sample == Sample::f16 || sample == Sample::f32 || sample == Sample::f64)
             throw InvalidData(fmt::format("{} holds {}, expected labels, which are integers",
                                           labels.path(), name(sample)));
         const PlaneRange range =
-            label::planes_of(communicator_.rank(), communicator_.size(), planes->shape().depth);
-        slabs.emplace(*planes, second ? &*second : nullptr,
-                      slab_options(communicator_, options, range));
+            label::planes_of(communicator_.rank(), communicator_.size(), shape.depth);
+        slabs.emplace(*opened->samples, opened->intensity.get(),
+                      slab_options(communicator_, options, connection, range));
     });
-    VolumeRegions regions = label::measure_regions(communicator_, control_, *slabs);
-    const Sample sample = labels.header().sample;
+    LabelRegions regions = label::measure_regions(communicator_, control_, *slabs);
+    if (regions.shape.of_rows)
+        std::ranges::transform(regions.table, regions.table.begin(), &kernel::Body::of_image);
     if (sample == Sample::i8 || sample == Sample::i16 || sample == Sample::i32 ||
         sample == Sample::i64) { // as bits, negative labels are the largest
         const std::uint64_t negative = std::uint64_t{1} << (8 * size_of(sample) - 1);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
+#include "sextant/array/row_source.hpp"
 #include "sextant/kernel/label/bodies.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,7 +25,8 @@ class Planes {
     virtual Elements planes_per_chunk() const { return 1; }
     /// Bytes per voxel in memory.
     virtual Bytes bytes_per_voxel() const = 0;
-    /// Reads planes, which replace those read before. Returns the number of samples that are NaN.
+    /// Reads planes, which replace those read before. Returns the number of samples that were NaN
+    /// and are not any more.
     virtual Elements read(Elements first, Elements count) = 0;
     /// A view of planes that have been read; `first` counts from the first of these.
     virtual kernel::ValueView view(Elements first, Elements count) const = 0;
@@ -34,20 +37,23 @@ class Planes {
     Planes() = default;
 };
 
-/// Planes of a volume, read from the frames of a series, in a type that kernels take: for
-/// comparison (signed integers as their bit patterns, f16 as f32), or for computation (signed
-/// integers of up to 16 bits as f32, of 32 bits as f64, and of 64 bits as u64 with an offset).
-class VolumePlanes final : public Planes {
+/// Planes of a volume, read from the frames of a series, or the rows of one frame. Samples have a
+/// type that kernels take: for comparison (signed integers as their bit patterns, f16 as f32), or
+/// for computation (signed integers of up to 16 bits as f32, of 32 bits as f64, and of 64 bits as
+/// u64 with an offset).
+class FramePlanes final : public Planes {
   public:
     enum class Use { comparison, computation };
 
+    /// `frame`: the one that is an image; none: all are planes.
     /// Throws InvalidTask unless the series is grey and not empty.
-    VolumePlanes(FrameSource& source, Use use);
+    FramePlanes(FrameSource& source, Use use, std::optional<std::int64_t> frame = {});
 
     const kernel::VolumeShape& shape() const override { return shape_; }
-    Elements planes_per_chunk() const override { return source_.header().frames_per_chunk; }
+    Elements planes_per_chunk() const override {
+        return frame_ ? 1 : source_.header().frames_per_chunk;
+    }
     Bytes bytes_per_voxel() const override;
-    /// For comparison, NaN become 0.
     Elements read(Elements first, Elements count) override;
     std::uint64_t offset() const override {
         return stored_ == Sample::i64 && use_ == Use::computation ? std::uint64_t{1} << 63 : 0;
@@ -55,12 +61,54 @@ class VolumePlanes final : public Planes {
     kernel::ValueView view(Elements first, Elements count) const override;
 
   private:
+    void read_rows(std::int64_t frame, const Rows& rows, std::byte* to);
+
     FrameSource& source_;
     Use use_;
+    std::optional<std::int64_t> frame_;
     kernel::VolumeShape shape_;
     Sample stored_, kept_; // types in the file and in memory
     Memory planes_;
     std::vector<std::byte> plane_; // as stored, before conversion
+};
+
+/// The rows of an image that is read for comparison, whose channels may be packed.
+class ImageRows final : public Planes {
+  public:
+    /// Throws InvalidTask for an empty image and, if pixels are connected by value, for a colour
+    /// image in which different colours may have the same luminance.
+    ImageRows(RowSource& source, bool by_value);
+
+    const kernel::VolumeShape& shape() const override { return shape_; }
+    Bytes bytes_per_voxel() const override { return source_.element().size; }
+    Elements read(Elements first, Elements count) override;
+    kernel::ValueView view(Elements first, Elements count) const override;
+
+  private:
+    RowSource& source_;
+    kernel::VolumeShape shape_;
+    Memory rows_;
+};
+
+/// An image or volume in memory, which is not copied.
+class ArrayPlanes final : public Planes {
+  public:
+    /// Throws InvalidTask if the array is empty.
+    ArrayPlanes(const kernel::ValueView& array, bool is_image);
+
+    const kernel::VolumeShape& shape() const override { return shape_; }
+    /// As if the samples were copied, so that slabs are those of other sources.
+    Bytes bytes_per_voxel() const override;
+    Elements read(Elements first, Elements) override {
+        first_ = first;
+        return 0;
+    }
+    kernel::ValueView view(Elements first, Elements count) const override;
+
+  private:
+    kernel::ValueView array_;
+    kernel::VolumeShape shape_;
+    Elements first_ = 0; // the first plane that was read
 };
 
 /// Planes of bytes, 0 or 1, that are made from others.

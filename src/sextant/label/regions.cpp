@@ -32,7 +32,7 @@ class RegionRun {
   public:
     explicit RegionRun(VolumeSlabs& slabs) : slabs_(slabs) {}
 
-    void add_slab(Elements slab, VolumeRegions& result);
+    void add_slab(Elements slab, LabelRegions& result);
     /// Adds the contacts of this rank's first plane with the plane before it, of another rank.
     void add_contacts(const PlaneRuns& before);
 
@@ -56,7 +56,7 @@ void RegionRun::add_part(const VolumeSlabs::Part& part, Regions& regions) const 
     slabs_.measure(part, wanted, [&](Label, const Body& body, int) { add(regions, body); });
 }
 
-void RegionRun::add_slab(Elements slab, VolumeRegions& result) {
+void RegionRun::add_slab(Elements slab, LabelRegions& result) {
     timed(result.read, [&] { slabs_.read(slab, true); });
     timed(result.label, [&] {
         slabs_.find();
@@ -108,9 +108,9 @@ void RegionRun::add_contacts(const PlaneRuns& front, const PlaneRuns& back) {
 
 } // namespace
 
-VolumeRegions measure_regions(const Communicator& communicator, const RunControl& control,
-                              VolumeSlabs& slabs) {
-    VolumeRegions result;
+LabelRegions measure_regions(const Communicator& communicator, const RunControl& control,
+                             VolumeSlabs& slabs) {
+    LabelRegions result;
     result.shape = slabs.shape();
     RegionRun run(slabs);
     const std::vector<Elements> slabs_of = communicator.all_gather(slabs.slabs());

@@ -8,9 +8,9 @@
 
 namespace sextant::label {
 
-/// Measures the voxels of each value of a volume; see VolumeLabelling::measure.
+/// Measures the voxels of each value of a volume; see Labelling::measure.
 /// Requires  slabs that are connected by value. Collective.
-VolumeRegions measure_regions(const Communicator& communicator, const RunControl& control,
-                              VolumeSlabs& slabs);
+LabelRegions measure_regions(const Communicator& communicator, const RunControl& control,
+                             VolumeSlabs& slabs);
 
 } // namespace sextant::label

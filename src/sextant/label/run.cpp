@@ -2,8 +2,10 @@
 #include "sextant/label/run.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/distributed/list_exchange.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -27,7 +29,7 @@ auto position_of(const Candidate& candidate) {
     return std::pair(candidate.part, candidate.label);
 }
 
-VolumeComponents::Options wanted(const VolumeLabelOptions& options) {
+VolumeComponents::Options wanted(const LabelOptions& options) {
     VolumeComponents::Options wanted;
     wanted.extents = options.min_size > 0 || options.keep_largest > 0;
     wanted.bodies = options.measure;
@@ -44,7 +46,7 @@ PlaneRange planes_of(int rank, int ranks, Elements depth, Elements unit) {
     return {cut(rank), cut(rank + 1)};
 }
 
-VolumeRun::VolumeRun(const Communicator& communicator, const VolumeLabelOptions& options,
+VolumeRun::VolumeRun(const Communicator& communicator, const LabelOptions& options,
                      const RunControl& control, VolumeSlabs& slabs, VolumeCheckpoint& checkpoint)
     : communicator_(communicator),
       options_(options),
@@ -233,10 +235,10 @@ class VolumeRun::Rows {
 };
 
 /// Passes the rows of all ranks to the sink on rank 0, in order.
-void VolumeRun::pass_rows(VolumeLabelSink& sink) {
+void VolumeRun::pass_rows(LabelSink& sink) {
     constexpr std::size_t rows_at_once = 4096;
     Rows own(*this);
-    VolumeLabel number = 1;
+    ComponentNumber number = 1;
     for (int rank = 0; rank < communicator_.size(); ++rank) {
         for (Elements passed = 1; passed > 0;) {
             std::vector<std::vector<Body>> to(as_index(communicator_.size()));
@@ -251,10 +253,13 @@ void VolumeRun::pass_rows(VolumeLabelSink& sink) {
             if (rank > 0)
                 to[0] = all_to_all_lists(communicator_, to).values;
             agree(communicator_, [&] {
-                if (communicator_.rank() == 0)
-                    sink.rows(number, to[0]);
+                if (communicator_.rank() != 0)
+                    return;
+                if (result_.shape.of_rows)
+                    std::ranges::transform(to[0], to[0].begin(), &Body::of_image);
+                sink.rows(number, to[0]);
             });
-            number += static_cast<VolumeLabel>(passed);
+            number += static_cast<ComponentNumber>(passed);
         }
     }
 }
@@ -266,7 +271,7 @@ void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
     const std::span<const Label> edges = components_.edges(part);
     const std::span<const Candidate> kept = kept_of(part);
     std::vector<Extent> extents;
-    const bool by_size = !chooses_largest() && options_.min_size > 0;
+    const bool by_size = chooses_by_size();
     if (by_size)
         extents = slabs_.extents_of(labelled);
     Number next = first_[as_index(part)];
@@ -277,7 +282,7 @@ void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
         if (edge < edges.size() && edges[edge] == label) {
             const Elements set = components_.set_of(part, static_cast<Elements>(edge++));
             number = static_cast<Value>(numbers_[as_index(set)]);
-            if (number == next)
+            if (static_cast<Number>(number) == next)
                 ++next;
             continue;
         }
@@ -290,40 +295,68 @@ void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
     }
 }
 
+/// True if the labels of a part are the numbers of its components.
+bool VolumeRun::is_numbered(Elements part, const VolumeSlabs::Part& labelled) const {
+    return components_.edges(part).empty() && !chooses_largest() && !chooses_by_size() &&
+           (first_[as_index(part)] == Number{1} || labelled.components == 0);
+}
+
 /// Makes the runs of a slab available again, and numbers its components.
 template <class Value>
 void VolumeRun::find_again(Elements slab) {
     slabs_.find_again(slab, result_.read, result_.label);
     timed(result_.write, [&] {
-        auto& numbers = std::get<SlabNumbers<Value>>(slab_numbers_);
-        numbers.resize(slabs_.parts_of_slab());
-        const Elements first = slab * std::ssize(numbers);
-        slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
-            number_part(first + static_cast<Elements>(index), part, numbers[index]);
+        slab_numbers_.resize(slabs_.parts_of_slab());
+        const Elements first = slab * std::ssize(slab_numbers_);
+        slabs_.each_part([&](std::size_t index, VolumeSlabs::Part& part) {
+            const Elements number = first + static_cast<Elements>(index);
+            if constexpr (sizeof(Value) == sizeof(Label)) {
+                if (is_numbered(number, part))
+                    return;
+                std::vector<Label> numbers;
+                number_part(number, part, numbers);
+                part.renumber(numbers);
+            } else {
+                number_part(number, part, slab_numbers_[index]);
+            }
         });
     });
 }
 
-/// Writes the labels of planes of the slab.
+/// Writes the labels of planes of the slab. `stride`: the distance between rows.
 template <class Value>
-void VolumeRun::fill(Elements first, Elements planes, std::vector<Value>& labels) {
+void VolumeRun::fill(Elements first, Elements planes, Value* labels, Elements stride) {
     const Elements width = result_.shape.width, height = result_.shape.height;
-    labels.resize(as_index(planes * height * width));
-    const auto& numbers = std::get<SlabNumbers<Value>>(slab_numbers_);
-    run_parts(&slabs_.team(), static_cast<int>(planes), [&](int index, int) {
-        const Elements plane = first + index;
+    const auto fill_plane = [&](Elements plane, bool stream) {
         std::size_t i = 0;
         while (plane >= slabs_.parts()[i].end())
             ++i;
         const VolumeSlabs::Part& part = slabs_.parts()[i];
+        check_cancelled(width * height);
         for (Elements y = 0; y < height; ++y) {
-            Value* const to = labels.data() + (index * height + y) * width;
-            std::fill_n(to, width, Value{0});
-            kernel::each_run(part.runs_of((plane - part.first) * height + y), width,
-                             [&](Elements begin, Elements end, Label label) {
-                                 std::fill(to + begin, to + end, numbers[i][label - 1]);
-                             });
+            Value* const to = labels + ((plane - first) * height + y) * stride;
+            const kernel::LabelledRuns runs = part.runs_of((plane - part.first) * height + y);
+            if constexpr (sizeof(Value) == sizeof(Label)) {
+                kernel::write_row(runs, width, reinterpret_cast<Label*>(to), stream);
+            } else {
+                std::fill_n(to, width, Value{0});
+                kernel::each_run(runs, width, [&](Elements begin, Elements end, Label label) {
+                    std::fill(to + begin, to + end, slab_numbers_[i][as_index(label - 1)]);
+                });
+            }
         }
+    };
+    constexpr Bytes size = sizeof(Value);
+    const bool stream = reinterpret_cast<std::uintptr_t>(labels) % kernel::stream_alignment == 0 &&
+                        stride * size % kernel::stream_alignment == 0 &&
+                        kernel::exceeds_caches(2 * planes * height * width * size);
+    const Elements blocks = std::min<Elements>(planes, 8 * slabs_.team().size());
+    run_parts(&slabs_.team(), static_cast<int>(blocks), [&](int block, int) {
+        for (Elements plane = planes * block / blocks; plane < planes * (block + 1) / blocks;
+             ++plane)
+            fill_plane(first + plane, stream);
+        if (stream)
+            kernel::end_streaming();
     });
 }
 
@@ -343,7 +376,10 @@ void VolumeRun::each_planes(Elements slab, Elements first, const Take& take) {
     while (first < end) {
         control_.check();
         const Elements planes = std::min(planes_at_once(), end - first);
-        timed(result_.write, [&] { fill(first, planes, labels); });
+        timed(result_.write, [&] {
+            labels.resize(as_index(planes * result_.shape.height * result_.shape.width));
+            fill(first, planes, labels.data(), result_.shape.width);
+        });
         timed(result_.write, [&] { take(first, labels); });
         first += planes;
     }
@@ -351,7 +387,7 @@ void VolumeRun::each_planes(Elements slab, Elements first, const Take& take) {
 
 /// Passes this rank's planes to its own sink.
 template <class Value>
-void VolumeRun::write_own(VolumeLabelSink& sink, Elements stored) {
+void VolumeRun::write_own(LabelSink& sink, Elements stored) {
     const Elements begin = slabs_.first_of(0), end = slabs_.first_of(slabs_.slabs());
     const std::vector<Elements> slabs_of = communicator_.all_gather(slabs_.slabs());
     for (Elements slab = 0; slab < *std::ranges::max_element(slabs_of); ++slab) {
@@ -370,7 +406,7 @@ void VolumeRun::write_own(VolumeLabelSink& sink, Elements stored) {
 
 /// Passes the planes of all ranks to the sink of rank 0, in order.
 template <class Value>
-void VolumeRun::write_by_root(VolumeLabelSink& sink) {
+void VolumeRun::write_by_root(LabelSink& sink) {
     const std::vector<Elements> slabs_of = communicator_.all_gather(slabs_.slabs());
     const bool is_root = communicator_.rank() == 0;
     const auto write = [&](Elements plane, const std::vector<Value>& labels) {
@@ -395,7 +431,10 @@ void VolumeRun::write_by_root(VolumeLabelSink& sink) {
                     find_again<Value>(++slab);
                 const Elements planes =
                     std::min(planes_at_once(), slabs_.first_of(slab + 1) - plane);
-                timed(result_.write, [&] { fill(plane, planes, to[0]); });
+                timed(result_.write, [&] {
+                    to[0].resize(as_index(planes * result_.shape.height * result_.shape.width));
+                    fill(plane, planes, to[0].data(), result_.shape.width);
+                });
             });
             const std::vector<Value> labels = all_to_all_lists(communicator_, to).values;
             agree(communicator_, [&] {
@@ -408,21 +447,38 @@ void VolumeRun::write_by_root(VolumeLabelSink& sink) {
     }
 }
 
+/// Writes the planes of this rank, the only one, to memory.
+void VolumeRun::write_in_place(const kernel::LabelPlane& to) {
+    for (Elements slab = 0; slab < slabs_.slabs(); ++slab)
+        agree(communicator_, [&] {
+            control_.check();
+            const Elements first = slabs_.first_of(slab), end = slabs_.first_of(slab + 1);
+            control_.report("write", first, result_.shape.depth);
+            find_again<std::uint32_t>(slab);
+            timed(result_.write, [&] {
+                fill(first, end - first, to.first + first * result_.shape.height * to.stride,
+                     to.stride);
+            });
+        });
+}
+
 /// Why slabs were divided so, and kept or not.
 std::string VolumeRun::reason() const {
     const auto mebibytes = [](Bytes bytes) { return static_cast<double>(bytes) / (1 << 20); };
+    const bool is_image = result_.shape.of_rows;
+    const char* const planes = is_image ? "rows" : "planes";
     const std::string limit = fmt::format("{:.4g} MiB", mebibytes(slabs_.options().memory));
     if (slabs_.slabs() <= 1)
-        return fmt::format("the samples and labels of all planes fit in {}", limit);
+        return fmt::format("the samples and labels of all {} fit in {}", planes, limit);
     if (result_.kept == slabs_.slabs())
-        return fmt::format("samples exceed {}, but runs of all slabs fit: each plane is read once",
-                           limit);
+        return fmt::format("samples exceed {}, but runs of all slabs fit: each {} is read once",
+                           limit, is_image ? "row" : "plane");
     return fmt::format("samples exceed {}, and the runs of {} of {} slabs fit: the others are read "
                        "and labelled twice",
                        limit, result_.kept, slabs_.slabs());
 }
 
-VolumeLabelResult VolumeRun::run(VolumeLabelSink& sink) {
+LabelResult VolumeRun::run(LabelSink& sink) {
     result_.shape = slabs_.shape();
     result_.slabs = slabs_.slabs();
     result_.slab_planes = slabs_.slab_planes();
@@ -449,7 +505,11 @@ VolumeLabelResult VolumeRun::run(VolumeLabelSink& sink) {
     const Elements begin = by_rank ? slabs_.first_of(0) : 0;
     const Elements end = by_rank ? slabs_.first_of(slabs_.slabs()) : result_.shape.depth;
     const Elements stored = sink.begin(result_, begin, end);
-    if (by_rank)
+    const kernel::LabelPlane memory =
+        communicator_.size() == 1 ? sink.memory() : kernel::LabelPlane{};
+    if (memory.first && !wide)
+        write_in_place(memory);
+    else if (by_rank)
         wide ? write_own<std::uint64_t>(sink, stored) : write_own<std::uint32_t>(sink, stored);
     else
         wide ? write_by_root<std::uint64_t>(sink) : write_by_root<std::uint32_t>(sink);

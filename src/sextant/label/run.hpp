@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace sextant::label {
@@ -26,7 +25,7 @@ PlaneRange planes_of(int rank, int ranks, Elements depth, Elements unit = 1);
 class VolumeRun {
   public:
     /// Keeps references.
-    VolumeRun(const Communicator& communicator, const VolumeLabelOptions& options,
+    VolumeRun(const Communicator& communicator, const LabelOptions& options,
               const RunControl& control, VolumeSlabs& slabs, VolumeCheckpoint& checkpoint);
 
     /// States, for the result, how many holes were filled before and how many samples are NaN.
@@ -35,37 +34,40 @@ class VolumeRun {
         result_.nan = nan;
     }
     /// Collective.
-    VolumeLabelResult run(VolumeLabelSink& sink);
+    LabelResult run(LabelSink& sink);
 
   private:
     class Rows;
     template <class Value>
     using SlabNumbers = std::vector<std::vector<Value>>; // [part of the slab][label − 1]
+    bool is_numbered(Elements part, const VolumeSlabs::Part& labelled) const;
 
     bool chooses_largest() const { return options_.keep_largest > 0; }
+    bool chooses_by_size() const { return !chooses_largest() && options_.min_size > 0; }
     bool is_kept(const kernel::Extent& extent) const;
     void choose();
     void number();
     std::span<const VolumeComponents::Candidate> kept_of(Elements part) const;
-    void pass_rows(VolumeLabelSink& sink);
+    void pass_rows(LabelSink& sink);
     template <class Value>
     void number_part(Elements part, const VolumeSlabs::Part& labelled,
                      std::vector<Value>& numbers) const;
     template <class Value>
     void find_again(Elements slab);
     template <class Value>
-    void fill(Elements first, Elements planes, std::vector<Value>& labels);
+    void fill(Elements first, Elements planes, Value* labels, Elements stride);
     Elements planes_at_once() const;
     std::string reason() const;
     template <class Value, class Take>
     void each_planes(Elements slab, Elements first, const Take& take);
     template <class Value>
-    void write_own(VolumeLabelSink& sink, Elements stored);
+    void write_own(LabelSink& sink, Elements stored);
     template <class Value>
-    void write_by_root(VolumeLabelSink& sink);
+    void write_by_root(LabelSink& sink);
+    void write_in_place(const kernel::LabelPlane& to);
 
     const Communicator& communicator_;
-    const VolumeLabelOptions& options_;
+    const LabelOptions& options_;
     const RunControl& control_;
     VolumeSlabs& slabs_;
     VolumeCheckpoint& checkpoint_;
@@ -76,8 +78,8 @@ class VolumeRun {
     std::vector<bool> set_kept_;
     std::vector<Number> first_;   // [part]: the first number of its components
     std::vector<Number> numbers_; // [set]
-    std::tuple<SlabNumbers<std::uint32_t>, SlabNumbers<std::uint64_t>> slab_numbers_;
-    VolumeLabelResult result_;
+    SlabNumbers<std::uint64_t> slab_numbers_;
+    LabelResult result_;
 };
 
 } // namespace sextant::label

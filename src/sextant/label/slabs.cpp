@@ -5,6 +5,7 @@
 #include "sextant/core/run_control.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -46,9 +47,10 @@ VolumeSlabs::Division VolumeSlabs::division_of(const Planes& volume, const Plane
     constexpr Bytes kibibyte = 1 << 10;
     if (planes < 1)
         throw InvalidTask(fmt::format(
-            "memory {:g}K is too small: a plane of {}x{} voxels and its labels on each of {} ranks "
-            "takes {}K{}",
-            static_cast<double>(options.memory) / kibibyte, shape.width, shape.height,
+            "memory {:g}K is too small: {} and its labels on each of {} ranks takes {}K{}",
+            static_cast<double>(options.memory) / kibibyte,
+            shape.of_rows ? fmt::format("a row of {} pixels", shape.width)
+                          : fmt::format("a plane of {}x{} voxels", shape.width, shape.height),
             options.ranks, (plane * options.ranks * options.labellings + kibibyte - 1) / kibibyte,
             options.labellings > 1 ? ", with that for holes" : ""));
     planes = std::clamp<Elements>(planes, 1, own);
@@ -99,13 +101,17 @@ Elements VolumeSlabs::read(Elements slab, bool with_intensity) {
     return nan;
 }
 
-void VolumeSlabs::find() {
+Elements VolumeSlabs::find() {
     each_part([&](std::size_t, Part& part) {
         part.kept.reset();
         part.labeller.find(view(part));
         part.components = part.labeller.count();
     });
     slab_ = (first_ - options_.begin) / slab_planes_;
+    return std::accumulate(parts_.begin(), parts_.end(), Elements{0},
+                           [](Elements nan, const Part& part) {
+                               return nan + (part.planes > 0 ? part.labeller.nan() : 0);
+                           });
 }
 
 void VolumeSlabs::keep_runs() {

@@ -42,6 +42,10 @@ class VolumeSlabs {
         kernel::LabelledRuns runs_of(Elements row) const {
             return kept ? kept->runs_of(row) : labeller.runs_of(row);
         }
+        /// Replaces each label by numbers[label − 1].
+        void renumber(std::span<const kernel::Label> numbers) {
+            kept ? kept->renumber(numbers) : labeller.renumber(numbers);
+        }
     };
 
     const kernel::VolumeShape& shape() const { return volume_.shape(); }
@@ -52,11 +56,11 @@ class VolumeSlabs {
     Elements first_of(Elements slab) const;
     std::size_t parts_of_slab() const { return parts_.size(); }
 
-    /// Reads a slab, with intensities if wanted. Returns the number of samples that are NaN.
+    /// Reads a slab, with intensities if wanted. Returns what Planes::read() does.
     Elements read(Elements slab, bool with_intensity);
     bool has_intensities() const { return intensity_ != nullptr; }
-    /// Labels the parts of the slab that was read.
-    void find();
+    /// Labels the parts of the slab that was read. Returns the number of samples that are NaN.
+    Elements find();
     /// Keeps the runs of the slab that was labelled, if there is memory for them.
     void keep_runs();
     /// Makes the runs of a slab available again: those that are in memory, or by reading and

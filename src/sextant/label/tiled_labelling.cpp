@@ -9,6 +9,7 @@
 #include "sextant/core/invalid_data.hpp"
 #include "sextant/distributed/components.hpp"
 #include "sextant/kernel/label/strip_seams.hpp"
+#include "sextant/label/planes.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -17,38 +18,12 @@
 
 #include <fmt/format.h>
 
-namespace sextant {
-
-Record record_of(LabelOptions& options) {
-    Record record;
-    record.add("neighbours", options.neighbours,
-               {{"4", kernel::Neighbours::four}, {"8", kernel::Neighbours::eight}}, "N",
-               "pixel connectivity");
-    record.add("by_value", options.by_value, "connect only pixels of equal value");
-    record.add("measure", options.measure, "area, bounding box and centroid of each component");
-    record.add_memory("memory", options.memory,
-                      "memory limit for image and labels; larger images are streamed");
-    record.add("grid", options.grid, "columns and rows of tiles; default: nearly square");
-    return record.include(record_of(options.merging));
-}
-
-Record record_of(const LabelResult& result) {
-    return {
-        {"components", result.components, "number of components"},
-        {"nan", result.nan, "samples that are NaN, and therefore background"},
-        {"strips", result.strips, "strips of rows that were labelled one after another"},
-        {"columns", result.grid.columns, "number of columns of tiles, in the image or in a strip"},
-        {"rows", result.grid.rows, "rows of tiles"},
-        {"plan", json_of(result.plan), "the pattern that merged the tiles, with the reason"},
-        {"seconds",
-         {{"read", result.read}, {"label", result.label}, {"write", result.write}},
-         "on this rank"}};
-}
+namespace sextant::label {
 
 namespace {
 
 kernel::Connection connection_of(const LabelOptions& options) {
-    return {options.neighbours,
+    return {*options.neighbours,
             options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground};
 }
 
@@ -86,19 +61,6 @@ Elements rows_of_strips(const RowSource& source, const LabelOptions& options) {
     return std::min(rows, shape.height);
 }
 
-/// Throws InvalidTask for an empty image and, if pixels are connected by value, for a colour image
-/// in which different colours may have the same luminance.
-void check_image(const RowSource& source, const LabelOptions& options) {
-    const FrameHeader& header = source.header();
-    if (header.shape.elements() == 0)
-        throw InvalidData(fmt::format("{}: {}x{} pixels, expected positive numbers", source.path(),
-                                      header.shape.width, header.shape.height));
-    if (options.by_value && header.channels >= 3 && size_of(header.sample) > 2)
-        throw InvalidTask(fmt::format(
-            "by_value: {} has colours of {}, expected 8 or 16 bits per channel, or one channel",
-            source.path(), name(header.sample)));
-}
-
 /// Returns a row of samples as value codes.
 std::vector<std::uint64_t> row_of(const Image& image, Elements y) {
     std::vector<std::uint64_t> row;
@@ -112,6 +74,18 @@ std::vector<std::uint64_t> row_of(const Image& image, Elements y) {
     return row;
 }
 
+/// What is measured in tiles.
+kernel::Body body_of(const kernel::Component& component) {
+    kernel::Body body;
+    body.first = component.first;
+    body.voxels = component.area;
+    body.low = {0, component.box.y, component.box.x};
+    body.high = {0, component.box.y + component.box.height - 1,
+                 component.box.x + component.box.width - 1};
+    body.sums = {0, component.sum_y, component.sum_x};
+    return body;
+}
+
 /// One rank's part in labelling one image.
 class LabelRun {
   public:
@@ -120,11 +94,9 @@ class LabelRun {
           options_(std::move(options)),
           control_(control),
           connection_(connection_of(options_)),
-          seams_(connection_) {
-        require_same(communicator, options_);
-    }
+          seams_(connection_) {}
 
-    LabelResult run(RowSource& source, const LabelSink& write);
+    LabelResult run(RowSource& source, LabelSink& sink);
     LabelResult run(const distributed::Image& image);
 
   private:
@@ -141,7 +113,8 @@ class LabelRun {
     void measure(const Labelled& labelled, Elements first);
     void number();
     void add_up_nan();
-    void write(const Strip& strip, const LabelSink& to);
+    void write(const Strip& strip, LabelSink& to);
+    void begin(LabelSink& sink);
     bool is_root() const { return communicator_.rank() == 0; }
 
     const Communicator& communicator_;
@@ -149,42 +122,68 @@ class LabelRun {
     const RunControl& control_;
     const kernel::Connection connection_;
     kernel::StripSeams seams_;
-    LabelResult result_; // its table holds the components of each strip until all are numbered
+    LabelResult result_;
+    std::vector<kernel::Component> components_; // of each strip, until all are numbered
 };
 
-LabelResult LabelRun::run(RowSource& source, const LabelSink& to) {
+LabelResult LabelRun::run(RowSource& source, LabelSink& to) {
     agree(communicator_, [&] {
         const ImageShape shape = source.shape();
-        check_image(source, options_);
+        ImageRows(source, options_.by_value); // checks the image
         const Elements rows = rows_of_strips(source, options_);
+        result_.shape = {shape.height, 1, shape.width, true};
         result_.grid = grid_of(options_.grid, communicator_.size(), shape.width, rows);
-        result_.strips = (shape.height + rows - 1) / rows;
+        result_.slab_planes = rows;
+        result_.slabs = (shape.height + rows - 1) / rows;
     });
-    const bool streams = result_.strips > 1;
+    const bool streams = result_.slabs > 1;
     if (streams) {
-        each_strip(source, "label", [&](const Strip& strip) { join(strip); });
+        each_strip(source, "label", [&](const Strip& strip) {
+            join(strip);
+            result_.nan += strip.labelled.nan;
+        });
         number();
+        add_up_nan();
+        begin(to);
     }
     each_strip(source, streams ? "write" : "label", [&](const Strip& strip) {
         if (!streams) {
             result_.components = strip.labelled.components;
             measure(strip.labelled, 0);
+            result_.nan = strip.labelled.nan;
+            add_up_nan();
+            begin(to);
         }
-        result_.nan += strip.labelled.nan;
         timed(result_.write, [&] { write(strip, to); });
     });
-    add_up_nan();
     return std::move(result_);
+}
+
+/// Passes measures to the sink, and prepares it for labels.
+void LabelRun::begin(LabelSink& sink) {
+    agree(communicator_, [&] {
+        if (is_root() && options_.measure) {
+            std::vector<kernel::Body> bodies;
+            bodies.reserve(components_.size());
+            for (const kernel::Component& component : std::exchange(components_, {}))
+                bodies.push_back(body_of(component));
+            sink.rows(1, bodies);
+        }
+    });
+    sink.begin(result_, 0, result_.shape.depth);
 }
 
 LabelResult LabelRun::run(const distributed::Image& image) {
     agree(communicator_, [&] { control_.check(); });
     result_.grid = image.grid();
+    result_.shape = {image.shape().height, 1, image.shape().width, true};
     const Labelled labelled = label(image);
     result_.components = labelled.components;
     measure(labelled, 0);
-    result_.labels = labelled.labels;
     result_.nan = labelled.nan;
+    for (const kernel::Component& component : components_)
+        result_.table.push_back(body_of(component));
+    result_.labels = labelled.labels;
     add_up_nan();
     return std::move(result_);
 }
@@ -192,7 +191,7 @@ LabelResult LabelRun::run(const distributed::Image& image) {
 void LabelRun::each_strip(RowSource& source, const char* part,
                           const std::function<void(const Strip&)>& take) {
     const Elements height = source.shape().height;
-    for (Elements first = 0; first < height; first += result_.grid.height) {
+    for (Elements first = 0; first < height; first += result_.slab_planes) {
         if (is_root())
             control_.report(part, first, height);
         take(read_and_label(source, first));
@@ -200,7 +199,7 @@ void LabelRun::each_strip(RowSource& source, const char* part,
 }
 
 LabelRun::Strip LabelRun::read_and_label(RowSource& source, Elements first) {
-    Grid grid = result_.grid;
+    Grid grid = *result_.grid;
     grid.height = std::min(grid.height, source.shape().height - first);
     std::optional<distributed::Image> image;
     timed(result_.read, [&] {
@@ -252,10 +251,10 @@ void LabelRun::measure(const Labelled& labelled, Elements first) {
     if (!options_.measure)
         return;
     for (kernel::Component component : gather_components(labelled)) {
-        component.first += first * result_.grid.width;
+        component.first += first * result_.shape.width;
         component.box.y += first;
         component.sum_y += first * component.area;
-        result_.table.push_back(component);
+        components_.push_back(component);
     }
 }
 
@@ -267,13 +266,13 @@ void LabelRun::number() {
             return;
         components = seams_.finish();
         std::vector<kernel::Component> all(
-            result_.table.empty() ? 0 : static_cast<std::size_t>(components));
-        auto part = result_.table.begin();
-        for (Elements strip = 0; strip < result_.strips && !all.empty(); ++strip) {
+            components_.empty() ? 0 : static_cast<std::size_t>(components));
+        auto part = components_.begin();
+        for (Elements strip = 0; strip < result_.slabs && !all.empty(); ++strip) {
             for (const kernel::Label number : seams_.numbers(static_cast<std::size_t>(strip)))
                 all[static_cast<std::size_t>(number - 1)].add(*part++);
         }
-        result_.table = std::move(all);
+        components_ = std::move(all);
     });
     result_.components = communicator_.all_gather(components)[0];
 }
@@ -284,45 +283,35 @@ void LabelRun::add_up_nan() {
     result_.nan = std::accumulate(of_ranks.begin(), of_ranks.end(), Elements{0});
 }
 
-void LabelRun::write(const Strip& strip, const LabelSink& to) {
+void LabelRun::write(const Strip& strip, LabelSink& to) {
     Image whole = distributed::gather(strip.labelled.labels);
     agree(communicator_, [&] {
         if (!is_root())
             return;
         const auto labels = whole.pixels<kernel::Label>();
-        if (result_.strips > 1) {
+        if (result_.slabs > 1) {
             const std::span<const kernel::Label> numbers =
-                seams_.numbers(static_cast<std::size_t>(strip.first / result_.grid.height));
+                seams_.numbers(static_cast<std::size_t>(strip.first / result_.slab_planes));
             std::transform(labels.begin(), labels.end(), labels.begin(),
                            [numbers](kernel::Label label) {
                                return label == 0 ? 0 : numbers[static_cast<std::size_t>(label - 1)];
                            });
         }
-        to(strip.first, labels);
+        to.planes(strip.first,
+                  std::span(reinterpret_cast<const std::uint32_t*>(labels.data()), labels.size()));
     });
 }
 
 } // namespace
 
-Labelling::Labelling(Communicator communicator, LabelOptions options, RunControl control)
-    : communicator_(scope_later(communicator, "Labelling")),
-      options_(std::move(options)),
-      control_(std::move(control)) {
-    options_.merging.check();
+LabelResult label_in_tiles(const Communicator& communicator, const LabelOptions& options,
+                           const RunControl& control, RowSource& image, LabelSink& sink) {
+    return LabelRun(communicator, options, control).run(image, sink);
 }
 
-void Labelling::fail(const std::string& text) const {
-    sextant::fail(communicator_, text);
+LabelResult label_tiles(const Communicator& communicator, const LabelOptions& options,
+                        const RunControl& control, const distributed::Image& image) {
+    return LabelRun(communicator, options, control).run(image);
 }
 
-LabelResult Labelling::run(RowSource& image, const LabelSink& write) const {
-    const CancellationScope cancellable(control_, communicator_.size());
-    return LabelRun(communicator_, options_, control_).run(image, write);
-}
-
-LabelResult Labelling::run(const distributed::Image& image) const {
-    const CancellationScope cancellable(control_, communicator_.size());
-    return LabelRun(communicator_, options_, control_).run(image);
-}
-
-} // namespace sextant
+} // namespace sextant::label

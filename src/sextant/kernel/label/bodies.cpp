@@ -25,6 +25,12 @@ Elements squares_below(Elements n) {
     return n % 2 == 0 ? n / 2 * (n - 1) * (2 * n - 1) / 3 : (n - 1) / 2 * n * (2 * n - 1) / 3;
 }
 
+/// True if all voxels of a row are at the border.
+bool is_at_border(Elements z, Elements y, const VolumeShape& volume) {
+    return z == 0 || z + 1 == volume.depth ||
+           (!volume.of_rows && (y == 0 || y + 1 == volume.height));
+}
+
 /// Adds the voxels begin … end − 1 of a row, which comes after all rows that were added.
 void add_run(Body& body, Elements z, Elements y, Elements begin, Elements end,
              const VolumeShape& volume) {
@@ -52,8 +58,8 @@ void add_run(Body& body, Elements z, Elements y, Elements begin, Elements end,
     body.products[zx] += z * sum;
     body.products[yx] += y * sum;
     body.contacts += voxels - 1;
-    body.at_border = body.at_border || z == 0 || y == 0 || begin == 0 || z + 1 == volume.depth ||
-                     y + 1 == volume.height || end == volume.width;
+    body.at_border =
+        body.at_border || is_at_border(z, y, volume) || begin == 0 || end == volume.width;
 }
 
 template <class Sample>
@@ -197,6 +203,16 @@ void Body::add(const Body& other) {
     add_extremes(other.least, other.least_rest, other.largest, other.largest_rest);
 }
 
+Body Body::of_image() const {
+    Body body = *this;
+    std::swap(body.low[0], body.low[1]);
+    std::swap(body.high[0], body.high[1]);
+    std::swap(body.sums[0], body.sums[1]);
+    std::swap(body.products[zz], body.products[yy]);
+    std::swap(body.products[zx], body.products[yx]);
+    return body;
+}
+
 std::array<double, 3> Body::centroid() const {
     const auto count = static_cast<double>(voxels);
     return {static_cast<double>(sums[0]) / count, static_cast<double>(sums[1]) / count,
@@ -281,7 +297,7 @@ void check_measurable(const VolumeShape& shape) {
 
 void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeShape& volume,
                  std::span<Extent> extents) {
-    const bool edge = z == 0 || y == 0 || z == volume.depth - 1 || y == volume.height - 1;
+    const bool edge = is_at_border(z, y, volume);
     check_cancelled(volume.width);
     each_run(row, volume.width, [&](Elements begin, Elements end, Label label) {
         Extent& extent = extents[label - 1];

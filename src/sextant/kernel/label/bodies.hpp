@@ -17,6 +17,9 @@ namespace sextant::kernel {
 /// The numbers of planes, rows and columns of a volume.
 struct VolumeShape {
     Elements depth = 0, height = 0, width = 0;
+    /// True for an image whose rows are taken as planes of one row: rows have no border above them
+    /// and below.
+    bool of_rows = false;
     Elements elements() const { return depth * height * width; }
     bool operator==(const VolumeShape&) const = default;
 };
@@ -44,6 +47,8 @@ struct Body {
 
     /// Faces between a voxel of the component and one outside it, or the border of the volume.
     Elements faces() const { return 6 * voxels - 2 * contacts; }
+    /// In an image: sides between a pixel of the component and one outside it, or the border.
+    Elements perimeter() const { return 4 * voxels - 2 * contacts; }
     std::array<double, 3> centroid() const;
     /// The second central moments divided by the number of voxels: zz, yy, xx, zy, zx, yx.
     std::array<double, 6> covariance() const;
@@ -61,6 +66,8 @@ struct Body {
 
     /// Adds another part of the same component.
     void add(const Body& other);
+    /// The component of an image whose rows were taken as planes: its rows are coordinate y.
+    Body of_image() const;
     /// Adds intensities.
     void add_intensity(double more);
     /// Adds integers of up to 64 bits: their sum and extremes.

@@ -228,16 +228,34 @@ void Labeller::write(const LabelPlane& output) {
         hwy::FlushStream();
 }
 
-void Labeller::write(const LabelPlane& output, std::span<const Label> numbers) {
-    check(tile_, planes_, output);
-    Label* const labels = runs();
-    const Label last = runs_before_.back();
-    for (Label run = 1; run <= last; ++run) {
-        if (run % much_work == 0)
-            check_cancelled(much_work);
-        labels[run] = numbers[at(labels[run] - 1)];
+namespace {
+
+void renumber_runs(std::span<Label> labels, std::span<const Label> numbers) {
+    constexpr std::size_t block = much_work;
+    for (std::size_t begin = 0; begin < labels.size(); begin += block) {
+        const std::span<Label> some = labels.subspan(begin, std::min(block, labels.size() - begin));
+        check_cancelled(std::ssize(some));
+        for (Label& label : some)
+            label = numbers[at(label - 1)];
     }
-    write(output);
+}
+
+} // namespace
+
+void Labeller::renumber(std::span<const Label> numbers) {
+    renumber_runs({runs() + 1, at(runs_before_[at(rows())])}, numbers);
+}
+
+void RowRuns::renumber(std::span<const Label> numbers) {
+    renumber_runs(std::span(labels).first(at(before.back())), numbers);
+}
+
+void end_streaming() {
+    hwy::FlushStream();
+}
+
+void write_row(const LabelledRuns& runs, Elements width, Label* to, bool stream) {
+    write_labels({runs.inside, runs.starts, runs.labels - 1, to, width, stream});
 }
 
 void Component::add(const Component& other) {
@@ -269,7 +287,8 @@ RowRuns Labeller::all_runs() const {
     const auto* const bits = reinterpret_cast<const std::uint64_t*>(bits_.data());
     all.bits.assign(bits, bits + 2 * words_ * rows());
     all.before.assign(runs_before_.begin(), runs_before_.begin() + rows() + 1);
-    all.labels.assign(runs() + 1, runs() + 1 + all.before.back());
+    all.labels.resize(at(all.before.back() + slack)); // for write_row()
+    std::copy_n(runs() + 1, all.before.back(), all.labels.begin());
     return all;
 }
 

@@ -105,6 +105,13 @@ struct LabelledRuns {
     const Label* labels;                  ///< [i]: label of run i
 };
 
+/// Writes the labels of a row, in vectors. `stream`: bypass the caches; `to` is then aligned to
+/// `stream_alignment`.
+/// Requires  labels readable 16 past the last of the row, as those of Labeller and RowRuns.
+void write_row(const LabelledRuns& runs, Elements width, Label* to, bool stream = false);
+/// Call on each thread after rows that bypass the caches.
+void end_streaming();
+
 /// The runs of rows with their labels, copied from a Labeller: what remains of samples that are not
 /// kept.
 struct RowRuns {
@@ -114,6 +121,8 @@ struct RowRuns {
 
     LabelledRuns runs_of(Elements row) const;
     Bytes memory() const;
+    /// Replaces each label by numbers[label − 1].
+    void renumber(std::span<const Label> numbers);
 };
 
 /// Labels the connected components of an image, of a tile of one, or of a volume, by union-find
@@ -139,10 +148,9 @@ class Labeller {
     /// Like `apply`, but does not write labels.
     Label find(const ValueView& input);
 
-    /// Writes the labels of the last `find`, with numbers[label − 1] instead of each label. Later
-    /// calls refer to the new labels.
+    /// Replaces each label of the last `find` by numbers[label − 1]. Later calls refer to these.
     /// Requires  a number for each label.
-    void write(const LabelPlane& output, std::span<const Label> numbers);
+    void renumber(std::span<const Label> numbers);
 
     /// The components of the last `apply` or `find` of an image; [i] has label i + 1.
     /// Cost      O(pixels / 64 + runs).

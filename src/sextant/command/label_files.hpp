@@ -3,8 +3,9 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/command/label_volume.hpp"
-#include "sextant/command/label_volume_report.hpp"
+#include "sextant/command/label_command.hpp"
+#include "sextant/command/label_page.hpp"
+#include "sextant/command/overview.hpp"
 #include "sextant/command/run_folder.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/journal.hpp"
@@ -17,17 +18,19 @@
 
 namespace sextant::command {
 
-/// The files of a labelled volume: labels, the table, and what a page shows of them.
+/// The files of a labelled image or volume: labels, the table, and what a page shows of them.
 ///
-/// Labels in a format that is written in parts are written by every rank. A run in several slabs
-/// keeps its results in the folder OUTPUT.partial until all files are complete: the same run
-/// continues from them after an interruption.
-class VolumeLabelFiles final : public VolumeLabelSink {
+/// Labels of a volume in a format that is written in parts are written by every rank. A run in
+/// several slabs keeps its results in the folder OUTPUT.partial until all files are complete: the
+/// same run continues from them after an interruption.
+class LabelFiles final : public LabelSink {
   public:
-    /// Nothing is written yet. `intensity` may be null; all ranks pass a source.
-    VolumeLabelFiles(const Communicator& communicator, const VolumeLabelCommand& command,
-                     FrameSource& volume, FrameSource* intensity);
-    ~VolumeLabelFiles() override;
+    /// Nothing is written yet. `header`: of the input, of which an image has one frame; `shown`:
+    /// the volume of which a page shows slices, or null; all ranks pass a source. `intensity`: the
+    /// type of intensities, if there are some.
+    LabelFiles(const Communicator& communicator, const LabelCommand& command,
+               const FrameHeader& header, FrameSource* shown, std::optional<Sample> intensity);
+    ~LabelFiles() override;
 
     /// Locks the folder for an interrupted run if there is one or if labels are written in it. Call
     /// on rank 0, once the outputs are known to be no inputs.
@@ -36,14 +39,15 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     /// had results of a run with other inputs that failed, which are removed. Collective.
     bool identify();
 
+    format::SinkOptions options() const;
     /// The folder for an interrupted run.
     const std::string& folder() const { return folder_.path(); }
     const std::string& identity() const { return identity_; }
 
     Elements planes_per_part() const override;
-    Elements begin(const VolumeLabelResult& result, Elements first, Elements end) override;
-    void rows(VolumeLabel first, std::span<const kernel::Body> bodies) override;
-    void planes(Elements plane, const VolumeLabels& labels) override;
+    Elements begin(const LabelResult& result, Elements first, Elements end) override;
+    void rows(ComponentNumber first, std::span<const kernel::Body> bodies) override;
+    void planes(Elements plane, const LabelPlanes& labels) override;
 
     /// Makes all files appear. Collective.
     void commit();
@@ -59,6 +63,8 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     const ComponentSizes& sizes() const { return sizes_; } ///< on rank 0
     /// Empty without a page.
     const std::optional<LabelledSlices>& slices() const { return slices_; }
+    /// Empty without a page, and of a volume.
+    const std::optional<LabelOverview>& overview() const { return overview_; }
     /// The number of sums of intensities in the table that are beyond the range of f64.
     Elements sums_beyond() const { return sums_beyond_; }
 
@@ -66,14 +72,16 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     bool is_root() const { return communicator_.rank() == 0; }
     std::string store() const { return folder() + "/labels.zarr"; }
     std::string written(int rank) const;
-    void open_parts(const VolumeLabelResult& result, Elements first, Elements end);
+    void open_parts(const LabelResult& result, Elements first, Elements end);
     void write_table(const std::string& rows);
+    void show(Elements first, const LabelPlanes& labels);
     void show_stored(Elements first);
 
     const Communicator communicator_;
-    const VolumeLabelCommand& command_;
-    FrameSource& volume_;
-    FrameSource* const intensity_;
+    const LabelCommand& command_;
+    FrameSource* const shown_;
+    const std::optional<Sample> intensity_;
+    const LabelTable columns_;
     RunFolder folder_;
     std::string identity_;
     FrameHeader header_; // of the labels
@@ -86,6 +94,7 @@ class VolumeLabelFiles final : public VolumeLabelSink {
     std::optional<AtomicFile> table_; // unless it is standard output
     ComponentSizes sizes_;
     std::optional<LabelledSlices> slices_;
+    std::optional<LabelOverview> overview_;
 };
 
 } // namespace sextant::command

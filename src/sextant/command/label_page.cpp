@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of `sextant label --report` for volumes.
-#include "sextant/command/label_volume_report.hpp"
+// The page of `sextant label --report`.
+#include "sextant/command/label_page.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
@@ -36,21 +36,18 @@ std::array<Elements, 3> centre_of(const kernel::VolumeShape& shape, const Compon
     return voxel;
 }
 
-std::string of_voxels(const kernel::VolumeShape& shape) {
-    return fmt::format("{}x{}x{} voxels", shape.depth, shape.height, shape.width);
-}
-
 std::string percent_of(Elements part, Elements all) {
     return fmt::format("{:.3g} %", 100 * static_cast<double>(part) / static_cast<double>(all));
 }
 
-report::Section pictures_of(const VolumeLabelSummary& summary) {
-    const SliceGrid& grid = summary.slices.grey().grid();
+report::Section pictures_of(const LabelSummary& summary) {
+    const SliceGrid& grid = summary.slices->grey().grid();
     report::SlicedVolume sliced = sliced_volume(grid, summary.header);
     sliced.title = "Slices through the largest component";
     if (summary.result.components == 0)
         sliced.title = "Slices through the centre";
-    SlicePngs grey = grey_pngs(summary.slices.grey()), labels = label_pngs(summary.slices.labels());
+    SlicePngs grey = grey_pngs(summary.slices->grey()),
+              labels = label_pngs(summary.slices->labels());
     const std::string& shown =
         summary.command.intensity ? summary.command.intensity.file : summary.command.source.image;
     sliced.volumes = {{shown, std::move(grey.xy), std::move(grey.xz), std::move(grey.zy)},
@@ -65,24 +62,24 @@ report::Section pictures_of(const VolumeLabelSummary& summary) {
     return report::slices_section(sliced);
 }
 
-std::string key_of(VolumeLabel label) {
+std::string key_of(ComponentNumber label) {
     const RgbaF32 colour = colour_of_label(label);
     const auto byte = [](float channel) { return static_cast<int>(std::lround(channel * 255)); };
     return fmt::format("<span class=\"key\" style=\"background:#{:02x}{:02x}{:02x}\"></span>",
                        byte(colour.r), byte(colour.g), byte(colour.b));
 }
 
-report::Section largest_section(const VolumeLabelSummary& summary) {
+report::Section largest_section(const LabelSummary& summary) {
     const ComponentSizes& sizes = summary.sizes;
     if (sizes.count() == 0)
         return {};
-    const bool means = bool{summary.command.intensity};
+    const bool means = bool{summary.command.intensity}, is_image = summary.command.is_image;
     report::Table table{{{"Label", "keyed"},
-                         "Voxels",
+                         is_image ? "Area" : "Voxels",
                          "Share",
-                         "Box (z, y, x)",
-                         "Centre (z, y, x)",
-                         "Faces",
+                         is_image ? "Box (y, x)" : "Box (z, y, x)",
+                         is_image ? "Centre (y, x)" : "Centre (z, y, x)",
+                         is_image ? "Perimeter" : "Faces",
                          {"At border", "centred"}},
                         {},
                         false};
@@ -96,9 +93,12 @@ report::Section largest_section(const VolumeLabelSummary& summary) {
         table.rows.push_back(
             {key_of(label) + std::to_string(label), report::grouped(body.voxels),
              percent_of(body.voxels, sizes.voxels()),
-             fmt::format("{} × {} × {}", side(0), side(1), side(2)),
-             fmt::format("{:.1f}, {:.1f}, {:.1f}", centre[0], centre[1], centre[2]),
-             report::grouped(body.faces()), body.at_border ? "yes" : ""});
+             is_image ? fmt::format("{} × {}", side(1), side(2))
+                      : fmt::format("{} × {} × {}", side(0), side(1), side(2)),
+             is_image ? fmt::format("{:.1f}, {:.1f}", centre[1], centre[2])
+                      : fmt::format("{:.1f}, {:.1f}, {:.1f}", centre[0], centre[1], centre[2]),
+             report::grouped(is_image ? body.perimeter() : body.faces()),
+             body.at_border ? "yes" : ""});
         if (means)
             table.rows.back().push_back(fmt::format("{:.4g}", body.intensity_mean()));
     }
@@ -110,13 +110,14 @@ report::Section largest_section(const VolumeLabelSummary& summary) {
     return {others > 0 ? "The largest components" : "Components", html};
 }
 
-report::Section sizes_section(const ComponentSizes& sizes) {
+report::Section sizes_section(const ComponentSizes& sizes, const std::string& samples) {
     if (sizes.count() == 0)
         return {};
     report::ColumnChart chart;
     chart.title = "Components by size";
-    chart.subtitle = "each column begins at its number of voxels and ends before the next; the "
-                     "vertical axis is logarithmic";
+    chart.subtitle = fmt::format("each column begins at its number of {} and ends before the next; "
+                                 "the vertical axis is logarithmic",
+                                 samples);
     chart.text = [](double count) { return report::grouped(std::llround(count)); };
     chart.counts = true;
     report::ColumnChart::Kind components{"components", {}};
@@ -130,49 +131,73 @@ report::Section sizes_section(const ComponentSizes& sizes) {
     }
     chart.kinds = {std::move(components)};
     chart.figures = {{report::grouped(sizes.count()), "components"},
-                     {report::grouped(sizes.least()), "voxels at least"},
-                     {report::grouped(sizes.voxels() / sizes.count()), "voxels (mean)"},
-                     {report::grouped(most), "voxels at most"}};
+                     {report::grouped(sizes.least()), samples + " at least"},
+                     {report::grouped(sizes.voxels() / sizes.count()), samples + " (mean)"},
+                     {report::grouped(most), samples + " at most"}};
     return {"Sizes", to_html(report::Figure{report::columns(chart), ""})};
 }
 
-std::string slabs_of(const VolumeLabelResult& result) {
+std::string slabs_of(const LabelResult& result) {
     return fmt::format("{} on rank 0, of {}; {}", report::grouped(result.slabs),
-                       report::counted(result.slab_planes, "plane"), result.reason);
+                       report::counted(result.slab_planes, result.shape.of_rows ? "row" : "plane"),
+                       result.reason);
 }
 
-std::vector<report::Fact> facts_of(const VolumeLabelSummary& summary) {
-    const VolumeLabelOptions& label = summary.command.label;
-    const VolumeLabelResult& result = summary.result;
-    const auto neighbours =
-        static_cast<int>(label.neighbours == kernel::Neighbours::six        ? 6
-                         : label.neighbours == kernel::Neighbours::eighteen ? 18
-                                                                            : 26);
-    std::vector<report::Fact> facts = {
-        {"Volume", fmt::format("{}: {}, {}", summary.command.source.image, of_voxels(result.shape),
-                               name(summary.header.sample))},
-        {"Size of a voxel (z, y, x)", voxel_of(summary.header).words},
-        {"Connected",
-         fmt::format("{} neighbours{}", neighbours, label.by_value ? " of equal value" : "")},
-        {"Components", report::grouped(result.components)}};
+/// What an image in tiles shows instead of sizes.
+std::vector<report::Fact> facts_of_tiles(const LabelSummary& summary) {
+    const LabelResult& result = summary.result;
+    return {{"Tiles", fmt::format("{}x{} on {} of {}", result.grid->columns, result.grid->rows,
+                                  report::counted(summary.ranks, "rank"), summary.transport)},
+            {"Strips", result.slabs == 1 ? "one, because the image fits in memory"
+                                         : fmt::format("{} of {} rows; the first is shown below",
+                                                       result.slabs, result.slab_planes)},
+            {"Merged by", result.plan.text()},
+            {"Why", result.plan.reason}};
+}
+
+std::vector<report::Fact> facts_of_slabs(const LabelSummary& summary) {
+    const LabelOptions& label = summary.command.label;
+    const LabelResult& result = summary.result;
+    const bool is_image = summary.command.is_image;
+    std::vector<report::Fact> facts = {{"Components", report::grouped(result.components)}};
     if (label.fill_holes)
         facts.push_back({"Holes", fmt::format("{} filled", report::grouped(result.holes))});
     if (label.min_size > 0 || label.keep_largest > 0)
         facts.push_back({"Removed", report::counted(result.removed, "component")});
     facts.push_back(
-        {"Labelled",
-         fmt::format("{} voxels, {} of the volume", report::grouped(summary.sizes.voxels()),
-                     percent_of(summary.sizes.voxels(), result.shape.elements()))});
+        {"Labelled", fmt::format("{} {}, {} of the {}", report::grouped(summary.sizes.voxels()),
+                                 is_image ? "pixels" : "voxels",
+                                 percent_of(summary.sizes.voxels(), result.shape.elements()),
+                                 is_image ? "image" : "volume")});
     facts.push_back({"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)});
-    facts.push_back({"Slabs", slabs_of(result)});
+    facts.push_back({is_image ? "Strips" : "Slabs", slabs_of(result)});
     facts.push_back({"Memory", fmt::format("at most {:g} MiB for samples and labels (--memory)",
                                            static_cast<double>(label.memory) / (1 << 20))});
     if (result.slabs > 1)
         facts.push_back(
-            {"Predicted from the first slab",
+            {fmt::format("Predicted from the first {}", is_image ? "strip" : "slab"),
              fmt::format("read {:.3g} s, label {:.3g} s; measured {:.3g} s and {:.3g} s",
                          result.predicted_read, result.predicted_label, result.read,
                          result.label)});
+    return facts;
+}
+
+std::vector<report::Fact> facts_of(const LabelSummary& summary) {
+    const LabelOptions& label = summary.command.label;
+    const LabelResult& result = summary.result;
+    const bool is_image = summary.command.is_image;
+    std::vector<report::Fact> facts;
+    if (is_image)
+        facts = {{"Image", fmt::format("{}x{}, {}", result.shape.width, result.shape.depth,
+                                       kind_of_image(summary.header))}};
+    else
+        facts = {{"Volume", fmt::format("{}: {}, {}", summary.command.source.image,
+                                        size_text(result.shape), name(summary.header.sample))},
+                 {"Size of a voxel (z, y, x)", voxel_of(summary.header).words}};
+    facts.push_back({"Connected", fmt::format("{} neighbours{}", neighbours_of(label, is_image),
+                                              label.by_value ? " of equal value" : "")});
+    for (report::Fact& fact : result.grid ? facts_of_tiles(summary) : facts_of_slabs(summary))
+        facts.push_back(std::move(fact));
     facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
     for (const std::string& remark : summary.remarks)
         facts.push_back({"Warning", remark});
@@ -181,7 +206,7 @@ std::vector<report::Fact> facts_of(const VolumeLabelSummary& summary) {
 
 } // namespace
 
-void ComponentSizes::add(VolumeLabel first, std::span<const Body> bodies) {
+void ComponentSizes::add(ComponentNumber first, std::span<const Body> bodies) {
     const auto before = [](const Listed& a, const Listed& b) {
         return a.body.voxels != b.body.voxels ? a.body.voxels > b.body.voxels : a.label < b.label;
     };
@@ -200,7 +225,7 @@ void ComponentSizes::add(VolumeLabel first, std::span<const Body> bodies) {
     }
 }
 
-LabelledSlices::LabelledSlices(const Communicator& communicator, const VolumeLabelResult& found,
+LabelledSlices::LabelledSlices(const Communicator& communicator, const LabelResult& found,
                                const ComponentSizes& sizes, FrameSource& shown) {
     timed(seconds_, [&] {
         std::vector<std::array<Elements, 3>> centre; // on rank 0, which has the sizes
@@ -214,22 +239,43 @@ LabelledSlices::LabelledSlices(const Communicator& communicator, const VolumeLab
     });
 }
 
-std::string to_page(const VolumeLabelSummary& summary) {
-    const VolumeLabelResult& result = summary.result;
+std::string kind_of_image(const FrameHeader& header) {
+    return fmt::format("{} {}", header.channels < 3 ? "gray" : "colour", name(header.sample));
+}
+
+std::string size_text(const kernel::VolumeShape& shape) {
+    return shape.of_rows ? fmt::format("{}x{} pixels", shape.width, shape.depth)
+                         : fmt::format("{}x{}x{} voxels", shape.depth, shape.height, shape.width);
+}
+
+std::string to_page(const LabelSummary& summary) {
+    const LabelResult& result = summary.result;
+    const LabelCommand& command = summary.command;
+    const std::string components = report::counted(result.components, "component");
     report::Page page;
-    page.title = "Sextant: " + summary.command.output;
-    page.subtitle =
-        fmt::format("{}: {} in {}", summary.command.source.image,
-                    report::counted(result.components, "component"), of_voxels(result.shape));
-    page.shown = {pictures_of(summary), largest_section(summary), sizes_section(summary.sizes)};
+    page.title = "Sextant: " + command.output;
     page.facts = facts_of(summary);
-    page.phases = {{"read", result.read},
-                   {"label", result.label},
-                   {"write", result.write},
-                   {"slices for this page", summary.slices.seconds()}};
+    page.phases = {{"read", result.read}, {"label", result.label}, {"write", result.write}};
+    if (command.is_image) {
+        page.subtitle = fmt::format("{}: {}", command.source.image, components);
+        page.picture = {
+            summary.overview->png(), "Components in colours over the image",
+            components +
+                ", each in its own colour; with many components, some colours are similar."};
+        if (result.grid)
+            page.sections = merging_sections(result.plan, summary.merging);
+        else
+            page.shown = {largest_section(summary), sizes_section(summary.sizes, "pixels")};
+        return report::render(page);
+    }
+    page.subtitle =
+        fmt::format("{}: {} in {}", command.source.image, components, size_text(result.shape));
+    page.shown = {pictures_of(summary), largest_section(summary),
+                  sizes_section(summary.sizes, "voxels")};
+    page.phases.push_back({"slices for this page", summary.slices->seconds()});
     page.next_steps = {{"All components, with axes and extremes",
                         fmt::format("sextant label {} -o {} --table components.csv",
-                                    summary.command.source.image, summary.command.output)},
+                                    command.source.image, command.output)},
                        {"All options", "sextant label --help"}};
     return report::render(page);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/volume_files.hpp"
+#include "sextant/command/label_files.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/command/outputs.hpp"
@@ -20,39 +20,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
-format::SinkOptions sink_options(const VolumeLabelCommand& command) {
-    format::SinkOptions options;
-    options.axis = format::StackAxis::slices;
-    options.label_image = true;
-    options.pyramid = command.pyramid;
-    options.zarr_version = command.zarr;
-    return options;
-}
-
 } // namespace
 
-VolumeLabelFiles::VolumeLabelFiles(const Communicator& communicator,
-                                   const VolumeLabelCommand& command, FrameSource& volume,
-                                   FrameSource* intensity)
+LabelFiles::LabelFiles(const Communicator& communicator, const LabelCommand& command,
+                       const FrameHeader& header, FrameSource* shown,
+                       std::optional<Sample> intensity)
     : communicator_(communicator),
       command_(command),
-      volume_(volume),
+      shown_(shown),
       intensity_(intensity),
+      columns_(command.is_image, command.label.in_tiles(), intensity),
       folder_(command.output),
-      header_(volume.header()) {
+      header_(header) {
     header_.sample = Sample::u32;
     header_.channels = 1;
     header_.remarks = {};
     header_.hyperstack = {};
-    parts_ = format::create_frame_parts(command.output, header_, sink_options(command));
+    if (!command.is_image)
+        parts_ = format::create_frame_parts(command.output, header_, options());
 }
 
-VolumeLabelFiles::~VolumeLabelFiles() {
+format::SinkOptions LabelFiles::options() const {
+    format::SinkOptions options;
+    if (!command_.is_image)
+        options.axis = format::StackAxis::slices;
+    options.label_image = true;
+    options.pyramid = command_.pyramid;
+    options.zarr_version = command_.zarr;
+    return options;
+}
+
+LabelFiles::~LabelFiles() {
     if (is_root() && opened_ && !resumable_)
         remove_folder();
 }
 
-bool VolumeLabelFiles::identify() {
+bool LabelFiles::identify() {
     InputState own;
     std::string names;
     agree(communicator_, [&] {
@@ -80,27 +83,27 @@ bool VolumeLabelFiles::identify() {
 }
 
 /// Ranks write parts of their own if there is at least one part for each.
-Elements VolumeLabelFiles::planes_per_part() const {
+Elements LabelFiles::planes_per_part() const {
     if (!parts_)
         return 0;
     const Elements planes = parts_->frames_per_part();
     return (header_.frames + planes - 1) / planes >= communicator_.size() ? planes : 0;
 }
 
-std::string VolumeLabelFiles::written(int rank) const {
+std::string LabelFiles::written(int rank) const {
     return fmt::format("{}/written.{}", folder(), rank);
 }
 
 /// Opens this rank's parts. An earlier run's parts are kept if its list of them is that of this
 /// run: rank 0 removes the lists, its own last, before the parts appear at the output.
-void VolumeLabelFiles::open_parts(const VolumeLabelResult& result, Elements first, Elements end) {
+void LabelFiles::open_parts(const LabelResult& result, Elements first, Elements end) {
     opened_ = true;
     resumable_ = result.resumable;
-    VolumeLabelOptions options = command_.label;
+    LabelOptions options = command_.label;
     const std::string text =
         fmt::format("{}{}labels: {} bits\nplanes: {} to {}\nzarr: {}\n", identity(),
-                    record_of(options).without("memory").settings(), result.label_bits, first, end,
-                    command_.zarr);
+                    record_in_slabs(options).without("memory").settings(), result.label_bits, first,
+                    end, command_.zarr);
     if (is_root()) {
         std::error_code unknown;
         const bool continues =
@@ -129,7 +132,7 @@ void VolumeLabelFiles::open_parts(const VolumeLabelResult& result, Elements firs
         sink_ = parts_->part(store(), first + stored_, end - first - stored_);
 }
 
-Elements VolumeLabelFiles::begin(const VolumeLabelResult& result, Elements first, Elements end) {
+Elements LabelFiles::begin(const LabelResult& result, Elements first, Elements end) {
     header_.sample = result.label_bits == 32 ? Sample::u32 : Sample::u64;
     const bool by_rank = planes_per_part() > 0;
     agree(communicator_, [&] {
@@ -139,9 +142,8 @@ Elements VolumeLabelFiles::begin(const VolumeLabelResult& result, Elements first
         folder_.remove_mark(); // the checkpoint has been continued
     });
     if (result.label_bits != 32 || !by_rank)
-        parts_ = by_rank
-                     ? format::create_frame_parts(command_.output, header_, sink_options(command_))
-                     : nullptr;
+        parts_ =
+            by_rank ? format::create_frame_parts(command_.output, header_, options()) : nullptr;
     if (by_rank) {
         agree(communicator_, [&] { // in two steps, because other ranks write in rank 0's folder
             if (is_root())
@@ -156,18 +158,25 @@ Elements VolumeLabelFiles::begin(const VolumeLabelResult& result, Elements first
             if (!is_root())
                 return;
             check_frames_name(command_.output, header_.sample);
-            sink_ = format::create_frames(command_.output, header_, sink_options(command_));
+            sink_ = format::create_frames(command_.output, header_, options());
         });
     }
-    if (!command_.reports.report.empty()) {
-        slices_.emplace(communicator_, result, sizes_, intensity_ ? *intensity_ : volume_);
-        agree(communicator_, [&] { show_stored(first); });
+    if (command_.reports.report.empty())
+        return stored_;
+    if (command_.is_image) {
+        agree(communicator_, [&] {
+            if (is_root())
+                overview_.emplace(overview_of(*open_image(command_.source, ReadAs::scaled)));
+        });
+        return stored_;
     }
+    slices_.emplace(communicator_, result, sizes_, *shown_);
+    agree(communicator_, [&] { show_stored(first); });
     return stored_;
 }
 
 /// Adds planes that an earlier run has stored to the slices.
-void VolumeLabelFiles::show_stored(Elements first) {
+void LabelFiles::show_stored(Elements first) {
     if (stored_ == 0)
         return;
     const auto stored = format::open_frames(store());
@@ -185,25 +194,21 @@ void VolumeLabelFiles::show_stored(Elements first) {
     }
 }
 
-void VolumeLabelFiles::rows(VolumeLabel first, std::span<const kernel::Body> bodies) {
+void LabelFiles::rows(ComponentNumber first, std::span<const kernel::Body> bodies) {
     sizes_.add(first, bodies);
     if (command_.table.empty())
         return;
-    std::optional<Sample> intensity;
-    if (intensity_)
-        intensity = intensity_->header().sample;
     std::string text;
     for (std::size_t i = 0; i < bodies.size(); ++i) {
-        text += body_row(fmt::to_string(first + i), bodies[i], intensity);
+        text += columns_.row(fmt::to_string(first + i), bodies[i]);
         sums_beyond_ += bodies[i].sum_is_beyond() ? 1 : 0;
     }
     write_table(text);
 }
 
 /// Adds rows to the table; the names of columns go first.
-void VolumeLabelFiles::write_table(const std::string& rows) {
-    const std::string text =
-        std::exchange(has_columns_, true) ? rows : body_columns(intensity_ != nullptr) + rows;
+void LabelFiles::write_table(const std::string& rows) {
+    const std::string text = std::exchange(has_columns_, true) ? rows : columns_.columns() + rows;
     if (command_.table == standard_output)
         return write_text(command_.table, text);
     if (!table_)
@@ -211,16 +216,29 @@ void VolumeLabelFiles::write_table(const std::string& rows) {
     table_->write(text);
 }
 
-void VolumeLabelFiles::planes(Elements plane, const VolumeLabels& labels) {
+/// Adds labels to what a page shows.
+void LabelFiles::show(Elements first, const LabelPlanes& labels) {
     std::visit(
         [&](const auto& values) {
+            if (overview_)
+                overview_->add(first, std::vector<ComponentNumber>(values.begin(), values.end()),
+                               header_.shape.width);
             const auto size = static_cast<std::size_t>(header_.shape.elements());
-            for (std::size_t at = 0; at < values.size(); at += size, ++plane) {
-                if (slices_)
-                    slices_->add(plane, values.subspan(at, size));
+            for (std::size_t at = 0; slices_ && at < values.size(); at += size, ++first)
+                slices_->add(first, values.subspan(at, size));
+        },
+        labels);
+}
+
+void LabelFiles::planes(Elements plane, const LabelPlanes& labels) {
+    show(plane, labels);
+    std::visit(
+        [&](const auto& values) {
+            if (command_.is_image)
+                return sink_->write_samples(std::as_bytes(values));
+            const auto size = static_cast<std::size_t>(header_.shape.elements());
+            for (std::size_t at = 0; at < values.size(); at += size, ++passed_)
                 sink_->write_samples(std::as_bytes(values.subspan(at, size)));
-                ++passed_;
-            }
         },
         labels);
     if (!progress_)
@@ -233,7 +251,7 @@ void VolumeLabelFiles::planes(Elements plane, const VolumeLabels& labels) {
     noted_ = stored;
 }
 
-void VolumeLabelFiles::commit() {
+void LabelFiles::commit() {
     JointCommit together;
     agree(communicator_, [&] {
         if (sink_)
@@ -259,7 +277,7 @@ void VolumeLabelFiles::commit() {
         slices_->gather(communicator_);
 }
 
-void VolumeLabelFiles::remove_folder() {
+void LabelFiles::remove_folder() {
     folder_.remove();
 }
 

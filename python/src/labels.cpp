@@ -98,8 +98,10 @@ std::vector<std::string> add_intensities(py::dict& table, std::span<const kernel
 }
 
 /// The columns that `sextant label --table` writes, but for the label. Returns warnings.
+/// `in_tiles`: only those that are measured in tiles.
 std::vector<std::string> add_measures(py::dict& table, std::span<const kernel::Body> bodies,
-                                      const Frames* intensity) {
+                                      const Frames* intensity, bool is_image,
+                                      bool in_tiles = false) {
     const auto column = [&](const std::string& name, const auto& value_of) {
         table[name.c_str()] =
             column_of(bodies.size(), [&](std::size_t i) { return value_of(bodies[i]); });
@@ -107,25 +109,32 @@ std::vector<std::string> add_measures(py::dict& table, std::span<const kernel::B
     using kernel::Body;
     constexpr std::string_view axes = "zyx";
     constexpr std::array<const char*, 3> sides = {"depth", "height", "width"};
-    column("voxels", [](const Body& each) { return each.voxels; });
-    for (std::size_t k = 0; k < 3; ++k)
+    const std::vector<std::size_t> own =
+        is_image ? std::vector<std::size_t>{2, 1} : std::vector<std::size_t>{0, 1, 2};
+    column(is_image ? "area" : "voxels", [](const Body& each) { return each.voxels; });
+    for (const std::size_t k : own)
         column(std::string(1, axes[k]), [k](const Body& each) { return each.low[k]; });
-    for (std::size_t k = 0; k < 3; ++k)
+    for (const std::size_t k : own)
         column(sides[k], [k](const Body& each) { return each.high[k] - each.low[k] + 1; });
-    for (std::size_t k = 0; k < 3; ++k)
+    for (const std::size_t k : own)
         column(fmt::format("centroid_{}", axes[k]),
                [k](const Body& each) { return each.centroid()[k]; });
+    if (in_tiles)
+        return {};
     std::vector<kernel::BodyAxes> ellipsoids;
     ellipsoids.reserve(bodies.size());
     for (const Body& each : bodies)
         ellipsoids.push_back(kernel::axes_of(each));
-    for (std::size_t k = 0; k < 3; ++k)
+    for (std::size_t k = 0; k < own.size(); ++k)
         table[fmt::format("axis_{}", k + 1).c_str()] =
             column_of(bodies.size(), [&](std::size_t i) { return ellipsoids[i].deviations[k]; });
-    for (std::size_t k = 0; k < 3; ++k)
+    for (std::size_t k = 3 - own.size(); k < 3; ++k)
         table[fmt::format("axis_1_{}", axes[k]).c_str()] =
             column_of(bodies.size(), [&](std::size_t i) { return ellipsoids[i].directions[0][k]; });
-    column("faces", [](const Body& each) { return each.faces(); });
+    if (is_image)
+        column("perimeter", [](const Body& each) { return each.perimeter(); });
+    else
+        column("faces", [](const Body& each) { return each.faces(); });
     column("at_border", [](const Body& each) { return each.at_border; });
     if (!intensity)
         return {};
@@ -146,41 +155,84 @@ std::int64_t signed_label(std::uint64_t bits, Sample sample) {
     }
 }
 
-/// A volume and, if they are measured, its intensities, as one rank reads them.
-struct OpenVolume {
-    std::unique_ptr<FrameSource> samples, intensity;
+/// What a call labels or measures: an image or volume, and the array that holds it, if it is one.
+struct LabelCall {
+    const Frames& frames;
+    std::optional<std::int64_t> frame; ///< of an image
+    const Frames* intensity;           ///< may be null
+    std::optional<kernel::ValueView> view;
 
-    /// Collective.
-    OpenVolume(const Communicator& communicator, Call& call, const Frames& volume,
-               const Frames* measured) {
-        agree(communicator, [&] {
-            samples = volume.open(call);
-            if (measured)
-                intensity = measured->open(call);
-        });
+    LabelCall(const Frames& of, std::optional<std::int64_t> number, const py::object& array,
+              const Frames* measured)
+        : frames(of),
+          frame(number),
+          intensity(measured),
+          view(frames.header().channels == 1 ? view_of(array, number ? 2 : 3) : std::nullopt) {}
+
+    bool is_image() const { return frame.has_value(); }
+    std::int64_t samples() const {
+        return frames.header().shape.elements() * (is_image() ? 1 : frames.header().frames);
+    }
+    /// True if the calling thread must only wait, because it could not check for signals while it
+    /// waits for long parts of other threads.
+    bool waits(int threads) const {
+        constexpr std::int64_t long_work = 1 << 24; // some .1 s
+        return threads > 1 && (!is_image() || samples() > long_work);
     }
 };
 
-/// Passes labels to Python, and keeps the measures of components.
-class LabelsToPython final : public VolumeLabelSink {
+/// The sources of a call, as one rank reads them.
+class OpenInput {
   public:
-    /// Keeps references. `open(bits, components)` returns what RowSink::write_planes() takes. It is
-    /// stored in `sink`, whose destructor requires the GIL.
+    /// Collective. `copies`: read samples from a source, even if they are in an array.
+    OpenInput(const Communicator& communicator, Call& call, const LabelCall& given, bool copies) {
+        agree(communicator, [&] {
+            if (given.view && !copies) {
+                input_.emplace(*given.view, given.frames.header().sample, given.is_image());
+            } else if (given.is_image()) {
+                rows_ = given.frames.image(call, *given.frame, ReadAs::values);
+                input_.emplace(*rows_);
+            } else {
+                volume_ = given.frames.open(call);
+                input_.emplace(*volume_);
+            }
+            if (!given.intensity)
+                return;
+            intensity_ = given.intensity->open(call);
+            measured_ = given.is_image() ? LabelInput(*intensity_, 0) : LabelInput(*intensity_);
+        });
+    }
+
+    const LabelInput& input() const { return *input_; }
+    const LabelInput* intensity() const { return measured_ ? &*measured_ : nullptr; }
+
+  private:
+    std::unique_ptr<RowSource> rows_;
+    std::unique_ptr<FrameSource> volume_, intensity_;
+    std::optional<LabelInput> input_, measured_;
+};
+
+/// Passes labels to Python, and keeps the measures of components.
+class LabelsToPython final : public LabelSink {
+  public:
+    /// Keeps references. `open(bits, components)` returns what RowSink takes. It is stored in
+    /// `sink`, whose destructor requires the GIL.
     LabelsToPython(const Communicator& communicator, Call& call, const py::object& open,
-                   ImageShape plane, std::optional<RowSink>& sink,
+                   const LabelCall& given, std::optional<RowSink>& sink,
                    std::vector<kernel::Body>& bodies)
         : communicator_(communicator),
           call_(call),
           open_(open),
-          plane_(plane),
+          shape_(given.frames.header().shape),
+          is_image_(given.is_image()),
           sink_(sink),
           bodies_(bodies) {}
 
-    void rows(VolumeLabel, std::span<const kernel::Body> bodies) override {
+    void rows(ComponentNumber, std::span<const kernel::Body> bodies) override {
         bodies_.insert(bodies_.end(), bodies.begin(), bodies.end());
     }
 
-    Elements begin(const VolumeLabelResult& result, Elements, Elements) override {
+    Elements begin(const LabelResult& result, Elements, Elements) override {
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)
                 call_.python([&] {
@@ -191,11 +243,16 @@ class LabelsToPython final : public VolumeLabelSink {
         return 0;
     }
 
-    void planes(Elements plane, const VolumeLabels& labels) override {
+    kernel::LabelPlane memory() override { return sink_->label_plane(shape_.height, is_image_); }
+
+    void planes(Elements plane, const LabelPlanes& labels) override {
         std::visit(
             [&](const auto& values) {
-                sink_->write_planes(call_, plane, std::as_bytes(values), plane_,
-                                    sizeof(values[0]) == 8 ? "u8" : "u4");
+                const char* const type = sizeof(values[0]) == 8 ? "u8" : is_image_ ? "i4" : "u4";
+                if (is_image_)
+                    sink_->write(call_, 0, plane, std::as_bytes(values), shape_.width, type);
+                else
+                    sink_->write_planes(call_, plane, std::as_bytes(values), shape_, type);
             },
             labels);
     }
@@ -204,30 +261,33 @@ class LabelsToPython final : public VolumeLabelSink {
     const Communicator& communicator_;
     Call& call_;
     const py::object& open_;
-    const ImageShape plane_;
+    const ImageShape shape_;
+    const bool is_image_;
     std::optional<RowSink>& sink_;
     std::vector<kernel::Body>& bodies_;
 };
 
-py::dict label_volume(const Frames& volume, const Frames* intensity, const LabelKeywords& keywords,
-                      const py::object& open, const py::object& comm, int threads,
-                      py::object progress) {
-    VolumeLabelOptions options = keywords.of_volume();
-    options.threads = threads;
+py::dict label(const LabelCall& given, const LabelKeywords& keywords, const py::object& open,
+               const py::object& comm, int threads, py::object progress) {
+    LabelOptions options = keywords.options;
+    const bool in_tiles = options.in_tiles();
+    options.threads = in_tiles ? 1 : threads;
     std::optional<RowSink> sink;
     std::vector<kernel::Body> bodies;
-    VolumeLabelResult result;
+    LabelResult result;
     int ranks = threads;
-    Call call(std::move(progress), comm, 1, threads > 1);
+    Call call(std::move(progress), comm, in_tiles ? threads : 1, !in_tiles && given.waits(threads));
     call.run([&](const Communicator& communicator) {
-        if (!comm.is_none()) {
-            require_same_frames(communicator, volume.header());
-            ranks = communicator.size();
+        if (!comm.is_none())
+            require_same_frames(communicator, given.frames.header(), given.frame.value_or(0));
+        const OpenInput opened(communicator, call, given, in_tiles);
+        LabelsToPython labels(communicator, call, open, given, sink, bodies);
+        LabelResult found = Labelling(communicator, options, call.control())
+                                .run(opened.input(), opened.intensity(), labels);
+        if (communicator.rank() == 0 || !comm.is_none()) {
+            result = std::move(found);
+            ranks = comm.is_none() ? threads : communicator.size();
         }
-        const OpenVolume opened(communicator, call, volume, intensity);
-        LabelsToPython labels(communicator, call, open, volume.header().shape, sink, bodies);
-        result = VolumeLabelling(communicator, options, call.control())
-                     .run(*opened.samples, opened.intensity.get(), labels);
     });
     py::dict all;
     all["components"] = result.components;
@@ -236,28 +296,28 @@ py::dict label_volume(const Frames& volume, const Frames* intensity, const Label
         py::dict table;
         table["label"] = column_of(bodies.size(),
                                    [](std::size_t i) { return static_cast<std::int64_t>(i) + 1; });
-        all["losses"] = add_measures(table, bodies, intensity);
+        all["losses"] = add_measures(table, bodies, given.intensity, given.is_image(), in_tiles);
         all["table"] = table;
     }
     all["ranks"] = ranks;
-    all["record"] = lazy_record(result);
+    all["record"] = lazy_record(std::move(result));
     return all;
 }
 
-/// Measures the regions of a labelled volume, connected or not.
-py::dict measure_volume(const Frames& labels, const Frames* intensity,
-                        const MeasureKeywords& keywords, int threads, py::object progress) {
-    VolumeLabelOptions options = keywords.volume;
+/// Measures the regions of a labelled image or volume, connected or not.
+py::dict measure(const LabelCall& given, const MeasureKeywords& keywords, int threads,
+                 py::object progress) {
+    LabelOptions options = keywords.options;
     options.threads = threads;
-    VolumeRegions regions;
-    Call call(std::move(progress), py::none(), 1, threads > 1);
+    LabelRegions regions;
+    Call call(std::move(progress), py::none(), 1, given.waits(threads));
     call.run([&](const Communicator& communicator) {
-        const OpenVolume opened(communicator, call, labels, intensity);
-        regions = VolumeLabelling(communicator, options, call.control())
-                      .measure(*opened.samples, opened.intensity.get());
+        const OpenInput opened(communicator, call, given, false);
+        regions = Labelling(communicator, options, call.control())
+                      .measure(opened.input(), opened.intensity());
     });
     const std::vector<kernel::Body>& bodies = regions.table;
-    const Sample sample = labels.header().sample;
+    const Sample sample = given.frames.header().sample;
     py::dict table;
     if (sample == Sample::u64)
         table["label"] = column_of(bodies.size(), [&](std::size_t i) { return bodies[i].value; });
@@ -265,7 +325,7 @@ py::dict measure_volume(const Frames& labels, const Frames* intensity,
         table["label"] = column_of(
             bodies.size(), [&](std::size_t i) { return signed_label(bodies[i].value, sample); });
     py::dict all;
-    all["losses"] = add_measures(table, bodies, intensity);
+    all["losses"] = add_measures(table, bodies, given.intensity, given.is_image());
     all["table"] = table;
     return all;
 }
@@ -395,20 +455,27 @@ const Frames* frames_in(const py::object& argument) {
 
 } // namespace
 
-void bind_volumes(py::module_& module) {
+void bind_labels(py::module_& module) {
+    py::class_<Parsed<LabelKeywords>>(module, "LabelOptions")
+        .def(py::init<const py::dict&>())
+        .def("check", [](const Parsed<LabelKeywords>& parsed, bool of_volume) {
+            parsed.options.check(of_volume);
+        });
     py::class_<Parsed<MeasureKeywords>>(module, "MeasureOptions").def(py::init<const py::dict&>());
     py::class_<Parsed<StitchOptions>>(module, "StitchOptions").def(py::init<const py::dict&>());
-    module.def("label_volume", [](const Frames& volume, const py::object& intensity,
-                                  const Parsed<LabelKeywords>& parsed, const py::object& open,
-                                  const py::object& comm, int threads, py::object progress) {
-        return label_volume(volume, frames_in(intensity), parsed.options, open, comm, threads,
-                            std::move(progress));
+    module.def("label", [](const Frames& frames, std::optional<std::int64_t> frame,
+                           const py::object& array, const py::object& intensity,
+                           const Parsed<LabelKeywords>& parsed, const py::object& open,
+                           const py::object& comm, int threads, py::object progress) {
+        return label({frames, frame, array, frames_in(intensity)}, parsed.options, open, comm,
+                     threads, std::move(progress));
     });
-    module.def("measure_volume",
-               [](const Frames& labels, const py::object& intensity,
-                  const Parsed<MeasureKeywords>& parsed, int threads, py::object progress) {
-                   return measure_volume(labels, frames_in(intensity), parsed.options, threads,
-                                         std::move(progress));
+    module.def("measure",
+               [](const Frames& labels, std::optional<std::int64_t> frame, const py::object& array,
+                  const py::object& intensity, const Parsed<MeasureKeywords>& parsed, int threads,
+                  py::object progress) {
+                   return measure({labels, frame, array, frames_in(intensity)}, parsed.options,
+                                  threads, std::move(progress));
                });
     module.def("stitch", [](const py::list& blocks, const Parsed<StitchOptions>& parsed,
                             bool of_images, const py::object& open, const py::object& comm,
