@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 namespace sextant::calibrate {
@@ -129,67 +130,49 @@ void add_over(CellLevels& levels) {
         levels[2].push_back(pass("over", "f32", elements, 2, true));
 }
 
-void add_other_operators(CellLevels& levels) {
+/// Calls `add(operator_name, element)` for each operator except `over` on f32.
+template <class Add>
+void for_other_operators(const Add& add) {
     for (const kernel::Family& family : kernel::catalogue()) {
         for (const Operator& op : family.operators) {
-            const std::string element(channels(op.element));
-            if (family.name == "over" && element == "f32")
-                continue;
-            for (const Elements elements :
-                 {Elements{1}, Elements{256}, 4 * kibi, 64 * kibi, mebi}) {
-                for (const int k : {2, 4})
-                    levels[elements == mebi ? 3 : 2].push_back(
-                        pass(std::string(family.name), element, elements, k));
-            }
+            const std::string name(family.name), element(channels(op.element));
+            if (name != "over" || element != "f32")
+                add(name, element);
         }
     }
+}
+
+void add_other_operators(CellLevels& levels) {
+    for_other_operators([&](const std::string& name, const std::string& element) {
+        for (const Elements elements : {Elements{1}, Elements{256}, 4 * kibi, 64 * kibi, mebi}) {
+            for (const int k : {2, 4})
+                levels[elements == mebi ? 3 : 2].push_back(pass(name, element, elements, k));
+        }
+    });
 }
 
 /// Adds for each operator the smallest pass, and larger ones to extrapolate from.
 void add_quick_operators(std::vector<Cell>& cells) {
-    for (const kernel::Family& family : kernel::catalogue()) {
-        for (const Operator& op : family.operators) {
-            const std::string element(channels(op.element));
-            if (family.name == "over" && element == "f32")
-                continue;
-            for (const Elements elements : {Elements{1}, 4 * kibi, 128 * kibi})
-                cells.push_back(pass(std::string(family.name), element, elements, 2));
-            cells.push_back(pass(std::string(family.name), element, 4 * kibi, 8));
-        }
-    }
+    for_other_operators([&](const std::string& name, const std::string& element) {
+        for (const Elements elements : {Elements{1}, 4 * kibi, 128 * kibi})
+            cells.push_back(pass(name, element, elements, 2));
+        cells.push_back(pass(name, element, 4 * kibi, 8));
+    });
 }
 
-void add_quick_kernels(std::vector<Cell>& cells) {
+/// Adds runs of each kernel that are `times` as large as its smallest one. Extrapolating the cost
+/// of a kernel needs two sizes.
+void add_kernels(std::vector<Cell>& cells, std::initializer_list<Elements> times) {
     for (const TimedKernel& kernel : timed_kernels()) {
         for (const int operands : kernel.operands()) {
-            for (const Elements elements : {kernel.smallest, 4 * kernel.smallest}) {
+            for (const Elements size : times) {
                 for (const bool alone : {false, true}) {
                     if (!alone || kernel.alone)
                         cells.push_back(kernel_run(std::string(kernel.name),
-                                                   std::string(kernel.element), elements, operands,
-                                                   alone));
+                                                   std::string(kernel.element),
+                                                   size * kernel.smallest, operands, alone));
                 }
             }
-        }
-    }
-}
-
-/// Adds at least two sizes of each kernel, because extrapolating its cost needs two.
-void add_kernels(CellLevels& levels) {
-    for (const TimedKernel& kernel : timed_kernels()) {
-        for (const int operands : kernel.operands()) {
-            const auto add = [&](std::size_t level, Elements elements) {
-                for (const bool alone : {false, true}) {
-                    if (!alone || kernel.alone)
-                        levels[level].push_back(kernel_run(std::string(kernel.name),
-                                                           std::string(kernel.element), elements,
-                                                           operands, alone));
-                }
-            };
-            add(0, kernel.smallest);
-            add(0, 4 * kernel.smallest);
-            add(2, 32 * kernel.smallest);
-            add(3, 128 * kernel.smallest);
         }
     }
 }
@@ -205,7 +188,9 @@ void tidy(CellLevels& levels, Bytes memory) {
     std::set<Cell> seen;
     for (std::vector<Cell>& level : levels) {
         std::erase_if(level, [&](const Cell& cell) {
-            const bool large = cell.kind == Kind::pass && memory_of_pass(cell) > memory;
+            const bool large =
+                cell.kind == Kind::pass &&
+                cell.elements * (cell.operands + 1) * operator_of(cell).element.size > memory;
             return large || !seen.insert(cell).second;
         });
     }
@@ -228,7 +213,9 @@ CellLevels make_cells(const CellOptions& options) {
     if (options.work) {
         add_over(levels);
         add_other_operators(levels);
-        add_kernels(levels);
+        add_kernels(levels[0], {1, 4});
+        add_kernels(levels[2], {32});
+        add_kernels(levels[3], {128});
         add_copies(levels);
     }
     tidy(levels, options.memory);
@@ -263,7 +250,7 @@ CellLevels make_quick_cells(const CellOptions& options) {
         levels[1].push_back(copy(mebi, mebi));
         add(2, {1, 4 * kibi, 64 * kibi}, {4});
         add_quick_operators(levels[2]);
-        add_quick_kernels(levels[2]);
+        add_kernels(levels[2], {1, 4});
         for (const Bytes block : {Bytes{64}, kibi, 16 * kibi})
             levels[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
     }
@@ -291,12 +278,13 @@ CellLevels with_sizes_of(CellLevels levels, const machine::LinkCosts& earlier) {
     return levels;
 }
 
-Bytes memory_of_pass(const Cell& cell) {
+const Operator& operator_of(const Cell& cell) {
     for (const Operator& op : kernel::find_family(cell.operator_name).operators) {
         if (channels(op.element) == cell.element)
-            return cell.elements * (cell.operands + 1) * op.element.size;
+            return op;
     }
-    return 0;
+    throw std::logic_error("the operator " + cell.operator_name + " does not support " +
+                           cell.element);
 }
 
 } // namespace sextant::calibrate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/operator.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/machine/profile.hpp"
 
@@ -105,7 +106,7 @@ CellLevels make_quick_cells(const CellOptions& options);
 /// Adds cells with the message sizes of an earlier launch, including those that refinement added.
 CellLevels with_sizes_of(CellLevels levels, const machine::LinkCosts& earlier);
 
-/// The memory that a pass needs.
-Bytes memory_of_pass(const Cell& pass);
+/// The operator of a pass. Throws std::logic_error if it does not support the elements.
+const Operator& operator_of(const Cell& pass);
 
 } // namespace sextant::calibrate

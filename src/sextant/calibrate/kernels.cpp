@@ -86,7 +86,8 @@ Timed timed_file(const Cell& cell, Kernel kernel) {
     return {{builder.finish({})}, bytes, 1, {}, {std::move(kernel)}};
 }
 
-} // namespace
+// Runs that read, or rewrite, about `cell.elements` bytes of a private file. They measure access to
+// the page cache; disk access is not part of any profile.
 
 Timed timed_reading(const Cell& cell) {
     const auto file = std::make_shared<ScratchFile>();
@@ -104,8 +105,6 @@ Timed timed_writing(const Cell& cell) {
     return timed_file(
         cell, [file](const Computation& computation) { file->write_anew(bytes_of(computation)); });
 }
-
-namespace {
 
 /// Filters, in increasing order of cost per result.
 struct TimedFilter {

@@ -11,12 +11,6 @@ namespace sextant::calibrate {
 
 inline constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
 
-/// Runs that read, or rewrite, about `cell.elements` bytes of a private file. They measure access
-/// to the page cache; disk access is not part of any profile.
-/// Throws    std::system_error if there is no space for the file.
-Timed timed_reading(const Cell& cell);
-Timed timed_writing(const Cell& cell);
-
 /// A kernel of schedules as stored in profiles: one row of the catalogue.
 struct TimedKernel {
     std::string_view name, element;
@@ -24,7 +18,8 @@ struct TimedKernel {
     /// it is FilterBank::multiply_adds().
     std::vector<int> (*operands)();
     /// Makes one rank's runs of a cell: about `cell.elements` results, each with the work
-    /// `cell.operands`, which is one of the values that `operands` returns.
+    /// `cell.operands`, which is one of the values that `operands` returns. Throws
+    /// std::system_error if a file is timed and there is no space for it.
     Timed (*timed)(const Cell& cell);
     /// True if the kernel is also timed while the other rank is idle.
     bool alone = false;

@@ -37,29 +37,28 @@ using FileClock = std::filesystem::file_time_type::clock;
 constexpr int probe_version = 1;
 constexpr std::chrono::hours most_age{30 * 24}, most_age_if_busy{1};
 
-/// The probes of this process, by key.
-class Remembered {
-  public:
-    static std::optional<machine::Profile> find(const std::string& key) {
-        const std::lock_guard lock(mutex());
-        const auto found = all().find(key);
-        return found == all().end() ? std::nullopt : std::optional(found->second);
-    }
-    static void keep(const std::string& key, const machine::Profile& profile) {
-        const std::lock_guard lock(mutex());
-        all().insert_or_assign(key, profile);
-    }
-
-  private:
-    static std::mutex& mutex() {
-        static std::mutex mutex;
-        return mutex;
-    }
-    static std::map<std::string, machine::Profile>& all() {
-        static std::map<std::string, machine::Profile> all;
-        return all;
-    }
+/// The ranks and transport that a probe is valid for.
+struct ProbedRanks {
+    /// "threads", "mpi", or "shared" for processes that read each other's memory.
+    std::string exchange;
+    int ranks = 0;
 };
+
+/// The probes of this process, by key.
+struct Remembered {
+    std::mutex mutex;
+    std::map<std::string, machine::Profile> probes;
+};
+
+Remembered& remembered() {
+    static Remembered all;
+    return all;
+}
+
+void remember(const std::string& key, const machine::Profile& profile) {
+    const std::lock_guard lock(remembered().mutex);
+    remembered().probes.insert_or_assign(key, profile);
+}
 
 /// A hash that is the same in every process (FNV-1a), for file names: machines that share a home
 /// directory use separate files.
@@ -87,8 +86,8 @@ bool is_fresh(const std::string& path, const machine::Profile& profile) {
     return age < (profile.state == busy ? most_age_if_busy : most_age);
 }
 
-} // namespace
-
+/// The conditions under which a probe is valid, as text: the ranks, the host with its processor and
+/// cores, and the versions of MPI and Sextant.
 std::string probe_key(const ProbedRanks& ranks) {
     const machine::Profile here = describe_machine(ranks.exchange == "threads" ? "threads" : "mpi");
     return fmt::format("{} ranks by {}; {}, {}, {} cores; {} {}; sextant {}", ranks.ranks,
@@ -96,6 +95,7 @@ std::string probe_key(const ProbedRanks& ranks) {
                        here.mpi_version, version());
 }
 
+/// The path of the cached probe; empty if no folder for it is known.
 std::string probe_path(const ProbedRanks& ranks) {
     const std::string folder = machine::probe_folder();
     if (folder.empty())
@@ -105,10 +105,16 @@ std::string probe_path(const ProbedRanks& ranks) {
         .string();
 }
 
+/// The cached probe for these ranks, from this process or an earlier one. Empty if the file is
+/// missing, damaged, from another machine or version, or too old.
 std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks) {
     const std::string key = probe_key(ranks), path = probe_path(ranks);
-    if (const auto known = Remembered::find(key))
-        return known;
+    {
+        const std::lock_guard lock(remembered().mutex);
+        const auto& probes = remembered().probes;
+        if (const auto known = probes.find(key); known != probes.end())
+            return known->second;
+    }
     std::error_code missing;
     if (path.empty() || !std::filesystem::is_regular_file(path, missing))
         return std::nullopt;
@@ -116,16 +122,17 @@ std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks) {
         const machine::Profile profile = read_probe(path, key);
         if (!is_fresh(path, profile))
             return std::nullopt;
-        Remembered::keep(key, profile);
+        remember(key, profile);
         return profile;
     } catch (const std::exception&) {
         return std::nullopt; // the machine is then measured again
     }
 }
 
+/// Caches a probe; if its file cannot be written, for this process only.
 void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile) {
     const std::string key = probe_key(ranks), path = probe_path(ranks);
-    Remembered::keep(key, profile);
+    remember(key, profile);
     if (path.empty())
         return;
     try {
@@ -137,8 +144,6 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile) {
         return; // other processes then measure the machine again
     }
 }
-
-namespace {
 
 using machine::Profile;
 using planner::Probing;

@@ -5,40 +5,16 @@
 #include "sextant/machine/profile.hpp"
 #include "sextant/planner/planner.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace sextant::calibrate {
 
-/// The ranks and transport that a probe is valid for.
-struct ProbedRanks {
-    /// "threads", "mpi", or "shared" for processes that read each other's memory.
-    std::string exchange;
-    int ranks = 0;
-    bool operator==(const ProbedRanks&) const = default;
-};
-
-/// The conditions under which a probe is valid, as text: the ranks, the host with its processor and
-/// cores, and the versions of MPI and Sextant.
-std::string probe_key(const ProbedRanks& ranks);
-
-/// The path of the cached probe: in sextant/probes of $XDG_CACHE_HOME, or of ~/.cache. Empty if
-/// neither is known.
-std::string probe_path(const ProbedRanks& ranks);
-
-/// The cached probe for these ranks, from this process or an earlier one. Empty if the file is
-/// missing, damaged, from another machine or version, or older than a month, or than an hour if the
-/// machine was busy.
-std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks);
-
-/// Caches a probe; if its file cannot be written, for this process only.
-void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile);
-
 /// The planner for the ranks of this communicator: planner::default_planner with the profile
 /// `machine`, or with this machine's profile. If there is no profile, this machine is probed, which
-/// takes about a second; the probe is cached (kept_probe). The name of a probed profile states that
-/// it is provisional.
+/// takes about a second. The probe is cached, in this process and in a file, for a month, or for an
+/// hour if the machine was busy; it applies to the same number of ranks of the same host, MPI and
+/// version of Sextant. The name of a probed profile states that it is provisional.
 ///
 /// Input     the nodes of the ranks; a profile, or "".
 /// Output    a planner: from a probe, the same on all ranks; from a profile, as each rank reads it.

@@ -198,15 +198,6 @@ int repeats_of(Bytes bytes) {
     return static_cast<int>(std::clamp<Bytes>(64 * kibi / std::max<Bytes>(1, bytes), 1, 32));
 }
 
-const Operator& operator_of(const Cell& cell) {
-    for (const Operator& op : kernel::find_family(cell.operator_name).operators) {
-        if (channels(op.element) == cell.element)
-            return op;
-    }
-    throw std::logic_error("the operator " + cell.operator_name + " does not support " +
-                           cell.element);
-}
-
 Timed passes(const Cell& cell, int rank) {
     const Operator& op = operator_of(cell);
     const int repeats = repeats_of(cell.elements * op.element.size);

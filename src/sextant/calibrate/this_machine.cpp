@@ -2,10 +2,10 @@
 #include "sextant/calibrate/this_machine.hpp"
 
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
 
-#include <array>
-#include <ctime>
+#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <hwloc.h>
-#include <unistd.h>
 
 namespace sextant::calibrate {
 
@@ -70,41 +69,20 @@ const std::string& topology_here() {
     return text;
 }
 
-namespace {
-
-using HostName = std::array<char, 256>;
-
-HostName host_name() {
-    HostName name{};
-    gethostname(name.data(), name.size() - 1);
-    return name;
-}
-
-std::string now() {
-    const std::time_t seconds = std::time(nullptr);
-    std::tm utc{};
-    gmtime_r(&seconds, &utc);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text.data();
-}
-
-} // namespace
-
 machine::Profile describe_machine(const std::string& transport) {
     machine::Profile profile;
-    profile.host = host_name().data();
+    profile.host = host();
     profile.name = fmt::format("{} {}", profile.host, transport);
     profile.topology = topology_here();
     profile.transport = transport;
-    profile.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    profile.cores = cores_of_host();
     if (transport == "mpi") {
         const std::string mpi = mpi_of_build(); // for example "Open MPI 4.1.4"
         const auto space = mpi.rfind(' ');
         profile.mpi = mpi.substr(0, space);
         profile.mpi_version = space == std::string::npos ? "" : mpi.substr(space + 1);
     }
-    profile.origin = {now(), "executor programs timed between two ranks; one launch"};
+    profile.origin = {date(), "executor programs timed between two ranks; one launch"};
     return profile;
 }
 
@@ -115,15 +93,14 @@ std::vector<Pair> pairs_of(const Communicator& communicator) {
     }
     if (communicator.shares_memory())
         return {{machine::Link::same_process, 1}};
-    const std::vector<HostName> hosts = communicator.all_gather(host_name());
+    const std::vector<std::string> hosts = all_gather_texts(communicator, host());
     std::vector<Pair> pairs;
-    for (const bool same : {true, false}) {
-        for (int rank = 1; rank < communicator.size(); ++rank) {
-            if ((hosts[static_cast<std::size_t>(rank)] == hosts[0]) != same)
-                continue;
-            pairs.push_back({same ? machine::Link::same_node : machine::Link::other_node, rank});
-            break;
-        }
+    for (const machine::Link link : {machine::Link::same_node, machine::Link::other_node}) {
+        const auto other = std::find_if(hosts.begin() + 1, hosts.end(), [&](const auto& name) {
+            return (name == hosts[0]) == (link == machine::Link::same_node);
+        });
+        if (other != hosts.end())
+            pairs.push_back({link, static_cast<int>(other - hosts.begin())});
     }
     return pairs;
 }
