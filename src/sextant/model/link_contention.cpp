@@ -30,20 +30,19 @@ bool Sharing::has_links(int from, int to) {
 int Sharing::start(const MessageInFlight& message, Seconds now) {
     if (links_.size() > 2 * links_kept_ + 1'000'000 || in_flight_ == 0)
         drop_old_links();
-    Configuration configuration{
-        .start = now, .left = message.bytes, .first = links_.size(), .message = count_};
+    Flow flow{.start = now, .left = message.bytes, .first = links_.size(), .message = count_};
     wires_.route(message.from, message.to, links_);
-    configuration.links = static_cast<std::uint32_t>(links_.size() - configuration.first);
+    flow.links = static_cast<std::uint32_t>(links_.size() - flow.first);
     Seconds latency = 0, patience = 0;
-    for (const int on : links_of(configuration)) {
+    for (const int on : links_of(flow)) {
         latency += wires_.latency ? wires_.latency(on) : 0;
         const double crowd = std::max(1., load_of(on).messages / 4.);
         patience = std::max(patience, crowd * wires_.busy(on, message.bytes, 1));
     }
-    configuration.weight = latency > 0 ? 1 / latency : 1;
-    const ComponentId which = component_with(configuration);
+    flow.weight = latency > 0 ? 1 / latency : 1;
+    const ComponentId which = component_with(flow);
     Component& component = components_[which];
-    component.waiting.push_back(place_for(configuration));
+    component.waiting.push_back(place_for(flow));
     component.admitted_at = std::min(component.admitted_at, now + together_ * patience);
     if (component.admitted_at < component.next) {
         component.next = component.admitted_at;
@@ -59,11 +58,11 @@ void Sharing::drop_old_links() {
     for (const Component& component : components_) {
         for (const std::vector<Place>* places : {&component.open, &component.waiting}) {
             for (const Place place : *places) {
-                Configuration& configuration = open_[place];
-                if (configuration.gone)
+                Flow& flow = open_[place];
+                if (flow.gone)
                     continue;
-                const auto links = links_of(configuration);
-                configuration.first = kept.size();
+                const auto links = links_of(flow);
+                flow.first = kept.size();
                 kept.insert(kept.end(), links.begin(), links.end());
             }
         }
@@ -72,28 +71,28 @@ void Sharing::drop_old_links() {
     links_ = std::move(kept);
 }
 
-Sharing::Place Sharing::place_for(const Configuration& configuration) {
+Sharing::Place Sharing::place_for(const Flow& flow) {
     if (free_places_.empty()) {
-        open_.push_back(configuration);
+        open_.push_back(flow);
         return static_cast<Place>(open_.size() - 1);
     }
     const Place place = free_places_.back();
     free_places_.pop_back();
-    open_[place] = configuration;
+    open_[place] = flow;
     return place;
 }
 
 /// The component of a message that starts: joins all components that use its links, and adds the
 /// links that none uses.
-Sharing::ComponentId Sharing::component_with(const Configuration& configuration) {
+Sharing::ComponentId Sharing::component_with(const Flow& flow) {
     ComponentId which = none;
-    for (const int on : links_of(configuration)) {
+    for (const int on : links_of(flow)) {
         if (const ComponentId other = load_of(on).component; other != none && other != which)
             which = which == none ? other : joined(which, other);
     }
     if (which == none)
         which = new_component();
-    for (const int on : links_of(configuration)) {
+    for (const int on : links_of(flow)) {
         if (load_of(on).component == none) {
             load_of(on).component = which;
             components_[which].used.push_back(on);
@@ -185,11 +184,10 @@ std::span<const Arrival> Sharing::pass() {
 /// keep their own arrival times.
 void Sharing::dismiss(Component& component) {
     for (const Place place : component.open) {
-        const Configuration& configuration = open_[place];
-        if (configuration.dismissed > component.next)
+        const Flow& flow = open_[place];
+        if (flow.dismissed > component.next)
             continue;
-        there_.push_back(
-            {configuration.message, configuration.since + configuration.left / configuration.rate});
+        there_.push_back({flow.message, flow.since + flow.left / flow.rate});
         take_off_links(place);
         ++component.many_gone;
     }
@@ -343,36 +341,34 @@ void Sharing::allot(Component& component) {
 /// arrives. Prefetches them, because they are visited in random order and may not fit in the
 /// caches.
 Seconds Sharing::settle_all_on(int link, double rate_by_weight, Seconds now) {
-    constexpr std::size_t way_ahead = 12, links_ahead = 6;
+    constexpr std::size_t flows_ahead = 12, links_ahead = 6;
     unsettled_.clear();
     std::ranges::copy_if(load_of(link).places, std::back_inserter(unsettled_),
                          [&](Place place) { return !open_[place].settled; });
     Seconds first = never;
     for (std::size_t i = 0; i < unsettled_.size(); ++i) {
-        if (i + way_ahead < unsettled_.size())
-            __builtin_prefetch(&open_[unsettled_[i + way_ahead]]);
+        if (i + flows_ahead < unsettled_.size())
+            __builtin_prefetch(&open_[unsettled_[i + flows_ahead]]);
         if (i + links_ahead < unsettled_.size())
             __builtin_prefetch(links_of(open_[unsettled_[i + links_ahead]]).data());
-        Configuration& configuration = open_[unsettled_[i]];
-        first = std::min(first, settle(configuration, rate_by_weight * configuration.weight, now));
+        Flow& flow = open_[unsettled_[i]];
+        first = std::min(first, settle(flow, rate_by_weight * flow.weight, now));
     }
     return first;
 }
 
 /// Sets the rate of a message from `now` on, and returns when it arrives.
-Seconds Sharing::settle(Configuration& configuration, double rate, Seconds now) {
-    configuration.left -= configuration.rate == 0
-                              ? rate * (now - configuration.start)
-                              : configuration.rate * (now - configuration.since);
-    configuration.rate = rate;
-    configuration.since = now;
-    configuration.settled = true;
-    const Seconds there = now + configuration.left / rate;
-    configuration.dismissed = there - together_ * (there - configuration.start);
-    for (const int on : links_of(configuration)) {
+Seconds Sharing::settle(Flow& flow, double rate, Seconds now) {
+    flow.left -= flow.rate == 0 ? rate * (now - flow.start) : flow.rate * (now - flow.since);
+    flow.rate = rate;
+    flow.since = now;
+    flow.settled = true;
+    const Seconds there = now + flow.left / rate;
+    flow.dismissed = there - together_ * (there - flow.start);
+    for (const int on : links_of(flow)) {
         Left& left = left_of(on);
         left.bytes_per_second -= rate;
-        left.weight -= configuration.weight;
+        left.weight -= flow.weight;
         --left.messages;
     }
     return std::max(now, there);

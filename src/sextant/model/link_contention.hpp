@@ -64,7 +64,7 @@ class Sharing {
     using Place = std::uint32_t;       ///< index into `open_`
     using ComponentId = std::uint32_t; ///< index into `components_`
 
-    struct Configuration {
+    struct Flow {
         Seconds start = 0;
         double weight = 0;
         double left = 0;         ///< bytes left at the time `since`
@@ -121,14 +121,14 @@ class Sharing {
     };
     Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
     Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
-    std::span<const int> links_of(const Configuration& configuration) const {
-        return {links_.data() + configuration.first, configuration.links};
+    std::span<const int> links_of(const Flow& flow) const {
+        return {links_.data() + flow.first, flow.links};
     }
     double level_of(int link) { return left_of(link).bytes_per_second / left_of(link).weight; }
 
     void drop_old_links();
-    Place place_for(const Configuration& configuration);
-    ComponentId component_with(const Configuration& configuration);
+    Place place_for(const Flow& flow);
+    ComponentId component_with(const Flow& flow);
     ComponentId new_component();
     ComponentId joined(ComponentId a, ComponentId b);
     void release(ComponentId which);
@@ -141,7 +141,7 @@ class Sharing {
     void fill_links(Component& component);
     void allot(Component& component);
     Seconds settle_all_on(int link, double rate_by_weight, Seconds now);
-    Seconds settle(Configuration& configuration, double rate, Seconds now);
+    Seconds settle(Flow& flow, double rate, Seconds now);
 
     const machine::Wires& wires_;
     const double together_;
@@ -149,7 +149,7 @@ class Sharing {
     std::size_t in_flight_ = 0;  ///< messages in flight or waiting
     std::vector<int> links_;     ///< links of all paths
     std::size_t links_kept_ = 0; ///< number of links after the last drop_old_links()
-    std::vector<Configuration> open_;
+    std::vector<Flow> open_;
     std::vector<Place> free_places_;
     std::deque<Component> components_; ///< references stay valid when it grows
     std::vector<ComponentId> free_components_;

@@ -87,7 +87,7 @@ class Pricing {
 
     MessageCost operator()(const Message& message) {
         if (message.made_there)
-            return complete_graph_cost(message);
+            return announced(message);
         if (message.lent)
             return lent(message);
         if (message.meets)
@@ -143,7 +143,7 @@ class Pricing {
     }
 
     /// A message written directly into the receiver's memory: the sender only announces it.
-    MessageCost complete_graph_cost(const Message& message) {
+    MessageCost announced(const Message& message) {
         const auto& points =
             curve(question_, message.link, Path::full, Layout::cc, Strategy::contiguous).points;
         MessageCost cost;

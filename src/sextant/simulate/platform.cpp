@@ -210,7 +210,7 @@ using machine::Path;
 using machine::Strategy;
 
 /// Mean properties of the paths between hosts.
-struct Ways {
+struct Paths {
     Seconds latency = 0;
     double path_seconds_per_byte = 0;      ///< time per byte of the slowest link on the path
     double injection_seconds_per_byte = 0; ///< time per byte of all links of a host together
@@ -220,15 +220,15 @@ const Network::Link& link_of(const Network& network, int link) {
     return network.links[static_cast<std::size_t>(link)];
 }
 
-Ways within(const Network& network) {
-    Ways configurations;
+Paths within(const Network& network) {
+    Paths paths;
     for (const int link : path_of(network, 0, 0)) {
-        configurations.latency += link_of(network, link).latency;
-        configurations.path_seconds_per_byte = std::max(
-            configurations.path_seconds_per_byte, 1 / link_of(network, link).bytes_per_second);
+        paths.latency += link_of(network, link).latency;
+        paths.path_seconds_per_byte =
+            std::max(paths.path_seconds_per_byte, 1 / link_of(network, link).bytes_per_second);
     }
-    configurations.injection_seconds_per_byte = configurations.path_seconds_per_byte;
-    return configurations;
+    paths.injection_seconds_per_byte = paths.path_seconds_per_byte;
+    return paths;
 }
 
 int stride(int hosts, int most) {
@@ -236,7 +236,7 @@ int stride(int hosts, int most) {
 }
 
 /// Adds the properties of the paths from one host to others to `sum`; returns the number of paths.
-int add_configurations(const Network& network, int from, Ways& sum, double& injection) {
+int add_paths(const Network& network, int from, Paths& sum, double& injection) {
     const auto hosts = static_cast<int>(network.hosts.size());
     std::set<int> first_links;
     std::vector<int> path;
@@ -262,13 +262,13 @@ int add_configurations(const Network& network, int from, Ways& sum, double& inje
     return count;
 }
 
-Ways between(const Network& network) {
+Paths between(const Network& network) {
     const auto hosts = static_cast<int>(network.hosts.size());
-    Ways sum;
+    Paths sum;
     double injection = 0;
     int count = 0;
     for (int from = 0; from < hosts; from += stride(hosts, 64))
-        count += add_configurations(network, from, sum, injection);
+        count += add_paths(network, from, sum, injection);
     return {sum.latency / count, sum.path_seconds_per_byte / count, 1 / injection};
 }
 
@@ -284,14 +284,13 @@ machine::Curve line(Path path, Seconds empty, double seconds_per_byte) {
 }
 
 /// Every message waits for its receiver: all sizes are above the last protocol switch.
-machine::LinkCosts costs_of(machine::Link link, const Ways& configurations, const Costs& costs) {
-    const double sending =
-        std::max(configurations.injection_seconds_per_byte, costs.send_seconds_per_byte);
+machine::LinkCosts costs_of(machine::Link link, const Paths& paths, const Costs& costs) {
+    const double sending = std::max(paths.injection_seconds_per_byte, costs.send_seconds_per_byte);
     const double receiving =
-        std::max(configurations.injection_seconds_per_byte, costs.receive_seconds_per_byte);
-    const Seconds whole = costs.send_overhead + configurations.latency + costs.receive_overhead;
-    const double each_byte = costs.send_seconds_per_byte + configurations.path_seconds_per_byte +
-                             costs.receive_seconds_per_byte;
+        std::max(paths.injection_seconds_per_byte, costs.receive_seconds_per_byte);
+    const Seconds whole = costs.send_overhead + paths.latency + costs.receive_overhead;
+    const double each_byte =
+        costs.send_seconds_per_byte + paths.path_seconds_per_byte + costs.receive_seconds_per_byte;
     machine::LinkCosts made;
     made.link = link;
     made.curves = {line(Path::send, costs.send_overhead, sending),

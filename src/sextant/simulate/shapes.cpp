@@ -54,9 +54,9 @@ Network crossbar(const JsonField& network, const Wire& wire) {
     const auto hosts = static_cast<int>(network.at("hosts").integer(1, most_hosts));
     made.hosts = numbered_hosts(hosts);
     for (int host = 0; host < hosts; ++host) {
-        for (const char* configuration : {"out", "in"})
+        for (const char* direction : {"out", "in"})
             made.links.push_back(
-                {fmt::format("{}-{}", made.hosts[static_cast<std::size_t>(host)], configuration),
+                {fmt::format("{}-{}", made.hosts[static_cast<std::size_t>(host)], direction),
                  wire.bytes_per_second, wire.latency, true});
     }
     made.route = [](int from, int to, std::vector<int>& path) {
@@ -131,8 +131,8 @@ Network build(const JsonField& network, const Wire& wire, bool wraps) {
     made.hosts = numbered_hosts(grid.hosts);
     for (const std::string& host : made.hosts) {
         for (int d = 0; d < grid.dimensions(); ++d) {
-            for (const char* configuration : {"up", "down"})
-                made.links.push_back({fmt::format("{}-{}{}", host, configuration, d),
+            for (const char* direction : {"up", "down"})
+                made.links.push_back({fmt::format("{}-{}{}", host, direction, d),
                                       wire.bytes_per_second, wire.latency, true});
         }
         if (!grid.has_injection)
@@ -356,13 +356,13 @@ Tree read_tree(const JsonField& network) {
     cables.require_size(down.size(), "as many levels as `down`");
     check_dimensions(down, "the number of children of a switch at each level");
     std::vector<TreeLevel> steps;
-    std::int64_t hosts = 1, configurations = 1;
+    std::int64_t hosts = 1, parents = 1;
     for (std::size_t level = 0; level < down.size(); ++level) {
         steps.push_back({static_cast<int>(down[level].integer(1, most_hosts / hosts)),
-                         static_cast<int>(up[level].integer(1, most_hosts / configurations)),
+                         static_cast<int>(up[level].integer(1, most_hosts / parents)),
                          static_cast<int>(cables[level].integer(1, 1024))});
         hosts *= steps.back().down;
-        configurations *= steps.back().up;
+        parents *= steps.back().up;
     }
     std::int64_t nodes = hosts, links = 0; // the nodes of a level, from the hosts upward
     for (const TreeLevel& step : steps) {
