@@ -8,7 +8,7 @@
 #include "sextant/command/label_page.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/progress.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

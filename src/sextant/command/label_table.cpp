@@ -2,7 +2,7 @@
 // What `sextant label` and `sextant measure` have in common.
 #include "sextant/command/label_command.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/report/text.hpp"
 
 #include <array>

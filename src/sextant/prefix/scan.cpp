@@ -4,6 +4,8 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/prefix/shift.hpp"
+#include "sextant/scan/shift.hpp"
 
 #include <algorithm>
 #include <array>
@@ -90,7 +92,7 @@ namespace {
 struct Declaration {
     Elements values;
     Bytes element;
-    std::size_t options; ///< hash of the options
+    std::size_t options; ///< hash of the options; 0 for a shift, which has none
 };
 
 /// True if values travel with labels that name their elements.
@@ -105,8 +107,10 @@ std::size_t hash_of(const ScanOptions& options) {
                     options.threads, name(options.boundaries), labels(options)));
 }
 
-/// Runs the same check on the same data on every rank: either all throw, or none.
-void check_alike(const std::vector<Declaration>& all) {
+/// Returns the number of values of each rank. Runs the same check on the same data on every rank:
+/// either all throw, or none.
+scan::Series series_of(const std::vector<Declaration>& all) {
+    scan::Series series;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Declaration &own = all[rank], &first = all[0];
         if (own.values < 0) {
@@ -120,13 +124,8 @@ void check_alike(const std::vector<Declaration>& all) {
         }
         if (own.options != first.options)
             throw InvalidTask(fmt::format("rank {} has different options from rank 0", rank));
-    }
-}
-
-scan::Series series_of(const std::vector<Declaration>& all) {
-    scan::Series series;
-    for (const Declaration& own : all)
         series.push_back(own.values);
+    }
     return series;
 }
 
@@ -160,10 +159,7 @@ Scan::Scan(Communicator communicator, Elements values, Operator op, const ScanOp
       commutative_samples_(operator_.commutative ? options.commutative_samples : 0) {
     const std::vector<Declaration> all =
         communicator_.all_gather(Declaration{values, operator_.element.size, hash_of(options)});
-    agree(communicator_, [&] {
-        check_alike(all);
-        prepare(series_of(all), configuration_of(options), options);
-    });
+    agree(communicator_, [&] { prepare(series_of(all), configuration_of(options), options); });
 }
 
 void Scan::prepare(const scan::Series& series, const scan::Configuration& configuration,
@@ -232,6 +228,51 @@ void Scan::check_and_run(std::span<const std::byte> values) {
     stages.together([&] { values = scanned(values); }, [&](auto failure) { run_failed(failure); });
     stages.rethrow();
     result_ = watch_ ? watch_->end(values) : values;
+}
+
+namespace {
+
+/// The operator of a program without folds; it only states the size of an element.
+Operator only_moved(Bytes size) {
+    Operator op;
+    op.name = "shift";
+    op.element = {"value", size};
+    return op;
+}
+
+} // namespace
+
+Shift::Shift(Communicator communicator, Elements values, Bytes size)
+    : communicator_(scope_of(communicator, "Shift", RunsOf::all_ranks)),
+      values_(values),
+      size_(size) {
+    const std::vector<Declaration> all = communicator_.all_gather(Declaration{values, size, 0});
+    agree(communicator_, [&] {
+        const scan::Series series = series_of(all);
+        const int own = communicator_.rank();
+        first_ = std::accumulate(series.begin(), series.begin() + own, Elements{0});
+        execution_.emplace(communicator_, scan::shift(series, own), only_moved(size));
+    });
+}
+
+std::span<const std::byte> Shift::run(std::span<const std::byte> values) {
+    agree(communicator_, [&] { check_and_run(values); });
+    return received() > 0 ? execution_->result() : std::span<const std::byte>();
+}
+
+void Shift::check_and_run(std::span<const std::byte> values) {
+    Stages stages;
+    stages.alone([&] {
+        if (static_cast<Bytes>(values.size()) != values_ * size_)
+            throw InvalidTask(fmt::format("rank {}: {} bytes given, expected {} ({} values)",
+                                          communicator_.rank(), values.size(), values_ * size_,
+                                          values_));
+        if (values_ > 0)
+            execution_->bind(0, values);
+    });
+    stages.together([&] { execution_->run(); },
+                    [&](auto failure) { execution_->run_failed(failure); });
+    stages.rethrow();
 }
 
 } // namespace sextant::prefix
