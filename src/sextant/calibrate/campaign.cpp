@@ -98,7 +98,6 @@ class Campaign {
     }
 
     Measurements run() {
-        result_.ci = options_.ci;
         result_.probe_before = probe_state();
         for (const std::vector<Cell>& level : levels_)
             visit(level, options_.patient && &level == &levels_.front());
@@ -111,7 +110,6 @@ class Campaign {
             visit(cheap_among(cells));
         }
         result_.probe_after = probe_state();
-        result_.planned = static_cast<int>(known_.size());
         return std::move(result_);
     }
 
@@ -251,11 +249,6 @@ bool Series::within(double share) const {
             return false;
     }
     return true;
-}
-
-int Measurements::unsettled() const {
-    return static_cast<int>(std::count_if(
-        cells.begin(), cells.end(), [&](const auto& cell) { return !cell.second.within(ci); }));
 }
 
 Measurements measure(Stopwatch& stopwatch, const CellLevels& levels,

@@ -63,11 +63,6 @@ struct CampaignOptions {
 struct Measurements {
     std::map<Cell, Series> cells;
     machine::Value probe_before, probe_after; ///< probe times that identify the state
-    int planned = 0;                          ///< number of planned cells, including added ones
-    double ci = 0;
-
-    /// The number of measured cells whose intervals are wider than `ci`.
-    int unsettled() const;
 };
 
 /// Measures cells: first each cell once, level by level, then repeatedly the cells that have not
