@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series with one file per frame, and the PNG and JPEG files that they often consist of.
-#include "sextant/format/catalogue.hpp"
 #include "sextant/format/sequence.hpp"
+
+#include "sextant/format/catalogue.hpp"
 
 #include <cmath>
 #include <string>
