@@ -22,41 +22,19 @@ namespace sextant {
 
 namespace {
 
-enum class Outcome : int {
-    fine,
-    peer_failed,
-    cancelled,
-    failed,
-    invalid_task,
-    invalid_file,
-    invalid_data
-};
+using Fault = AgreedFailure::Fault;
+
+/// What became of a rank's part. An error of its own is a Fault.
+enum class Outcome : int { fine = -3, peer_failed = -2, cancelled = -1 };
+
+constexpr Outcome outcome_of(Fault fault) {
+    return static_cast<Outcome>(fault);
+}
 
 struct Report {
     Outcome outcome = Outcome::fine;
     std::string text;
 };
-
-Outcome outcome_of(AgreedFailure::Fault fault) {
-    switch (fault) {
-    case AgreedFailure::Fault::task:
-        return Outcome::invalid_task;
-    case AgreedFailure::Fault::file:
-        return Outcome::invalid_file;
-    case AgreedFailure::Fault::data:
-        return Outcome::invalid_data;
-    case AgreedFailure::Fault::other:
-        break;
-    }
-    return Outcome::failed;
-}
-
-AgreedFailure::Fault fault_of(Outcome outcome) {
-    return outcome == Outcome::invalid_task   ? AgreedFailure::Fault::task
-           : outcome == Outcome::invalid_file ? AgreedFailure::Fault::file
-           : outcome == Outcome::invalid_data ? AgreedFailure::Fault::data
-                                              : AgreedFailure::Fault::other;
-}
 
 Report attempt(const std::function<void()>& part) {
     Report report;
@@ -72,13 +50,13 @@ Report attempt(const std::function<void()>& part) {
     } catch (const Cancelled& error) {
         report = {Outcome::cancelled, error.what()};
     } catch (const InvalidData& error) {
-        report = {Outcome::invalid_data, error.what()};
+        report = {outcome_of(Fault::data), error.what()};
     } catch (const InvalidTask& error) {
-        report = {Outcome::invalid_task, error.what()};
+        report = {outcome_of(Fault::task), error.what()};
     } catch (const InvalidFile& error) {
-        report = {Outcome::invalid_file, error.what()};
+        report = {outcome_of(Fault::file), error.what()};
     } catch (...) {
-        report = {Outcome::failed, text_of_current_exception()};
+        report = {outcome_of(Fault::other), text_of_current_exception()};
     }
     return report;
 }
@@ -105,7 +83,7 @@ std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     std::string text = texts[rank];
     if (!alike && !one_process && !text.starts_with("rank "))
         text = fmt::format("rank {}: {}", rank, text);
-    throw AgreedFailure(text, fault_of(outcomes[rank]));
+    throw AgreedFailure(text, static_cast<Fault>(outcomes[rank]));
 }
 
 } // namespace
@@ -168,10 +146,10 @@ void require_same(const Communicator& communicator, const Record& options) {
         if (first != its)
             throw AgreedFailure(
                 fmt::format("{}: rank 0 has {}, rank {} has {}", field.called(), first, rank, its),
-                AgreedFailure::Fault::task);
+                Fault::task);
     }
     throw AgreedFailure(fmt::format("rank {} has different options from rank 0", rank),
-                        AgreedFailure::Fault::task);
+                        Fault::task);
 }
 
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part) {
@@ -365,7 +343,7 @@ void Comparison::fail() {
     throw AgreedFailure(fmt::format("ranks request different frames{}: {}; {}",
                                     other_run ? ", or have reached different frames" : "",
                                     said(in_order ? low : high), said(in_order ? high : low)),
-                        AgreedFailure::Fault::task);
+                        Fault::task);
 }
 
 /// Returns the earliest run among the requests received; the largest int if none was received.
