@@ -413,7 +413,7 @@ constexpr Bytes page = 4096;
 /// The communicator of the ranks on this rank's host, used to set up shared segments.
 class HostGroup {
   public:
-    explicit HostGroup(MPI_Comm comm) : all_(comm) {
+    explicit HostGroup(MPI_Comm comm) {
         mpi_check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm_),
                   "MPI_Comm_split_type");
     }
@@ -423,23 +423,7 @@ class HostGroup {
 
     MPI_Comm get() const { return comm_; }
 
-    /// The ranks on this host, numbered as in the whole communicator.
-    std::vector<int> members() const {
-        int size = 0;
-        MPI_Comm_size(comm_, &size);
-        std::vector<int> own(static_cast<std::size_t>(size)), of_all(own.size());
-        std::iota(own.begin(), own.end(), 0);
-        MPI_Group here = MPI_GROUP_NULL, everyone = MPI_GROUP_NULL;
-        MPI_Comm_group(comm_, &here);
-        MPI_Comm_group(all_, &everyone);
-        MPI_Group_translate_ranks(here, size, own.data(), everyone, of_all.data());
-        MPI_Group_free(&here);
-        MPI_Group_free(&everyone);
-        return of_all;
-    }
-
   private:
-    MPI_Comm all_;
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
@@ -470,11 +454,9 @@ Segment whole_pages(void* data, Bytes size, Segment::Whose whose) {
 } // namespace
 
 std::vector<Segment> segments_by_window(MPI_Comm comm, Bytes size) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    mpi_check(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
-    mpi_finish(request, "MPI_Ibarrier"); // the next call blocks: make all ranks enter it together
+    barrier(comm); // the next call blocks: make all ranks enter it together
     const HostGroup host(comm);
-    const std::vector<int> members = host.members();
+    const std::vector<int> members = mpi_ranks_in(comm, host.get());
     const Bytes wanted = share_of_host((size + page - 1) / page * page, members.size()) + page;
     void* own = nullptr;
     MPI_Win window = MPI_WIN_NULL;

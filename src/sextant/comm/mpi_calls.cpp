@@ -11,7 +11,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -124,19 +123,8 @@ struct MpiCalls::Root {
 /// The users of a communicator, and what other ranks have told of their calls.
 struct MpiCalls::Family {
     Family(std::shared_ptr<Root> its_root, std::uint64_t its_key, MPI_Comm comm)
-        : root(std::move(its_root)), key(its_key) {
+        : root(std::move(its_root)), key(its_key), ranks(mpi_ranks_in(root->comm, comm)) {
         mpi_check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-        int size = 0;
-        mpi_check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-        ranks.resize(static_cast<std::size_t>(size));
-        std::vector<int> own(ranks.size());
-        std::iota(own.begin(), own.end(), 0);
-        MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
-        MPI_Comm_group(comm, &here);
-        MPI_Comm_group(root->comm, &all);
-        MPI_Group_translate_ranks(here, size, own.data(), all, ranks.data());
-        MPI_Group_free(&here);
-        MPI_Group_free(&all);
         const std::lock_guard lock(root->mutex);
         root->families[key] = this;
     }
@@ -149,8 +137,8 @@ struct MpiCalls::Family {
 
     const std::shared_ptr<Root> root;
     const std::uint64_t key;
+    const std::vector<int> ranks; // in the root's communicator
     int rank = 0;
-    std::vector<int> ranks; // in the root's communicator
     std::map<int, MpiCalls*> users;
     std::deque<Count> ended;
     std::map<int, std::string> ended_names;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,20 @@ void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls) {
         if (calls && idle % between_looks == between_looks - 1)
             calls->look();
     }
+}
+
+std::vector<int> mpi_ranks_in(MPI_Comm whole, MPI_Comm part) {
+    int size = 0;
+    mpi_check(MPI_Comm_size(part, &size), "MPI_Comm_size");
+    std::vector<int> own(static_cast<std::size_t>(size)), of_whole(own.size());
+    std::iota(own.begin(), own.end(), 0);
+    MPI_Group here = MPI_GROUP_NULL, everyone = MPI_GROUP_NULL;
+    MPI_Comm_group(part, &here);
+    MPI_Comm_group(whole, &everyone);
+    MPI_Group_translate_ranks(here, size, own.data(), everyone, of_whole.data());
+    MPI_Group_free(&here);
+    MPI_Group_free(&everyone);
+    return of_whole;
 }
 
 bool mpi_finalized() {

@@ -21,6 +21,9 @@ void mpi_check(int code, const char* call);
 /// may spin. Looks for failures if `calls` is given.
 void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls = nullptr);
 
+/// The ranks of `part`, as they are numbered in `whole`.
+std::vector<int> mpi_ranks_in(MPI_Comm whole, MPI_Comm part);
+
 /// True if MPI has been finalized: MPI objects must not be freed then.
 bool mpi_finalized();
 
