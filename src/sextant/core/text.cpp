@@ -17,15 +17,7 @@
 
 namespace sextant {
 
-namespace {
-
-/// A UTF-8 character and its length in bytes; 0 bytes if the text is not UTF-8.
-struct Character {
-    char32_t code = 0;
-    std::size_t bytes = 0;
-};
-
-Character first_of(std::string_view text) {
+Utf8Character first_character(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     if (byte(0) < 0x80)
         return {byte(0), 1};
@@ -40,9 +32,11 @@ Character first_of(std::string_view text) {
     }
     constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    return code < least[bytes] || code > 0x10ffff || surrogate ? Character{}
-                                                               : Character{code, bytes};
+    return code < least[bytes] || code > 0x10ffff || surrogate ? Utf8Character{}
+                                                               : Utf8Character{code, bytes};
 }
+
+namespace {
 
 /// True for the control characters from U+007F to U+009F, which JSON does not escape.
 bool is_late_control(char32_t code) {
@@ -59,7 +53,7 @@ std::string escaped(std::string_view text, bool lines) {
     std::string shown;
     shown.reserve(text.size());
     while (!text.empty()) {
-        const Character next = first_of(text);
+        const Utf8Character next = first_character(text);
         const std::size_t bytes = std::max<std::size_t>(next.bytes, 1);
         if (next.bytes == 0)
             shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));

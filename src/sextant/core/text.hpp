@@ -30,6 +30,15 @@ std::optional<Number> parsed_number(std::string_view text) {
     return number;
 }
 
+/// A UTF-8 character and its length in bytes; 0 bytes if the text is not UTF-8.
+struct Utf8Character {
+    char32_t code = 0;
+    std::size_t bytes = 0;
+};
+
+/// The first character of a text, which must not be empty.
+Utf8Character first_character(std::string_view text);
+
 /// Makes a text from a file or an argument safe to show on a terminal: control characters,
 /// characters that change the writing direction, and bytes that are not UTF-8 are escaped, for
 /// example as "\n", "\x1b" and "\u202e". Everything else is unchanged, including backslashes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/text.hpp"
 
+#include "sextant/core/text.hpp"
+
 #include <cmath>
 #include <iterator>
 
@@ -16,29 +18,6 @@ bool continues(char c) {
     return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-struct Character {
-    char32_t code = 0;
-    std::size_t length = 0; ///< in bytes; 0 if the bytes are not UTF-8
-};
-
-Character first_character(std::string_view text) {
-    const auto lead = static_cast<unsigned char>(text[0]);
-    if (lead < 0x80)
-        return {lead, 1};
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || text.size() < length)
-        return {};
-    char32_t code = lead & (0x7FU >> length);
-    for (std::size_t i = 1; i < length; ++i) {
-        if (!continues(text[i]))
-            return {};
-        code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
-    }
-    const char32_t smallest = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
-    const bool valid = code >= smallest && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
-    return valid ? Character{code, length} : Character{};
-}
-
 bool allowed_in_xml(char32_t code) {
     if (code < 0x20)
         return code == '\t' || code == '\n' || code == '\r';
@@ -51,9 +30,9 @@ std::string escape(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const Character next = first_character(text);
-        const std::size_t length = next.length > 0 ? next.length : 1;
-        if (next.length == 0 || !allowed_in_xml(next.code))
+        const Utf8Character next = first_character(text);
+        const std::size_t length = next.bytes > 0 ? next.bytes : 1;
+        if (next.bytes == 0 || !allowed_in_xml(next.code))
             out += replacement;
         else if (next.code == '<')
             out += "&lt;";
