@@ -6,7 +6,6 @@
 #include "sextant/schedule/matching.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <vector>
 
@@ -28,8 +27,6 @@ Prediction critical_path(const Question& question, const Prices& prices,
 }
 
 namespace {
-
-constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 /// The factor that turns the time on shared links into a lower bound: rates change only at
 /// intervals (Sharing), so links may briefly carry more than their capacity.

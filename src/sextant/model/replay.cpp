@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <queue>
 
 namespace sextant::model {
@@ -96,8 +95,6 @@ bool MessageCosts::is_made_there(StepOfRank send, StepOfRank receive) const {
 namespace {
 
 constexpr Elements work_of_event = 64; // for check_cancelled()
-
-constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 Span at_least_zero(const Span& span) {
     return later(span, Span());

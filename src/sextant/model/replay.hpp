@@ -6,11 +6,15 @@
 #include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/loans.hpp"
 
+#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
 
 namespace sextant::model {
+
+/// The time of an event that does not happen.
+inline constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 /// The costs of the messages of a replay. Messages with the same properties are priced once.
 class MessageCosts {
