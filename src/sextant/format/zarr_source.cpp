@@ -104,12 +104,14 @@ ArrayHeader header_of(const ZarrSeries& series, const std::string& path) {
 
 class ZarrArraySource final : public ArraySource {
   public:
-    ZarrArraySource(ZarrStore store, ZarrSeries series, Bytes cache)
+    /// `empty`: it is known that the array has no chunks.
+    ZarrArraySource(ZarrStore store, ZarrSeries series, Bytes cache, bool empty = false)
         : ArraySource(store.path(), header_of(series, store.path_of(series.name))),
           store_(std::move(store)),
           series_(std::move(series)),
           steps_(array().chunk_steps()),
           buffers_(static_cast<std::size_t>(chunk_threads(array().chunk_bytes()))),
+          empty_(empty),
           chunks_(cache),
           shards_(most_index_bytes) {
         for (std::size_t axis = 0; axis < array().sides.size(); ++axis)
@@ -141,6 +143,8 @@ class ZarrArraySource final : public ArraySource {
     }
 
     bool lacks(const ArrayBlock& block) override {
+        if (empty_)
+            return true;
         const std::vector<std::int64_t> first = first_chunk(block), counts = chunks_of(block);
         const std::int64_t all = product(counts);
         for (std::int64_t task = 0; task < all; ++task) {
@@ -310,9 +314,10 @@ class ZarrArraySource final : public ArraySource {
 
     ZarrStore store_;
     ZarrSeries series_;
-    std::vector<Elements> steps_;                 ///< of the samples within a chunk, per axis
-    std::vector<std::int64_t> grid_;              ///< number of chunks along each axis
-    std::vector<Buffers> buffers_;                ///< one per thread
+    std::vector<Elements> steps_;    ///< of the samples within a chunk, per axis
+    std::vector<std::int64_t> grid_; ///< number of chunks along each axis
+    std::vector<Buffers> buffers_;   ///< one per thread
+    bool empty_;
     RecentlyUsed<std::vector<std::byte>> chunks_; ///< decoded
     RecentlyUsed<Shard> shards_;
 };
@@ -515,12 +520,13 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
         check_row(path, header, stored_bytes(folder));
     if (!series.remark.empty())
         header.remarks.push_back(series.remark);
-    if (!has_any_chunk(folder, series.array.prefixed))
+    const bool empty = !has_any_chunk(folder, series.array.prefixed);
+    if (empty)
         header.remarks.emplace_back("has no chunks: all samples are the fill value");
     constexpr Bytes cache = 0; // the frames are kept
     return frames_of(std::make_unique<FramesOfArray>(
         std::move(header),
-        std::make_unique<ZarrArraySource>(std::move(store), std::move(series), cache),
+        std::make_unique<ZarrArraySource>(std::move(store), std::move(series), cache, empty),
         std::move(axes)));
 }
 
