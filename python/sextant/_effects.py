@@ -97,7 +97,8 @@ _EFFECTS: Dict[str, List[Effect]] = {
         (("frame",), "each point has a frame number", lambda v: not v["is_points"]),
         (("from_reference",), "data is not an array of points", lambda v: v["is_points"]),
         (("out", "axes", "by", "sum", "dtype", "memory"), "data is an array of points",
-         lambda v: not v["is_points"])],
+         lambda v: not v["is_points"]),
+        (("zarr",), "out is not the path of a store (.zarr)", lambda v: v["is_store"])],
     "explain": [(("all",), "all candidates are returned", _never)],
 }
 

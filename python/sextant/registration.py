@@ -484,7 +484,7 @@ def _broadcast_fields(transforms: _core.Transforms, comm: Any) -> None:
 def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[Any]"], data: Any, *,
           out: Any = None, frame: Optional[int] = None, from_reference: bool = False,
           axes: Optional[str] = None, by: str = "bilinear", sum: bool = False, dtype: Any = None,
-          memory: Optional[str] = None, progress: Progress = None,
+          memory: Optional[str] = None, zarr: Optional[int] = None, progress: Progress = None,
           channel: Optional[int] = None, slice: Optional[int] = None) -> Any:
     """Apply the transforms of a registered series to other images, arrays or points.
 
@@ -501,7 +501,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         One of these: a series with as many frames as were registered; one image, if `frame` is
         given; points, an array (points, 3) with the columns frame, x, y, where pixel centres have
         integer coordinates; with `axes`, an array, lazy array (zarr, h5py, dask) or path with up
-        to 8 axes, which is read in blocks.
+        to 32 axes, which is read in blocks.
     out : array or path, optional
         Where the result is written. For a series: an array of float32 or float64 with the axes
         frames, height and width. With `axes`: an array with the shape and type of the result, or the path of a
@@ -529,6 +529,9 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         clamped, and counted in a warning.
     memory : str, optional
         Memory limit for blocks of the data, such as ``"512M"``. Default: 1 GiB.
+    zarr : int, optional
+        Version of Zarr's format, if `out` is a path that ends in .zarr: 3 (default), or 2 for
+        programs that do not read version 3.
     progress : callable or True, optional
         As in `sextant.register`.
     channel, slice : int, optional
@@ -573,17 +576,18 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     sum = _core.truth("sum", sum)
     from_reference = _core.truth("from_reference", from_reference)
     given = {"channel": channel, "slice": slice, "frame": frame, "out": out, "axes": axes, "by": by,
-             "sum": sum, "dtype": dtype, "memory": memory, "from_reference": from_reference}
+             "sum": sum, "dtype": dtype, "memory": memory, "zarr": zarr,
+             "from_reference": from_reference}
     check_effects("apply", given, {"by": "bilinear", "sum": False, "from_reference": False},
-                  is_file=_is_path(data), is_points=_is_points(data))
+                  is_file=_is_path(data), is_points=_is_points(data), is_store=_is_store(out))
     several = len(getattr(data, "shape", ())) > 3
     if axes is None and several:
         axes = named
     if (several or by != "bilinear" or sum or _is_path(out) or
             any(each is not None for each in (axes, dtype, memory))):
         return _apply_to_array(transforms, data, axes, out, frame,
-                               {"by": by, "sum": sum, "memory": memory}, dtype, channel, slice,
-                               progress)
+                               {"by": by, "sum": sum, "memory": memory, "zarr": zarr}, dtype,
+                               channel, slice, progress)
     if _is_points(data):
         points = np.ascontiguousarray(as_array(data, "data"), dtype="f8")
         if not np.isfinite(points).all():
@@ -625,7 +629,7 @@ def _apply_in_doubles(transforms: Transforms, frames: _core.Frames, data: Any, o
     """Aligned frames, or an aligned image, of samples that float32 cannot hold."""
     plane = out[0] if frame is not None and isinstance(out, np.ndarray) and out.ndim == 3 else out
     result = _apply_to_array(transforms, data, None, plane, frame,
-                             {"by": "bilinear", "sum": False, "memory": None},
+                             {"by": "bilinear", "sum": False, "memory": None, "zarr": None},
                              computed_type(frames.dtype, out), None, None, progress, frames)
     if frame is None or is_image:
         return result
@@ -673,6 +677,10 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
 
 def _is_path(data: Any) -> bool:
     return isinstance(data, (str, bytes, os.PathLike))
+
+
+def _is_store(out: Any) -> bool:
+    return _is_path(out) and os.fsdecode(out).rstrip("/").lower().endswith(".zarr")
 
 
 def _named_axes(data: Any) -> Tuple[Any, Optional[str]]:

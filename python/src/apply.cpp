@@ -273,6 +273,7 @@ struct ArrayOptions {
     AlignBy by = AlignBy::bilinear;
     bool sum = false;
     Bytes memory = Bytes{1} << 30;
+    int zarr = 3;
 };
 
 Record record_of(ArrayOptions& options) {
@@ -280,6 +281,7 @@ Record record_of(ArrayOptions& options) {
     record.add("by", options.by, registration::align_by_names(), "NAME", "how samples move");
     record.add("sum", options.sum, "add up the aligned frames");
     record.add_memory("memory", options.memory, "memory limit for blocks of the data");
+    record.add("zarr", options.zarr, "N", "version of Zarr that is written").between(2, 3);
     return record;
 }
 
@@ -416,8 +418,11 @@ py::dict align(const Transforms& transforms, const py::object& data,
     const std::string lost_pixel =
         in_file ? format::remark_on_lost_pixel(path, result) : std::string();
     call.run([&](const Communicator&) {
-        if (in_file)
-            sink = format::create_array(path, std::move(result));
+        if (in_file) {
+            format::SinkOptions sink_options;
+            sink_options.zarr_version = options.zarr;
+            sink = format::create_array(path, std::move(result), sink_options);
+        }
         Team team(std::clamp(Cores::available().count(), 1, 64));
         found = registration::align_array(
             source, chosen.axes, moved, [&](std::int64_t frame) { return transforms.at(frame); },

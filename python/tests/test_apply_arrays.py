@@ -182,13 +182,29 @@ def test_to_files(tmp_path, spectra):
     zarr = pytest.importorskip("zarr")
     path = transforms(tmp_path)
     expected = sextant.apply(path, spectra, axes="TYXE", by="splat")
-    assert sextant.apply(path, spectra, axes="TYXE", by="splat", out=tmp_path / "out.zarr") == \
+    assert sextant.apply(path, spectra, axes="TYXE", by="splat", out=tmp_path / "out.zarr", zarr=2) == \
         tmp_path / "out.zarr"
     group = zarr.open_group(str(tmp_path / "out.zarr"), "r")
     np.testing.assert_array_equal(group["0"][:], expected)
     assert group["0"].attrs["_ARRAY_DIMENSIONS"] == ["t", "y", "x", "e"]
     with pytest.raises(sextant.InvalidFile, match="out.jpg"):
         sextant.apply(path, spectra, axes="TYXE", out=str(tmp_path / "out.jpg"))
+
+
+def test_to_zarr_version_3(tmp_path, spectra):
+    path = transforms(tmp_path)
+    expected = sextant.apply(path, spectra, axes="TYXE", by="splat")
+    sextant.apply(path, spectra, axes="TYXE", by="splat", out=tmp_path / "out.zarr")
+    array = json.loads((tmp_path / "out.zarr" / "0" / "zarr.json").read_text())
+    assert array["zarr_format"] == 3 and array["shape"] == list(expected.shape)
+    assert array["dimension_names"] == ["t", "y", "x", "e"]
+    assert array["data_type"] == expected.dtype.name
+    for zarr, message in ((4, "zarr 4"), ("2", "zarr")):
+        with pytest.raises((sextant.Error, TypeError), match=message):
+            sextant.apply(path, spectra, axes="TYXE", out=tmp_path / "x.zarr", zarr=zarr)
+    for out in (None, tmp_path / "out.npy"):
+        with pytest.raises(sextant.InvalidTask, match="zarr has no effect here"):
+            sextant.apply(path, spectra, axes="TYXE", out=out, zarr=2)
 
 
 def test_outputs_in_memory(tmp_path, spectra):

@@ -65,7 +65,7 @@ def chunk(folder):
     np.save("plain.npy", samples())
     assert command("label", "plain.npy", "-o", "image.zarr").returncode == 0
     return next(path for path in folder.glob("image.zarr/0/**/*")
-                if path.is_file() and path.name[0] != ".")
+                if path.is_file() and path.name != "zarr.json")
 
 
 def chunk_in_store(folder):
