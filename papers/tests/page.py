@@ -16,7 +16,7 @@ def sections_of(text):
     sections, lines = {}, []
     for line in text[text.index("\n## "):].splitlines():
         if line.startswith("## "):
-            lines = sections.setdefault(line.split(": ")[0], [])
+            lines = sections.setdefault(line, [])
             measured = MEASURED.match(line)
         if measured and not line.startswith("#"):
             # Which rows and statements there are; not their numbers and verdicts, nor why they differ.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/list_options.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +39,11 @@ TEST(ReproduceCommand, refuses_options_that_have_no_effect_and_sizes_that_are_to
     EXPECT_THAT(refusal({{"paper", {"p3pc"}}, {"size", {"64x4"}}, {"ranks", {"8"}}}),
                 HasSubstr("image of 64x4 pixels on 1x8 ranks, expected at most one"));
     EXPECT_THAT(refusal({{"paper", {"p3p"}}}), HasSubstr("unknown paper 'p3p'"));
+}
+
+TEST(ReproduceCommand, takes_lists_and_optional_values_like_other_commands) {
+    EXPECT_GT(command::check_lists(catalogue()), 0);
+    EXPECT_GT(command::check_optional_values(catalogue()), 0);
 }
 
 } // namespace
