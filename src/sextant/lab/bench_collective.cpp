@@ -103,7 +103,7 @@ class Field {
     }
 
     void add(const CollectiveBaseline& row) {
-        const std::shared_ptr<PreparedCollective> prepared = row.prepare(communicator_, grid_);
+        const std::shared_ptr<PreparedCall> prepared = row.prepare(communicator_, grid_);
         const bool deals =
             what_.what == CollectiveKind::scatter || what_.what == CollectiveKind::broadcast;
         Contestant contestant;

@@ -129,7 +129,7 @@ class Field {
         for (const Baseline& row : mpi_baselines(communicator_)) {
             if (row.name == "mpi-reduce" && root < 0)
                 continue; // MPI_Reduce needs a root
-            const std::shared_ptr<Reduction> reduction =
+            const std::shared_ptr<PreparedCall> reduction =
                 row.prepare(communicator_, operator_, task_.elements, root);
             Contestant contestant;
             contestant.result.name = row.name;

@@ -116,7 +116,7 @@ class ScanBaselineRun {
     const Operator operator_;
     const bool exclusive_;
     const std::size_t size_, values_;
-    std::unique_ptr<PreparedScan> totals_;
+    std::unique_ptr<PreparedCall> totals_;
     std::unique_ptr<Execution> shift_; ///< sends inclusive prefixes to the next rank
     Memory total_, output_;
 };

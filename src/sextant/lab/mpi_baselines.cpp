@@ -6,15 +6,67 @@
 #include "sextant/comm/mpi_exchange.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/region.hpp"
-#include "sextant/lab/mpi_internals.hpp"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
+#include <mpi.h>
+
 namespace sextant::lab {
 
 namespace {
+
+/// The attribute key under which an element's datatype stores its operator.
+int operator_key() {
+    static const int key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        mpi_check(
+            MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &made, nullptr),
+            "MPI_Type_create_keyval");
+        return made;
+    }();
+    return key;
+}
+
+/// MPI's user function: second[i] = first[i] ⊕ second[i].
+void combine(void* first, void* second, int* count, MPI_Datatype* type) {
+    void* kept = nullptr;
+    int found = 0;
+    MPI_Type_get_attr(*type, operator_key(), &kept, &found);
+    const std::array<const std::byte*, 2> operands = {static_cast<const std::byte*>(first),
+                                                      static_cast<const std::byte*>(second)};
+    static_cast<const Operator*>(kept)->fold(operands, static_cast<std::byte*>(second), *count);
+}
+
+/// An operator for MPI's reductions: an MPI_Op, and the datatype of an element. An attribute of the
+/// datatype stores the operator, which must outlive this object.
+class MpiUserOperator {
+  public:
+    explicit MpiUserOperator(const Operator& op) {
+        mpi_check(MPI_Type_contiguous(static_cast<int>(op.element.size), MPI_BYTE, &element_),
+                  "MPI_Type_contiguous");
+        mpi_check(MPI_Type_commit(&element_), "MPI_Type_commit");
+        mpi_check(MPI_Type_set_attr(element_, operator_key(), const_cast<Operator*>(&op)),
+                  "MPI_Type_set_attr");
+        mpi_check(MPI_Op_create(combine, op.commutative ? 1 : 0, &op_), "MPI_Op_create");
+    }
+    MpiUserOperator(const MpiUserOperator&) = delete;
+    MpiUserOperator& operator=(const MpiUserOperator&) = delete;
+    ~MpiUserOperator() {
+        if (mpi_finalized())
+            return;
+        MPI_Op_free(&op_);
+        MPI_Type_free(&element_);
+    }
+
+    MPI_Op op() const { return op_; }
+    MPI_Datatype element() const { return element_; }
+
+  private:
+    MPI_Op op_ = MPI_OP_NULL;
+    MPI_Datatype element_ = MPI_DATATYPE_NULL;
+};
 
 /// The blocks of an image, one per rank, as counts and offsets for MPI.
 struct Pieces {
@@ -32,7 +84,7 @@ struct Pieces {
 };
 
 /// Base class of the reductions: communicator, operator, and memory for the result.
-class MpiReduction : public Reduction {
+class MpiReduction : public PreparedCall {
   public:
     MpiReduction(const Communicator& communicator, const Operator& op, Elements elements, int root)
         : comm_(to_mpi(communicator)),
@@ -195,18 +247,17 @@ class NonBlockingDirectSend : public DirectSend {
 };
 
 template <class Configuration>
-std::unique_ptr<Reduction> prepare(const Communicator& communicator, const Operator& op,
-                                   Elements elements, int root) {
+std::unique_ptr<PreparedCall> prepare(const Communicator& communicator, const Operator& op,
+                                      Elements elements, int root) {
     return std::make_unique<Configuration>(communicator, op, elements, root);
 }
 
 constexpr Baseline baselines[] = {
-    {"alltoallv", "direct send over MPI_Alltoallv, then one fold", prepare<AlltoallvDirectSend>},
-    {"isend-irecv", "direct send with MPI_Isend and MPI_Irecv, then one fold",
-     prepare<NonBlockingDirectSend>},
-    {"mpi-reduce", "MPI_Reduce with Sextant's kernel; always collects the image", prepare<Reduce>},
-    {"mpi-allreduce", "MPI_Allreduce with Sextant's kernel", prepare<Allreduce>},
-    {"mpi-reduce-scatter", "MPI_Reduce_scatter with Sextant's kernel", prepare<ReduceScatter>},
+    {"alltoallv", prepare<AlltoallvDirectSend>},
+    {"isend-irecv", prepare<NonBlockingDirectSend>},
+    {"mpi-reduce", prepare<Reduce>},
+    {"mpi-allreduce", prepare<Allreduce>},
+    {"mpi-reduce-scatter", prepare<ReduceScatter>},
 };
 
 } // namespace
@@ -219,74 +270,56 @@ std::span<const Baseline> mpi_baselines(const Communicator& communicator) {
 
 namespace {
 
-/// MPI_Scan or MPI_Exscan.
-using BlockingScan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-/// MPI_Iscan or MPI_Iexscan.
-using NonBlockingScan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm,
-                                MPI_Request*);
-
-/// Base class of the scans: communicator, operator, and memory for the result.
-class MpiScan : public PreparedScan {
+/// A scan by MPI_Scan or MPI_Exscan, or by MPI_Iscan or MPI_Iexscan, which have one more argument.
+template <auto call, bool exclusive>
+class MpiScan : public PreparedCall {
   public:
-    MpiScan(const Communicator& communicator, const Operator& op, Elements elements, bool exclusive)
+    MpiScan(const Communicator& communicator, const Operator& op, Elements elements)
         : comm_(to_mpi(communicator)),
           count_(static_cast<int>(elements)),
           operator_(op),
           user_(operator_),
-          exclusive_(exclusive),
           has_result_(!exclusive || communicator.rank() > 0),
           result_(elements * op.element.size) {}
 
+    void run(std::span<const std::byte> elements) override {
+        const auto scan = [&](auto... more) {
+            mpi_check(call(elements.data(), result_.data(), count_, user_.element(), user_.op(),
+                           comm_, more...),
+                      exclusive ? "MPI_Exscan" : "MPI_Scan");
+        };
+        if constexpr (requires { call(nullptr, nullptr, 0, MPI_BYTE, MPI_SUM, comm_); }) {
+            scan();
+        } else {
+            MPI_Request request = MPI_REQUEST_NULL;
+            scan(&request);
+            mpi_finish(request, exclusive ? "MPI_Iexscan" : "MPI_Iscan");
+        }
+    }
     std::span<const std::byte> result() const override {
         return has_result_ ? result_.bytes() : std::span<const std::byte>();
     }
 
-  protected:
+  private:
     const MPI_Comm comm_;
     const int count_;
     const Operator operator_;
     const MpiUserOperator user_;
-    const bool exclusive_, has_result_;
+    const bool has_result_;
     Memory result_;
 };
 
-template <BlockingScan call>
-class Blocking : public MpiScan {
-  public:
-    using MpiScan::MpiScan;
-    void run(std::span<const std::byte> elements) override {
-        mpi_check(call(elements.data(), result_.data(), count_, user_.element(), user_.op(), comm_),
-                  exclusive_ ? "MPI_Exscan" : "MPI_Scan");
-    }
-};
-
-template <NonBlockingScan call>
-class NonBlocking : public MpiScan {
-  public:
-    using MpiScan::MpiScan;
-    void run(std::span<const std::byte> elements) override {
-        MPI_Request request = MPI_REQUEST_NULL;
-        const char* const name = exclusive_ ? "MPI_Iexscan" : "MPI_Iscan";
-        mpi_check(call(elements.data(), result_.data(), count_, user_.element(), user_.op(), comm_,
-                       &request),
-                  name);
-        mpi_finish(request, name);
-    }
-};
-
-template <class Configuration, bool exclusive>
-std::unique_ptr<PreparedScan> prepare(const Communicator& communicator, const Operator& op,
+template <auto call, bool exclusive>
+std::unique_ptr<PreparedCall> prepare(const Communicator& communicator, const Operator& op,
                                       Elements elements) {
-    return std::make_unique<Configuration>(communicator, op, elements, exclusive);
+    return std::make_unique<MpiScan<call, exclusive>>(communicator, op, elements);
 }
 
 constexpr ScanBaseline scan_baselines[] = {
-    {"mpi-scan", "MPI_Scan with Sextant's operator", false, prepare<Blocking<MPI_Scan>, false>},
-    {"mpi-exscan", "MPI_Exscan with Sextant's operator", true, prepare<Blocking<MPI_Exscan>, true>},
-    {"mpi-iscan", "MPI_Iscan with Sextant's operator", false,
-     prepare<NonBlocking<MPI_Iscan>, false>},
-    {"mpi-iexscan", "MPI_Iexscan with Sextant's operator", true,
-     prepare<NonBlocking<MPI_Iexscan>, true>},
+    {"mpi-scan", false, prepare<MPI_Scan, false>},
+    {"mpi-exscan", true, prepare<MPI_Exscan, true>},
+    {"mpi-iscan", false, prepare<MPI_Iscan, false>},
+    {"mpi-iexscan", true, prepare<MPI_Iexscan, true>},
 };
 
 } // namespace
@@ -295,48 +328,6 @@ std::span<const ScanBaseline> mpi_scan_baselines(const Communicator& communicato
     if (to_mpi(communicator) == MPI_COMM_NULL)
         return {};
     return scan_baselines;
-}
-
-namespace {
-
-/// The attribute key under which an element's datatype stores its operator.
-int operator_key() {
-    static const int key = [] {
-        int made = MPI_KEYVAL_INVALID;
-        mpi_check(
-            MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &made, nullptr),
-            "MPI_Type_create_keyval");
-        return made;
-    }();
-    return key;
-}
-
-/// MPI's user function: second[i] = first[i] ⊕ second[i].
-void combine(void* first, void* second, int* count, MPI_Datatype* type) {
-    void* kept = nullptr;
-    int found = 0;
-    MPI_Type_get_attr(*type, operator_key(), &kept, &found);
-    const std::array<const std::byte*, 2> operands = {static_cast<const std::byte*>(first),
-                                                      static_cast<const std::byte*>(second)};
-    static_cast<const Operator*>(kept)->fold(operands, static_cast<std::byte*>(second), *count);
-}
-
-} // namespace
-
-MpiUserOperator::MpiUserOperator(const Operator& op) {
-    mpi_check(MPI_Type_contiguous(static_cast<int>(op.element.size), MPI_BYTE, &element_),
-              "MPI_Type_contiguous");
-    mpi_check(MPI_Type_commit(&element_), "MPI_Type_commit");
-    mpi_check(MPI_Type_set_attr(element_, operator_key(), const_cast<Operator*>(&op)),
-              "MPI_Type_set_attr");
-    mpi_check(MPI_Op_create(combine, op.commutative ? 1 : 0, &op_), "MPI_Op_create");
-}
-
-MpiUserOperator::~MpiUserOperator() {
-    if (mpi_finalized())
-        return;
-    MPI_Op_free(&op_);
-    MPI_Type_free(&element_);
 }
 
 } // namespace sextant::lab

@@ -2,14 +2,17 @@
 #include "sextant/lab/mpi_baselines.hpp"
 
 #ifdef SEXTANT_WITH_MPI
+#include "sextant/comm/mpi.hpp"
 #include "sextant/comm/mpi_exchange.hpp"
 #include "sextant/comm/transport.hpp"
-#include "sextant/lab/mpi_internals.hpp"
+#include "sextant/core/memory.hpp"
 
 #include <climits>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include <mpi.h>
 
 namespace sextant::lab {
 
@@ -47,6 +50,20 @@ bool even_row_each(const Grid& grid) {
     return row_each(grid) && grid.width % grid.ranks() == 0;
 }
 
+/// The sizes and offsets of an image's tiles, in elements, as MPI's collectives need them.
+struct TileList {
+    std::vector<int> counts, offsets;
+
+    explicit TileList(const Grid& grid) {
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            const Tile each = tile(grid, rank);
+            counts.push_back(static_cast<int>(each.elements()));
+            offsets.push_back(each.elements() > 0 ? static_cast<int>(each.y * grid.width + each.x)
+                                                  : 0);
+        }
+    }
+};
+
 /// The datatype of a tile within its image, with an extent of one byte so that MPI's offsets are in
 /// bytes.
 class TileType {
@@ -73,197 +90,240 @@ class TileType {
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-class Bcast : public MpiCollective {
-  public:
-    Bcast(const Communicator& communicator, const Grid& grid) : MpiCollective(communicator, grid) {
-        expect(is_root() ? 0 : pixels_);
-    }
-    void run(std::span<const std::byte> own) override {
-        // MPI_Bcast takes a non-const pointer on all ranks, but does not write to the root's
-        // buffer.
-        void* const buffer = is_root() ? const_cast<std::byte*>(own.data()) : received_.data();
-        mpi_check(MPI_Bcast(buffer, static_cast<int>(pixels_), MPI_BYTE, 0, comm_), "MPI_Bcast");
-    }
+/// A collective operation of tiles: what MPI's calls need.
+struct MpiCollective : PreparedCall {
+    MpiCollective(const Communicator& communicator, const Grid& tiled)
+        : comm(to_mpi(communicator)),
+          rank(communicator.rank()),
+          grid(tiled),
+          pixels(grid.width * grid.height),
+          tiles(grid),
+          columns({grid.width, 1, grid.ranks(), 1}),
+          own(tiles.counts[static_cast<std::size_t>(rank)]),
+          mine(columns.counts[static_cast<std::size_t>(rank)]) {}
+
+    std::span<const std::byte> result() const override { return received.bytes(); }
+    bool is_root() const { return rank == 0; }
+    /// The size of every tile, if all are equal.
+    int any() const { return tiles.counts[0]; }
+    /// Where a scatter leaves this rank's tile: rank 0's stays in its image.
+    void* place() { return is_root() ? MPI_IN_PLACE : received.data(); }
+
+    const MPI_Comm comm;
+    const int rank;
+    const Grid grid;
+    const Elements pixels;
+    const TileList tiles, columns; ///< columns: the parts of a row, one per rank
+    const int own, mine;           ///< the sizes of this rank's tile, and of its part of a row
+    Memory received;
 };
 
-/// Base class of scatters. Rank 0's tile stays in its image.
-class ScatterOfTiles : public MpiCollective {
-  public:
-    ScatterOfTiles(const Communicator& communicator, const Grid& grid)
-        : MpiCollective(communicator, grid) {
-        expect(is_root() ? 0 : own_);
+/// An operation by one call, which is given what it needs and this rank's data.
+template <auto call, auto bytes_received>
+struct OneCall : MpiCollective {
+    OneCall(const Communicator& communicator, const Grid& tiled)
+        : MpiCollective(communicator, tiled) {
+        received = Memory(bytes_received(*this));
     }
-
-  protected:
-    void* place() { return is_root() ? MPI_IN_PLACE : received_.data(); }
+    void run(std::span<const std::byte> sent) override { call(*this, sent.data()); }
 };
 
-class Scatter : public ScatterOfTiles {
-  public:
-    using ScatterOfTiles::ScatterOfTiles;
-    void run(std::span<const std::byte> own) override {
-        mpi_check(
-            MPI_Scatter(own.data(), count_of_any(), MPI_BYTE, place(), own_, MPI_BYTE, 0, comm_),
-            "MPI_Scatter");
-    }
-};
-
-class Scatterv : public ScatterOfTiles {
-  public:
-    using ScatterOfTiles::ScatterOfTiles;
-    void run(std::span<const std::byte> own) override {
-        mpi_check(MPI_Scatterv(own.data(), tiles_.counts.data(), tiles_.offsets.data(), MPI_BYTE,
-                               place(), own_, MPI_BYTE, 0, comm_),
-                  "MPI_Scatterv");
-    }
-};
-
-class ScattervOfVectors : public ScatterOfTiles {
-  public:
-    ScattervOfVectors(const Communicator& communicator, const Grid& grid)
-        : ScatterOfTiles(communicator, grid), type_(grid), ones_(tiles_.counts.size(), 1) {}
-    void run(std::span<const std::byte> own) override {
-        mpi_check(MPI_Scatterv(own.data(), ones_.data(), tiles_.offsets.data(), type_.get(),
-                               place(), own_, MPI_BYTE, 0, comm_),
-                  "MPI_Scatterv");
-    }
-
-  private:
-    const TileType type_;
-    const std::vector<int> ones_;
-};
-
-/// Base class of gathers. Rank 0's own tile is also copied to the gathered image.
-class GatherOfTiles : public MpiCollective {
-  public:
-    GatherOfTiles(const Communicator& communicator, const Grid& grid)
-        : MpiCollective(communicator, grid) {
-        expect(is_root() ? pixels_ : 0);
-    }
-};
-
-class Gather : public GatherOfTiles {
-  public:
-    using GatherOfTiles::GatherOfTiles;
-    void run(std::span<const std::byte> own) override {
-        mpi_check(MPI_Gather(own.data(), own_, MPI_BYTE, received_.data(), count_of_any(), MPI_BYTE,
-                             0, comm_),
-                  "MPI_Gather");
-    }
-};
-
-class Gatherv : public GatherOfTiles {
-  public:
-    using GatherOfTiles::GatherOfTiles;
-    void run(std::span<const std::byte> own) override {
-        mpi_check(MPI_Gatherv(own.data(), own_, MPI_BYTE, received_.data(), tiles_.counts.data(),
-                              tiles_.offsets.data(), MPI_BYTE, 0, comm_),
-                  "MPI_Gatherv");
-    }
-};
-
-class GathervOfVectors : public GatherOfTiles {
-  public:
-    GathervOfVectors(const Communicator& communicator, const Grid& grid)
-        : GatherOfTiles(communicator, grid), type_(grid), ones_(tiles_.counts.size(), 1) {}
-    void run(std::span<const std::byte> own) override {
-        mpi_check(MPI_Gatherv(own.data(), own_, MPI_BYTE, received_.data(), ones_.data(),
-                              tiles_.offsets.data(), type_.get(), 0, comm_),
-                  "MPI_Gatherv");
-    }
-
-  private:
-    const TileType type_;
-    const std::vector<int> ones_;
-};
-
-class Allgather : public MpiCollective {
-  public:
-    Allgather(const Communicator& communicator, const Grid& grid)
-        : MpiCollective(communicator, grid) {
-        expect(pixels_);
-    }
-    void run(std::span<const std::byte> own) override {
-        mpi_check(MPI_Allgather(own.data(), own_, MPI_BYTE, received_.data(), count_of_any(),
-                                MPI_BYTE, comm_),
-                  "MPI_Allgather");
-    }
-};
-
-class Allgatherv : public Allgather {
-  public:
-    using Allgather::Allgather;
-    void run(std::span<const std::byte> own) override {
-        mpi_check(MPI_Allgatherv(own.data(), own_, MPI_BYTE, received_.data(), tiles_.counts.data(),
-                                 tiles_.offsets.data(), MPI_BYTE, comm_),
-                  "MPI_Allgatherv");
-    }
-};
-
+Bytes all_but_root(const MpiCollective& of) {
+    return of.is_root() ? 0 : of.pixels;
+}
+Bytes tile_but_root(const MpiCollective& of) {
+    return of.is_root() ? 0 : of.own;
+}
+Bytes own_tile(const MpiCollective& of) {
+    return of.own;
+}
+Bytes all_at_root(const MpiCollective& of) {
+    return of.is_root() ? of.pixels : 0;
+}
+Bytes all(const MpiCollective& of) {
+    return of.pixels;
+}
 /// Each rank starts with one row of the image and ends with a strip of columns of all rows.
-class Alltoall : public MpiCollective {
-  public:
-    Alltoall(const Communicator& communicator, const Grid& grid)
-        : MpiCollective(communicator, grid),
-          columns_({grid.width, 1, grid.ranks(), 1}),
-          mine_(columns_.counts[static_cast<std::size_t>(rank_)]) {
-        expect(mine_ * grid.ranks());
-    }
-    void run(std::span<const std::byte> own) override {
-        mpi_check(
-            MPI_Alltoall(own.data(), mine_, MPI_BYTE, received_.data(), mine_, MPI_BYTE, comm_),
-            "MPI_Alltoall");
-    }
+Bytes strip(const MpiCollective& of) {
+    return Bytes{of.mine} * of.grid.ranks();
+}
 
-  protected:
-    const TileList columns_; ///< the parts of a row, one per destination rank
-    const int mine_;         ///< the width of this rank's strip
+void bcast(MpiCollective& of, const std::byte* sent) {
+    // MPI_Bcast takes a non-const pointer on all ranks, but does not write to the root's buffer.
+    void* const buffer = of.is_root() ? const_cast<std::byte*>(sent) : of.received.data();
+    mpi_check(MPI_Bcast(buffer, static_cast<int>(of.pixels), MPI_BYTE, 0, of.comm), "MPI_Bcast");
+}
+
+void scatter(MpiCollective& of, const std::byte* sent) {
+    mpi_check(MPI_Scatter(sent, of.any(), MPI_BYTE, of.place(), of.own, MPI_BYTE, 0, of.comm),
+              "MPI_Scatter");
+}
+
+void scatterv(MpiCollective& of, const std::byte* sent) {
+    mpi_check(MPI_Scatterv(sent, of.tiles.counts.data(), of.tiles.offsets.data(), MPI_BYTE,
+                           of.place(), of.own, MPI_BYTE, 0, of.comm),
+              "MPI_Scatterv");
+}
+
+void gather(MpiCollective& of, const std::byte* sent) {
+    mpi_check(
+        MPI_Gather(sent, of.own, MPI_BYTE, of.received.data(), of.any(), MPI_BYTE, 0, of.comm),
+        "MPI_Gather");
+}
+
+void gatherv(MpiCollective& of, const std::byte* sent) {
+    mpi_check(MPI_Gatherv(sent, of.own, MPI_BYTE, of.received.data(), of.tiles.counts.data(),
+                          of.tiles.offsets.data(), MPI_BYTE, 0, of.comm),
+              "MPI_Gatherv");
+}
+
+void all_gather(MpiCollective& of, const std::byte* sent) {
+    mpi_check(
+        MPI_Allgather(sent, of.own, MPI_BYTE, of.received.data(), of.any(), MPI_BYTE, of.comm),
+        "MPI_Allgather");
+}
+
+void all_gatherv(MpiCollective& of, const std::byte* sent) {
+    mpi_check(MPI_Allgatherv(sent, of.own, MPI_BYTE, of.received.data(), of.tiles.counts.data(),
+                             of.tiles.offsets.data(), MPI_BYTE, of.comm),
+              "MPI_Allgatherv");
+}
+
+void all_to_all(MpiCollective& of, const std::byte* sent) {
+    mpi_check(MPI_Alltoall(sent, of.mine, MPI_BYTE, of.received.data(), of.mine, MPI_BYTE, of.comm),
+              "MPI_Alltoall");
+}
+
+/// Scatterv and Gatherv of one datatype: a tile in its image.
+struct Vectors : MpiCollective {
+    Vectors(const Communicator& communicator, const Grid& tiled)
+        : MpiCollective(communicator, tiled), type(grid), ones(tiles.counts.size(), 1) {}
+
+    const TileType type;
+    const std::vector<int> ones;
 };
 
-class Alltoallv : public Alltoall {
-  public:
-    Alltoallv(const Communicator& communicator, const Grid& grid) : Alltoall(communicator, grid) {
-        for (int from = 0; from < grid.ranks(); ++from) {
-            counts_.push_back(mine_);
-            offsets_.push_back(from * mine_);
-        }
+struct ScatterOfVectors : Vectors {
+    ScatterOfVectors(const Communicator& communicator, const Grid& tiled)
+        : Vectors(communicator, tiled) {
+        received = Memory(tile_but_root(*this));
     }
-    void run(std::span<const std::byte> own) override {
-        mpi_check(MPI_Alltoallv(own.data(), columns_.counts.data(), columns_.offsets.data(),
-                                MPI_BYTE, received_.data(), counts_.data(), offsets_.data(),
-                                MPI_BYTE, comm_),
+    void run(std::span<const std::byte> sent) override {
+        mpi_check(MPI_Scatterv(sent.data(), ones.data(), tiles.offsets.data(), type.get(), place(),
+                               own, MPI_BYTE, 0, comm),
+                  "MPI_Scatterv");
+    }
+};
+
+struct GatherOfVectors : Vectors {
+    GatherOfVectors(const Communicator& communicator, const Grid& tiled)
+        : Vectors(communicator, tiled) {
+        received = Memory(all_at_root(*this));
+    }
+    void run(std::span<const std::byte> sent) override {
+        mpi_check(MPI_Gatherv(sent.data(), own, MPI_BYTE, received.data(), ones.data(),
+                              tiles.offsets.data(), type.get(), 0, comm),
+                  "MPI_Gatherv");
+    }
+};
+
+struct Alltoallv : MpiCollective {
+    Alltoallv(const Communicator& communicator, const Grid& tiled)
+        : MpiCollective(communicator, tiled), counts(static_cast<std::size_t>(grid.ranks()), mine) {
+        received = Memory(strip(*this));
+        for (int from = 0; from < grid.ranks(); ++from)
+            offsets.push_back(from * mine);
+    }
+    void run(std::span<const std::byte> sent) override {
+        mpi_check(MPI_Alltoallv(sent.data(), columns.counts.data(), columns.offsets.data(),
+                                MPI_BYTE, received.data(), counts.data(), offsets.data(), MPI_BYTE,
+                                comm),
                   "MPI_Alltoallv");
     }
 
-  private:
-    std::vector<int> counts_, offsets_;
+    std::vector<int> counts, offsets;
 };
 
-template <class Configuration>
-std::unique_ptr<PreparedCollective> prepare(const Communicator& communicator, const Grid& grid) {
-    return std::make_unique<Configuration>(communicator, grid);
+/// Moves tiles between rank 0's image and all ranks by MPI_Alltoallw with one datatype per tile:
+/// the only MPI collective that supports tiles of different shapes.
+template <bool scatters>
+struct Alltoallw : MpiCollective {
+    Alltoallw(const Communicator& communicator, const Grid& tiled)
+        : MpiCollective(communicator, tiled),
+          none(tiles.counts.size(), 0),
+          one_side(none),
+          bytes(none.size(), MPI_BYTE),
+          in_image(bytes) {
+        received = Memory(scatters ? own_tile(*this) : all_at_root(*this));
+        one_side[0] = own;
+        for (int to = 0; is_root() && to < grid.ranks(); ++to)
+            add(tile(grid, to));
+    }
+    void run(std::span<const std::byte> sent) override {
+        mpi_check(MPI_Alltoallw(sent.data(), counts(scatters), at(scatters), types(scatters),
+                                received.data(), counts(!scatters), at(!scatters), types(!scatters),
+                                comm),
+                  "MPI_Alltoallw");
+    }
+    std::span<const std::byte> result() const override {
+        return scatters && is_root() ? std::span<const std::byte>() : received.bytes();
+    }
+
+    void add(const Tile& each) {
+        const auto to = places.size();
+        const bool empty = each.elements() == 0;
+        places.push_back(empty ? 0 : static_cast<int>(each.y * grid.width + each.x));
+        at_root.push_back(empty ? 0 : 1);
+        if (empty)
+            return;
+        const Blocks rows{nullptr, each.width, grid.width, each.height};
+        shapes.emplace_back(std::span(&rows, 1));
+        in_image[to] = shapes.back().get();
+    }
+    /// The counts for the image, which only rank 0 has, or for the tiles.
+    const int* counts(bool of_image) const {
+        return !of_image ? one_side.data() : is_root() ? at_root.data() : none.data();
+    }
+    const int* at(bool of_image) const {
+        return of_image && is_root() ? places.data() : none.data();
+    }
+    const MPI_Datatype* types(bool of_image) const {
+        return of_image && is_root() ? in_image.data() : bytes.data();
+    }
+
+    const std::vector<int> none;
+    std::vector<int> one_side, at_root, places;
+    const std::vector<MPI_Datatype> bytes;
+    std::vector<MPI_Datatype> in_image;
+    std::vector<Datatype> shapes;
+};
+
+template <class Call>
+std::unique_ptr<PreparedCall> prepare(const Communicator& communicator, const Grid& grid) {
+    return std::make_unique<Call>(communicator, grid);
+}
+
+template <auto call, auto bytes_received>
+std::unique_ptr<PreparedCall> prepare(const Communicator& communicator, const Grid& grid) {
+    return std::make_unique<OneCall<call, bytes_received>>(communicator, grid);
 }
 
 constexpr CollectiveBaseline baselines[] = {
-    {"mpi-bcast", "MPI_Bcast", CollectiveKind::broadcast, fits, prepare<Bcast>},
-    {"mpi-scatterv", "MPI_Scatterv", CollectiveKind::scatter, in_one_piece, prepare<Scatterv>},
-    {"mpi-scatter", "MPI_Scatter", CollectiveKind::scatter, alike_in_one_piece, prepare<Scatter>},
-    {"mpi-scatterv-vector", "MPI_Scatterv with one datatype: a tile in its image",
-     CollectiveKind::scatter, alike_and_of_something, prepare<ScattervOfVectors>},
-    {"mpi-scatter-alltoallw", "MPI_Alltoallw from rank 0 with one datatype per tile",
-     CollectiveKind::scatter, fits, scatter_by_alltoallw},
-    {"mpi-gatherv", "MPI_Gatherv", CollectiveKind::gather, in_one_piece, prepare<Gatherv>},
-    {"mpi-gather", "MPI_Gather", CollectiveKind::gather, alike_in_one_piece, prepare<Gather>},
-    {"mpi-gatherv-vector", "MPI_Gatherv with one datatype: a tile in its image",
-     CollectiveKind::gather, alike_and_of_something, prepare<GathervOfVectors>},
-    {"mpi-gather-alltoallw", "MPI_Alltoallw to rank 0 with one datatype per tile",
-     CollectiveKind::gather, fits, gather_by_alltoallw},
-    {"mpi-allgatherv", "MPI_Allgatherv", CollectiveKind::all_gather, in_one_piece,
-     prepare<Allgatherv>},
-    {"mpi-allgather", "MPI_Allgather", CollectiveKind::all_gather, alike_in_one_piece,
-     prepare<Allgather>},
-    {"mpi-alltoallv", "MPI_Alltoallv", CollectiveKind::all_to_all, row_each, prepare<Alltoallv>},
-    {"mpi-alltoall", "MPI_Alltoall", CollectiveKind::all_to_all, even_row_each, prepare<Alltoall>},
+    {"mpi-bcast", CollectiveKind::broadcast, fits, prepare<bcast, all_but_root>},
+    {"mpi-scatterv", CollectiveKind::scatter, in_one_piece, prepare<scatterv, tile_but_root>},
+    {"mpi-scatter", CollectiveKind::scatter, alike_in_one_piece, prepare<scatter, tile_but_root>},
+    {"mpi-scatterv-vector", CollectiveKind::scatter, alike_and_of_something,
+     prepare<ScatterOfVectors>},
+    {"mpi-scatter-alltoallw", CollectiveKind::scatter, fits, prepare<Alltoallw<true>>},
+    {"mpi-gatherv", CollectiveKind::gather, in_one_piece, prepare<gatherv, all_at_root>},
+    {"mpi-gather", CollectiveKind::gather, alike_in_one_piece, prepare<gather, all_at_root>},
+    {"mpi-gatherv-vector", CollectiveKind::gather, alike_and_of_something,
+     prepare<GatherOfVectors>},
+    {"mpi-gather-alltoallw", CollectiveKind::gather, fits, prepare<Alltoallw<false>>},
+    {"mpi-allgatherv", CollectiveKind::all_gather, in_one_piece, prepare<all_gatherv, all>},
+    {"mpi-allgather", CollectiveKind::all_gather, alike_in_one_piece, prepare<all_gather, all>},
+    {"mpi-alltoallv", CollectiveKind::all_to_all, row_each, prepare<Alltoallv>},
+    {"mpi-alltoall", CollectiveKind::all_to_all, even_row_each, prepare<all_to_all, strip>},
 };
 
 } // namespace
@@ -272,97 +332,6 @@ std::span<const CollectiveBaseline> mpi_collectives(const Communicator& communic
     if (to_mpi(communicator) == MPI_COMM_NULL)
         return {};
     return baselines;
-}
-
-namespace {
-
-/// Moves tiles between rank 0's image and all ranks, with one datatype per tile.
-class TilesOfAnyShape : public MpiCollective {
-  public:
-    TilesOfAnyShape(const Communicator& communicator, const Grid& grid)
-        : MpiCollective(communicator, grid),
-          none_(static_cast<std::size_t>(grid.ranks()), 0),
-          one_side_(static_cast<std::size_t>(grid.ranks()), 0),
-          bytes_(static_cast<std::size_t>(grid.ranks()), MPI_BYTE),
-          in_image_(bytes_) {
-        one_side_[0] = static_cast<int>(own_);
-        for (int rank = 0; is_root() && rank < grid.ranks(); ++rank)
-            add(tile(grid, rank));
-    }
-
-  protected:
-    void exchange(const std::byte* from, bool from_image, std::byte* to) {
-        const bool to_image = !from_image;
-        mpi_check(MPI_Alltoallw(from, counts(from_image), at(from_image), types(from_image), to,
-                                counts(to_image), at(to_image), types(to_image), comm_),
-                  "MPI_Alltoallw");
-    }
-
-  private:
-    void add(const Tile& each) {
-        const auto rank = places_.size();
-        const bool empty = each.elements() == 0;
-        places_.push_back(empty ? 0 : static_cast<int>((each.y * grid_.width + each.x)));
-        at_root_.push_back(empty ? 0 : 1);
-        if (empty)
-            return;
-        const Blocks rows{nullptr, each.width, grid_.width, each.height};
-        shapes_.emplace_back(std::span(&rows, 1));
-        in_image_[rank] = shapes_.back().get();
-    }
-    /// The counts for the image, which only rank 0 has, or for the tiles.
-    const int* counts(bool of_image) const {
-        return !of_image ? one_side_.data() : is_root() ? at_root_.data() : none_.data();
-    }
-    const int* at(bool of_image) const {
-        return of_image && is_root() ? places_.data() : none_.data();
-    }
-    const MPI_Datatype* types(bool of_image) const {
-        return of_image && is_root() ? in_image_.data() : bytes_.data();
-    }
-
-    const std::vector<int> none_;
-    std::vector<int> one_side_, at_root_, places_;
-    const std::vector<MPI_Datatype> bytes_;
-    std::vector<MPI_Datatype> in_image_;
-    std::vector<Datatype> shapes_;
-};
-
-class ScatterByAlltoallw : public TilesOfAnyShape {
-  public:
-    ScatterByAlltoallw(const Communicator& communicator, const Grid& grid)
-        : TilesOfAnyShape(communicator, grid) {
-        expect(own_);
-    }
-    void run(std::span<const std::byte> own) override {
-        exchange(own.data(), true, received_.data());
-    }
-    std::span<const std::byte> result() const override {
-        return is_root() ? std::span<const std::byte>() : received_.bytes();
-    }
-};
-
-class GatherByAlltoallw : public TilesOfAnyShape {
-  public:
-    GatherByAlltoallw(const Communicator& communicator, const Grid& grid)
-        : TilesOfAnyShape(communicator, grid) {
-        expect(is_root() ? pixels_ : 0);
-    }
-    void run(std::span<const std::byte> own) override {
-        exchange(own.data(), false, received_.data());
-    }
-};
-
-} // namespace
-
-std::unique_ptr<PreparedCollective> scatter_by_alltoallw(const Communicator& communicator,
-                                                         const Grid& grid) {
-    return std::make_unique<ScatterByAlltoallw>(communicator, grid);
-}
-
-std::unique_ptr<PreparedCollective> gather_by_alltoallw(const Communicator& communicator,
-                                                        const Grid& grid) {
-    return std::make_unique<GatherByAlltoallw>(communicator, grid);
 }
 
 } // namespace sextant::lab
