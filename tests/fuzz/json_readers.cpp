@@ -15,7 +15,7 @@
 #include "sextant/lab/bench_collective.hpp"
 #include "sextant/lab/bench_filter.hpp"
 #include "sextant/lab/bench_scan.hpp"
-#include "sextant/lab/evaluate.hpp"
+#include "sextant/lab/catalogue.hpp"
 #include "sextant/lab/tune_choice.hpp"
 #include "sextant/lab/tune_launch.hpp"
 #include "sextant/machine/profile_file.hpp"

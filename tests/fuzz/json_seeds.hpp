@@ -96,7 +96,7 @@ inline std::string launch_seed() {
             times.size = size;
             times.algorithm = algorithm;
             const Seconds time = algorithm.number == 0 ? 10 : 5;
-            times.least = times.average = times.most = times.cpu = {time, time + 1, time + 2};
+            times.least = times.average = times.wall = times.cpu = {time, time + 1, time + 2};
             launch.times.push_back(times);
         }
     }

@@ -5,7 +5,6 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/lab/bench_scan_report.hpp"
 
 #include <array>
 #include <fstream>

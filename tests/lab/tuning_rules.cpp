@@ -5,7 +5,6 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/lab/tune_choice.hpp"
-#include "sextant/lab/tune_report.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -169,7 +168,7 @@ AlgorithmTimes timed(std::string_view operation, Bytes size, const MpiAlgorithm&
     times.algorithm = algorithm;
     times.in_order = in_order;
     for (const double factor : {1.0, 1.01, 1.02}) {
-        times.most.push_back(most * factor);
+        times.wall.push_back(most * factor);
         times.average.push_back(most * factor / 2);
         times.least.push_back(most * factor / 4);
         times.cpu.push_back(most * factor * 3);
@@ -294,14 +293,14 @@ TEST(TuneReports, have_tables_of_the_OSU_benchmarks_and_CSV) {
 
 TEST(TuneLaunches, are_read_as_they_were_written) {
     AlgorithmTimes refused = timed("reduce", 16, pipeline_512, 1, false);
-    refused.most.clear();
+    refused.wall.clear();
     refused.refused = "rank 1: not supported";
     const RulesFile file(to_json(launch_with({timed("bcast", 16, {}, 1), refused})));
     const TuneLaunch read = read_launch(file.path);
     EXPECT_EQ(read.ranks, 4);
     EXPECT_FALSE(read.crowded);
     ASSERT_EQ(read.times.size(), 2u);
-    EXPECT_EQ(read.times[0].most, timed("bcast", 16, {}, 1).most);
+    EXPECT_EQ(read.times[0].wall, timed("bcast", 16, {}, 1).wall);
     EXPECT_EQ(read.times[1].algorithm, pipeline_512);
     EXPECT_EQ(read.times[1].refused, "rank 1: not supported");
     EXPECT_FALSE(read.times[1].in_order);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/lab/bench.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
@@ -13,7 +11,7 @@
 #include "sextant/lab/bench_composite.hpp"
 #include "sextant/lab/bench_filter.hpp"
 #include "sextant/lab/bench_scan.hpp"
-#include "sextant/lab/bench_scan_report.hpp"
+#include "sextant/lab/catalogue.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"

@@ -8,6 +8,7 @@
 #include "sextant/core/record.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
+#include "sextant/report/page.hpp"
 #include "sextant/scan/operator_times.hpp"
 #include "sextant/scan/stealing.hpp"
 
@@ -18,6 +19,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 namespace sextant::lab {
 
@@ -120,5 +123,20 @@ class ScanBaselineRun {
     std::unique_ptr<Execution> shift_; ///< sends inclusive prefixes to the next rank
     Memory total_, output_;
 };
+
+/// The results as a table.
+std::string to_text(const ScanResults& results, const std::string& transport, int rounds);
+
+/// The results as JSON, with all operator applications of the last round.
+nlohmann::ordered_json to_json(const ScanResults& results);
+
+/// A Gantt chart of the last round of the fastest configuration, baselines excluded.
+std::string picture_of(const ScanResults& results);
+
+/// A page section for the case: measured and simulated times, idle fractions, and the Gantt chart.
+report::Section section_of(const ScanResults& results);
+
+/// The results as entries of the page's summary.
+std::vector<TimedConfiguration> configurations_of(const ScanResults& results);
 
 } // namespace sextant::lab

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/lab/bench_scan_report.hpp"
-
+#include "sextant/lab/bench_scan.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/report/charts.hpp"
 #include "sextant/report/text.hpp"

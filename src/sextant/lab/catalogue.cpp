@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/lab/catalogue.hpp"
 
-#include "sextant/lab/bench.hpp"
-#include "sextant/lab/evaluate.hpp"
-#include "sextant/lab/tune.hpp"
-
 namespace sextant::lab {
 
 command::Commands catalogue() {

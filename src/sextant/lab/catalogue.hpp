@@ -5,6 +5,13 @@
 
 namespace sextant::lab {
 
+/// `sextant bench`: times Sextant's algorithms against each other and against MPI's.
+command::Operation bench_operation();
+/// `sextant tune`: selects and verifies algorithms of MPI's collective operations.
+command::Operation tune_operation();
+/// `sextant evaluate`: measures how good the planner's predictions and choices are on this machine.
+command::Operation evaluate_operation();
+
 /// The commands of `sextant-lab`.
 command::Commands catalogue();
 

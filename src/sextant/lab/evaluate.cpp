@@ -9,7 +9,7 @@
 #include "sextant/core/progress.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/lab/evaluate_launches.hpp"
+#include "sextant/lab/catalogue.hpp"
 #include "sextant/lab/evaluate_simulated.hpp"
 #include "sextant/lab/evaluation.hpp"
 #include "sextant/simulate/platform.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/command/operation.hpp"
 #include "sextant/lab/evaluation.hpp"
 #include "sextant/lab/winner_map.hpp"
 
@@ -9,10 +8,6 @@
 #include <string>
 
 namespace sextant::lab {
-
-/// `sextant evaluate`: measures how good the planner's predictions and choices are on this
-/// machine.
-command::Operation evaluate_operation();
 
 /// A map of the fastest algorithm on one machine, by number of ranks and image size. Algorithms are
 /// compared by their best configurations. Radix-k with one radix counts as Direct-Send, with all

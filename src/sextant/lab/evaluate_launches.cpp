@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/lab/evaluate_launches.hpp"
-
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/calibrate/validation.hpp"
 #include "sextant/comm/agreement.hpp"
@@ -16,6 +14,7 @@
 #include "sextant/core/progress.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/lab/bench_composite.hpp"
+#include "sextant/lab/evaluation.hpp"
 
 #include <algorithm>
 #include <cstdio>

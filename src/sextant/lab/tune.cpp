@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/lab/tune.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
@@ -11,10 +9,10 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/private_folder.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/lab/catalogue.hpp"
 #include "sextant/lab/mpi_algorithms.hpp"
 #include "sextant/lab/tune_choice.hpp"
 #include "sextant/lab/tune_launch.hpp"
-#include "sextant/lab/tune_report.hpp"
 #include "sextant/lab/tuning_rules.hpp"
 
 #include <algorithm>

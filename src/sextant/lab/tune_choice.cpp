@@ -59,8 +59,8 @@ std::optional<double> ratio_in(const TuneLaunch& launch, std::string_view operat
     if (!times || !usual)
         return std::nullopt;
     std::vector<double> ratios;
-    const auto& ours = launch.crowded ? times->cpu : times->most;
-    const auto& reference = launch.crowded ? usual->cpu : usual->most;
+    const auto& ours = launch.crowded ? times->cpu : times->wall;
+    const auto& reference = launch.crowded ? usual->cpu : usual->wall;
     for (std::size_t i = 0; i < std::min(ours.size(), reference.size()); ++i)
         ratios.push_back(ours[i] / reference[i]);
     return ratios.empty() ? std::nullopt : std::optional(median(ratios));
@@ -123,7 +123,7 @@ std::optional<TunedRule> best_rule(std::span<const TuneLaunch> launches, TuningR
 } // namespace
 
 Seconds time_of(const AlgorithmTimes& times, bool crowded) {
-    return median(crowded ? times.cpu : times.most);
+    return median(crowded ? times.cpu : times.wall);
 }
 
 const AlgorithmTimes* find_times(const TuneLaunch& launch, std::string_view operation, Bytes size,
@@ -133,7 +133,7 @@ const AlgorithmTimes* find_times(const TuneLaunch& launch, std::string_view oper
             each.algorithm.number == algorithm.number &&
             each.algorithm.segment == (algorithm.segment >= size ? 0 : algorithm.segment);
         if (each.operation == operation && each.size == size && !each.ours && same)
-            return each.most.empty() ? nullptr : &each;
+            return each.wall.empty() ? nullptr : &each;
     }
     return nullptr;
 }

@@ -150,13 +150,8 @@ class OperationContest {
             AlgorithmTimes& times = each.times;
             times.operation = operation_.name;
             times.size = size;
-            if (times.refused.empty()) {
-                times.least = score->least;
-                times.average = score->average;
-                times.most = score->wall;
-                times.cpu = score->cpu;
-                ++score;
-            }
+            if (times.refused.empty())
+                static_cast<Score&>(times) = *score++;
             all.push_back(std::move(times));
         }
     }
@@ -315,7 +310,7 @@ std::string to_json(const TuneLaunch& launch) {
                          {"refused", each.refused},
                          {"minimum", each.least},
                          {"average", each.average},
-                         {"maximum", each.most},
+                         {"maximum", each.wall},
                          {"cpu", each.cpu}});
     }
     const nlohmann::ordered_json json{{"operation", "tune --once"}, {"version", version()},
@@ -349,7 +344,7 @@ AlgorithmTimes times_from(const JsonField& field) {
     times.refused = field.text_or_empty("refused");
     times.least = rounds_from(field.at("minimum"));
     times.average = rounds_from(field.at("average"));
-    times.most = rounds_from(field.at("maximum"));
+    times.wall = rounds_from(field.at("maximum"));
     times.cpu = rounds_from(field.at("cpu"));
     return times;
 }

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/core/units.hpp"
+#include "sextant/lab/contest.hpp"
 #include "sextant/lab/tuning_rules.hpp"
 
 #include <cstdint>
@@ -30,16 +31,14 @@ Record record_of(TuneTask& task);
 /// Throws InvalidTask if a collective is unknown, or if sizes do not increase.
 void check_task(const TuneTask& task);
 
-/// The times of one algorithm at one size.
-struct AlgorithmTimes {
+/// The times of one algorithm at one size, per round.
+struct AlgorithmTimes : Score {
     std::string_view operation;
     Bytes size = 0;
     MpiAlgorithm algorithm; ///< of MPI; for Sextant's, only the name
     bool ours = false;      ///< true for an algorithm of Sextant
     bool in_order = true;   ///< false if it is wrong for operators that do not commute
     std::string refused;    ///< the reason why it was not timed: MPI's error, or a wrong result
-    /// Per round: the fastest and the slowest rank, the mean of the ranks, the CPU time of all.
-    std::vector<Seconds> least, average, most, cpu;
 
     bool is_default() const { return !ours && algorithm.number == 0; }
     std::string name() const { return ours ? "sextant " + algorithm.name : algorithm.text(); }

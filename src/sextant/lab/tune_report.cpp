@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/lab/tune_report.hpp"
-
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/lab/tune_choice.hpp"
 #include "sextant/report/log_chart.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
@@ -19,39 +18,28 @@ namespace sextant::lab {
 
 namespace {
 
-/// The rounds of all launches for one algorithm and size.
-struct PooledRounds {
-    std::vector<Seconds> least, average, most, cpu;
-
-    void add(const AlgorithmTimes& times) {
-        const auto append = [](std::vector<Seconds>& to, const std::vector<Seconds>& from) {
-            to.insert(to.end(), from.begin(), from.end());
-        };
-        append(least, times.least);
-        append(average, times.average);
-        append(most, times.most);
-        append(cpu, times.cpu);
-    }
-};
-
 /// Adds the latencies of some launches. `name` replaces the names of algorithms unless it is empty.
 void add_latencies(std::vector<Latency>& all, std::span<const TuneLaunch> launches,
                    const std::string& name) {
     if (launches.empty())
         return;
     for (const AlgorithmTimes& first : launches[0].times) {
-        if (first.most.empty())
+        if (first.wall.empty())
             continue;
-        PooledRounds rounds;
+        Score rounds;
         for (const TuneLaunch& launch : launches) {
             for (const AlgorithmTimes& each : launch.times) {
                 if (each.operation == first.operation && each.size == first.size &&
-                    each.name() == first.name())
-                    rounds.add(each);
+                    each.name() == first.name()) {
+                    for (const auto part :
+                         {&Score::least, &Score::average, &Score::wall, &Score::cpu})
+                        (rounds.*part)
+                            .insert((rounds.*part).end(), (each.*part).begin(), (each.*part).end());
+                }
             }
         }
         all.push_back({first.operation, name.empty() ? first.name() : name, first.size,
-                       median(rounds.least), median(rounds.average), median(rounds.most),
+                       median(rounds.least), median(rounds.average), median(rounds.wall),
                        median(rounds.cpu), first.ours});
     }
 }
