@@ -105,7 +105,7 @@ Charge charged(const Printed& algorithm) {
 }
 
 Result charges(const Figure& figure) {
-    Result result{"communication units, 256 processors", {"charged"}, {}, {}};
+    Result result{"communication units, 256 processors", {"charged"}};
     for (const Printed& each : figure.algorithms) {
         const Charge ours = charged(each);
         result.rows.push_back(
@@ -246,9 +246,7 @@ bool agrees(const Row& row, double ours) {
 Result computation(Extent) {
     Result result{
         "computation units per byte, 256 processors",
-        {"all data held, or three accesses", "data received, or one access", "the closer of both"},
-        {},
-        {}};
+        {"all data held, or three accesses", "data received, or one access", "the closer of both"}};
     add_computation(result, "6", figure_of_one_to_all,
                     {{"1-lev-dir", 1. / 512},
                      {"1-lev-br", 1},
@@ -341,7 +339,7 @@ Result choices(const Figure& figure, bool simulates) {
         return fitted_milliseconds(figure.algorithms[i].ours, bytes);
     };
     const Table table(figure.measured);
-    Result result{"milliseconds measured on the Delta", {"chosen by C³"}, {}, {}};
+    Result result{"milliseconds measured on the Delta", {"chosen by C³"}};
     if (simulates)
         result.columns.emplace_back("chosen by simulation");
     constexpr double setup_of_cycles = 35 / 40.96; // 1400 cycles at 40 MHz, in packets
@@ -382,9 +380,7 @@ Result figure_10(Extent extent) {
 
 Result charges_of_gathers(Extent) {
     Result result{"communication units per byte, 256 processors",
-                  {"of messages received", "charged for all-to-one"},
-                  {},
-                  {}};
+                  {"of messages received", "charged for all-to-one"}};
     constexpr std::pair<const char*, const char*> gathers[] = {
         {"1-lev-dir", "flat-gather"},
         {"2-lev-rec", "2-lev-rec-gather"},
@@ -460,8 +456,6 @@ constexpr Experiment charge_experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> c3_charges() {
-    return charge_experiments;
-}
+constinit const std::span<const Experiment> c3_charges = charge_experiments;
 
 } // namespace sextant::papers

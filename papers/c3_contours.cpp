@@ -183,9 +183,7 @@ Charge charged_as_in_the_paper(std::string_view pattern) {
 
 Result figure_14(Extent) {
     Result result{"communication units, 256 processors",
-                  {"charged", "charged to squares", "and with the lists of the paper"},
-                  {},
-                  {}};
+                  {"charged", "charged to squares", "and with the lists of the paper"}};
     std::map<std::string_view, double> per_byte;
     for (const Pattern& pattern : contour::catalogue()) {
         const Place squares = pattern.name == "2-lev-rc" ? Place::lines : Place::squares;
@@ -242,14 +240,14 @@ std::string_view fastest(const Times& times) {
 }
 
 Result empty_result() {
-    Result result{"milliseconds of communication, simulated", {}, {}, {}};
+    Result result{"milliseconds of communication, simulated", {}};
     for (const Pattern& pattern : contour::catalogue())
         result.columns.emplace_back(pattern.name);
     return result;
 }
 
 Row row_of(std::string label, const Times& times) {
-    Row row{std::move(label), {}, {}};
+    Row row{std::move(label)};
     for (const Pattern& pattern : contour::catalogue())
         row.ours.push_back(times.at(pattern.name));
     return row;
@@ -347,8 +345,6 @@ constexpr Experiment experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> c3_contours() {
-    return experiments;
-}
+constinit const std::span<const Experiment> c3_contours = experiments;
 
 } // namespace sextant::papers

@@ -219,7 +219,7 @@ Graph cube_of(int side) {
 }
 
 Result figure_1(Extent) {
-    Result result{"links", {"counted on the graph"}, {}, {}};
+    Result result{"links", {"counted on the graph"}};
     const auto add = [&](std::string label, double theirs, double ours) {
         result.rows.push_back({std::move(label), theirs, {ours}});
     };
@@ -342,7 +342,7 @@ std::pair<double, double> charged_times(const Protocol& protocol, int n, int k) 
 }
 
 Result figure_2(Extent) {
-    Result result{"communication units, one message of 3 packets", {"charged"}, {}, {}};
+    Result result{"communication units, one message of 3 packets", {"charged"}};
     for (const Protocol& each : protocols) {
         const auto [send, receive] = charged_times(each, 1, 3);
         result.rows.push_back({fmt::format("{}, send time", each.name), each.send(3), {send}});
@@ -353,7 +353,7 @@ Result figure_2(Extent) {
 }
 
 Result figure_3(Extent) {
-    Result result{"communication units, 5 messages of 3 packets", {"charged"}, {}, {}};
+    Result result{"communication units, 5 messages of 3 packets", {"charged"}};
     for (const Protocol& each : protocols) {
         const auto [send, receive] = charged_times(each, 5, 3);
         result.rows.push_back(
@@ -382,7 +382,7 @@ bool is_next(int from, int to) {
 }
 
 Result figure_4(Extent) {
-    Result result{"communication units, 256 processors", {"charged"}, {}, {}};
+    Result result{"communication units, 256 processors", {"charged"}};
     const machine::C3 c3 = machine_with(machine::Routing::wormhole, false);
     const auto add = [&](const char* label, double theirs, const machine::Wiring& wiring,
                          bool (*sends)(int, int), double k) {
@@ -440,8 +440,6 @@ constexpr Experiment experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> c3_definitions() {
-    return experiments;
-}
+constinit const std::span<const Experiment> c3_definitions = experiments;
 
 } // namespace sextant::papers

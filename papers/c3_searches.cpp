@@ -80,14 +80,14 @@ struct Axis {
 /// `assumed` are the values that the other figures use.
 Result map_of(const Axis& down, const Axis& across, const std::pair<double, double>& assumed,
               const std::function<Difference(double, double)>& difference) {
-    Result result{fmt::format("mean factor, by {} and {}", down.name, across.name), {}, {}, {}};
+    Result result{fmt::format("mean factor, by {} and {}", down.name, across.name), {}};
     for (const double value : across.values)
         result.columns.push_back(across.label(value));
     std::pair<double, double> best;
     Difference least, shipped;
     double least_factor = std::numeric_limits<double>::infinity();
     for (const double y : down.values) {
-        Row row{down.label(y), {}, {}};
+        Row row{down.label(y)};
         for (const double x : across.values) {
             const Difference found = difference(y, x);
             row.ours.push_back(found.factor());
@@ -242,9 +242,7 @@ Sweep sweep(const ParameterSearch& search, Extent extent) {
     Sweep all{{"simulated milliseconds by message size; C³ units",
                {"16384", "1024", "16", "C³ units at 1024 bytes", "mean factor from the paper"},
                {},
-               {}},
-              {},
-              {}};
+               {}}};
     for (const double value : search.values) {
         std::vector<double> times;
         for (const Bytes size : shown_sizes)
@@ -381,8 +379,6 @@ constexpr Experiment experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> c3_searches() {
-    return experiments;
-}
+constinit const std::span<const Experiment> c3_searches = experiments;
 
 } // namespace sextant::papers

@@ -36,8 +36,8 @@ enum class Match {
 /// One case: the paper's number, if printed, and our numbers, one per column.
 struct Row {
     std::string label;
-    std::optional<double> theirs;
-    std::vector<double> ours;
+    std::optional<double> theirs = {};
+    std::vector<double> ours = {};
     bool only_in_json = false; ///< true for details that would make a table on a page too long
     std::optional<Match> match = {}; ///< if it is not that of the experiment
 };
@@ -60,8 +60,8 @@ struct Result {
     std::string unit;
     /// The names of the columns of `Row::ours`; the last column is compared with the paper.
     std::vector<std::string> columns;
-    std::vector<Row> rows;
-    std::vector<Claim> claims;
+    std::vector<Row> rows = {};
+    std::vector<Claim> claims = {};
 };
 
 /// The extent of an experiment: some cases, which take seconds, or all. It notices whether a quick
@@ -108,57 +108,55 @@ std::optional<double> ratio(const Row& row);
 std::string_view verdict(const Row& row);
 
 /// Cavin and Demengeon, EGPGV 2012: Table 1.
-std::span<const Experiment> shift_based_counts();
+extern const std::span<const Experiment> shift_based_counts;
 /// Figures 2 and 3 of the Shift-Based paper.
-std::span<const Experiment> shift_based_theory();
+extern const std::span<const Experiment> shift_based_theory;
 /// Measurements of the Shift-Based paper: Figures 4 to 7 and 9.
-std::span<const Experiment> shift_based_cluster();
+extern const std::span<const Experiment> shift_based_cluster;
 /// Figure 8 of the Shift-Based paper.
-std::span<const Experiment> shift_based_nodes();
+extern const std::span<const Experiment> shift_based_nodes;
 /// Statements of the Shift-Based paper on routing.
-std::span<const Experiment> shift_based_routing();
+extern const std::span<const Experiment> shift_based_routing;
 /// Peterka, Goodell, Ross, Shen, Thakur, SC 2009, doi:10.1145/1654059.1654064
-std::span<const Experiment> radix_k_paper();
+extern const std::span<const Experiment> radix_k_paper;
 /// Figures 4 and 5 of the Radix-k paper: numbers of nodes.
-std::span<const Experiment> radix_k_scaling();
+extern const std::span<const Experiment> radix_k_scaling;
 /// Figures 6 and 7 of the Radix-k paper: the choice of radices.
-std::span<const Experiment> radix_k_vectors();
+extern const std::span<const Experiment> radix_k_vectors;
 /// Future work of the Radix-k paper: images with few active pixels.
-std::span<const Experiment> radix_k_sparse();
+extern const std::span<const Experiment> radix_k_sparse;
 /// Hambrusch and Khokhar, JPDC 32, 1996, doi:10.1006/jpdc.1996.0010
-std::span<const Experiment> c3_paper();
+extern const std::span<const Experiment> c3_paper;
 /// Figures 1 to 4 of the C³ paper: the parameters of networks, and the charges of messages.
-std::span<const Experiment> c3_definitions();
+extern const std::span<const Experiment> c3_definitions;
 /// The costs printed in the C³ paper's figures, and the regret of its choices on the authors'
 /// machine.
-std::span<const Experiment> c3_charges();
+extern const std::span<const Experiment> c3_charges;
 /// Section 4.2 of the C³ paper, on all-to-one.
-std::span<const Experiment> c3_all_to_one();
+extern const std::span<const Experiment> c3_all_to_one;
 /// Searches for the parameters that explain Figures 8 and 11 of the C³ paper.
-std::span<const Experiment> c3_searches();
+extern const std::span<const Experiment> c3_searches;
 /// Section 5 of the C³ paper, on contour ranking.
-std::span<const Experiment> c3_contours();
+extern const std::span<const Experiment> c3_contours;
 /// Seinstra and Koelma, IEEE TPDS 13(7), 2002: the costs and sizes of its messages.
-std::span<const Experiment> p3pc_messages();
+extern const std::span<const Experiment> p3pc_messages;
 /// Estimates of the P-3PC paper: Figures 9 to 11.
-std::span<const Experiment> p3pc_paper();
+extern const std::span<const Experiment> p3pc_paper;
 /// The P-3PC paper's measurements, repeated on this machine.
-std::span<const Experiment> p3pc_here();
-/// The P-3PC paper's Figure 4, repeated on this machine in a launch by mpirun.
-std::span<const Experiment> p3pc_scatterv();
+extern const std::span<const Experiment> p3pc_here;
 /// The papers on the prefix circuits used by scan-based registration of series.
-std::span<const Experiment> scan_papers();
+extern const std::span<const Experiment> scan_papers;
 /// Copik, Parallel Prefix Algorithms for the Registration of Arbitrarily Long Electron Micrograph
 /// Series, RWTH Aachen: a master's thesis; most of its figures are described without numbers.
-std::span<const Experiment> registration_papers();
+extern const std::span<const Experiment> registration_papers;
 /// The same thesis: its operator, the published registration.
-std::span<const Experiment> operator_papers();
+extern const std::span<const Experiment> operator_papers;
 /// The same thesis: its equations.
-std::span<const Experiment> equation_papers();
+extern const std::span<const Experiment> equation_papers;
 /// The same thesis: scans of MPI libraries.
-std::span<const Experiment> mpi_scan_papers();
+extern const std::span<const Experiment> mpi_scan_papers;
 /// Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022, arXiv:2010.12478
-std::span<const Experiment> work_stealing_paper();
+extern const std::span<const Experiment> work_stealing_paper;
 
 /// A table of numbers printed in a paper, read from a CSV file in papers/data; the first line has
 /// the column names.

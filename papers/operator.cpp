@@ -82,7 +82,7 @@ Bracketings register_in_two_ways(std::uint64_t seed) {
 }
 
 Result bracketings(Extent extent) {
-    Result result{"10⁻⁶, energy E minus its value at s = 0", {"farthest apart"}, {}, {}};
+    Result result{"10⁻⁶, energy E minus its value at s = 0", {"farthest apart"}};
     std::vector<Bracketings> all;
     constexpr int last = 12;
     const int first = extent == Extent::whole ? 1 : 10, series = last - first + 1;
@@ -199,9 +199,7 @@ Result operator_work(Extent extent) {
     const int pairs = values_per_worker * (extent == Extent::whole ? 16 : 8);
     Result result{
         "applications of a serial scan, of their mean",
-        {"filtered, 10 electrons per pixel", "unfiltered, 10 electrons", "unfiltered, 1 electron"},
-        {},
-        {}};
+        {"filtered, 10 electrons per pixel", "unfiltered, 10 electrons", "unfiltered, 1 electron"}};
     const std::array<OperatorWork, 3> work{
         work_in_series(pairs, 10, 2), work_in_series(pairs, 10, 0), work_in_series(pairs, 1, 0)};
     const auto add = [&](const std::string& label, const auto& value_of) {
@@ -248,8 +246,6 @@ constexpr Experiment experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> operator_papers() {
-    return experiments;
-}
+constinit const std::span<const Experiment> operator_papers = experiments;
 
 } // namespace sextant::papers

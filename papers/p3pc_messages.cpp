@@ -69,7 +69,7 @@ double effect_of_constants() {
 Result table_1_of_p3pc(Extent) {
     const Table table("p3pc_table1_das_us");
     const DasCosts T;
-    Result result{"microseconds on DAS, by path, layout and values", {"machines/das.json"}, {}, {}};
+    Result result{"microseconds on DAS, by path, layout and values", {"machines/das.json"}};
     std::size_t line = 0;
     double least = std::numeric_limits<double>::max(), most = 0;
     for (const Path path : paths) {
@@ -176,9 +176,7 @@ Result messages_of(std::span<const std::int64_t> values) {
     const machine::Profile das = machine_of_paper("das"), short_sides = with_short_sides();
     const DasCosts T;
     Result result{"microseconds of the full path",
-                  {"LogGP*", "P-3PC, sides at most the full path", "P-3PC"},
-                  {},
-                  {}};
+                  {"LogGP*", "P-3PC, sides at most the full path", "P-3PC"}};
     for (const NamedLayout& layout : named_layouts) {
         for (const Elements count : values) {
             const Schedule schedule = one_message(layout, count);
@@ -248,7 +246,7 @@ SizeRange message_sizes() {
 }
 
 Result kernels_and_messages(Extent) {
-    Result result{"pixels of a kernel, bytes of a message", {"counted"}, {}, {}};
+    Result result{"pixels of a kernel, bytes of a message", {"counted"}};
     for (const KernelSize& kernel : kernel_sizes) {
         result.rows.push_back(
             {fmt::format("kernel of order {}, sigma {}", kernel.order, kernel.sigma),
@@ -293,8 +291,6 @@ DasEstimates estimate_messages(std::span<const std::int64_t> values) {
             messages_of(values)};
 }
 
-std::span<const Experiment> p3pc_messages() {
-    return message_experiments;
-}
+constinit const std::span<const Experiment> p3pc_messages = message_experiments;
 
 } // namespace sextant::papers

@@ -66,7 +66,7 @@ Result table_1(Extent) {
     constexpr int ranks = 64;
     constexpr Elements elements = 1 << 20;
     const double steps = std::countr_zero(unsigned{ranks}), part = 1 - 1. / ranks;
-    Result result{"steps, and images sent or combined per rank, 64 ranks", {"counted"}, {}, {}};
+    Result result{"steps, and images sent or combined per rank, 64 ranks", {"counted"}};
     const auto add = [&](const char* algorithm, const Terms& bound, const Schedule& schedule) {
         const Terms found = terms_of(schedule, elements);
         result.rows.push_back({fmt::format("{}, steps", algorithm), bound.steps, {found.steps}});
@@ -136,9 +136,7 @@ enum : std::size_t { swap, by_pairs, by_pairs_slowly, in_order, reduce, all_redu
 Result figure_1(Extent extent) {
     Result result{"milliseconds",
                   {"binary-swap", "reduce-scatter by pairs", "the same, operator at half the rate",
-                   "reduce-scatter in order", "reduce", "allreduce"},
-                  {},
-                  {}};
+                   "reduce-scatter in order", "reduce", "allreduce"}};
     const bool whole = extent == Extent::whole;
     for (int ranks = 32; ranks <= (whole ? 512 : 64); ranks *= 2)
         result.rows.push_back(reductions(ranks, 2, intrepid_partition(ranks)));
@@ -172,7 +170,7 @@ struct RoundOfGroups {
 Result figure_2(Extent) {
     constexpr int ranks = 12;
     constexpr Elements elements = 1200;
-    Result result{"12 ranks, k = [4, 3]", {"counted"}, {}, {}};
+    Result result{"12 ranks, k = [4, 3]", {"counted"}};
     std::map<int, RoundOfGroups> rounds;
     const Schedule schedule = compositing_schedule("radix-k", ranks, elements, {4, 3});
     for (int rank = 0; rank < ranks; ++rank) {
@@ -272,13 +270,11 @@ Profile profile_of_run(const std::vector<int>& radices, bool torus) {
 Result figure_3(Extent) {
     Result result{
         "2 Mpx on 64 nodes",
-        {"mesh: binary-swap", "mesh: radix-k 8,8", "torus: binary-swap", "torus: radix-k 8,8"},
-        {},
-        {}};
+        {"mesh: binary-swap", "mesh: radix-k 8,8", "torus: binary-swap", "torus: radix-k 8,8"}};
     const Profile profiles[] = {profile_of_run(twos(64), false), profile_of_run({8, 8}, false),
                                 profile_of_run(twos(64), true), profile_of_run({8, 8}, true)};
     const auto row = [&](const char* label, double Profile::*value, double unit) {
-        Row made{label, {}, {}};
+        Row made{label};
         for (const Profile& profile : profiles)
             made.ours.push_back(unit * profile.*value);
         result.rows.push_back(made);
@@ -341,8 +337,6 @@ constexpr Experiment experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> radix_k_paper() {
-    return experiments;
-}
+constinit const std::span<const Experiment> radix_k_paper = experiments;
 
 } // namespace sextant::papers

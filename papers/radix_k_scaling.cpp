@@ -98,7 +98,7 @@ struct Speedups {
 };
 
 Result figure_4(Extent extent) {
-    Result result{"milliseconds", {"binary-swap", "radix-k", "speedup"}, {}, {}};
+    Result result{"milliseconds", {"binary-swap", "radix-k", "speedup"}};
     const bool whole = extent == Extent::whole;
     Speedups smallest, tori;     // in the smallest partitions, and in those of at least 512 nodes
     std::map<int, double> times; // of Radix-k, by nodes, for the last image size
@@ -222,7 +222,7 @@ std::vector<Assumption> assumptions(Elements pixels) {
 }
 
 Result figure_4_assumptions(Extent extent) {
-    Result result{"milliseconds, 2 Mpx", {"binary-swap", "radix-k", "speedup"}, {}, {}};
+    Result result{"milliseconds, 2 Mpx", {"binary-swap", "radix-k", "speedup"}};
     std::map<std::string, double> factors;
     const auto add = [&](const std::string& label, const Speedup& found) {
         factors[label] = found.factor();
@@ -296,7 +296,7 @@ Claim no_factor_of_two(const char* nodes, const Range& range) {
 }
 
 Result figure_5(Extent extent) {
-    Result result{"milliseconds, 2 Mpx", {"binary-swap", "radix-k"}, {}, {}};
+    Result result{"milliseconds, 2 Mpx", {"binary-swap", "radix-k"}};
     Range small, large;
     for (const int ranks : counts(extent)) {
         const IntrepidPartition partition = partition_of_figure_5(ranks);
@@ -343,8 +343,6 @@ constexpr Experiment scaling_experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> radix_k_scaling() {
-    return scaling_experiments;
-}
+constinit const std::span<const Experiment> radix_k_scaling = scaling_experiments;
 
 } // namespace sextant::papers

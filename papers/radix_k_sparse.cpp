@@ -79,7 +79,7 @@ Claim higher_radices_first(const std::string& platform, const std::vector<Found>
 
 Result radices_by_density(Extent extent) {
     const bool whole = extent == Extent::whole;
-    Result result{"milliseconds, 2 Mpx on 64 ranks", {}, {}, {}};
+    Result result{"milliseconds, 2 Mpx on 64 ranks", {}};
     for (const std::vector<int>& radices : shown)
         result.columns.push_back(text(radices));
     result.columns.push_back("best");
@@ -107,8 +107,6 @@ constexpr Experiment sparse_experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> radix_k_sparse() {
-    return sparse_experiments;
-}
+constinit const std::span<const Experiment> radix_k_sparse = sparse_experiments;
 
 } // namespace sextant::papers

@@ -74,7 +74,7 @@ Result figure_6(Extent extent) {
         {"torus, 4x4x4 blocks of 2x2x2 blocks", intrepid(torus),
          in_blocks(extents, sixty_four, true)}};
     enum : std::size_t { on_mesh, on_torus, in_eights, in_xyz, nested };
-    Result result{"milliseconds, 2 Mpx on 256 nodes", {}, {}, {}};
+    Result result{"milliseconds, 2 Mpx on 256 nodes", {}};
     for (const NamedMachine& machine : machines)
         result.columns.push_back(machine.name);
     std::vector<Measured> all;
@@ -202,7 +202,7 @@ std::vector<double> read_off(const Groups& groups) {
 }
 
 Result figure_7(Extent extent) {
-    Result result{"milliseconds, 2 Mpx", {}, {}, {}};
+    Result result{"milliseconds, 2 Mpx", {}};
     std::vector<std::vector<double>> found;
     const auto add = [&](const char* name, const simulate::Platform& platform) {
         result.columns.push_back(name);
@@ -257,7 +257,7 @@ Result figure_7(Extent extent) {
 }
 
 Result figure_7_points(Extent extent) {
-    Result result{"milliseconds, 2 Mpx", {"best-fit line", "simulated"}, {}, {}};
+    Result result{"milliseconds, 2 Mpx", {"best-fit line", "simulated"}};
     for (const auto& [group, points] : myrinet_points(extent, myrinet())) {
         const Line line = fitted(points);
         for (const Point& point : points) {
@@ -295,8 +295,6 @@ constexpr Experiment vectors_experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> radix_k_vectors() {
-    return vectors_experiments;
-}
+constinit const std::span<const Experiment> radix_k_vectors = vectors_experiments;
 
 } // namespace sextant::papers

@@ -74,9 +74,7 @@ Result stated_times(Extent) {
     Result result{"seconds, if one core takes 13 hours",
                   {"scan alone, constant times", "scan alone, exponential",
                    "with neighbours, exponential", "with neighbours, twice as long, constant",
-                   "the same, correlated"},
-                  {},
-                  {}};
+                   "the same, correlated"}};
     const auto add = [&](const char* label, Seconds theirs, const SeriesRun& run) {
         Row row{label, theirs, {}};
         for (const SeriesTimes& model : models) {
@@ -103,15 +101,13 @@ Result stated_times(Extent) {
 
 Result strong_scaling(Extent) {
     Result result{"times faster than one core",
-                  {"constant times", "scan alone, exponential", "with neighbours"},
-                  {},
-                  {}};
+                  {"constant times", "scan alone, exponential", "with neighbours"}};
     double chain_best = 0, chain_last = 0;
     for (const Elements frames : {4096, 512}) {
         for (const int ranks : {8, 32, 64, 128, 256, 512}) {
             for (const char* circuit : circuits) {
                 const SeriesRun run{.frames = frames, .ranks = ranks, .circuit = circuit};
-                Row row{fmt::format("{} frames, {} cores, {}", frames, ranks, circuit), {}, {}};
+                Row row{fmt::format("{} frames, {} cores, {}", frames, ranks, circuit)};
                 for (const SeriesTimes& times :
                      {constant_times(), exponential_times(), fitted_times()})
                     row.ours.push_back(simulated_series(run, times).speedup);
@@ -165,7 +161,7 @@ double published_span(Elements frames, int ranks) {
 }
 
 Result blelloch_bound(Extent) {
-    Result result{"times faster than one core", {"constant times"}, {}, {}};
+    Result result{"times faster than one core", {"constant times"}};
     for (const Elements frames : {4096, 512}) {
         for (const int ranks : {8, 32, 64, 128, 256, 512}) {
             const SeriesRun run{.frames = frames, .ranks = ranks, .circuit = "blelloch"};
@@ -181,9 +177,7 @@ Result blelloch_bound(Extent) {
 
 Result weak_scaling(Extent) {
     Result result{"percent more time than on 16 cores",
-                  {"constant times", "scan alone, exponential", "with neighbours"},
-                  {},
-                  {}};
+                  {"constant times", "scan alone, exponential", "with neighbours"}};
     struct Growth {
         Elements frames_per_core;
         int ranks;
@@ -193,9 +187,7 @@ Result weak_scaling(Extent) {
     for (const Growth growth : {Growth{8, 64}, {8, 256}, {8, 512}, {16, 64}, {16, 256}}) {
         for (const char* circuit : circuits) {
             Row row{fmt::format("{} frames per core, {} cores, {}", growth.frames_per_core,
-                                growth.ranks, circuit),
-                    {},
-                    {}};
+                                growth.ranks, circuit)};
             for (const SeriesTimes& times :
                  {constant_times(), exponential_times(), fitted_times()}) {
                 const auto makespan = [&](int ranks) {
@@ -245,8 +237,8 @@ Result weak_scaling(Extent) {
 Result strategies(Extent) {
     constexpr const char* propagate = "scan-then-propagate";
     constexpr const char* reduce = "reduce-then-scan";
-    Result result{
-        "time in units of one application, 4,096 frames, Kogge-Stone", {propagate, reduce}, {}, {}};
+    Result result{"time in units of one application, 4,096 frames, Kogge-Stone",
+                  {propagate, reduce}};
     double last = 0;
     for (const int ranks : {16, 32, 64, 128, 256, 512}) {
         const auto makespan = [&](const char* strategy) {
@@ -269,12 +261,10 @@ Result threads_in_the_operator(Extent) {
     // Two thirds of the operator's run time scale with the number of threads.
     const auto faster = [](int threads) { return 1 / (1. / 3 + 2. / 3 / threads); };
     Result result{"time in units of one application on one core",
-                  {"1 core per application", "2 cores", "4 cores"},
-                  {},
-                  {}};
+                  {"1 core per application", "2 cores", "4 cores"}};
     for (const Elements frames : {4096, 512}) {
         for (const int cores : {32, 128, 512}) {
-            Row row{fmt::format("{} frames, {} cores", frames, cores), {}, {}};
+            Row row{fmt::format("{} frames, {} cores", frames, cores)};
             for (const int threads : {1, 2, 4}) {
                 const SeriesRun run{.frames = frames, .ranks = cores / threads};
                 row.ours.push_back(simulated_series(run, fitted_times()).makespan /
@@ -334,8 +324,6 @@ constexpr Experiment experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> registration_papers() {
-    return experiments;
-}
+constinit const std::span<const Experiment> registration_papers = experiments;
 
 } // namespace sextant::papers

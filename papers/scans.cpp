@@ -138,9 +138,7 @@ int fibonacci(int n) {
 
 Result spans_and_work(Extent extent) {
     Result result{"applications of the operator: longest dependent chain (span) and total (work)",
-                  {"counted"},
-                  {},
-                  {}};
+                  {"counted"}};
     for (const int ranks : {16, 100, 256}) {
         for (const CircuitFormula& row : formulas) {
             for (const Form form : {Form::inclusive, Form::exclusive})
@@ -173,9 +171,7 @@ Result spans_and_work(Extent extent) {
 /// after, the combination with the identity, and the total.
 Result table_3_1(Extent) {
     Result result{"applications of the operator, inclusive; Blelloch: exclusive",
-                  {"counted, levels in step", "counted"},
-                  {},
-                  {}};
+                  {"counted, levels in step", "counted"}};
     for (const int ranks : {16, 64, 256, 1024}) {
         const int log = floor_log2(ranks);
         const auto add = [&](const char* name, Form form, Circuit theirs, Circuit in_step) {
@@ -222,7 +218,7 @@ Result table_3_1(Extent) {
 /// Snir's theorem, and zero-deficiency (definition 3.4.1 of Copik's thesis).
 Result snir_bound(Extent extent) {
     constexpr int ranks = 256;
-    Result result{"span + work on 256 ranks, inclusive", {"2 n - 2", "counted"}, {}, {}};
+    Result result{"span + work on 256 ranks, inclusive", {"2 n - 2", "counted"}};
     const double bound = 2 * ranks - 2;
     std::string zero;
     const auto add = [&](const std::string& label, std::optional<double> theirs, Circuit ours) {
@@ -314,7 +310,7 @@ SegmentedRun run_segmented(const std::string& algorithm, int ranks, int length) 
 /// Segmented scans (definition 3.1.3 of Copik's thesis) by every circuit.
 Result segmented(Extent) {
     constexpr int ranks = 16;
-    Result result{"applications on 16 ranks", {"that combine values", "counted"}, {}, {}};
+    Result result{"applications on 16 ranks", {"that combine values", "counted"}};
     bool right = true;
     for (const CircuitFormula& row : formulas) {
         for (const int length : {1, 5, 16}) {
@@ -356,8 +352,6 @@ constexpr Experiment experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> scan_papers() {
-    return experiments;
-}
+constinit const std::span<const Experiment> scan_papers = experiments;
 
 } // namespace sextant::papers

@@ -154,10 +154,9 @@ Claim images_are_buffered(const Result& result) {
 }
 
 Result frame_rate_figures(Extent) {
-    Result result{"frames per second",
-                  {"no loss, blending free", "start-up", "slower cables", "buffered", "calibrated"},
-                  {},
-                  {}};
+    Result result{
+        "frames per second",
+        {"no loss, blending free", "start-up", "slower cables", "buffered", "calibrated"}};
     for (const ClusterRun& what : cluster_runs()) {
         Row row{what.text(), what.frame_rate, {}};
         for (const Assumption assumption : assumptions)
@@ -282,9 +281,7 @@ std::vector<Claim> claims_on_matrices(const std::map<int, BandwidthMatrix>& figu
 
 Result matrices(Extent) {
     Result result{"MB/s of a message at its sender",
-                  {"mean, start-up", "mean, slower cables", "minimum", "maximum", "mean"},
-                  {},
-                  {}};
+                  {"mean, start-up", "mean, slower cables", "minimum", "maximum", "mean"}};
     std::map<int, BandwidthMatrix> figures;
     int figure = 4;
     for (const ClusterRun& what : cluster_runs()) {
@@ -321,8 +318,6 @@ constexpr Experiment cluster_experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> shift_based_cluster() {
-    return cluster_experiments;
-}
+constinit const std::span<const Experiment> shift_based_cluster = cluster_experiments;
 
 } // namespace sextant::papers

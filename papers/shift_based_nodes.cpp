@@ -182,8 +182,6 @@ constexpr Experiment node_experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> shift_based_nodes() {
-    return node_experiments;
-}
+constinit const std::span<const Experiment> shift_based_nodes = node_experiments;
 
 } // namespace sextant::papers

@@ -80,8 +80,7 @@ double bisection(const std::string& platform) {
 }
 
 Result random_bisection(Extent) {
-    Result result{
-        "fraction of a cable's bandwidth between random pairs of hosts", {"counted"}, {}, {}};
+    Result result{"fraction of a cable's bandwidth between random pairs of hosts", {"counted"}};
     for (const auto& [label, platform] :
          {std::pair("144 hosts, d-mod-k", "fat-tree-144"),
           std::pair("144 hosts, random routes", "fat-tree-144-random"),
@@ -118,9 +117,7 @@ constexpr RoutingEngine engines[] = {
 
 Result routing_engines(Extent extent) {
     Result result{"frames per second, links shared without loss, 4096x2048, free blending",
-                  {"most messages of a shift on a cable", "shift-based", "radix-k"},
-                  {},
-                  {}};
+                  {"most messages of a shift on a cable", "shift-based", "radix-k"}};
     if (extent == Extent::whole)
         result.columns.push_back("direct-send");
     for (const RoutingEngine& engine : engines) {
@@ -177,7 +174,7 @@ int most_load_of_swaps(const simulate::Network& network, int ranks) {
 
 Result binary_swap_routing(Extent) {
     constexpr int ranks = 128;
-    Result result{"maximum number of messages of a round on one cable", {"counted"}, {}, {}};
+    Result result{"maximum number of messages of a round on one cable", {"counted"}};
     for (const char* platform : {"fat-tree-144", "fat-tree-144-binary-swap"}) {
         const simulate::Network tree = shipped_platform(platform).network;
         result.rows.push_back({platform, {}, {double(most_load_of_swaps(tree, ranks))}});
@@ -203,9 +200,7 @@ simulate::Platform large_tree() {
 
 Result larger_trees(Extent extent) {
     Result result{"frames per second, 4096x2048, calibrated",
-                  {"shift-based", "direct-send", "ratio"},
-                  {},
-                  {}};
+                  {"shift-based", "direct-send", "ratio"}};
     const simulate::Platform tree = large_tree();
     std::vector<int> counts{144, 576};
     if (extent == Extent::whole)
@@ -252,8 +247,6 @@ constexpr Experiment routing_experiments[] = {
 
 } // namespace
 
-std::span<const Experiment> shift_based_routing() {
-    return routing_experiments;
-}
+constinit const std::span<const Experiment> shift_based_routing = routing_experiments;
 
 } // namespace sextant::papers
