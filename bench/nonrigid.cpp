@@ -63,7 +63,8 @@ std::vector<Case> read_cases(std::istream& file) {
 
 /// The known warp φ: a rigid motion plus one wave along each axis.
 Point warped(const Case& one, Point x) {
-    const Point moved = apply({.004, .7, -.5}, x, registration::centre(one.shape));
+    const Point moved =
+        apply(registration::RigidMotion{.004, .7, -.5}, x, registration::centre(one.shape));
     const double k = 2 * std::numbers::pi / one.length;
     return {moved.x + one.amplitude * std::sin(k * x.y + .4) * std::cos(.7 * k * x.x),
             moved.y + one.amplitude * std::sin(k * x.x + 1.1) * std::cos(.6 * k * x.y)};
