@@ -15,8 +15,16 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # used by the presets sanitize and sanitize-thread
 
+# Warnings and fmt's checks of format strings do not change what is compiled, but take time.
+option(SEXTANT_CHECKS "Warn, and check format strings while compiling" ON)
+if(SEXTANT_CHECKS)
+    add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
+else()
+    add_compile_options(-w)
+    add_compile_definitions(FMT_CONSTEVAL=)
+endif()
 # Fused multiply-adds would make results depend on compilers and SIMD targets.
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off)
+add_compile_options(-ffp-contract=off)
 if(SEXTANT_SANITIZE)
     add_compile_options(-pthread) # for all targets, because they share precompiled headers
     add_compile_options(-fsanitize=${SEXTANT_SANITIZE} -fno-omit-frame-pointer)
@@ -31,6 +39,9 @@ if(SEXTANT_SANITIZE)
     endif()
     add_link_options(-fsanitize=${SEXTANT_SANITIZE})
 endif()
+
+# Kernels are compiled for several instruction sets, one of which is chosen when a program starts.
+option(SEXTANT_NATIVE "Compile kernels only for the processor of this machine" OFF)
 
 # Compile through ccache if it is installed. All checkouts share the user's cache, because paths
 # below this folder are hashed as relative paths.

@@ -93,6 +93,29 @@ function(sextant_places source)
     set_source_files_properties("${source}" PROPERTIES COMPILE_DEFINITIONS "${places}")
 endfunction()
 
+# Compiles the kernels for one instruction set, the best one of this machine.
+function(sextant_native_kernels)
+    if(NOT DEFINED SEXTANT_NATIVE_SET)
+        set(source "${PROJECT_BINARY_DIR}/native.cpp")
+        # AVX3_DL: not used by default either (HWY_WANT_AVX3_DL).
+        file(WRITE "${source}" "#define HWY_COMPILE_ONLY_STATIC
+#define HWY_DISABLED_TARGETS HWY_AVX3_DL
+#include <cstdio>
+#include <hwy/detect_targets.h>
+int main() { std::printf(\"%lldLL\", static_cast<long long>(HWY_STATIC_TARGET)); }
+")
+        try_run(failed compiled "${PROJECT_BINARY_DIR}/native" "${source}" COMPILE_DEFINITIONS -march=native
+                LINK_LIBRARIES hwy::hwy RUN_OUTPUT_VARIABLE set)
+        if(NOT compiled OR failed)
+            message(WARNING "Sextant: the instruction sets of this machine are unknown; compiling for all")
+            return()
+        endif()
+        set(SEXTANT_NATIVE_SET "${set}" CACHE INTERNAL "Highway's instruction set for SEXTANT_NATIVE")
+    endif()
+    target_compile_definitions(sextant_kernel PRIVATE HWY_COMPILE_ONLY_STATIC
+                                                      HWY_BASELINE_TARGETS=${SEXTANT_NATIVE_SET})
+endfunction()
+
 # Links each layer with its libraries, as PRIVATE so that they do not become dependencies of users.
 function(sextant_use_libraries)
     get_property(layers GLOBAL PROPERTY SEXTANT_LAYERS)
@@ -101,6 +124,9 @@ function(sextant_use_libraries)
     endforeach()
     target_link_libraries(sextant_core PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_kernel PRIVATE hwy::hwy)
+    if(SEXTANT_NATIVE AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64") # others have one set
+        sextant_native_kernels()
+    endif()
     target_link_libraries(sextant_comm PUBLIC Threads::Threads)
     if(SEXTANT_MPI)
         # PRIVATE, so that the other layers are compiled in the same way for every MPI.
