@@ -34,7 +34,7 @@ _MERGING: List[Effect] = [
 
 _TIMELINE: Effect = (("timeline",), "timelines are not returned", _never)
 
-_MEASURES: Effect = (("intensity",), "add measure=True", lambda v: v["measure"])
+_MEASURES: Effect = (("intensity", "columns"), "add measure=True", lambda v: v["measure"])
 
 _EDGES: List[Effect] = [
     (("sigma", "quantiles", "thresholds"), "a direction map has no gradients",
@@ -48,7 +48,7 @@ _EFFECTS: Dict[str, List[Effect]] = {
          lambda v: v.get("grid") is not None),
         (("probe",), "a pattern is predicted only for tiles: expected grid",
          lambda v: v["probe"] != "now" or v.get("grid") is not None),
-        (("fill_holes", "min_size", "keep_largest", "intensity"),
+        (("fill_holes", "min_size", "keep_largest", "intensity", "columns"),
          "tiles are labelled without it: omit grid and pattern",
          lambda v: v.get("grid") is None and v["pattern"] == "auto")],
     "label of a volume": [_MEASURES],

@@ -91,6 +91,8 @@ class LabelOptions(TypedDict, total=False):
         Connect only samples of equal value.
     measure : bool, default: False
         Measure each component.
+    columns : {"auto", "sizes", "all"}, default: "auto"
+        Columns of tables; auto: sizes in images.
     fill_holes : bool, default: False
         First fill background enclosed by components.
     min_size : int, default: 0
@@ -111,6 +113,7 @@ class LabelOptions(TypedDict, total=False):
     neighbours: Literal["4", 4, "8", 8, "6", 6, "18", 18, "26", 26]
     by_value: bool
     measure: bool
+    columns: Literal["auto", "sizes", "all"]
     fill_holes: bool
     min_size: int
     keep_largest: int
@@ -123,9 +126,12 @@ class LabelOptions(TypedDict, total=False):
 
 class MeasureOptions(TypedDict, total=False):
     r"""
+    columns : {"auto", "sizes", "all"}, default: "auto"
+        Columns of tables; auto: sizes in images.
     memory : str or int, default: "1G"
         Memory limit for samples; larger volumes are read in slabs.
     """
+    columns: Literal["auto", "sizes", "all"]
     memory: Union[str, int]
 
 
@@ -645,6 +651,7 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
     LabelOptions: {
         "by_value": False,
         "measure": False,
+        "columns": "auto",
         "fill_holes": False,
         "min_size": 0,
         "keep_largest": 0,
@@ -653,6 +660,7 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "probe": "kept",
     },
     MeasureOptions: {
+        "columns": "auto",
         "memory": "1G",
     },
     StitchOptions: {

@@ -383,17 +383,17 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
         One row per label that occurs, in ascending order. Labels may be any integers but 0.
 
         Of an image, with the fields ``label``, ``area``, ``x``, ``y``, ``width``, ``height`` (the
-        bounding box), ``centroid_x``, ``centroid_y``, ``axis_1`` and ``axis_2`` (standard
-        deviations along the axes of the ellipse with the same second moments), ``axis_1_y``,
-        ``axis_1_x`` (the direction of the longer one), ``perimeter`` (sides between a pixel of the
-        region and one outside) and ``at_border``, in pixels.
+        bounding box), ``centroid_x`` and ``centroid_y``, in pixels; with ``columns="all"``, also
+        ``axis_1`` and ``axis_2`` (standard deviations along the axes of the ellipse with the same
+        second moments), ``axis_1_y``, ``axis_1_x`` (the direction of the longer one), ``perimeter``
+        (sides between a pixel of the region and one outside) and ``at_border``.
 
         Of a volume, with the fields ``label``, ``voxels``, ``z``, ``y``, ``x``, ``depth``,
         ``height``, ``width`` (the bounding box), ``centroid_z``, ``centroid_y``, ``centroid_x``,
-        ``axis_1`` to ``axis_3`` (standard deviations along the axes of the ellipsoid with the same
-        second moments, longest first), ``axis_1_z``, ``axis_1_y``, ``axis_1_x`` (the direction of
-        the longest), ``faces`` (between a voxel of the region and one outside) and ``at_border``,
-        in voxels.
+        in voxels; unless ``columns="sizes"``, also ``axis_1`` to ``axis_3`` (standard deviations
+        along the axes of the ellipsoid with the same second moments, longest first), ``axis_1_z``,
+        ``axis_1_y``, ``axis_1_x`` (the direction of the longest), ``faces`` (between a voxel of the
+        region and one outside) and ``at_border``.
 
         With `intensity`, both also have ``sum``, ``mean``, ``minimum`` and ``maximum``: float64,
         but for integers of 64 bits all except ``mean`` have the type of the intensities. Sums of

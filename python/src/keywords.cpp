@@ -41,7 +41,8 @@ Record filter_record(FilterOptions& options) {
 Record record_of(MeasureKeywords& keywords) {
     Record record, all = record_of(keywords.options);
     all["memory"].meaning = "memory limit for samples; larger volumes are read in slabs";
-    record.fields.push_back(std::move(all["memory"]));
+    for (const char* const name : {"columns", "memory"})
+        record.fields.push_back(std::move(all[name]));
     return record;
 }
 

@@ -97,38 +97,49 @@ std::vector<std::string> add_intensities(py::dict& table, std::span<const kernel
     return losses;
 }
 
+/// Adds sizes, boxes and centroids.
+template <class Region>
+void add_sizes(py::dict& table, std::span<const Region> regions, bool is_image) {
+    const auto column = [&](const std::string& name, const auto& value_of) {
+        table[name.c_str()] =
+            column_of(regions.size(), [&](std::size_t i) { return value_of(regions[i]); });
+    };
+    constexpr std::string_view axes = "zyx";
+    constexpr std::array<const char*, 3> sides = {"depth", "height", "width"};
+    const std::vector<std::size_t> own =
+        is_image ? std::vector<std::size_t>{2, 1} : std::vector<std::size_t>{0, 1, 2};
+    column(is_image ? "area" : "voxels", [](const Region& each) { return each.voxels; });
+    for (const std::size_t k : own)
+        column(std::string(1, axes[k]), [k](const Region& each) { return each.low[k]; });
+    for (const std::size_t k : own)
+        column(sides[k], [k](const Region& each) { return each.high[k] - each.low[k] + 1; });
+    for (const std::size_t k : own)
+        column(fmt::format("centroid_{}", axes[k]),
+               [k](const Region& each) { return each.centroid()[k]; });
+}
+
 /// The columns that `sextant label --table` writes, but for the label. Returns warnings.
-/// `in_tiles`: only those that are measured in tiles.
 std::vector<std::string> add_measures(py::dict& table, std::span<const kernel::Body> bodies,
-                                      const Frames* intensity, bool is_image,
-                                      bool in_tiles = false) {
+                                      const Frames* intensity, bool is_image, bool only_sizes) {
+    add_sizes(table, bodies, is_image);
+    if (only_sizes)
+        return intensity ? add_intensities(table, bodies, intensity->header().sample)
+                         : std::vector<std::string>();
     const auto column = [&](const std::string& name, const auto& value_of) {
         table[name.c_str()] =
             column_of(bodies.size(), [&](std::size_t i) { return value_of(bodies[i]); });
     };
     using kernel::Body;
     constexpr std::string_view axes = "zyx";
-    constexpr std::array<const char*, 3> sides = {"depth", "height", "width"};
-    const std::vector<std::size_t> own =
-        is_image ? std::vector<std::size_t>{2, 1} : std::vector<std::size_t>{0, 1, 2};
-    column(is_image ? "area" : "voxels", [](const Body& each) { return each.voxels; });
-    for (const std::size_t k : own)
-        column(std::string(1, axes[k]), [k](const Body& each) { return each.low[k]; });
-    for (const std::size_t k : own)
-        column(sides[k], [k](const Body& each) { return each.high[k] - each.low[k] + 1; });
-    for (const std::size_t k : own)
-        column(fmt::format("centroid_{}", axes[k]),
-               [k](const Body& each) { return each.centroid()[k]; });
-    if (in_tiles)
-        return {};
+    const std::size_t dimensions = is_image ? 2 : 3;
     std::vector<kernel::BodyAxes> ellipsoids;
     ellipsoids.reserve(bodies.size());
     for (const Body& each : bodies)
         ellipsoids.push_back(kernel::axes_of(each));
-    for (std::size_t k = 0; k < own.size(); ++k)
+    for (std::size_t k = 0; k < dimensions; ++k)
         table[fmt::format("axis_{}", k + 1).c_str()] =
             column_of(bodies.size(), [&](std::size_t i) { return ellipsoids[i].deviations[k]; });
-    for (std::size_t k = 3 - own.size(); k < 3; ++k)
+    for (std::size_t k = 3 - dimensions; k < 3; ++k)
         table[fmt::format("axis_1_{}", axes[k]).c_str()] =
             column_of(bodies.size(), [&](std::size_t i) { return ellipsoids[i].directions[0][k]; });
     if (is_image)
@@ -219,17 +230,21 @@ class LabelsToPython final : public LabelSink {
     /// `sink`, whose destructor requires the GIL.
     LabelsToPython(const Communicator& communicator, Call& call, const py::object& open,
                    const LabelCall& given, std::optional<RowSink>& sink,
-                   std::vector<kernel::Body>& bodies)
+                   std::vector<kernel::Body>& bodies, std::vector<kernel::RegionSize>& sizes)
         : communicator_(communicator),
           call_(call),
           open_(open),
           shape_(given.frames.header().shape),
           is_image_(given.is_image()),
           sink_(sink),
-          bodies_(bodies) {}
+          bodies_(bodies),
+          sizes_(sizes) {}
 
     void rows(ComponentNumber, std::span<const kernel::Body> bodies) override {
         bodies_.insert(bodies_.end(), bodies.begin(), bodies.end());
+    }
+    void sizes(ComponentNumber, std::span<const kernel::RegionSize> sizes) override {
+        sizes_.assign(sizes.begin(), sizes.end());
     }
 
     Elements begin(const LabelResult& result, Elements, Elements) override {
@@ -265,6 +280,7 @@ class LabelsToPython final : public LabelSink {
     const bool is_image_;
     std::optional<RowSink>& sink_;
     std::vector<kernel::Body>& bodies_;
+    std::vector<kernel::RegionSize>& sizes_;
 };
 
 py::dict label(const LabelCall& given, const LabelKeywords& keywords, const py::object& open,
@@ -274,6 +290,7 @@ py::dict label(const LabelCall& given, const LabelKeywords& keywords, const py::
     options.threads = in_tiles ? 1 : threads;
     std::optional<RowSink> sink;
     std::vector<kernel::Body> bodies;
+    std::vector<kernel::RegionSize> sizes;
     LabelResult result;
     int ranks = threads;
     Call call(std::move(progress), comm, in_tiles ? threads : 1, !in_tiles && given.waits(threads));
@@ -281,7 +298,7 @@ py::dict label(const LabelCall& given, const LabelKeywords& keywords, const py::
         if (!comm.is_none())
             require_same_frames(communicator, given.frames.header(), given.frame.value_or(0));
         const OpenInput opened(communicator, call, given, in_tiles);
-        LabelsToPython labels(communicator, call, open, given, sink, bodies);
+        LabelsToPython labels(communicator, call, open, given, sink, bodies, sizes);
         LabelResult found = Labelling(communicator, options, call.control())
                                 .run(opened.input(), opened.intensity(), labels);
         if (communicator.rank() == 0 || !comm.is_none()) {
@@ -294,9 +311,14 @@ py::dict label(const LabelCall& given, const LabelKeywords& keywords, const py::
     all["not_a_number"] = result.nan;
     if (options.measure) {
         py::dict table;
-        table["label"] = column_of(bodies.size(),
+        const bool has_sizes = !sizes.empty();
+        table["label"] = column_of(has_sizes ? sizes.size() : bodies.size(),
                                    [](std::size_t i) { return static_cast<std::int64_t>(i) + 1; });
-        all["losses"] = add_measures(table, bodies, given.intensity, given.is_image(), in_tiles);
+        if (has_sizes)
+            add_sizes<kernel::RegionSize>(table, sizes, given.is_image());
+        else
+            all["losses"] = add_measures(table, bodies, given.intensity, given.is_image(),
+                                         options.measures_sizes(given.is_image()));
         all["table"] = table;
     }
     all["ranks"] = ranks;
@@ -325,7 +347,8 @@ py::dict measure(const LabelCall& given, const MeasureKeywords& keywords, int th
         table["label"] = column_of(
             bodies.size(), [&](std::size_t i) { return signed_label(bodies[i].value, sample); });
     py::dict all;
-    all["losses"] = add_measures(table, bodies, given.intensity, given.is_image());
+    all["losses"] = add_measures(table, bodies, given.intensity, given.is_image(),
+                                 options.measures_sizes(given.is_image()));
     all["table"] = table;
     return all;
 }

@@ -194,6 +194,42 @@ def test_the_table_is_that_of_scikit_image(blobs, ranks):
         np.testing.assert_allclose(table["centroid_x"], expected["centroid-1"])
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_all_columns_of_an_image_are_those_of_scikit_image(blobs, ranks):
+    measure = pytest.importorskip("skimage.measure")
+    brightness = np.random.default_rng(4).random(blobs.shape)
+    found = sextant.label(blobs, measure=True, columns="all", intensity=brightness, ranks=ranks)
+    table = found.table
+    np.testing.assert_array_equal(sextant.measure(found, brightness, columns="all"), table)
+    sizes = sextant.measure(found)
+    for name in sizes.dtype.names:
+        np.testing.assert_array_equal(sizes[name], table[name])
+    padded = np.pad(found.labels, 1)
+    for each in measure.regionprops(found.labels, brightness):
+        row = table[each.label - 1]
+        np.testing.assert_allclose([row["axis_1"], row["axis_2"]],
+                                   np.sqrt(np.linalg.eigvalsh(np.cov(each.coords.T, bias=True))[::-1].clip(0))
+                                   if each.area > 1 else [0, 0], atol=1e-7)
+        own = padded == each.label
+        assert row["perimeter"] == sum((own[1:] != own[:-1]).sum() for own in (own, own.T))
+        low, high = each.bbox[:2], each.bbox[2:]
+        assert row["at_border"] == (min(low) == 0 or any(high[k] == blobs.shape[k] for k in (0, 1)))
+        np.testing.assert_allclose(row["mean"], each.mean_intensity)
+
+
+def test_holes_and_sizes_of_images_are_those_of_scipy(blobs):
+    filled = ndimage.binary_fill_holes(blobs, np.ones((3, 3)))  # its background has 8 neighbours
+    np.testing.assert_array_equal(sextant.label(blobs, neighbours=4, fill_holes=True).labels,
+                                  ndimage.label(filled)[0])
+    labels, count = ndimage.label(blobs, np.ones((3, 3)))
+    sizes = np.bincount(labels.ravel())
+    kept = (sizes >= 5)[labels] & (labels > 0)
+    np.testing.assert_array_equal(sextant.label(blobs, min_size=5).labels,
+                                  ndimage.label(kept, np.ones((3, 3)))[0])
+    largest = np.argmax(sizes[1:]) + 1
+    np.testing.assert_array_equal(sextant.label(blobs, keep_largest=1).labels, labels == largest)
+
+
 def test_regions_that_are_not_connected_are_measured_together():
     table = sextant.measure(np.array([[3, 0, 3], [0, 1, 0]], "i8"))
     np.testing.assert_array_equal(table["label"], [1, 3])

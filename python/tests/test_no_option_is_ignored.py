@@ -121,7 +121,7 @@ VALUES = {
     "before": "smooth@1", "border": "mirror", "border_value": 7, "memory": "64M", "grid": (1, 2),
     "distribute": "broadcast",
     "neighbours": "4", "by_value": True, "measure": True, "fill_holes": True, "min_size": 3,
-    "keep_largest": 1,
+    "keep_largest": 1, "columns": "all",
     "pattern": "2-lev-rc", "timeline": True, "block": (1, 0, 0), "size": (4, 20, 45), "allow_gaps": True,
     "by": "voxels",
     "threshold": .9, "quantiles": (.3, .4), "thresholds": (1, 2), "directions": True, "min_length": 4,
@@ -181,7 +181,8 @@ UNSEEN = {
     **dict.fromkeys(("copy", "allow_external", "reproducible", "check"), PROMISE),
     **dict.fromkeys(("tolerance", "despike", "flatten", "contrast", "rotation", "allow_gaps", "threshold",
                      "fill_holes", "dtype", "frame", "channel", "slice", "time", "axes", "neighbours",
-                     "progress", "label, colours min_size", "label, colours keep_largest"), DATA),
+                     "progress", "label, colours min_size", "label, colours keep_largest",
+                     "label, volume columns", "measure, volume columns"), DATA),
 }
 
 # Keywords that have no effect, by mode: they must be refused.
@@ -189,7 +190,7 @@ TILES = {"pattern", "machine", "probe", "timeline"}
 POINTS = {"out", "axes", "by", "sum", "dtype", "memory", "frame", "channel", "slice"}
 FILTER = {"machine", "distribute", "probe", "border_value"}
 IGNORED = {
-    "label": TILES | {"intensity", "fill_holes", "min_size", "keep_largest"}, "label, row": TILES | {"intensity"},
+    "label": TILES | {"intensity", "columns"}, "label, row": TILES | {"intensity"},
     "label, pattern": {"machine", "probe"}, "label, volume": TILES | {"grid", "intensity"},
     "filter": FILTER, "filter, volume": FILTER, "features": FILTER, "filter, p3pc": FILTER | {"truncate"},
     "filter, ranks": {"border_value"},

@@ -159,6 +159,7 @@ TEST(Labelling, labels_and_measures_equal_those_of_a_flood_fill) {
                                                              : Neighbours::eight;
         options.by_value = turn / 2 % 2 == 1;
         options.measure = true;
+        options.columns = LabelColumns::all;
         std::vector<std::uint16_t> samples;
         std::vector<float> intensity;
         const unsigned empty = random() % 90;
@@ -195,6 +196,83 @@ TEST(Labelling, labels_and_measures_equal_those_of_a_flood_fill) {
                     expect_equal(made.table[i], bodies[i]);
                 if (planes == 1 && ranks == 1) {
                     EXPECT_EQ(made.result.slabs, is_image ? shape.height : shape.depth);
+                }
+            }
+        }
+    }
+}
+
+TEST(Labelling, sizes_are_those_of_whole_measures) {
+    std::mt19937 random(8);
+    for (const VolumeShape& shape : {VolumeShape{1, 40, 70, true}, {9, 20, 30}}) {
+        std::vector<std::uint16_t> samples(static_cast<std::size_t>(shape.elements()));
+        for (std::uint16_t& sample : samples)
+            sample = static_cast<std::uint16_t>(random() % 10 < 7 ? 0 : 1 + random() % 2);
+        for (const Elements min_size : {0, 3}) {
+            LabelOptions options;
+            options.measure = true;
+            options.by_value = true;
+            options.min_size = min_size;
+            options.columns = LabelColumns::all;
+            const Made all = label(samples, Sample::u16, shape, 1, options);
+            options.columns = LabelColumns::sizes;
+            for (const int threads : {1, 2, 5}) {
+                for (const int ranks : {1, 2}) {
+                    options.threads = threads;
+                    options.most_narrow = threads == 2 ? 3 : 4294967295;
+                    const Made made = label(samples, Sample::u16, shape, ranks, options);
+                    ASSERT_EQ(made.labels, all.labels);
+                    ASSERT_EQ(made.table.size(), all.table.size());
+                    for (std::size_t i = 0; i < all.table.size(); ++i) {
+                        EXPECT_EQ(made.table[i].first, all.table[i].first);
+                        EXPECT_EQ(made.table[i].voxels, all.table[i].voxels);
+                        EXPECT_EQ(made.table[i].low, all.table[i].low);
+                        EXPECT_EQ(made.table[i].high, all.table[i].high);
+                        EXPECT_EQ(made.table[i].sums, all.table[i].sums);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Labelling, regions_have_the_same_sizes_alone_and_with_all_measures) {
+    std::mt19937 random(9);
+    for (const VolumeShape& shape : {VolumeShape{1, 40, 70, true}, {9, 20, 30}}) {
+        // Few values, many, and values that no list holds.
+        for (const std::uint64_t most : {3ULL, 600ULL, ~0ULL}) {
+            std::vector<std::uint64_t> samples(static_cast<std::size_t>(shape.elements()));
+            for (std::uint64_t& sample : samples)
+                sample =
+                    random() % 3 == 0 ? 0 : most - random() % std::min<std::uint64_t>(most, 900);
+            const auto regions = [&](LabelColumns columns, int ranks, Bytes memory) {
+                std::vector<Body> table;
+                run_threads(ranks, [&](Communicator communicator) {
+                    MemoryFrames frames(header_of<std::uint64_t>(shape, Sample::u64),
+                                        std::as_bytes(std::span(samples)));
+                    LabelOptions options;
+                    options.columns = columns;
+                    options.threads = 2;
+                    options.memory = memory;
+                    LabelRegions found =
+                        Labelling(communicator, options)
+                            .measure(shape.of_rows ? LabelInput(frames, 0) : LabelInput(frames),
+                                     nullptr);
+                    if (communicator.rank() == 0)
+                        table = std::move(found.table);
+                });
+                return table;
+            };
+            const std::vector<Body> all = regions(LabelColumns::all, 1, 1 << 30);
+            for (const int ranks : {1, 3}) {
+                const std::vector<Body> sizes = regions(LabelColumns::sizes, ranks, 100000);
+                ASSERT_EQ(sizes.size(), all.size());
+                for (std::size_t i = 0; i < all.size(); ++i) {
+                    EXPECT_EQ(sizes[i].value, all[i].value);
+                    EXPECT_EQ(sizes[i].voxels, all[i].voxels);
+                    EXPECT_EQ(sizes[i].low, all[i].low);
+                    EXPECT_EQ(sizes[i].high, all[i].high);
+                    EXPECT_EQ(sizes[i].sums, all[i].sums);
                 }
             }
         }

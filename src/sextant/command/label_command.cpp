@@ -29,10 +29,7 @@ Record record_of(LabelCommand& command) {
         .file()
         .letter('o')
         .required();
-    record
-        .add("table", command.table, "FILE",
-             "write a table of the components (CSV): sizes, boxes, centroids, axes")
-        .file();
+    record.add("table", command.table, "FILE", "write a table of the components (CSV)").file();
     record.add("pyramid", command.pyramid,
                "OME-Zarr: also write levels of half the resolution, for viewers");
     declare_zarr(record, command.zarr);
@@ -66,6 +63,12 @@ Effects effects_of(LabelCommand& command) {
     effects.push_back({{"pattern", "machine", "no_probe"},
                        "one rank has no tiles to merge: expected --ranks 2 or more",
                        [&] { return !is_one_rank(command.ranks, command.label.grid); }});
+    effects.push_back({{"columns"}, "there is no table: expected --table or --report", [&] {
+                           return !command.table.empty() || !command.reports.report.empty();
+                       }});
+    effects.push_back({{"columns"}, "tables of tiles have sizes: omit --grid and --pattern", [=] {
+                           return !in_tiles();
+                       }});
     effects.push_back({{"intensity"},
                        "it adds columns to the table: expected --table or --report",
                        [&] { return !command.table.empty() || !command.reports.report.empty(); }});

@@ -60,10 +60,11 @@ bool is_volume(const SourceChoice& source);
 /// lengths.
 class LabelTable {
   public:
-    /// `in_tiles`: sizes, boxes and centroids only. `intensity`: the type of intensities, if there
-    /// are some.
-    LabelTable(bool is_image, bool in_tiles, std::optional<Sample> intensity)
-        : is_image_(is_image), in_tiles_(in_tiles), intensity_(intensity) {}
+    /// `intensity`: the type of intensities, if there are some.
+    LabelTable(bool is_image, const LabelOptions& options, std::optional<Sample> intensity)
+        : is_image_(is_image),
+          only_sizes_(options.measures_sizes(is_image)),
+          intensity_(intensity) {}
 
     /// The first line, with the names of columns.
     std::string columns() const;
@@ -71,7 +72,7 @@ class LabelTable {
     std::string row(const std::string& label, const kernel::Body& body) const;
 
   private:
-    bool is_image_, in_tiles_;
+    bool is_image_, only_sizes_;
     std::optional<Sample> intensity_;
 };
 

@@ -29,7 +29,7 @@ LabelFiles::LabelFiles(const Communicator& communicator, const LabelCommand& com
       command_(command),
       shown_(shown),
       intensity_(intensity),
-      columns_(command.is_image, command.label.in_tiles(), intensity),
+      columns_(command.is_image, command.label, intensity),
       folder_(command.output),
       header_(header) {
     header_.sample = Sample::u32;

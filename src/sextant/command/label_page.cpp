@@ -74,15 +74,18 @@ report::Section largest_section(const LabelSummary& summary) {
     if (sizes.count() == 0)
         return {};
     const bool means = bool{summary.command.intensity}, is_image = summary.command.is_image;
+    const bool only_sizes = summary.command.label.measures_sizes(is_image);
     report::Table table{{{"Label", "keyed"},
                          is_image ? "Area" : "Voxels",
                          "Share",
                          is_image ? "Box (y, x)" : "Box (z, y, x)",
-                         is_image ? "Centre (y, x)" : "Centre (z, y, x)",
-                         is_image ? "Perimeter" : "Faces",
-                         {"At border", "centred"}},
+                         is_image ? "Centre (y, x)" : "Centre (z, y, x)"},
                         {},
                         false};
+    if (!only_sizes) {
+        table.columns.emplace_back(is_image ? "Perimeter" : "Faces");
+        table.columns.push_back({"At border", "centred"});
+    }
     if (means)
         table.columns.emplace_back("Mean");
     for (const auto& [label, body] : sizes.largest()) {
@@ -96,9 +99,12 @@ report::Section largest_section(const LabelSummary& summary) {
              is_image ? fmt::format("{} × {}", side(1), side(2))
                       : fmt::format("{} × {} × {}", side(0), side(1), side(2)),
              is_image ? fmt::format("{:.1f}, {:.1f}", centre[1], centre[2])
-                      : fmt::format("{:.1f}, {:.1f}, {:.1f}", centre[0], centre[1], centre[2]),
-             report::grouped(is_image ? body.perimeter() : body.faces()),
-             body.at_border ? "yes" : ""});
+                      : fmt::format("{:.1f}, {:.1f}, {:.1f}", centre[0], centre[1], centre[2])});
+        if (!only_sizes) {
+            table.rows.back().push_back(
+                report::grouped(is_image ? body.perimeter() : body.faces()));
+            table.rows.back().emplace_back(body.at_border ? "yes" : "");
+        }
         if (means)
             table.rows.back().push_back(fmt::format("{:.4g}", body.intensity_mean()));
     }

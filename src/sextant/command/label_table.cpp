@@ -23,10 +23,10 @@ bool is_integer(Sample sample) {
 std::string LabelTable::columns() const {
     std::string text = is_image_ ? "label,area,x,y,width,height,centroid_x,centroid_y"
                                  : "label,voxels,z,y,x,depth,height,width,centroid_z,centroid_y,"
-                                   "centroid_x,axis_1,axis_2,axis_3,axis_1_z,axis_1_y,axis_1_x,"
-                                   "faces,at_border";
-    if (is_image_ && !in_tiles_)
-        text += ",axis_1,axis_2,axis_1_y,axis_1_x,perimeter,at_border";
+                                   "centroid_x";
+    if (!only_sizes_)
+        text += is_image_ ? ",axis_1,axis_2,axis_1_y,axis_1_x,perimeter,at_border"
+                          : ",axis_1,axis_2,axis_3,axis_1_z,axis_1_y,axis_1_x,faces,at_border";
     return text + (intensity_ ? ",sum,mean,minimum,maximum\n" : "\n");
 }
 
@@ -42,14 +42,14 @@ std::string LabelTable::row(const std::string& label, const kernel::Body& body) 
         fmt::format_to(to, ",{},{},{},{},{},{},{},{},{},{}", body.voxels, body.low[0], body.low[1],
                        body.low[2], side(0), side(1), side(2), centroid[0], centroid[1],
                        centroid[2]);
-    if (in_tiles_)
-        return text + "\n";
-    const kernel::BodyAxes axes = kernel::axes_of(body);
-    if (is_image_)
+    kernel::BodyAxes axes;
+    if (!only_sizes_)
+        axes = kernel::axes_of(body);
+    if (!only_sizes_ && is_image_)
         fmt::format_to(to, ",{},{},{},{},{},{}", axes.deviations[0], axes.deviations[1],
                        axes.directions[0][1], axes.directions[0][2], body.perimeter(),
                        body.at_border ? 1 : 0);
-    else
+    else if (!only_sizes_)
         fmt::format_to(to, ",{},{},{},{},{},{},{},{}", axes.deviations[0], axes.deviations[1],
                        axes.deviations[2], axes.directions[0][0], axes.directions[0][1],
                        axes.directions[0][2], body.faces(), body.at_border ? 1 : 0);

@@ -27,7 +27,7 @@ struct MeasureCommand {
     SourceChoice source;
     IntensityChoice intensity;
     std::string output;
-    Bytes memory = Bytes{1} << 30;
+    LabelOptions options;
     std::optional<std::int64_t> ranks;
     Reports reports;
 };
@@ -42,8 +42,10 @@ Record record_of(MeasureCommand& command) {
         .file()
         .letter('o')
         .required();
-    record.add_memory("memory", command.memory,
-                      "memory limit for samples; larger volumes are read in slabs");
+    Record options = sextant::record_of(command.options);
+    options["memory"].meaning = "memory limit for samples; larger volumes are read in slabs";
+    for (const char* const name : {"columns", "memory"})
+        record.fields.push_back(std::move(options[name]));
     declare_ranks(record, command.ranks, "one, with a thread per core");
     Record reports = record_of(command.reports);
     reports.without("report");
@@ -78,8 +80,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
     std::unique_ptr<FrameSource> labels, intensity;
     std::vector<std::string> remarks;
     Progress progress(is_root);
-    LabelOptions options;
-    options.memory = command.memory;
+    LabelOptions options = command.options;
     options.threads = std::max(1, cores_of_host() / communicator.size());
     if (!command.intensity && command.intensity.channel)
         throw InvalidTask("--intensity-channel: expected --intensity");
@@ -124,7 +125,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         std::optional<Sample> type;
         if (intensity)
             type = intensity->header().sample;
-        const LabelTable columns(is_image, false, type);
+        const LabelTable columns(is_image, options, type);
         std::string table = columns.columns();
         for (const kernel::Body& region : result.table)
             table += columns.row(label_of(region.value, labels->header().sample), region);

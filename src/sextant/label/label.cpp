@@ -72,6 +72,10 @@ Record record_of(LabelOptions& options) {
     add_neighbours(record, options.neighbours);
     record.add("by_value", options.by_value, "connect only samples of equal value");
     record.add("measure", options.measure, "measure each component");
+    record.add(
+        "columns", options.columns,
+        {{"auto", LabelColumns::usual}, {"sizes", LabelColumns::sizes}, {"all", LabelColumns::all}},
+        "WHICH", "columns of tables; auto: sizes in images");
     record.add("fill_holes", options.fill_holes, "first fill background enclosed by components");
     record.add("min_size", options.min_size, "N", "components of fewer samples become background")
         .between(0, 1e15);
@@ -86,6 +90,17 @@ Record record_of(LabelOptions& options) {
                "label an image in tiles, one per rank: columns and rows of tiles");
     record.include(record_of(options.merging));
     return record;
+}
+
+void LabelSink::sizes(ComponentNumber first, std::span<const kernel::RegionSize> sizes) {
+    constexpr std::size_t at_once = 4096;
+    std::vector<kernel::Body> bodies;
+    for (std::size_t i = 0; i < sizes.size(); i += at_once) {
+        bodies.clear();
+        for (const kernel::RegionSize& size : sizes.subspan(i, std::min(at_once, sizes.size() - i)))
+            bodies.push_back(kernel::body_of(size));
+        rows(first + i, bodies);
+    }
 }
 
 Record record_in_slabs(LabelOptions& options) {
@@ -454,6 +469,7 @@ LabelRegions Labelling::measure(const LabelInput& labels, const LabelInput* inte
     LabelOptions options;
     options.memory = options_.memory;
     options.threads = options_.threads;
+    options.columns = options_.columns;
     options.by_value = true;
     require_same(communicator_, options);
     // The cheapest connection: parts are added up by value.
@@ -473,7 +489,8 @@ LabelRegions Labelling::measure(const LabelInput& labels, const LabelInput* inte
         slabs.emplace(*opened->samples, opened->intensity.get(),
                       slab_options(communicator_, options, connection, range));
     });
-    LabelRegions regions = label::measure_regions(communicator_, control_, *slabs);
+    const bool only_sizes = !intensity && options.measures_sizes(labels.is_image());
+    LabelRegions regions = label::measure_regions(communicator_, control_, *slabs, only_sizes);
     if (regions.shape.of_rows)
         std::ranges::transform(regions.table, regions.table.begin(), &kernel::Body::of_image);
     if (sample == Sample::i8 || sample == Sample::i16 || sample == Sample::i32 ||

@@ -12,6 +12,7 @@
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/kernel/label/bodies.hpp"
+#include "sextant/kernel/label/region_sizes.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,13 @@ namespace sextant {
 /// The number of a component, from 1; 0 is the background.
 using ComponentNumber = std::uint64_t;
 
+/// The columns of tables of components and regions.
+enum class LabelColumns : std::uint8_t {
+    usual, ///< sizes in images, all in volumes
+    sizes, ///< sizes, boxes, centroids, and measures of intensities, if there are some
+    all    ///< also axes, faces or perimeters, and whether the border is touched
+};
+
 /// Options for labelling images and volumes. They must be the same on every rank, but for
 /// `threads`.
 struct LabelOptions {
@@ -33,6 +41,7 @@ struct LabelOptions {
     std::optional<kernel::Neighbours> neighbours = {};
     bool by_value = false; ///< connect only samples of equal value
     bool measure = false;  ///< measure each component
+    LabelColumns columns = LabelColumns::usual;
     /// First turn background that is enclosed by components into foreground: its components, with
     /// the dual neighbourhood (4 for 8, 8 for 4; 6 for 18 and 26, 26 for 6), that do not reach the
     /// border. Not by value.
@@ -56,6 +65,11 @@ struct LabelOptions {
     /// Labels have 64 bits if there are more components than this.
     Elements most_narrow = 4294967295;
 
+    /// True if only sizes, boxes, centroids and intensities are measured.
+    bool measures_sizes(bool is_image) const {
+        return in_tiles() || columns == LabelColumns::sizes ||
+               (columns == LabelColumns::usual && is_image);
+    }
     bool in_tiles() const { return grid.has_value() || merging.pattern != "auto"; }
 };
 /// A record of all options but the last three.
@@ -111,11 +125,12 @@ class LabelSink {
     /// If positive, each rank passes its own planes, which begin at multiples of this number;
     /// otherwise rank 0 passes those of all ranks. The same on every rank.
     virtual Elements planes_per_part() const { return 0; }
-    /// With `measure`, on rank 0, first: the measures of components `first`, first + 1, … In tiles,
-    /// moments, contacts, the border and intensities are not measured.
+    /// With `measure`, on rank 0, first: the measures of components `first`, first + 1, …
     virtual void rows(ComponentNumber first, std::span<const kernel::Body> bodies) {
         (void)first, (void)bodies;
     }
+    /// Called instead of rows() if only sizes are measured. Passes them to rows() by default.
+    virtual void sizes(ComponentNumber first, std::span<const kernel::RegionSize> sizes);
     /// All components are known. `first`, `end`: the planes that this rank will pass. Returns the
     /// number of them that are stored already; these are not passed. Collective: if it fails, it
     /// throws on every rank (agree()).
@@ -211,7 +226,7 @@ class Labelling {
     void fail(const std::string& text) const;
 
     /// Measures the samples of each value, connected or not: the regions of a labelled image or
-    /// volume. Options other than memory and threads have no effect.
+    /// volume. Options other than memory, threads and columns have no effect.
     ///
     /// Input     integers; intensities or null, as above.
     /// Throws    as above. Collective. Cost  as above, but samples are read once; memory for a slab

@@ -2,9 +2,11 @@
 #include "sextant/label/regions.hpp"
 
 #include "sextant/comm/agreement.hpp"
+#include "sextant/core/cancellation.hpp"
 #include "sextant/core/packing.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
+#include "sextant/kernel/label/region_sizes.hpp"
 #include "sextant/label/components.hpp"
 
 #include <algorithm>
@@ -18,6 +20,7 @@ namespace sextant::label {
 using kernel::Body;
 using kernel::Label;
 using kernel::PlaneRuns;
+using kernel::RegionSize;
 
 namespace {
 
@@ -106,13 +109,102 @@ void RegionRun::add_contacts(const PlaneRuns& front, const PlaneRuns& back) {
         [&](std::uint64_t value, Elements contacts) { regions_.at(value).contacts += contacts; });
 }
 
+/// The sizes of regions, by value: those of small values in a list.
+class SizesByValue {
+  public:
+    explicit SizesByValue(const kernel::VolumeShape& shape)
+        : shape_(shape),
+          most_listed_(static_cast<std::uint64_t>(
+              std::clamp<Elements>(shape.elements() / 4, 1 << 10, 1 << 22))) {}
+
+    /// Adds a row of samples.
+    template <class Sample>
+    void add_row(const Sample* row, Elements z, Elements y) {
+        for (Elements x = 0; x < shape_.width;) {
+            const Sample value = row[x];
+            const Elements begin = x++;
+            if (value == 0)
+                continue;
+            while (x < shape_.width && row[x] == value)
+                ++x;
+            of(kernel::value_code(value)).add_run(z, y, begin, x, shape_);
+        }
+    }
+
+    void add(const SizesByValue& other) {
+        for (std::size_t value = 0; value < other.listed_.size(); ++value) {
+            if (other.listed_[value].voxels > 0)
+                of(value).add(other.listed_[value]);
+        }
+        for (const auto& [value, size] : other.others_)
+            of(value).add(size);
+    }
+
+    /// Bodies that have values and sizes only, by ascending value.
+    std::vector<Body> bodies() const {
+        std::vector<Body> all;
+        const auto add = [&](std::uint64_t value, const RegionSize& size) {
+            if (size.voxels == 0)
+                return;
+            all.push_back(kernel::body_of(size));
+            all.back().value = value;
+        };
+        for (std::size_t value = 0; value < listed_.size(); ++value)
+            add(value, listed_[value]);
+        for (const auto& [value, size] : others_)
+            add(value, size);
+        std::ranges::sort(all.begin() + static_cast<std::ptrdiff_t>(all.size() - others_.size()),
+                          all.end(), {}, &Body::value);
+        return all;
+    }
+
+  private:
+    RegionSize& of(std::uint64_t value) {
+        if (value >= most_listed_)
+            return others_[value];
+        if (value >= listed_.size())
+            listed_.resize(std::max<std::size_t>(value + 1, listed_.size() * 2));
+        return listed_[value];
+    }
+
+    kernel::VolumeShape shape_;
+    std::uint64_t most_listed_;
+    std::vector<RegionSize> listed_; // [value]
+    std::unordered_map<std::uint64_t, RegionSize> others_;
+};
+
+/// Adds the sizes of a slab's regions, in threads.
+void add_sizes(VolumeSlabs& slabs, Elements slab, SizesByValue& all, LabelRegions& result) {
+    timed(result.read, [&] { slabs.read(slab, false); });
+    timed(result.label, [&] {
+        std::vector<SizesByValue> parts(slabs.parts_of_slab() - 1, SizesByValue(slabs.shape()));
+        slabs.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+            SizesByValue& own = index == 0 ? all : parts[index - 1];
+            const kernel::ValueView view = slabs.view(part);
+            std::visit(
+                [&](const auto* first) {
+                    for (Elements z = 0; z < part.planes; ++z)
+                        for (Elements y = 0; y < slabs.shape().height; ++y) {
+                            check_cancelled(slabs.shape().width);
+                            own.add_row(first + z * view.next_plane + y * view.stride,
+                                        part.first + z, y);
+                        }
+                },
+                view.first);
+        });
+        for (const SizesByValue& part : parts)
+            all.add(part);
+    });
+}
+
 } // namespace
 
 LabelRegions measure_regions(const Communicator& communicator, const RunControl& control,
-                             VolumeSlabs& slabs) {
+                             VolumeSlabs& slabs, bool only_sizes) {
     LabelRegions result;
     result.shape = slabs.shape();
     RegionRun run(slabs);
+    SizesByValue sizes(slabs.shape());
     const std::vector<Elements> slabs_of = communicator.all_gather(slabs.slabs());
     const Elements most = *std::ranges::max_element(slabs_of);
     for (Elements slab = 0; slab < most; ++slab) {
@@ -120,8 +212,9 @@ LabelRegions measure_regions(const Communicator& communicator, const RunControl&
             control.report("measure", slab, most);
         agree(communicator, [&] {
             control.check();
-            if (slab < slabs.slabs())
-                run.add_slab(slab, result);
+            if (slab >= slabs.slabs())
+                return;
+            only_sizes ? add_sizes(slabs, slab, sizes, result) : run.add_slab(slab, result);
         });
     }
     // A rank sends its last plane to the next rank that has planes.
@@ -140,7 +233,7 @@ LabelRegions measure_regions(const Communicator& communicator, const RunControl&
             Unpacker unpacker(came);
             run.add_contacts(kernel::unpack_plane(unpacker));
         }
-        to[0] = run.take_regions();
+        to[0] = only_sizes ? sizes.bodies() : run.take_regions();
     });
     if (communicator.size() == 1) {
         result.table = std::move(to[0]);

@@ -11,6 +11,6 @@ namespace sextant::label {
 /// Measures the voxels of each value of a volume; see Labelling::measure.
 /// Requires  slabs that are connected by value. Collective.
 LabelRegions measure_regions(const Communicator& communicator, const RunControl& control,
-                             VolumeSlabs& slabs);
+                             VolumeSlabs& slabs, bool only_sizes);
 
 } // namespace sextant::label

@@ -11,6 +11,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,10 +30,10 @@ auto position_of(const Candidate& candidate) {
     return std::pair(candidate.part, candidate.label);
 }
 
-VolumeComponents::Options wanted(const LabelOptions& options) {
+VolumeComponents::Options wanted(const LabelOptions& options, bool bodies) {
     VolumeComponents::Options wanted;
     wanted.extents = options.min_size > 0 || options.keep_largest > 0;
-    wanted.bodies = options.measure;
+    wanted.bodies = bodies;
     wanted.min_size = options.min_size;
     wanted.most_candidates = options.keep_largest;
     return wanted;
@@ -53,7 +54,10 @@ VolumeRun::VolumeRun(const Communicator& communicator, const LabelOptions& optio
       control_(control),
       slabs_(slabs),
       checkpoint_(checkpoint),
-      components_(communicator, slabs, wanted(options), checkpoint) {}
+      has_sizes_(options.measure && options.measures_sizes(slabs.shape().of_rows) &&
+                 !slabs.has_intensities() && slabs.slabs() == 1 && communicator.size() == 1),
+      components_(communicator, slabs, wanted(options, options.measure && !has_sizes_),
+                  checkpoint) {}
 
 bool VolumeRun::is_kept(const Extent& extent) const {
     return static_cast<Elements>(extent.voxels) >= options_.min_size;
@@ -264,6 +268,41 @@ void VolumeRun::pass_rows(LabelSink& sink) {
     }
 }
 
+/// Measures the sizes of all components, from the runs of the only slab. Most components of a part
+/// have numbers from the part's first one on; others begin in earlier parts.
+void VolumeRun::pass_sizes(LabelSink& sink) {
+    const bool wide = result_.label_bits == 64;
+    wide ? find_again<std::uint64_t>(0) : find_again<std::uint32_t>(0);
+    std::vector<kernel::RegionSize> sizes(as_index(result_.components));
+    std::vector<std::unordered_map<Number, kernel::RegionSize>> earlier(slabs_.parts_of_slab());
+    const Elements height = result_.shape.height;
+    slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+        const Number first = first_[index];
+        for (Elements row = 0; row < part.planes * height; ++row) {
+            const Elements z = part.first + row / height, y = row % height;
+            check_cancelled(result_.shape.width);
+            kernel::each_run(part.runs_of(row), result_.shape.width,
+                             [&](Elements begin, Elements end, Label label) {
+                                 const Number number =
+                                     wide ? slab_numbers_[index][as_index(label - 1)]
+                                          : static_cast<std::uint32_t>(label);
+                                 if (number == 0)
+                                     return;
+                                 (number < first ? earlier[index][number]
+                                                 : sizes[static_cast<std::size_t>(number - 1)])
+                                     .add_run(z, y, begin, end, result_.shape);
+                             });
+        }
+    });
+    for (const auto& of_part : earlier) {
+        for (const auto& [number, size] : of_part)
+            sizes[static_cast<std::size_t>(number - 1)].add(size);
+    }
+    if (result_.shape.of_rows)
+        std::ranges::transform(sizes, sizes.begin(), &kernel::RegionSize::of_image);
+    sink.sizes(1, sizes);
+}
+
 /// Numbers the components of a part that is labelled.
 template <class Value>
 void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
@@ -304,6 +343,9 @@ bool VolumeRun::is_numbered(Elements part, const VolumeSlabs::Part& labelled) co
 /// Makes the runs of a slab available again, and numbers its components.
 template <class Value>
 void VolumeRun::find_again(Elements slab) {
+    if (slab == numbered_)
+        return;
+    numbered_ = slab;
     slabs_.find_again(slab, result_.read, result_.label);
     timed(result_.write, [&] {
         slab_numbers_.resize(slabs_.parts_of_slab());
@@ -500,7 +542,9 @@ LabelResult VolumeRun::run(LabelSink& sink) {
     const bool wide = result_.components > options_.most_narrow;
     result_.label_bits = wide ? 64 : 32;
     const bool by_rank = sink.planes_per_part() > 0;
-    if (options_.measure)
+    if (has_sizes_)
+        agree(communicator_, [&] { timed(result_.label, [&] { pass_sizes(sink); }); });
+    else if (options_.measure)
         pass_rows(sink);
     const Elements begin = by_rank ? slabs_.first_of(0) : 0;
     const Elements end = by_rank ? slabs_.first_of(slabs_.slabs()) : result_.shape.depth;

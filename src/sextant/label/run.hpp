@@ -49,6 +49,7 @@ class VolumeRun {
     void number();
     std::span<const VolumeComponents::Candidate> kept_of(Elements part) const;
     void pass_rows(LabelSink& sink);
+    void pass_sizes(LabelSink& sink);
     template <class Value>
     void number_part(Elements part, const VolumeSlabs::Part& labelled,
                      std::vector<Value>& numbers) const;
@@ -71,6 +72,8 @@ class VolumeRun {
     const RunControl& control_;
     VolumeSlabs& slabs_;
     VolumeCheckpoint& checkpoint_;
+    /// True if only sizes are measured, of runs that are all in memory.
+    const bool has_sizes_;
     VolumeComponents components_;
 
     // Interior components, if only the largest are kept, by part and label.
@@ -79,6 +82,7 @@ class VolumeRun {
     std::vector<Number> first_;   // [part]: the first number of its components
     std::vector<Number> numbers_; // [set]
     SlabNumbers<std::uint64_t> slab_numbers_;
+    Elements numbered_ = -1; // the slab whose runs have numbers instead of labels
     LabelResult result_;
 };
 
