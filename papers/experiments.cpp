@@ -6,7 +6,7 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/private_folder.hpp"
+#include "sextant/core/temporary_files.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile_file.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/temporary_files.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "sextant/core/atomic_file.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/temporary_names.hpp"
+#include "sextant/core/temporary_files.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -15,7 +15,7 @@ namespace sextant {
 /// A file that appears whole or not at all. Bytes go to an unnamed file in the folder of `path`,
 /// which commit() names and renames to `path`. If the object is destroyed before that, or the
 /// process is killed, nothing is left and a file already at `path` is unchanged. On file systems
-/// without unnamed files (NFS), the file has a temporary name from the start (temporary_names.hpp),
+/// without unnamed files (NFS), the file has a temporary name from the start (temporary_files.hpp),
 /// and a signal that ends the process leaves it behind.
 ///
 /// A symbolic link at `path` remains a link, and the file it points to is replaced, or created if
@@ -107,7 +107,7 @@ class JointCommit {
 /// A folder that appears whole or not at all. Files go to a temporary folder next to it, which
 /// commit() renames. If the object is destroyed before that, nothing is left and a folder already
 /// at `path` is unchanged; a signal that ends the process leaves the temporary folder, until
-/// another process writes there (temporary_names.hpp).
+/// another process writes there (temporary_files.hpp).
 ///
 /// A folder already at `path` is replaced if it holds nothing but `entries`, so that no other files
 /// are removed; it is exchanged in one step where the file system can. A symbolic link remains a

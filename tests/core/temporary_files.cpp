@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Temporary files and folders of processes that were killed, and outputs that appear together.
-#include "sextant/core/temporary_names.hpp"
+#include "sextant/core/temporary_files.hpp"
 
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
