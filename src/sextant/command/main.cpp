@@ -137,7 +137,7 @@ const Operation* find_operation(const Commands& commands, const std::string& nam
     return nullptr;
 }
 
-int show(const std::string& text) {
+int print_once(const std::string& text) {
     if (speaks())
         std::fputs(text.c_str(), stdout);
     return 0;
@@ -159,7 +159,7 @@ int run_with(const Operation& operation, std::span<const std::string> words,
         return say(error.what(), usage_error);
     }
     if (line.help)
-        return show(help_of(operation));
+        return print_once(help_of(operation));
     if (!line.mistake.empty())
         return refuse(line.mistake, operation.name);
     return operation.alone && !speaks() ? 0 : run(operation, line.given, program);
@@ -171,14 +171,14 @@ int run_without_command(const Commands& commands, std::span<const std::string> w
     bool help = false;
     for (const std::string& word : words) {
         if (word == "--version")
-            return show(fmt::format("sextant {}\n", version()));
+            return print_once(fmt::format("sextant {}\n", version()));
         help = help || word == "--help" || word == "-h";
         operation = find_operation(commands, word);
         if (operation)
             break;
     }
     if (help)
-        return show(operation ? help_of(*operation) : help_of(commands));
+        return print_once(operation ? help_of(*operation) : help_of(commands));
     return refuse(no_command(commands, words));
 }
 
