@@ -509,15 +509,16 @@ std::string VolumeRun::reason() const {
     const auto mebibytes = [](Bytes bytes) { return static_cast<double>(bytes) / (1 << 20); };
     const bool is_image = result_.shape.of_rows;
     const char* const planes = is_image ? "rows" : "planes";
+    const char* const slabs = is_image ? "strips" : "slabs";
     const std::string limit = fmt::format("{:.4g} MiB", mebibytes(slabs_.options().memory));
     if (slabs_.slabs() <= 1)
         return fmt::format("the samples and labels of all {} fit in {}", planes, limit);
     if (result_.kept == slabs_.slabs())
-        return fmt::format("samples exceed {}, but runs of all slabs fit: each {} is read once",
-                           limit, is_image ? "row" : "plane");
-    return fmt::format("samples exceed {}, and the runs of {} of {} slabs fit: the others are read "
+        return fmt::format("samples exceed {}, but runs of all {} fit: each {} is read once", limit,
+                           slabs, is_image ? "row" : "plane");
+    return fmt::format("samples exceed {}, and the runs of {} of {} {} fit: the others are read "
                        "and labelled twice",
-                       limit, result_.kept, slabs_.slabs());
+                       limit, result_.kept, slabs_.slabs(), slabs);
 }
 
 LabelResult VolumeRun::run(LabelSink& sink) {
