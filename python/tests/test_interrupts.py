@@ -148,7 +148,7 @@ FINE = {
     "label, by value": (lambda image, volume: sextant.label(image, by_value=True), PIXELS),
     "label of a volume": (lambda image, volume: sextant.label(volume, measure=True), 2 * PIXELS),
     "label with holes": (lambda image, volume: sextant.label(volume, fill_holes=True), 2 * PIXELS),
-    "measure": (lambda image, volume: sextant.measure((image > 0).astype("u1")), 2 * PIXELS),
+    "measure": (lambda image, volume: sextant.measure((image > 0).astype("u1")), PIXELS),
     "measure of a volume": (lambda image, volume: sextant.measure(volume), 2 * PIXELS),
     "stitch": (lambda image, volume: sextant.stitch(volume, block=(1, 0, 0)), PIXELS),
     "composite": (lambda image, volume: sextant.composite(
