@@ -147,7 +147,7 @@ def test_nan_and_infinity_are_accepted(name):
     (lambda: sextant.measure(LABELS, VOLUME[1:]), ValueError,
      "intensity has shape (3, 9, 8), expected (4, 9, 8) as labels"),
     (lambda: sextant.measure(LABELS[0], VOLUME), ValueError,
-     "intensity has shape (4, 9, 8), expected (1, 9, 8) as labels"),
+     "intensity has shape (4, 9, 8), expected (9, 8) as labels"),
     (lambda: sextant.measure(LABELS, memry=1), TypeError, "did you mean memory?"),
     (lambda: sextant.label(VOLUME[np.newaxis]), ValueError, "or 3: depth, height, width"),
     (lambda: sextant.label(VOLUME, neighbours=8), ValueError,
