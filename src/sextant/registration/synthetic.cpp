@@ -21,7 +21,7 @@ namespace sextant::registration {
 
 namespace {
 
-using Values = std::array<double, 4>;
+using SplineValues = std::array<double, 4>;
 
 void check_detail(const SpecimenPlan& plan) {
     if (!(plan.detail >= smallest_detail && plan.detail <= largest_detail))
@@ -31,7 +31,7 @@ void check_detail(const SpecimenPlan& plan) {
 
 /// Returns the values of the four non-zero cubic B-splines at distance `u` (0 to 1) after the
 /// centre of the second.
-Values b_splines(double u) {
+SplineValues b_splines(double u) {
     const double v = 1 - u;
     return {v * v * v / 6, (4 - 3 * u * u * (2 - u)) / 6, (4 - 3 * v * v * (2 - v)) / 6,
             u * u * u / 6};
@@ -47,8 +47,8 @@ class Spline {
         const double x = at.x + c.x, y = at.y + c.y;
         const auto left = static_cast<Elements>(std::floor(x));
         const auto top = static_cast<Elements>(std::floor(y));
-        const Values along_x = b_splines(x - static_cast<double>(left));
-        const Values along_y = b_splines(y - static_cast<double>(top));
+        const SplineValues along_x = b_splines(x - static_cast<double>(left));
+        const SplineValues along_y = b_splines(y - static_cast<double>(top));
         const ImageShape shape = coefficients_.shape();
         double sum = 0;
         for (Elements j = 0; j < 4; ++j) {

@@ -214,7 +214,7 @@ RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
 namespace {
 
 constexpr std::size_t along_x = 0, along_y = 1;
-constexpr Elements apart = 2; ///< distance of compared tiles
+constexpr Elements tiles_apart = 2; ///< distance of compared tiles
 
 /// A value for each axis.
 using ByAxis = std::array<double, 2>;
@@ -326,15 +326,16 @@ Misfit misfit_of(std::span<const kernel::RigidSums> tiles, ImageShape count,
     PairSums rows, down;
     ByAxis squares{}, slopes{};
     for (Elements row = 0; row < count.height; ++row) {
-        double before = 0, slopes_before = 0, squares_before = 0; // sums over tiles `apart` before
+        double before = 0, slopes_before = 0,
+               squares_before = 0; // sums over tiles `tiles_apart` before
         for (Elements column = 0; column < count.width; ++column) {
             const TileScore one = at(column, row);
             for (const std::size_t axis : {along_x, along_y}) {
                 squares[axis] += one.score[axis] * one.score[axis];
                 slopes[axis] += one.slope[axis];
             }
-            if (column >= apart) {
-                const TileScore other = at(column - apart, row);
+            if (column >= tiles_apart) {
+                const TileScore other = at(column - tiles_apart, row);
                 const double s = other.score[along_x];
                 before += s;
                 squares_before += s * s;
@@ -345,8 +346,8 @@ Misfit misfit_of(std::span<const kernel::RigidSums> tiles, ImageShape count,
                 for (const std::size_t axis : {along_x, along_y})
                     smooth[axis].add(one, other, axis);
             }
-            if (row >= apart) {
-                const TileScore other = at(column, row - apart);
+            if (row >= tiles_apart) {
+                const TileScore other = at(column, row - tiles_apart);
                 down.add(one, other, along_x);
                 for (const std::size_t axis : {along_x, along_y})
                     smooth[axis].add(one, other, axis);

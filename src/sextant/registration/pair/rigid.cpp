@@ -27,7 +27,7 @@ namespace {
 
 /// Returns the side of tiles. Noise is hardly correlated between tiles of this size, yet several
 /// fit into a frame.
-Elements tile_side(ImageShape shape) {
+Elements side_of_tile(ImageShape shape) {
     return std::min(shape.width, shape.height) < 192 ? 16 : 32;
 }
 
@@ -59,13 +59,13 @@ RigidMotion scaled(const RigidMotion& motion, double factor) {
     return {motion.alpha, motion.tx * factor, motion.ty * factor};
 }
 
-ImageShape tiles_in(ImageShape shape) {
-    const Elements side = tile_side(shape);
+ImageShape tiles_of_fit(ImageShape shape) {
+    const Elements side = side_of_tile(shape);
     return {(shape.width + side - 1) / side, (shape.height + side - 1) / side};
 }
 
 Tile tile_at(Elements column, Elements row, ImageShape shape) {
-    const Elements side = tile_side(shape), x = column * side, y = row * side;
+    const Elements side = side_of_tile(shape), x = column * side, y = row * side;
     return {x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
 }
 
@@ -137,7 +137,7 @@ RigidRun::RigidRun(ImageShape shape, int levels, const RigidOptions& options, Te
       correlation_(shape_of_level(shape, levels_ - 1), team),
       lead_(shape_of_level(shape, levels_ - 1), team),
       closer_lead_(shape_of_level(shape, std::max(0, levels_ - 2)), team),
-      tiles_(static_cast<std::size_t>(tiles_in(shape).elements())) {
+      tiles_(static_cast<std::size_t>(tiles_of_fit(shape).elements())) {
     std::size_t searches = 1;
     if (options.most_rotation > usual_rotation) {
         rotations_.emplace(shape_of_level(shape, levels_ - 1), team);
@@ -382,7 +382,7 @@ void RigidRun::finish(const Images& finest, double prefilter, RigidResult& resul
 kernel::RigidSums RigidRun::sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                           Elements row_step) {
     const kernel::RigidComparison comparison = compare_at(finest, motion, row_step);
-    const ImageShape tiles = tiles_in(shape_);
+    const ImageShape tiles = tiles_of_fit(shape_);
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
         for (Elements column = 0; column < tiles.width; ++column)
             tiles_[static_cast<std::size_t>(row * tiles.width + column)] = kernel::rigid_sums(
@@ -402,7 +402,7 @@ void RigidRun::judge(const Images& finest, const kernel::RigidSums& sums, double
     const Similarity alike = similarity(sums, result.inverted);
     result.uncertainty = uncertainty_of(tiles_, total(tiles_), alike, result.motion.alpha);
     constexpr std::size_t parameters = 3;
-    result.misfit = misfit_of(tiles_, tiles_in(shape_), alike, parameters);
+    result.misfit = misfit_of(tiles_, tiles_of_fit(shape_), alike, parameters);
     compare(sums, row_step, prefilter, result);
 }
 

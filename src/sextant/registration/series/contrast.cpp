@@ -76,7 +76,7 @@ std::vector<FrameContrast> contrasts_of(std::span<const double> deviations,
 
 namespace {
 
-constexpr int most_rounds = 10;
+constexpr int most_rounds_of_signs = 10;
 
 /// The vote of registrations on the signs of the frames' contrasts.
 class SignVote {
@@ -96,7 +96,7 @@ class SignVote {
     std::vector<std::uint8_t> result() {
         for (std::size_t frame = 0; frame < signs_.size(); ++frame)
             signs_[frame] = for_positive(frame) < 0 ? -1 : 1;
-        for (int round = 0; round < most_rounds; ++round) {
+        for (int round = 0; round < most_rounds_of_signs; ++round) {
             const bool changed = change_outvoted();
             if (!change_all_after() && !changed)
                 break;
