@@ -55,7 +55,7 @@ function(sextant_component name library)
 endfunction()
 
 sextant_library(sextant_base OUTPUT sextant
-    LAYERS core kernel schedule compositing scan collective halo filtering contour comm prefix machine
+    LAYERS core array kernel schedule compositing scan collective halo filtering contour comm prefix machine
            model planner calibrate compositor distributed label
     LINKS hwy::hwy PkgConfig::hwloc Threads::Threads)
 target_link_libraries(sextant_base PRIVATE "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>")
