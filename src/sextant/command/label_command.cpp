@@ -341,9 +341,8 @@ int run_label(const LabelCommand& given, const Call& call) {
 Operation label_operation() {
     return declare_command<LabelCommand>(
         "label", "find and number the connected components of an image or volume",
-        "  sextant label cells.tif -o labels.tif --table cells.csv\n"
-        "  mpirun -n 2 sextant label classes.png -o labels.npy --by-value --neighbours 4\n"
-        "  sextant label volume.mrc -o labels.npy --table cells.csv --min-size 100",
+        "  sextant label cells.tif -o labels.tif --table cells.csv --min-size 20\n"
+        "  mpirun -n 2 sextant label volume.mrc -o labels.npy --by-value --neighbours 6",
         run_label);
 }
 
