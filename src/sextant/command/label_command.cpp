@@ -7,6 +7,7 @@
 #include "sextant/command/label_files.hpp"
 #include "sextant/command/label_page.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/report/text.hpp"
@@ -115,6 +116,7 @@ class LabelRun {
     std::unique_ptr<FrameSource> volume_, intensity_;
     std::optional<LabelInput> measured_;
     std::optional<LabelFiles> files_;
+    std::optional<JointCommit> together_; // of all outputs
     std::vector<std::string> remarks_;
     LabelResult result_;
     GatheredMerging merging_; // of the first strip in tiles; only for a page
@@ -186,6 +188,8 @@ void LabelRun::label(const Labelling& labelling) {
             result_ = labelling.run(image_ ? LabelInput(*image_) : LabelInput(*volume_),
                                     measured_ ? &*measured_ : nullptr, *files_);
         });
+        if (is_root())
+            together_.emplace();
         files_->commit();
     } catch (const AgreedFailure& failure) {
         explain(failure);
@@ -197,6 +201,7 @@ void LabelRun::label(const Labelling& labelling) {
 void LabelRun::finish() {
     progress_.clear();
     write_reports(command_.reports, remarks_, json(), text(), shows() ? page() : "");
+    together_->commit();
     files_->remove_folder();
 }
 

@@ -21,6 +21,9 @@ inline constexpr Elements maximum_pixels = Elements{1} << 34;
 /// The highest compression ratio that deflate can reach.
 inline constexpr Bytes deflate_ratio = 1032;
 
+/// Chunks up to this size are decoded as a whole, whatever their compression.
+inline constexpr Bytes modest_chunk = Bytes{1} << 28;
+
 /// Images of up to this many pixels (8192×8192) may be nearly empty, so their files may be
 /// arbitrarily small.
 inline constexpr Elements believable_image = Elements{1} << 26;

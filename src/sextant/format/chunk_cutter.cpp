@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/chunk_cutter.hpp"
 
+#include "sextant/format/checks.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <bit>

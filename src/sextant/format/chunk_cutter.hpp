@@ -25,11 +25,8 @@ struct ChunkGrid {
     Bytes chunk_bytes() const;
 };
 
-/// Chunks up to this size are decoded whatever their compression.
-inline constexpr Bytes modest_chunk = Bytes{1} << 28;
-
 /// The number of threads that run_chunk_tasks() uses for chunks of this size: their memory is at
-/// most modest_chunk, unless a single chunk is larger.
+/// most modest_chunk (checks.hpp), unless a single chunk is larger.
 int chunk_threads(Bytes chunk_bytes);
 
 /// Runs the tasks 0 to count - 1 on up to `threads` threads. If tasks throw, rethrows the exception

@@ -43,9 +43,9 @@ std::int64_t whole_frames(const FrameHeader& header, const StoredLayout& layout,
     return room < 0 ? 0 : std::min(header.frames, room / step + 1);
 }
 
-class StoredFrames : public FrameFile {
+class RowsOfFile : public FrameFile {
   public:
-    StoredFrames(SourceFile file, FrameHeader header, StoredLayout layout)
+    RowsOfFile(SourceFile file, FrameHeader header, StoredLayout layout)
         : FrameFile(file.path(), std::move(header)),
           file_(std::move(file)),
           layout_(std::move(layout)) {}
@@ -134,7 +134,7 @@ std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
     if (!layout.each.empty())
         remark_on_others(layout.each, header);
     return frames_of(
-        std::make_unique<StoredFrames>(std::move(file), std::move(header), std::move(layout)));
+        std::make_unique<RowsOfFile>(std::move(file), std::move(header), std::move(layout)));
 }
 
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,

@@ -19,9 +19,6 @@
 
 namespace sextant::format {
 
-/// Chunks up to this size are decoded as a whole, whatever their compression.
-inline constexpr Bytes modest_chunk = Bytes{1} << 28;
-
 /// Finds where the samples of a dataset are stored (in its own file, in external files or, if it is
 /// virtual, in other datasets) and checks that they can be read.
 class Hdf5Storage {

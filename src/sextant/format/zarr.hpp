@@ -79,7 +79,7 @@ void require_understood(const JsonField& node);
 // Chunks.
 
 /// Throws InvalidFile if a chunk of `bytes` cannot be stored in `stored` bytes: these are too many,
-/// or the chunk exceeds modest_chunk (chunk_cutter.hpp) and deflate_ratio times its stored size.
+/// or the chunk exceeds modest_chunk (checks.hpp) and deflate_ratio times its stored size.
 /// Call this before memory is allocated.
 void check_zarr_chunk(const std::string& path, std::span<const ZarrCodec> codecs, Bytes stored,
                       Bytes bytes);
