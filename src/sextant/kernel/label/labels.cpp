@@ -247,7 +247,7 @@ void Labeller::renumber(std::span<const Label> numbers) {
 }
 
 void RowRuns::renumber(std::span<const Label> numbers) {
-    renumber_runs(std::span(labels).first(at(before.back())), numbers);
+    renumber_runs(std::span(labels).subspan(1, at(before.back())), numbers);
 }
 
 void end_streaming() {
@@ -287,8 +287,8 @@ RowRuns Labeller::all_runs() const {
     const auto* const bits = reinterpret_cast<const std::uint64_t*>(bits_.data());
     all.bits.assign(bits, bits + 2 * words_ * rows());
     all.before.assign(runs_before_.begin(), runs_before_.begin() + rows() + 1);
-    all.labels.resize(at(all.before.back() + slack)); // for write_row()
-    std::copy_n(runs() + 1, all.before.back(), all.labels.begin());
+    all.labels.resize(at(1 + all.before.back() + slack)); // for write_row()
+    std::copy_n(runs() + 1, all.before.back(), all.labels.begin() + 1);
     return all;
 }
 
@@ -300,7 +300,7 @@ Bytes Labeller::memory_of_runs() const {
 
 LabelledRuns RowRuns::runs_of(Elements row) const {
     const std::uint64_t* const inside = bits.data() + 2 * words * row;
-    return {inside, inside + words, labels.data() + before[at(row)]};
+    return {inside, inside + words, labels.data() + 1 + before[at(row)]};
 }
 
 Bytes RowRuns::memory() const {

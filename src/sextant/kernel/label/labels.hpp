@@ -107,7 +107,8 @@ struct LabelledRuns {
 
 /// Writes the labels of a row, in vectors. `stream`: bypass the caches; `to` is then aligned to
 /// `stream_alignment`.
-/// Requires  labels readable 16 past the last of the row, as those of Labeller and RowRuns.
+/// Requires  labels readable from one before the first of the row to 16 past its last, as those of
+///           Labeller and RowRuns.
 void write_row(const LabelledRuns& runs, Elements width, Label* to, bool stream = false);
 /// Call on each thread after rows that bypass the caches.
 void end_streaming();
@@ -117,7 +118,7 @@ void end_streaming();
 struct RowRuns {
     Elements words = 0;                ///< of bits per row
     std::vector<std::uint64_t> bits;   ///< per row: pixels inside, then starts of runs
-    std::vector<Label> before, labels; ///< [row]: runs in the rows above; [run]
+    std::vector<Label> before, labels; ///< [row]: runs in the rows above; [1 + run]
 
     LabelledRuns runs_of(Elements row) const;
     Bytes memory() const;
