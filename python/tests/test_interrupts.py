@@ -10,8 +10,7 @@ import pytest
 
 import sextant
 
-# The limit for a loaded machine, in seconds; docs/measurements.md states what is measured on an idle
-# one. Uninterrupted, each call takes minutes.
+# The limit for a loaded machine, in seconds. Uninterrupted, each call takes minutes.
 PROMPT = 60.0
 
 
