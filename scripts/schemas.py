@@ -141,8 +141,26 @@ def inside_lists(schema):
     return brackets, schema
 
 
+def in_one_line(schema):
+    """The members of an object in one line; empty if they are many, or if one has members of its own."""
+    members = []
+    for field, value in schema["properties"].items():
+        brackets, inner = inside_lists(value)
+        if not {"$ref", "anyOf", "default", "properties"}.isdisjoint(inner.keys() | value.keys()):
+            return ""
+        meaning = value.get("description", "")
+        meaning = ": ".join(filter(None, [meaning, choices(inner, meaning)]))
+        if not meaning or ";" in meaning:
+            return ""
+        optional = "" if field in schema.get("required", []) else "?"
+        members.append(f"`{field}{brackets}{optional}`: {meaning}")
+    line = "; ".join(members)
+    return line if len(members) <= 8 and len(line.split()) <= 40 else ""
+
+
 class Table:
-    """The table of a schema's fields: a field that may be missing has `?` after its name."""
+    """The table of a schema's fields: a field that may be missing has `?` after its name. Small objects have one row.
+    What all reports have in common is left out."""
 
     def __init__(self, name):
         self.schema, self.rows, self.shared, self.shown = schemas[name], [], [], {}
@@ -154,7 +172,8 @@ class Table:
 
     def add_members(self, schema, prefix):
         for field, value in schema["properties"].items():
-            self.add(prefix + field, value, "" if field in schema.get("required", []) else "?")
+            if prefix or "operation" not in schema["properties"] or field not in ("operation", "version"):
+                self.add(prefix + field, value, "" if field in schema.get("required", []) else "?")
 
     def row(self, field, meaning):
         if self.rows and meaning == self.rows[-1][1]:
@@ -189,8 +208,9 @@ class Table:
         meaning = ": ".join(filter(None, [meaning, choices(inner, meaning)]))
         if "default" in value:
             meaning += f" [`{json.dumps(value['default'])}`]"
-        self.row(field + brackets + optional, meaning)
-        if "properties" in inner:
+        members = in_one_line(inner) if "properties" in inner else ""
+        self.row(field + brackets + optional, ". ".join(filter(None, [meaning, members])))
+        if "properties" in inner and not members:
             self.add_members(inner, field + brackets + ".")
 
     def text(self):
