@@ -47,7 +47,7 @@ void blend(Channels& front, const Channels& back, bool by_depth, double opaque) 
         front[i] += through * back[i];
 }
 
-/// This rank's image of a tile, with everything that it does not draw left empty.
+/// This rank's image of a tile; pixels that it does not draw are empty.
 std::vector<std::byte> image_of(const TileTask& task, const Composition& composition,
                                 const DrawnPart& drawn) {
     std::vector<std::byte> image(

@@ -80,7 +80,7 @@ void check_environment(const char* name, IceTInt least) {
                ICET_DIAG_ERRORS);
 }
 
-/// Variables that concern ranks of a communicator.
+/// True if a variable describes ranks of a communicator.
 bool concerns_ranks(IceTEnum name) {
     return name == ICET_RANK || name == ICET_NUM_PROCESSES || name == ICET_DATA_REPLICATION_GROUP ||
            name == ICET_DATA_REPLICATION_GROUP_SIZE || name == ICET_COMPOSITE_ORDER ||

@@ -98,8 +98,8 @@ struct Pixels {
     Memory color, depth;
 
     Elements count() const { return Elements{width} * height; }
-    /// Sets formats and size. Memory is allocated if what is there is too small: in one piece, laid
-    /// out as Planes describes, and by `communicator`, if there is one, so that its ranks can
+    /// Sets formats and size. If the memory is too small, other memory is allocated: in one piece,
+    /// laid out as Planes describes, and by `communicator`, if there is one, so that its ranks can
     /// access it.
     void shape(IceTEnum color_format, IceTEnum depth_format, IceTSizeType width,
                IceTSizeType height, const Communicator* communicator = nullptr);
@@ -110,7 +110,7 @@ struct Pixels {
 
 class TileCompositor;
 
-/// How ranks get each other's pixels: all in place, by MPI, or by functions of the program.
+/// The transport of pixels: reads in place, MPI, or functions of the program.
 enum class Sharing { in_place, messages, table };
 
 class Context {
@@ -164,7 +164,7 @@ class Context {
     /// callback: then this stack frame is not within that of the drawing, or has replaced its mark.
     bool draws(const void* frame);
 
-    /// Copies all variables but those that concern ranks.
+    /// Copies all variables except those that describe ranks.
     void copy_state(const Context& from);
 
     /// Set on rank 0 if SEXTANT_REPORT names a file. The page is written when the context ends, or
@@ -175,7 +175,7 @@ class Context {
 
     Sharing sharing = Sharing::messages;
     Pixels floating; ///< one rendered image for several tiles (ICET_FLOATING_VIEWPORT)
-    Pixels unused;   ///< what is rendered where nothing is drawn (ICET_RENDER_EMPTY_IMAGES)
+    Pixels unused;   ///< rendered for tiles without content (ICET_RENDER_EMPTY_IMAGES)
     Pixels result;   ///< the image of the last frame
     std::vector<std::unique_ptr<TileCompositor>> tiles;
 

@@ -26,7 +26,7 @@ struct Rendered {
     Viewport valid;
 };
 
-/// The request of a rank, which must be the same on all ranks, and what it draws.
+/// The request of a rank, which must be the same on all ranks, and the pixels that it draws.
 struct Request {
     std::int32_t tiles = 0, color_format = 0, depth_format = 0, mode = 0, ordered = 0, collects = 0;
     std::uint64_t layout = 0, order = 0; ///< hashes of tiles and of the visibility order
@@ -117,12 +117,12 @@ class Frame {
     std::vector<Viewport> tiles_;
     std::vector<IceTInt> displays_;
     Viewport whole_{};
-    Viewport drawn_{}; ///< what this rank draws
+    Viewport drawn_{}; ///< the pixels that this rank draws
     Projected projected_;
     TileTask common_; ///< what all tiles have in common
     Composition composition_;
     bool keeps_depth_ = true;
-    Pixels given_planes_; ///< what the caller has rendered
+    Pixels given_planes_; ///< the images that the caller has rendered
     bool floats_ = false; ///< one view has been rendered for several tiles
     std::vector<TileCompositor*> compositors_;
     std::vector<DrawnPart> drawn_parts_;
@@ -248,7 +248,7 @@ void Frame::share_with_group() {
         drawn_ = {0, 0, 0, 0};
 }
 
-/// Tells all ranks what each draws, and checks that they composite the same.
+/// Gathers the requests of all ranks on all ranks, and checks that they agree. Collective.
 std::vector<Request> Frame::exchange(bool failed) {
     Request own;
     own.failed = failed ? 1 : 0;
@@ -269,7 +269,7 @@ std::vector<Request> Frame::exchange(bool failed) {
     wait_time_ = wall_time() - asked;
     reports_ = all[0].reports != 0;
     if (failed)
-        return all; // its own error says more
+        return all; // this rank reports its own error
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         if (all[rank].failed)
             throw Raised(ICET_INVALID_OPERATION,
@@ -306,7 +306,7 @@ std::vector<Request> Frame::exchange(bool failed) {
     return all;
 }
 
-/// Checks that ranks have the same hash of something; if not, they tell each other what it is.
+/// Checks that all ranks have the same hash; if not, exchanges the texts to name the difference.
 /// Collective.
 template <class Text>
 void Frame::require_text(const char* what, const std::vector<Request>& all,
@@ -490,8 +490,8 @@ std::vector<int> Frame::order() const {
     return order;
 }
 
-/// Tells how a tile is composited, the first time. A prediction may probe the machine, which is no
-/// part of the frame's time.
+/// Reports the configuration for a tile at its first frame. A prediction may probe the machine,
+/// which does not count in the frame's time.
 void Frame::describe_plan(TileCompositor& compositor, const TileFrame& frame) {
     if (!compositor.is_new())
         return;
@@ -553,7 +553,7 @@ void Frame::finish() {
         report_times(total - render_time_ - read_time_ - wait_time_);
 }
 
-/// Tells rank 0 the times of this rank. Collective.
+/// Gathers the times of all ranks on rank 0. Collective.
 void Frame::report_times(double composite) {
     const RankTimes own = {static_cast<float>(render_time_), static_cast<float>(read_time_),
                            static_cast<float>(wait_time_), static_cast<float>(composite)};
@@ -579,7 +579,7 @@ class Drawing {
     Drawing& operator=(const Drawing&) = delete;
 
   private:
-    /// A number that other data on the stack does not have.
+    /// A number that no other data on the stack is likely to have.
     static std::uint64_t next_mark() {
         static std::atomic<std::uint64_t> marks{0};
         constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;

@@ -33,7 +33,7 @@ class History {
     void add(std::vector<RankTimes> ranks) { frames_.push_back(std::move(ranks)); }
     void add(Tile tile) { tiles_.push_back(std::move(tile)); }
 
-    /// The page: the slowest frames, with the rank that drew last, and predictions beside
+    /// The page: the slowest frames, with the rank that drew last, and predictions next to
     /// measurements.
     std::string page() const;
 

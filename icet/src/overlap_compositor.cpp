@@ -63,8 +63,8 @@ class Cursor {
 
     std::span<const std::byte* const> colors() const { return sources_; }
     std::span<const float* const> depths() const { return depths_; }
-    std::byte* color = nullptr; ///< null if no colours are made
-    float* depth = nullptr;     ///< null if no depths are made
+    std::byte* color = nullptr; ///< null if there is no result of colours
+    float* depth = nullptr;     ///< null if there is no result of depths
 
   private:
     std::byte* position(const Blocks& plane, int words) {
@@ -80,7 +80,7 @@ class Cursor {
     std::vector<const float*> depths_;
 };
 
-/// Keeps the nearest pixels of any colours: as keep_nearest, for colours of floats.
+/// Keeps the nearest pixels, as keep_nearest() does, for colours of any format.
 void keep_nearest_floats(const Cursor& at, Elements count, int words, const float* background) {
     auto* const to = reinterpret_cast<float*>(at.color);
     for (Elements i = 0; i < count; ++i) {
@@ -114,7 +114,7 @@ class OverlapCompositor : public TileCompositor {
     TilePlan plan() const override;
 
   private:
-    /// What a program depends on.
+    /// The values on which a program depends.
     struct Key {
         std::vector<Viewport> parts;
         std::vector<int> order;
@@ -228,7 +228,7 @@ void OverlapCompositor::fold(const Computation& computation) const {
         const Elements count = at.next(part);
         if (!has_depth(composition_.element)) {
             sources.assign(at.colors().begin(), at.colors().end());
-            if (has_background || sources.empty()) // something is behind the pixels
+            if (has_background || sources.empty()) // pixels are blended over another image
                 sources.push_back(behind.data());
             blend_.fold(sources, at.color, count, streams_ ? task_.pixels() : count);
         } else if (bytes || read_.color_words == 0) {
@@ -247,7 +247,7 @@ void OverlapCompositor::fold(const Computation& computation) const {
     }
 }
 
-/// The programs of all ranks, as if each rendered nothing but its part.
+/// The programs of all ranks, if each rank renders exactly its part.
 Schedule OverlapCompositor::schedule() const {
     return make_schedule(communicator_.size(), [&](int rank) {
         const Viewport& part = key_.parts[static_cast<std::size_t>(rank)];

@@ -86,10 +86,10 @@ std::int64_t work_of_row(const Overlap& overlap) {
     return (static_cast<std::int64_t>(overlap.ranks.size()) + 1) * overlap.pixels[2];
 }
 
-/// Shares of the work, of the same size for every rank, in the order in which work is added.
-class Shares {
+/// Divides work among ranks in blocks of equal size, in the order in which work is added.
+class WorkBlocks {
   public:
-    Shares(std::int64_t work, std::int64_t ranks) : work_(work), ranks_(ranks) {}
+    WorkBlocks(std::int64_t work, std::int64_t ranks) : work_(work), ranks_(ranks) {}
 
     /// Adds a rectangle to `to`, cut into runs of rows with one owner each.
     void add(Overlap overlap, std::vector<Overlap>& to) {
@@ -98,7 +98,7 @@ class Shares {
         while (left > 0) {
             const std::int64_t room = std::max<std::int64_t>(0, end_of(owner_) - done_);
             const bool is_last = owner_ + 1 == ranks_;
-            if (!is_last && 2 * room < row) { // most of the next row is in the next share
+            if (!is_last && 2 * room < row) { // most of the next row is in the next block
                 ++owner_;
                 continue;
             }
@@ -254,11 +254,11 @@ std::vector<Overlap> overlaps_of(IceTInt width, IceTInt height, std::span<const 
         for (const Overlap& overlap : band)
             work += work_of_row(overlap) * overlap.pixels[3];
     }
-    Shares shares(work, static_cast<std::int64_t>(drawn.size()));
+    WorkBlocks blocks(work, static_cast<std::int64_t>(drawn.size()));
     std::vector<Overlap> overlaps;
     for (const Band& band : bands) {
         for (const Overlap& overlap : band)
-            shares.add(overlap, overlaps);
+            blocks.add(overlap, overlaps);
     }
     return overlaps;
 }

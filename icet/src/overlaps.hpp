@@ -9,7 +9,7 @@
 #include "context.hpp"
 
 // The schedule of a frame whose ranks read each other's memory: the tile is cut into rectangles
-// that the same ranks draw, and these are shared out evenly. Each pixel of a rank is read once,
+// that the same ranks draw, and these are divided evenly. Each pixel of a rank is read once,
 // where the rank drew it, and each pixel of the tile is written once, in the memory of its display.
 // Pixels that a rank does not draw are not read.
 namespace sextant::icet {

@@ -80,7 +80,7 @@ void unpack_blended(std::span<const std::byte> pixels, const Operator& blend,
     const Bytes size = blend.element.size;
     std::byte* const to = planes.color.data() + first * size;
     const std::uint32_t word = word_of(background);
-    if (is_clear(background, planes.color_format)) { // nothing is behind the pixels
+    if (is_clear(background, planes.color_format)) { // the background changes nothing
         std::memcpy(to, pixels.data(), pixels.size());
         return;
     }

@@ -11,7 +11,7 @@
 // blending.
 namespace sextant::icet {
 
-/// How pixels are composited: the operator, and the format of its pixels.
+/// The operator that composites pixels, and their format.
 struct Composition {
     std::string blend;
     ElementFormat element;

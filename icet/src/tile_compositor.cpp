@@ -9,11 +9,11 @@ namespace sextant::icet {
 
 namespace {
 
-/// Overlaps of many ranks need a message from each to each, so they are considered up to this
-/// number.
+/// Overlaps may need a message between each pair of ranks, so they are considered up to this number
+/// of ranks.
 constexpr int most_ranks = 32;
 
-/// Chooses one of the two ways at the first frame, by prediction.
+/// Chooses between packed pixels and overlaps at the first frame, by prediction.
 class ChosenCompositor : public TileCompositor {
   public:
     ChosenCompositor(Communicator communicator, TileTask task)
@@ -22,9 +22,9 @@ class ChosenCompositor : public TileCompositor {
           overlaps_(make_overlap_compositor(communicator, task)) {}
 
     void take(const DrawnPart& drawn) override {
-        for (const auto& way : {&packed_, &overlaps_}) {
-            if (*way)
-                (*way)->take(drawn);
+        for (const auto& compositor : {&packed_, &overlaps_}) {
+            if (*compositor)
+                (*compositor)->take(drawn);
         }
     }
 

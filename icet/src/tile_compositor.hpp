@@ -19,7 +19,7 @@ struct TileTask {
     Viewport tile{}; ///< in the global viewport
     IceTEnum color_format = 0, depth_format = 0, mode = 0;
     int display = 0;
-    bool collects = true; ///< false: each rank keeps a piece of the picture
+    bool collects = true; ///< false: each rank keeps a piece of the image
     bool operator==(const TileTask&) const = default;
 
     Elements pixels() const { return Elements{tile[2]} * tile[3]; }
@@ -39,10 +39,10 @@ struct TileFrame {
     std::span<const int> order;      ///< all ranks, front to back
     std::array<IceTFloat, 4> background;
     bool keeps_depth = true;
-    Pixels* result; ///< receives the picture, or this rank's piece of it
+    Pixels* result; ///< receives the composited image, or this rank's piece
 };
 
-/// The pixels of the picture that a rank has, in `result`.
+/// The pixels of the composited image that a rank has, in `result`.
 struct TilePiece {
     Elements first = 0, count = 0;
 };
@@ -65,15 +65,15 @@ class TileCompositor {
 
     const TileTask& task() const { return task_; }
 
-    /// Takes what this rank has drawn for the next frame. Not collective: done before ranks wait
-    /// for each other.
+    /// Takes the part that this rank has drawn for the next frame. Not collective: called before
+    /// ranks wait for each other.
     virtual void take(const DrawnPart& drawn) = 0;
-    /// Composites what ranks have drawn. Collective.
+    /// Composites the parts that ranks have drawn. Collective.
     virtual TilePiece composite(const TileFrame& frame) = 0;
     /// The predicted time of frames like this one, on rank 0; 0 if the machine's model cannot tell.
     /// Collective.
     virtual Seconds predict(const TileFrame& frame) = 0;
-    /// How the last frame was composited.
+    /// The configuration that composited the last frame.
     virtual TilePlan plan() const = 0;
 
     /// True if the last frame was the first.
@@ -98,9 +98,9 @@ class TileCompositor {
 std::unique_ptr<TileCompositor> make_overlap_compositor(Communicator communicator, TileTask task);
 /// Pixels are packed, and composited by the algorithm that the library's planner chooses.
 std::unique_ptr<TileCompositor> make_packed_compositor(Communicator communicator, TileTask task);
-/// Overlaps if all ranks read each other's memory; else what is predicted to be faster for the
-/// first frame. Over a program's own communicator, whose messages are not measured: overlaps,
-/// unless ranks are many.
+/// Overlaps if all ranks read each other's memory; otherwise the one of both that is predicted to
+/// be faster for the first frame. Over a program's own communicator, whose messages are not
+/// measured: overlaps, unless there are many ranks.
 std::unique_ptr<TileCompositor> make_tile_compositor(Communicator communicator, TileTask task,
                                                      Sharing sharing);
 

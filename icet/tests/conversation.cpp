@@ -161,7 +161,7 @@ std::uint32_t mixed(std::uint32_t x) {
     return x ^ x >> 16;
 }
 
-/// A pixel of a rank's picture, in coordinates of the display. Depths of ranks differ everywhere.
+/// A pixel of a rank's image, in coordinates of the display. Depths of ranks differ everywhere.
 void pixel(int x, int y, std::uint8_t* color, float* depth) {
     const std::uint32_t word =
         mixed(static_cast<std::uint32_t>(x * 7919 + y * 104729 + rank * 1299709));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames over a communicator of the program's own: pictures equal a serial fold, and invalid calls
+// Frames over a communicator of the program's own: images equal a serial fold, and invalid calls
 // raise errors on every rank.
 #include <algorithm>
 #include <array>

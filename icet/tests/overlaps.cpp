@@ -49,7 +49,7 @@ Case random_case(int ranks, std::mt19937& random) {
     return made;
 }
 
-/// A word of the planes of a tile as an element of a proof: that of the picture in which depths
+/// A word of the planes of a tile as an element of a proof: that of the image in which depths
 /// follow colours.
 Elements element_of(const Case& c, bool depth, Elements word) {
     return depth ? Elements{c.tile[2]} * c.tile[3] * c.read.color_words + word : word;
@@ -174,7 +174,7 @@ TEST(IcetOverlaps, WorkIsSharedOut) {
         }
         EXPECT_EQ(pixels, 64 * 997);
         const double mean = std::accumulate(work.begin(), work.end(), 0.) / ranks;
-        // A share ends between two rows.
+        // A block of work ends between two rows.
         const double row = 64. * (ranks + 1);
         EXPECT_LE(*std::ranges::max_element(work), mean + row) << ranks << " ranks";
     }

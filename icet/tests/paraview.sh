@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # paraview.sh MPIRUN LAUNCHER: renders scenes in ParaView over its own IceT and over Sextant, and compares
-# the pictures: the same for opaque surfaces, within a level of 255 for each blending otherwise.
+# the images: the same for opaque surfaces, within a level of 255 for each blending otherwise.
 set -eu
 mpirun=$1 launcher=$2
 scenes=$(dirname "$(readlink -f "$0")")

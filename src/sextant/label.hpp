@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Connected components of images and volumes, which may exceed the memory. Images are divided into
-// tiles, one per rank, volumes into slabs of planes.
+// strips of rows, volumes into slabs of planes.
 #pragma once
 
 #if __cplusplus <= 201703L
