@@ -6,7 +6,7 @@
 #
 # The latency of a frame is the time from when it was completely written to when a client of the page has received an
 # average that includes it. The follower may use the last core only; producer and client use the others. SEXTANT names
-# the command; files go to the current folder, which is best in memory.
+# the command; files are written to the current folder, which should be in memory.
 import json
 import os
 import socket

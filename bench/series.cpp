@@ -181,7 +181,7 @@ struct Registered {
     RegistrationResult result;
     std::map<std::int64_t, Transform> transforms;
     std::int64_t registrations = 0;
-    double seconds = 0; ///< time of the processor
+    double seconds = 0; ///< CPU time
     std::string failure;
 };
 

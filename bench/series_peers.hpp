@@ -10,10 +10,11 @@
 
 namespace sextant::bench {
 
-/// What another program found for a series. Motions are relative to frame 0.
+/// The motions that another program found for a series, relative to frame 0.
 struct PeerResult {
-    std::map<std::int64_t, registration::Transform> transforms; ///< not of frames it gives up
-    Seconds seconds = 0; ///< time of the processor, without reading and writing files of frames
+    std::map<std::int64_t, registration::Transform>
+        transforms;      ///< without frames for which it failed
+    Seconds seconds = 0; ///< CPU time, without reading and writing files of frames
 };
 
 /// Writes the frames of a series to an MRC file.

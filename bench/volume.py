@@ -2,12 +2,12 @@
 # Labelling of volumes.
 #
 #   volume.py large [SIDE]   a cube of balls in Zarr (64x64x64 chunks, blosc with lz4) is labelled, measured and written
-#                            to Zarr within 600 MiB; beside it, the time of only reading and writing the same chunks
-#   volume.py peers [SIDE]   labelling and measuring of blobs and of noise on one core, beside SciPy, and scikit-image
-#                            where it is installed; rounds in turn, medians
-#   volume.py ranks [SIDE]   one rank beside two, from Zarr to Zarr, one thread each; rounds in turn, medians
+#                            to Zarr within 600 MiB; compared with only reading and writing the same chunks
+#   volume.py peers [SIDE]   labelling and measuring of blobs and of noise on one core, compared with SciPy and, if it is
+#                            installed, scikit-image; medians of alternating rounds
+#   volume.py ranks [SIDE]   one rank compared with two, from Zarr to Zarr, one thread each; medians of alternating rounds
 #
-# SEXTANT names the command; files go to the current folder.
+# SEXTANT names the command; files are written to the current folder.
 import concurrent.futures
 import json
 import os

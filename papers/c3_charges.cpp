@@ -164,8 +164,8 @@ Result figure_9(Extent) {
 /// The bytes that a processor touches in all supersteps, for messages of one byte; in each
 /// superstep, those of the busiest processor.
 struct Touched {
-    /// Data that a processor holds when it sends, if messages combine several others: it is divided
-    /// into the messages and the rest. Otherwise, the messages that it sends, or receives.
+    /// If messages combine several others: the data that a processor holds when it sends, which it
+    /// divides into the messages and the rest. Otherwise: the messages that it sends or receives.
     double held = 0;
     double received = 0; ///< only messages that arrive
 };

@@ -18,7 +18,7 @@ namespace sextant::papers {
 /// The entry of a column that a row does not have.
 inline constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// What agreement with a paper's number means.
+/// The evidence that agreement with a paper's number gives.
 enum class Basis {
     printed, ///< the paper prints the number or the formula, and ours does not use it
     fitted,  ///< ours uses values fitted to numbers of the same measurement
@@ -26,7 +26,7 @@ enum class Basis {
 };
 std::string_view name(Basis basis);
 
-/// When numbers agree.
+/// The condition under which two numbers agree.
 enum class Match {
     factor,  ///< within a factor of 1.25
     count,   ///< equal; for counts

@@ -205,7 +205,7 @@ Result figure_2(Extent) {
 
 // Figure 3 of the Radix-k paper.
 
-/// What the paper reads off the profile of a run.
+/// The values that the paper reads from the profile of a run.
 struct Profile {
     double milliseconds = 0;
     double overlap = 0; ///< fraction of the time of blending during which a message arrives

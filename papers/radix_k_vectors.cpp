@@ -178,7 +178,7 @@ simulate::Platform myrinet() {
 
 constexpr const char* lines_of_figure_7[] = {"multiples of 4", "multiples of 3", "multiples of 5"};
 
-/// What the text says about Figure 7, for one set of assumptions.
+/// The values that the text states about Figure 7, computed for one set of assumptions.
 std::vector<double> read_off(const Groups& groups) {
     std::vector<double> found;
     std::map<std::string, Line> lines;

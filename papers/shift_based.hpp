@@ -36,13 +36,13 @@ double mean_share(const simulate::Network& network, std::span<const HostMessage>
 /// the order of operands, and sends two partial results after the ring's end.)
 Program commutative_pipeline(Elements elements, int ranks, int rank);
 
-/// What ranks send: the largest number of messages of a rank, in all and in one stage, and the
-/// largest and the mean number of images of a rank.
+/// The largest number of messages that a rank sends, in all and in one stage, and the largest and
+/// the mean number of images that a rank sends.
 struct Sent {
     double messages = 0, stage_messages = 0, images = 0, mean_images = 0;
 };
 
-/// What the ranks send in 2-3 Swap if groups are merged from single ranks upward, in pairs and the
+/// The messages of 2-3 Swap if groups are merged from single ranks upward, in pairs and the
 /// last three at once, and the members of a group own its parts in the order of the ranks.
 Sent sent_by_tree_from_leaves(int ranks);
 

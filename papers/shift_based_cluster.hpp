@@ -23,7 +23,7 @@ struct ClusterRun {
     std::string text() const;
 };
 
-/// What is assumed of the cluster. The last three are each fitted to a number of Figure 5.
+/// Assumptions about the cluster. The last three are each fitted to a number of Figure 5.
 enum class Assumption : std::uint8_t {
     free_blending, ///< cables shared without loss, blending takes no time
     calibrated,    ///< loss and blending rate fitted to 12 nodes

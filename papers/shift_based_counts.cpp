@@ -189,8 +189,8 @@ double hidden_blending(const Schedule& schedule) {
     return std::max(0.0, 1 - (time(true) - time(false)) / blending);
 }
 
-/// Whether blending can be overlapped with messages, as stated in the last column of Table 1. If
-/// messages can be sent one after another, that is what matters.
+/// The claim in the last column of Table 1 that blending can or cannot be overlapped with messages.
+/// If messages can be sent one after another, that schedule decides.
 Claim overlap_of(const char* name, std::string_view stated, const Schedule& schedule,
                  const Schedule* in_sequence = nullptr) {
     const double together = hidden_blending(schedule);

@@ -35,7 +35,7 @@ enum class SendOrder : std::uint8_t {
     columns_first ///< exclusive-or permutations: within the column, then for each other column
 };
 
-/// What differs from an algorithm as it is in the catalogue.
+/// Changes of an algorithm of the catalogue.
 struct Variation {
     std::optional<double> parameter = {}; ///< value of the algorithm's parameter, gamma or alpha
     SendOrder order = SendOrder::of_algorithm;

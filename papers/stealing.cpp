@@ -35,8 +35,8 @@ struct StealingModel {
     bool balanced = false; ///< the work of the threads of a rank is divided evenly
 };
 
-/// The time at which each rank has registered its neighbours, if its threads have fixed shares.
-std::vector<Seconds> neighbours_in_shares(double factor, const scan::Draws& draws) {
+/// The time at which each rank has registered its neighbours, if its threads have fixed blocks.
+std::vector<Seconds> neighbours_in_blocks(double factor, const scan::Draws& draws) {
     std::vector<Seconds> done;
     const scan::Series values = scan::even_blocks(frames, ranks * threads);
     Elements value = 0;
@@ -70,7 +70,7 @@ Seconds simulated(const HierarchicalRun& run, const StealingModel& model) {
         const scan::Draws draws(model.times.applications, frames, seed);
         const auto starts =
             model.fixed_neighbours && !run.steals
-                ? neighbours_in_shares(neighbours, draws)
+                ? neighbours_in_blocks(neighbours, draws)
                 : scan::neighbours_done(series, threads, neighbours, std::cref(draws));
         const double scale = published_serial / ((1 + neighbours) * draws.serial());
         makespans.push_back(scale * (model.balanced

@@ -32,7 +32,7 @@ struct Options {
     std::string volume, brain, folder;
     std::vector<int> bricks{2, 2, 2};
     std::vector<int> size{512, 512};
-    double turn = 65, raise = 14;
+    double azimuth = 65, elevation = 14;
     std::optional<int> only;
     bool whole = false;
 };
@@ -63,10 +63,13 @@ void declare(CLI::App& command, Options& options) {
         ->check(CLI::Range(1, 8192).description(""))
         ->type_name("WxH")
         ->default_str("512x512");
-    command.add_option("--turn", options.turn, "Viewing direction: 0 the face, 90 the right ear")
+    command
+        .add_option("--azimuth", options.azimuth,
+                    "Azimuth of the viewer: 0 shows the face, 90 the right ear")
         ->type_name("DEGREES")
         ->capture_default_str();
-    command.add_option("--raise", options.raise, "Elevation of the viewer, between -90 and 90")
+    command
+        .add_option("--elevation", options.elevation, "Elevation of the viewer, between -90 and 90")
         ->type_name("DEGREES")
         ->capture_default_str();
     command.add_option("--only", options.only, "Render only this brick; the manifest lists all")
@@ -133,7 +136,7 @@ void run(const Options& options) {
         throw InvalidTask(fmt::format("--only is {}, expected a brick from 0 to {}", *options.only,
                                       bricks.count() - 1));
     }
-    const Camera camera = look_at(scene.head(), options.turn, options.raise);
+    const Camera camera = look_at(scene.head(), options.azimuth, options.elevation);
     Partials partials{{options.size[0], options.size[1]},
                       sextant::rgba_f32,
                       {},

@@ -72,14 +72,14 @@ RgbaF32 cast_ray(const Scene& scene, const Box& box, const V3d& eye, const V3d& 
 
 } // namespace
 
-Camera look_at(const Volume& volume, double turn, double raise) {
-    if (!std::isfinite(turn) || !(std::abs(raise) < 90)) {
+Camera look_at(const Volume& volume, double azimuth, double elevation) {
+    if (!std::isfinite(azimuth) || !(std::abs(elevation) < 90)) {
         throw sextant::InvalidTask(fmt::format(
-            "turn {} and elevation {} degrees, expected an elevation between -90 and 90", turn,
-            raise));
+            "azimuth {} and elevation {} degrees, expected an elevation between -90 and 90",
+            azimuth, elevation));
     }
     const V3d extent = V3d(volume.size - V3i(1)) * volume.spacing;
-    const double a = radians(turn), b = radians(raise);
+    const double a = radians(azimuth), b = radians(elevation);
     const V3d towards(std::cos(b) * std::sin(a), std::cos(b) * std::cos(a), std::sin(b));
     return {extent / 2 + towards * (2.2 * extent.length()), extent / 2};
 }

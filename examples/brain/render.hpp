@@ -18,10 +18,10 @@ struct Camera {
 };
 
 /// A camera that looks at the centre of the volume from far enough away to see all of it.
-/// `turn`: azimuth of the viewer in degrees; 0 is towards the end of the second axis, 90 towards
-/// the end of the first. `raise`: elevation of the viewer in degrees, between -90 and 90 (else
-/// sextant::InvalidTask).
-Camera look_at(const Volume& volume, double turn, double raise);
+/// Azimuth and elevation of the viewer are in degrees. Azimuth 0 is towards the end of the second
+/// axis, 90 towards the end of the first. Throws sextant::InvalidTask unless the elevation is
+/// between -90 and 90.
+Camera look_at(const Volume& volume, double azimuth, double elevation);
 
 /// The points with first <= point < last on every axis.
 struct Box {

@@ -19,7 +19,7 @@ def sections_of(text):
             lines = sections.setdefault(line, [])
             measured = MEASURED.match(line)
         if measured and not line.startswith("#"):
-            # Which rows and statements there are; not their numbers and verdicts, nor why they differ.
+            # Only the names of rows and statements, without numbers, verdicts and reasons.
             if line.startswith("| "):
                 lines.append(line.split("|")[1].strip())
         elif line.strip():
