@@ -2,6 +2,8 @@
 #include "sextant/kernel/label/label_vectors.hpp"
 
 #include <cstring>
+#include <type_traits>
+#include <variant>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sextant/kernel/label/label_vectors.cpp"
@@ -79,13 +81,6 @@ HWY_INLINE Elements nan_among(const Sample* row, Elements count) {
     return found;
 }
 
-Elements nan_f32(const float* row, Elements count) {
-    return nan_among(row, count);
-}
-Elements nan_f64(const double* row, Elements count) {
-    return nan_among(row, count);
-}
-
 template <class Sample>
 HWY_INLINE void equal(const Sample* a, const Sample* b, Elements count, std::uint64_t* bits) {
     make_bits<Sample>(
@@ -95,44 +90,24 @@ HWY_INLINE void equal(const Sample* a, const Sample* b, Elements count, std::uin
         [a, b](Elements i) { return a[i] == b[i]; });
 }
 
-void not_zero_f32(const float* row, Elements count, std::uint64_t* bits) {
-    not_zero(row, count, bits);
+Elements nan_in_row(const SampleRow& row, Elements count) {
+    return std::visit(
+        [count](const auto* samples) HWY_ATTR -> Elements {
+            if constexpr (hwy::IsFloat<std::remove_cvref_t<decltype(*samples)>>())
+                return nan_among(samples, count);
+            return 0;
+        },
+        row);
 }
-void not_zero_u8(const std::uint8_t* row, Elements count, std::uint64_t* bits) {
-    not_zero(row, count, bits);
+
+void not_zero_in_row(const SampleRow& row, Elements count, std::uint64_t* bits) {
+    std::visit([&](const auto* samples) HWY_ATTR { not_zero(samples, count, bits); }, row);
 }
-void not_zero_u16(const std::uint16_t* row, Elements count, std::uint64_t* bits) {
-    not_zero(row, count, bits);
-}
-void not_zero_u32(const std::uint32_t* row, Elements count, std::uint64_t* bits) {
-    not_zero(row, count, bits);
-}
-void not_zero_u64(const std::uint64_t* row, Elements count, std::uint64_t* bits) {
-    not_zero(row, count, bits);
-}
-void not_zero_f64(const double* row, Elements count, std::uint64_t* bits) {
-    not_zero(row, count, bits);
-}
-void equal_f32(const float* a, const float* b, Elements count, std::uint64_t* bits) {
-    equal(a, b, count, bits);
-}
-void equal_u8(const std::uint8_t* a, const std::uint8_t* b, Elements count, std::uint64_t* bits) {
-    equal(a, b, count, bits);
-}
-void equal_u16(const std::uint16_t* a, const std::uint16_t* b, Elements count,
-               std::uint64_t* bits) {
-    equal(a, b, count, bits);
-}
-void equal_u32(const std::uint32_t* a, const std::uint32_t* b, Elements count,
-               std::uint64_t* bits) {
-    equal(a, b, count, bits);
-}
-void equal_u64(const std::uint64_t* a, const std::uint64_t* b, Elements count,
-               std::uint64_t* bits) {
-    equal(a, b, count, bits);
-}
-void equal_f64(const double* a, const double* b, Elements count, std::uint64_t* bits) {
-    equal(a, b, count, bits);
+
+void equal_in_rows(const SampleRow& a, const SampleRow& b, Elements count, std::uint64_t* bits) {
+    std::visit([&](const auto* samples)
+                   HWY_ATTR { equal(samples, std::get<decltype(samples)>(b), count, bits); },
+               a);
 }
 
 // Joining runs uses no vectors, but is compiled per target, because the instructions for counting
@@ -330,82 +305,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernel {
 
-HWY_EXPORT(nan_f32);
-HWY_EXPORT(nan_f64);
-HWY_EXPORT(not_zero_f32);
-HWY_EXPORT(not_zero_u8);
-HWY_EXPORT(not_zero_u16);
-HWY_EXPORT(not_zero_u32);
-HWY_EXPORT(not_zero_u64);
-HWY_EXPORT(not_zero_f64);
-HWY_EXPORT(equal_f32);
-HWY_EXPORT(equal_u8);
-HWY_EXPORT(equal_u16);
-HWY_EXPORT(equal_u32);
-HWY_EXPORT(equal_u64);
-HWY_EXPORT(equal_f64);
+HWY_EXPORT(nan_in_row);
+HWY_EXPORT(not_zero_in_row);
+HWY_EXPORT(equal_in_rows);
 HWY_EXPORT(begin_runs);
 HWY_EXPORT(join_runs);
 HWY_EXPORT(write_labels);
 
-template <>
-Elements count_nan(const float* row, Elements count) {
-    return HWY_DYNAMIC_DISPATCH(nan_f32)(row, count);
+Elements count_nan(const SampleRow& row, Elements count) {
+    return HWY_DYNAMIC_DISPATCH(nan_in_row)(row, count);
 }
-template <>
-Elements count_nan(const double* row, Elements count) {
-    return HWY_DYNAMIC_DISPATCH(nan_f64)(row, count);
+
+void bits_not_zero(const SampleRow& row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_in_row)(row, count, bits);
 }
-template <>
-void bits_not_zero(const float* row, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(not_zero_f32)(row, count, bits);
-}
-template <>
-void bits_not_zero(const std::uint8_t* row, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(not_zero_u8)(row, count, bits);
-}
-template <>
-void bits_not_zero(const std::uint16_t* row, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(not_zero_u16)(row, count, bits);
-}
-template <>
-void bits_equal(const float* a, const float* b, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(equal_f32)(a, b, count, bits);
-}
-template <>
-void bits_equal(const std::uint8_t* a, const std::uint8_t* b, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(equal_u8)(a, b, count, bits);
-}
-template <>
-void bits_equal(const std::uint16_t* a, const std::uint16_t* b, Elements count,
-                std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(equal_u16)(a, b, count, bits);
-}
-template <>
-void bits_not_zero(const std::uint32_t* row, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(not_zero_u32)(row, count, bits);
-}
-template <>
-void bits_equal(const std::uint32_t* a, const std::uint32_t* b, Elements count,
-                std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(equal_u32)(a, b, count, bits);
-}
-template <>
-void bits_not_zero(const std::uint64_t* row, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(not_zero_u64)(row, count, bits);
-}
-template <>
-void bits_equal(const std::uint64_t* a, const std::uint64_t* b, Elements count,
-                std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(equal_u64)(a, b, count, bits);
-}
-template <>
-void bits_not_zero(const double* row, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(not_zero_f64)(row, count, bits);
-}
-template <>
-void bits_equal(const double* a, const double* b, Elements count, std::uint64_t* bits) {
-    HWY_DYNAMIC_DISPATCH(equal_f64)(a, b, count, bits);
+
+void bits_equal(const SampleRow& a, const SampleRow& b, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_in_rows)(a, b, count, bits);
 }
 
 Label begin_runs(const RunRow& row, Elements words, Label* parents) {

@@ -4,6 +4,7 @@
 #include "sextant/core/units.hpp"
 
 #include <cstdint>
+#include <variant>
 
 // Rows of samples and of labels, processed in vectors. Rows of bits have 64 bits per word, the
 // first sample in the lowest bit.
@@ -13,19 +14,19 @@ constexpr Elements words_for(Elements bits) {
     return (bits + 63) / 64;
 }
 
-// Comparisons of samples, for the sample types of ValueView.
+/// A row of samples, as stored. Floating-point numbers are compared by value, all others by their
+/// bits.
+using SampleRow = std::variant<const float*, const std::uint8_t*, const std::uint16_t*,
+                               const std::uint32_t*, const std::uint64_t*, const double*>;
 
 /// Sets bit i if row[i] is neither 0 nor NaN. Bits after the last are 0.
-template <class Sample>
-void bits_not_zero(const Sample* row, Elements count, std::uint64_t* bits);
+void bits_not_zero(const SampleRow& row, Elements count, std::uint64_t* bits);
 
-/// Returns the number of samples that are NaN, of float or double.
-template <class Sample>
-Elements count_nan(const Sample* row, Elements count);
+/// Returns the number of samples that are NaN.
+Elements count_nan(const SampleRow& row, Elements count);
 
-/// Sets bit i if a[i] equals b[i]. Bits after the last are 0.
-template <class Sample>
-void bits_equal(const Sample* a, const Sample* b, Elements count, std::uint64_t* bits);
+/// Sets bit i if a[i] equals b[i], of the same type. Bits after the last are 0.
+void bits_equal(const SampleRow& a, const SampleRow& b, Elements count, std::uint64_t* bits);
 
 /// A component's number, from 1; 0 is the background.
 using Label = std::int32_t;

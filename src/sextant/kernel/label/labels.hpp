@@ -18,8 +18,7 @@ namespace sextant::kernel {
 /// Samples of a rectangle of an image as stored, for comparison. Floating-point numbers are
 /// compared by value, all others by their bits.
 struct ValueView {
-    using First = std::variant<const float*, const std::uint8_t*, const std::uint16_t*,
-                               const std::uint32_t*, const std::uint64_t*, const double*>;
+    using First = SampleRow;
 
     ValueView() = default;
     ValueView(First samples, Elements next_row, const Tile& rectangle, ImageShape whole)
