@@ -227,7 +227,7 @@ refuses 2 '--grid 2x2: 4 tiles, expected one for each of the 3 ranks' label "$wo
 head -c 100000 /dev/zero | npy "$work/wide.npy" '|u1' '1, 100000'
 refuses 2 '--memory 100K is too small: a row of 100000 pixels and its labels on each of 1 ranks takes 489K' \
     label "$work/wide.npy" -o "$work/out.npy" --memory 100K
-refuses 2 '--memory 1 MiB is too small: a row of 100000 pixels and its labels takes 2 MiB' \
+refuses 2 'MiB in tiles; without a grid or pattern, larger images are labelled in strips' \
     label "$work/wide.npy" -o "$work/out.npy" --memory 1 --grid 2x1
 refuses 2 '--min-size has no effect here: tiles are labelled without it' \
     label "$work/cells.npy" -o "$work/out.npy" --min-size 3 --grid 2x1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Components of volumes, compared with a flood fill.
 #include "sextant/core/error.hpp"
+#include "sextant/kernel/label/joined_parts.hpp"
 #include "sextant/kernel/label/labels.hpp"
 
 #include <cmath>
@@ -100,6 +101,18 @@ TEST(VolumeLabels, volumes_with_too_many_runs_are_refused) {
     ValueView view(&sample, 65536, {0, 0, 65536, 65536}, {65536, 65536});
     view.planes = 2;
     EXPECT_THROW(Labeller({Neighbours::six}).find(view), InvalidTask);
+}
+
+TEST(JoinedParts, refuse_more_components_than_labels) {
+    JoinedParts parts("slabs", 5);
+    parts.add(3);
+    try {
+        parts.add(3);
+        FAIL() << "6 components of 5";
+    } catch (const InvalidTask& error) {
+        EXPECT_STREQ(error.what(), "the slabs have 6 components before merging, expected at most "
+                                   "5, the largest label");
+    }
 }
 
 } // namespace

@@ -19,16 +19,14 @@ using testing::HasSubstr;
 
 const LabelRows nowhere = [](Elements, std::span<const kernel::Label>) {};
 
-/// Options for strips of this many rows, in tiles.
-LabelOptions strips_of(Elements rows, const Shape& shape) {
+LabelOptions in_tiles() {
     LabelOptions options;
-    options.memory = memory_for(rows, shape);
     options.merging.probing = planner::Probing::off;
     options.merging.pattern = "logp-lev-quad";
     return options;
 }
 
-TEST(TiledLabelling, equals_serial_labelling_in_memory_and_in_strips) {
+TEST(TiledLabelling, equals_serial_labelling_in_memory_in_strips_and_in_tiles) {
     for (const int ranks : {1, 3, 6}) {
         for (const Shape& shape : {blobs({41, 23}, 4, 5), random_shape({30, 17}, 55),
                                    diagonal_lines({13, 29}, 6), values_shape({1, 9}, 3)})
@@ -42,7 +40,7 @@ TEST(TiledLabelling, uses_the_requested_grid_and_merging_pattern) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(6, [&](Communicator communicator) {
         RowSource source = source_of(shape);
-        LabelOptions options = strips_of(30, shape);
+        LabelOptions options = in_tiles();
         options.grid = Tiles{1, 6};
         options.merging.pattern = "2-lev-rc";
         const LabelResult result = Labelling(communicator, options).run(source, nowhere);
@@ -52,16 +50,15 @@ TEST(TiledLabelling, uses_the_requested_grid_and_merging_pattern) {
     });
 }
 
-TEST(TiledLabelling, records_the_merging_of_the_first_strip_only) {
+TEST(TiledLabelling, records_the_merging_on_request) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
-        LabelOptions options = strips_of(7, shape);
+        LabelOptions options = in_tiles();
         options.merging.timeline = true;
         options.merging.pattern = "auto";
         options.grid = Tiles{3, 1};
         const LabelResult result = Labelling(communicator, options).run(source, nowhere);
-        EXPECT_EQ(result.slabs, 5);
         EXPECT_FALSE(result.merging.trace.events.empty());
         if (communicator.rank() == 0) {
             EXPECT_FALSE(result.plan.timeline.events.empty());
@@ -83,12 +80,13 @@ TEST(TiledLabelling, refuses_invalid_options_on_every_rank) {
         });
         return texts.size() == 1 ? *texts.begin() : "other texts on other ranks";
     };
-    LabelOptions options = strips_of(30, shape);
-    options.memory = 32;
+    LabelOptions options = in_tiles();
+    options.memory = 8192;
     EXPECT_EQ(failure(options),
-              "memory 3.05176e-05 MiB is too small: a row of 40 pixels and its labels takes 1 MiB");
+              "memory 0.0078125 MiB is too small: 40x30 pixels and their labels take 1 MiB in "
+              "tiles; without a grid or pattern, larger images are labelled in strips");
     options.memory = -1;
-    EXPECT_THAT(failure(options), HasSubstr("a row of 40 pixels"));
+    EXPECT_THAT(failure(options), HasSubstr("40x30 pixels"));
     options = {};
     options.grid = Tiles{2, 2};
     EXPECT_EQ(failure(options), "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
@@ -107,7 +105,7 @@ TEST(TiledLabelling, refuses_options_that_differ_between_ranks) {
     const Shape shape = blobs({40, 30}, 5);
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
-        LabelOptions options = strips_of(30, shape);
+        LabelOptions options = in_tiles();
         options.by_value = communicator.rank() == 2;
         EXPECT_EQ(agreed_failure([&] { Labelling(communicator, options).run(source, nowhere); }),
                   "by_value: rank 0 has false, rank 2 has true");
@@ -146,10 +144,9 @@ TEST(TiledLabelling, reports_its_progress_on_rank_0) {
             .progress = [&](std::string_view part, std::int64_t done, std::int64_t all) {
                 reports.push_back(fmt::format("{} {} of {}", part, done, all));
             }};
-        Labelling(communicator, strips_of(16, shape), control).run(source, nowhere);
+        Labelling(communicator, in_tiles(), control).run(source, nowhere);
         if (communicator.rank() == 0) {
-            EXPECT_THAT(reports, testing::ElementsAre("label 0 of 30", "label 16 of 30",
-                                                      "write 0 of 30", "write 16 of 30"));
+            EXPECT_THAT(reports, testing::ElementsAre("label 0 of 30"));
         } else {
             EXPECT_TRUE(reports.empty());
         }
@@ -162,19 +159,10 @@ TEST(TiledLabelling, can_be_cancelled_on_every_rank) {
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
         int checks = 0;
-        Elements rows_written = 0;
-        const RunControl control{.cancelled = [&] {
-            return communicator.rank() == 1 && ++checks == 5; // after the second of three strips
-        }};
-        try {
-            Labelling(communicator, strips_of(10, shape), control)
-                .run(source, [&](Elements, std::span<const kernel::Label> rows) {
-                    rows_written += std::ssize(rows) / shape.image.width;
-                });
-        } catch (const Cancelled&) {
-            ++cancelled;
-        }
-        EXPECT_EQ(rows_written, communicator.rank() == 0 ? 10 : 0);
+        const RunControl control{
+            .cancelled = [&] { return communicator.rank() == 1 && ++checks == 2; }};
+        EXPECT_THROW(Labelling(communicator, in_tiles(), control).run(source, nowhere), Cancelled);
+        ++cancelled;
         labelling_gives_the_serial_labels(communicator, shape); // the communicator is still usable
     });
     EXPECT_EQ(cancelled, 3);
@@ -186,10 +174,9 @@ TEST(TiledLabelling, fails_on_every_rank_if_writing_labels_fails) {
     run_threads(3, [&](Communicator communicator) {
         RowSource source = source_of(shape);
         try {
-            Labelling(communicator, strips_of(16, shape))
-                .run(source, [](Elements first, std::span<const kernel::Label>) {
-                    if (first > 0)
-                        throw InvalidFile("labels.npy", "no space left");
+            Labelling(communicator, in_tiles())
+                .run(source, [](Elements, std::span<const kernel::Label>) {
+                    throw InvalidFile("labels.npy", "no space left");
                 });
         } catch (const AgreedFailure& error) {
             EXPECT_STREQ(error.what(), "labels.npy: no space left");

@@ -11,17 +11,16 @@
 // (contour/merging.hpp).
 namespace sextant::label {
 
-/// An image that exceeds the memory is processed in strips of rows, each in tiles over all ranks,
-/// and components are joined at the seams (kernel/label/strip_seams.hpp). Components are complete
-/// only after the last strip, so strips are then read and labelled twice.
+/// Labels an image of a file, of which each rank reads its tile, and passes the labels to the sink
+/// on rank 0.
 ///
-/// Throws    on every rank AgreedFailure, also if the number of tiles is not that of ranks, or if
-///           there are 2³¹ components or more.
+/// Throws    on every rank AgreedFailure, also if the memory cannot hold the image, if the number
+/// of
+///           tiles is not that of ranks, or if there are 2³¹ components or more.
 /// Collective.
-/// Cost      label_components() for each strip; while streaming, memory on rank 0 for a row and 4
-///           bytes per component of each strip (76 bytes with `measure`).
+/// Cost      label_components(); on rank 0 also a gathered image of labels.
 LabelResult label_in_tiles(const Communicator& communicator, const LabelOptions& options,
-                           const RunControl& control, RowSource& image, LabelSink& sink);
+                           const RunControl& control, RowSource& source, LabelSink& sink);
 
 /// Labels an image in tiles on this communicator; `memory` and `grid` have no effect.
 LabelResult label_tiles(const Communicator& communicator, const LabelOptions& options,

@@ -4,7 +4,6 @@
 #include "sextant/kernel/label/labels.hpp"
 
 #include <cstddef>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -37,8 +36,6 @@ class JoinedParts {
     Label operator[](Elements component) const {
         return parents_[static_cast<std::size_t>(component)];
     }
-    /// After number(): the numbers of all components.
-    std::span<const Label> numbers() const { return parents_; }
 
   private:
     const std::string_view parts_;
