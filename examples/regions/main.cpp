@@ -23,13 +23,14 @@ struct Options {
 
 void show(std::vector<example::Region> regions, int most) {
     std::ranges::stable_sort(regions, std::ranges::greater{},
-                             [](const example::Region& region) { return region.pixels.area; });
+                             [](const example::Region& region) { return region.pixels.voxels; });
     fmt::print("{} regions\n{:>10} {:>20} {:>10}\n", regions.size(), "area", "centroid",
                "brightness");
     regions.resize(std::min(regions.size(), static_cast<std::size_t>(most)));
     for (const auto& [pixels, brightness] : regions)
-        fmt::print("{:>10} {:>20} {:>10.1f}\n", pixels.area,
-                   fmt::format("({:.1f}, {:.1f})", pixels.x(), pixels.y()), brightness);
+        fmt::print("{:>10} {:>20} {:>10.1f}\n", pixels.voxels,
+                   fmt::format("({:.1f}, {:.1f})", pixels.centroid()[2], pixels.centroid()[1]),
+                   brightness);
 }
 
 void run(const Options& options) {

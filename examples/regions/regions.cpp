@@ -57,14 +57,14 @@ std::vector<Region> grow_regions(const distributed::Image& image, int bands,
     to[0] = light_in(image, labelled);
     const ByRank<Light> light = all_to_all_lists(communicator, to);
     std::vector<Region> regions;
-    for (const kernel::Component& component : gather_components(labelled))
+    for (const kernel::RegionSize& component : gather_components(labelled))
         regions.push_back({component, 0});
     std::vector<Elements> sums(regions.size(), 0); // integers, so sums do not depend on order
     for (const Light& part : light.values)
         sums[static_cast<std::size_t>(part.label - 1)] += part.sum;
     for (std::size_t i = 0; i < regions.size(); ++i)
         regions[i].brightness =
-            static_cast<double>(sums[i]) / static_cast<double>(regions[i].pixels.area);
+            static_cast<double>(sums[i]) / static_cast<double>(regions[i].pixels.voxels);
     return regions;
 }
 

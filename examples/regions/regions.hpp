@@ -9,7 +9,7 @@ namespace sextant::example {
 
 /// A region and its brightness.
 struct Region {
-    kernel::Component pixels;
+    kernel::RegionSize pixels;
     double brightness = 0; ///< mean of its pixels
 
     bool operator==(const Region&) const = default;

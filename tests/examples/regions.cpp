@@ -34,10 +34,10 @@ std::vector<Region> regions_on(int columns, int rows, const contour::Pattern& pa
 TEST(Regions, are_the_same_on_any_number_of_ranks) {
     const std::vector<Region> alone = regions_on(1, 1, contour::catalogue()[0]);
     ASSERT_EQ(alone.size(), 5U) << "four steps and a square";
-    EXPECT_EQ(alone[1].pixels.area, 10 * 23 - 16);
-    EXPECT_EQ(alone[4].pixels.area, 16);
+    EXPECT_EQ(alone[1].pixels.voxels, 10 * 23 - 16);
+    EXPECT_EQ(alone[4].pixels.voxels, 16);
     EXPECT_EQ(alone[4].brightness, 250);
-    EXPECT_EQ(alone[4].pixels.x(), 13.5);
+    EXPECT_EQ(alone[4].pixels.centroid()[2], 13.5);
     EXPECT_NEAR(alone[3].brightness, 203, .1);
     for (const contour::Pattern& pattern : contour::catalogue()) {
         EXPECT_EQ(regions_on(3, 2, pattern), alone) << pattern.name;

@@ -19,7 +19,6 @@
 namespace sextant::test {
 namespace {
 
-using kernel::Component;
 using kernel::Connection;
 using kernel::Label;
 using kernel::Labeller;
@@ -120,14 +119,11 @@ TEST(Labels, give_the_area_bounding_box_and_centroid_of_components) {
     Labeller labeller({});
     const Labelling made = labels_of(tile.view(), labeller);
     ASSERT_EQ(made.components.size(), 1U);
-    const Component& component = made.components[0];
-    EXPECT_EQ(component.area, 3);
-    EXPECT_EQ(component.box.x, 21);
-    EXPECT_EQ(component.box.y, 31);
-    EXPECT_EQ(component.box.width, 3);
-    EXPECT_EQ(component.box.height, 1);
-    EXPECT_EQ(component.x(), 22);
-    EXPECT_EQ(component.y(), 31);
+    const kernel::RegionSize& component = made.components[0];
+    EXPECT_EQ(component.voxels, 3);
+    EXPECT_THAT(component.low, ElementsAre(0, 31, 21));
+    EXPECT_THAT(component.high, ElementsAre(0, 31, 23));
+    EXPECT_THAT(component.centroid(), ElementsAre(0, 31, 22));
 }
 
 TEST(Labels, are_the_same_for_floats_16_bit_integers_and_bytes) {

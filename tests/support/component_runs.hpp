@@ -38,7 +38,7 @@ inline void gives_the_serial_labels(const Communicator& communicator, const Grid
         label_components(in_tiles(communicator, grid, shape), connection, pattern);
     EXPECT_EQ(found.components, static_cast<Elements>(expected.components.size())) << what;
     const sextant::Image labels = distributed::gather(found.labels);
-    const std::vector<kernel::Component> components = gather_components(found);
+    const std::vector<kernel::RegionSize> components = gather_components(found);
     if (communicator.rank() != 0)
         return;
     EXPECT_TRUE(std::ranges::equal(labels.pixels<kernel::Label>(), expected.labels)) << what;
@@ -86,19 +86,6 @@ inline Bytes memory_for(Elements rows, const Shape& shape, bool by_value = false
     return rows * shape.image.width * (by_value ? 15 : 12);
 }
 
-/// What is measured in tiles.
-inline std::vector<kernel::Component> components_of(const std::vector<kernel::Body>& bodies) {
-    std::vector<kernel::Component> components;
-    for (const kernel::Body& body : bodies)
-        components.push_back({body.first,
-                              body.voxels,
-                              {body.low[2], body.low[1], body.high[2] - body.low[2] + 1,
-                               body.high[1] - body.low[1] + 1},
-                              body.sums[2],
-                              body.sums[1]});
-    return components;
-}
-
 /// Expects the class Labelling to give the labels and components of the serial kernel, in strips
 /// and in tiles, in memory and beyond it.
 inline void labelling_gives_the_serial_labels(const Communicator& communicator,
@@ -120,8 +107,10 @@ inline void labelling_gives_the_serial_labels(const Communicator& communicator,
                                        std::span<const kernel::Label> labels,
                                        const std::string& what) {
                 EXPECT_EQ(result.components, std::ssize(expected.components)) << what;
-                EXPECT_TRUE(components_of(result.table) ==
-                            (is_root ? expected.components : std::vector<kernel::Component>()))
+                const std::vector<kernel::RegionSize> measured(result.table.begin(),
+                                                               result.table.end());
+                EXPECT_TRUE(measured ==
+                            (is_root ? expected.components : std::vector<kernel::RegionSize>()))
                     << what;
                 EXPECT_TRUE(is_root ? std::ranges::equal(labels, expected.labels) : labels.empty())
                     << what;

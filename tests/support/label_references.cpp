@@ -249,20 +249,15 @@ class Flood {
 
     void count(Pixel pixel) {
         const Elements x = input_.tile.x + pixel.x, y = input_.tile.y + pixel.y;
-        Component& component = made_.components.back();
-        Tile& box = component.box;
-        if (component.area++ == 0) {
+        RegionSize& component = made_.components.back();
+        if (component.voxels++ == 0) {
             component.first = y * input_.image.width + x;
-            box = {x, y, 1, 1};
+            component.low = component.high = {0, y, x};
         }
-        component.sum_x += x;
-        component.sum_y += y;
-        const Elements right = std::max(box.x + box.width, x + 1);
-        const Elements bottom = std::max(box.y + box.height, y + 1);
-        box.x = std::min(box.x, x);
-        box.y = std::min(box.y, y);
-        box.width = right - box.x;
-        box.height = bottom - box.y;
+        component.low = {0, std::min(component.low[1], y), std::min(component.low[2], x)};
+        component.high = {0, std::max(component.high[1], y), std::max(component.high[2], x)};
+        component.sums[1] += y;
+        component.sums[2] += x;
     }
 
     bool touch(Elements dx, Elements dy) const {

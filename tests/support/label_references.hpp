@@ -28,7 +28,7 @@ Edges canny_reference(const GradientView& gradient, EdgeThresholds thresholds);
 /// Labels and their components.
 struct Labelling {
     std::vector<Label> labels; ///< of the tile, row by row
-    std::vector<Component> components;
+    std::vector<RegionSize> components;
 };
 
 /// Connected components from the definition: each is flooded from its first pixel. The reference

@@ -138,15 +138,15 @@ kernel::Label* labels_in(distributed::Image& image) {
 }
 
 std::vector<Share> shares_of(const std::vector<WholeComponent>& wholes,
-                             const std::vector<kernel::Component>& components) {
+                             const std::vector<kernel::RegionSize>& components) {
     std::vector<Share> shares;
     for (std::size_t i = 0; i < wholes.size(); ++i)
-        shares.push_back({wholes[i].first, components[i].area});
+        shares.push_back({wholes[i].first, components[i].voxels});
     return shares;
 }
 
 /// Replaces the labels of the tile by those of the whole image.
-void relabel(Labelled& made, const std::vector<kernel::Component>& components,
+void relabel(Labelled& made, const std::vector<kernel::RegionSize>& components,
              const Numbering& numbering) {
     std::vector<kernel::Label> labels{0};
     for (std::size_t i = 0; i < components.size(); ++i) {
@@ -177,7 +177,7 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
     const Communicator& communicator = image.communicator();
     Labelled made{distributed::Image(communicator, image.grid(), label_i32), 0, {}};
     kernel::Labeller labeller(connection);
-    std::vector<kernel::Component> components;
+    std::vector<kernel::RegionSize> components;
     std::vector<Elements> first_pixels;
     kernel::ValueView view;
     agree(communicator, [&] {
@@ -199,12 +199,12 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
     return made;
 }
 
-std::vector<kernel::Component> gather_components(const Labelled& labelled) {
+std::vector<kernel::RegionSize> gather_components(const Labelled& labelled) {
     const Communicator& communicator = labelled.labels.communicator();
     std::vector<std::vector<Labelled::Part>> to(static_cast<std::size_t>(communicator.size()));
     to[0] = labelled.parts;
     const ByRank<Labelled::Part> all = all_to_all_lists(communicator, to);
-    std::vector<kernel::Component> components;
+    std::vector<kernel::RegionSize> components;
     if (communicator.rank() == 0)
         components.resize(static_cast<std::size_t>(labelled.components));
     agree(communicator, [&] {

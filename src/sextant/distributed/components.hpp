@@ -63,7 +63,7 @@ struct Labelled {
     /// The part of a component in this rank's tile.
     struct Part {
         kernel::Label label = 0;
-        kernel::Component measured;
+        kernel::RegionSize measured;
     };
     std::vector<Part> parts;
     alignas(8) Elements nan = 0; ///< samples of this rank's tile that are NaN: background
@@ -86,7 +86,7 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
                           const contour::Pattern& pattern, MergingTrace* record = nullptr);
 
 /// Returns all components on rank 0, indexed by label − 1, and none elsewhere. Collective.
-std::vector<kernel::Component> gather_components(const Labelled& labelled);
+std::vector<kernel::RegionSize> gather_components(const Labelled& labelled);
 
 /// Throws InvalidTask if there are more components than labels.
 void require_labels(Elements components);

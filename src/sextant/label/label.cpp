@@ -98,7 +98,7 @@ void LabelSink::sizes(ComponentNumber first, std::span<const kernel::RegionSize>
     for (std::size_t i = 0; i < sizes.size(); i += at_once) {
         bodies.clear();
         for (const kernel::RegionSize& size : sizes.subspan(i, std::min(at_once, sizes.size() - i)))
-            bodies.push_back(kernel::body_of(size));
+            bodies.push_back({size});
         rows(first + i, bodies);
     }
 }

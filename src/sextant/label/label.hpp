@@ -12,7 +12,6 @@
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/kernel/label/bodies.hpp"
-#include "sextant/kernel/label/region_sizes.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -6,7 +6,6 @@
 #include "sextant/core/packing.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
-#include "sextant/kernel/label/region_sizes.hpp"
 #include "sextant/label/components.hpp"
 
 #include <algorithm>
@@ -146,8 +145,7 @@ class SizesByValue {
         const auto add = [&](std::uint64_t value, const RegionSize& size) {
             if (size.voxels == 0)
                 return;
-            all.push_back(kernel::body_of(size));
-            all.back().value = value;
+            all.push_back({size, value});
         };
         for (std::size_t value = 0; value < listed_.size(); ++value)
             add(value, listed_[value]);

@@ -52,18 +52,6 @@ void require_memory(const RowSource& source, const LabelOptions& options) {
             (needed + mebibyte - 1) / mebibyte));
 }
 
-/// What is measured in tiles.
-kernel::Body body_of(const kernel::Component& component) {
-    kernel::Body body;
-    body.first = component.first;
-    body.voxels = component.area;
-    body.low = {0, component.box.y, component.box.x};
-    body.high = {0, component.box.y + component.box.height - 1,
-                 component.box.x + component.box.width - 1};
-    body.sums = {0, component.sum_y, component.sum_x};
-    return body;
-}
-
 } // namespace
 
 LabelResult label_tiles(const Communicator& communicator, const LabelOptions& options,
@@ -82,8 +70,8 @@ LabelResult label_tiles(const Communicator& communicator, const LabelOptions& op
     });
     result.components = labelled->components;
     if (options.measure) {
-        for (const kernel::Component& component : gather_components(*labelled))
-            result.table.push_back(body_of(component));
+        for (const kernel::RegionSize& component : gather_components(*labelled))
+            result.table.push_back({component});
     }
     const std::vector<Elements> nan = communicator.all_gather(labelled->nan);
     result.nan = std::accumulate(nan.begin(), nan.end(), Elements{0});

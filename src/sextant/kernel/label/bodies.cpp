@@ -31,26 +31,13 @@ bool is_at_border(Elements z, Elements y, const VolumeShape& volume) {
            (!volume.of_rows && (y == 0 || y + 1 == volume.height));
 }
 
-/// Adds the voxels begin … end − 1 of a row, which comes after all rows that were added.
+/// Adds the voxels begin … end − 1 of a row.
 void add_run(Body& body, Elements z, Elements y, Elements begin, Elements end,
              const VolumeShape& volume) {
     const Elements voxels = end - begin, sum = voxels * (begin + end - 1) / 2;
-    if (body.voxels == 0) {
+    if (body.voxels == 0)
         body = Body();
-        body.first = (z * volume.height + y) * volume.width + begin;
-        body.low = {z, y, begin};
-        body.high = {z, y, end - 1};
-    } else {
-        body.low[1] = std::min(body.low[1], y);
-        body.low[2] = std::min(body.low[2], begin);
-        body.high[0] = z;
-        body.high[1] = std::max(body.high[1], y);
-        body.high[2] = std::max(body.high[2], end - 1);
-    }
-    body.voxels += voxels;
-    body.sums[0] += voxels * z;
-    body.sums[1] += voxels * y;
-    body.sums[2] += sum;
+    body.RegionSize::add_run(z, y, begin, end, volume);
     body.products[zz] += voxels * z * z;
     body.products[yy] += voxels * y * y;
     body.products[xx] += squares_below(end) - squares_below(begin);
@@ -84,10 +71,6 @@ template <class Sample>
 const Sample* row_of(const ValueView& view, const Sample* first, Elements row) {
     return first + row / view.tile.height * view.next_plane + row % view.tile.height * view.stride;
 }
-
-} // namespace
-
-namespace {
 
 struct TwoSum {
     double sum, error;
@@ -170,53 +153,28 @@ void Body::add_extremes(double lowest, std::int16_t lowest_rest, double highest,
 }
 
 void Body::add(const Body& other) {
-    if (other.voxels == 0 && other.contacts == 0)
-        return;
-    if (voxels == 0 && contacts == 0) {
-        *this = other;
-        return;
-    }
-    contacts += other.contacts;
-    if (other.voxels == 0)
-        return;
+    const Elements all_contacts = contacts + other.contacts;
     if (voxels == 0) {
-        const Elements own = contacts;
         *this = other;
-        contacts = own;
-        return;
+    } else if (other.voxels > 0) {
+        value = other.first < first ? other.value : value;
+        RegionSize::add(other);
+        for (std::size_t i = 0; i < products.size(); ++i)
+            products[i] += other.products[i];
+        at_border = at_border || other.at_border;
+        add_sum(other.intensity, other.intensity_error, other.scaled);
+        settle_sum();
+        add_extremes(other.least, other.least_rest, other.largest, other.largest_rest);
     }
-    if (other.first < first) {
-        first = other.first;
-        value = other.value;
-    }
-    voxels += other.voxels;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        low[axis] = std::min(low[axis], other.low[axis]);
-        high[axis] = std::max(high[axis], other.high[axis]);
-        sums[axis] += other.sums[axis];
-    }
-    for (std::size_t i = 0; i < products.size(); ++i)
-        products[i] += other.products[i];
-    at_border = at_border || other.at_border;
-    add_sum(other.intensity, other.intensity_error, other.scaled);
-    settle_sum();
-    add_extremes(other.least, other.least_rest, other.largest, other.largest_rest);
+    contacts = all_contacts;
 }
 
 Body Body::of_image() const {
     Body body = *this;
-    std::swap(body.low[0], body.low[1]);
-    std::swap(body.high[0], body.high[1]);
-    std::swap(body.sums[0], body.sums[1]);
+    static_cast<RegionSize&>(body) = RegionSize::of_image();
     std::swap(body.products[zz], body.products[yy]);
     std::swap(body.products[zx], body.products[yx]);
     return body;
-}
-
-std::array<double, 3> Body::centroid() const {
-    const auto count = static_cast<double>(voxels);
-    return {static_cast<double>(sums[0]) / count, static_cast<double>(sums[1]) / count,
-            static_cast<double>(sums[2]) / count};
 }
 
 /// Sums relative to the first corner of the box are small, so that their differences are precise.

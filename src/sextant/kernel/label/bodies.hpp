@@ -14,31 +14,17 @@
 
 namespace sextant::kernel {
 
-/// The numbers of planes, rows and columns of a volume.
-struct VolumeShape {
-    Elements depth = 0, height = 0, width = 0;
-    /// True for an image whose rows are taken as planes of one row: rows have no border above them
-    /// and below.
-    bool of_rows = false;
-    Elements elements() const { return depth * height * width; }
-    bool operator==(const VolumeShape&) const = default;
-};
-
 __extension__ typedef __int128 WideInteger;
 
-/// Measures of a component of a volume, in voxels. Coordinates are (z, y, x); voxel centres have
-/// integer coordinates. All sums of coordinates are exact, so parts may be added in any order.
-struct Body {
-    Elements first = -1; ///< the first voxel: (z · height + y) · width + x
+/// Measures of a component of a volume, in voxels. All sums of coordinates are exact, so parts may
+/// be added in any order.
+struct Body : RegionSize {
     /// value_code() of the voxels, if they are connected by value.
     std::uint64_t value = 0;
-    Elements voxels = 0;
-    std::array<Elements, 3> low{}, high{}; ///< the box: first and last coordinates
-    std::array<Elements, 3> sums{};        ///< of the coordinates
-    std::array<Elements, 6> products{};    ///< sums of zz, yy, xx, zy, zx, yx
-    Elements contacts = 0;                 ///< pairs of voxels with a common face
-    bool at_border = false;                ///< touches the border of the volume
-    bool scaled = false;                   ///< the sum of intensities is divided by 2⁶⁴
+    std::array<Elements, 6> products{}; ///< sums of zz, yy, xx, zy, zx, yx
+    Elements contacts = 0;              ///< pairs of voxels with a common face
+    bool at_border = false;             ///< touches the border of the volume
+    bool scaled = false;                ///< the sum of intensities is divided by 2⁶⁴
     /// Of integers: minimum − `least` and maximum − `largest`, which are rounded.
     std::int16_t least_rest = 0, largest_rest = 0;
     double intensity = 0, intensity_error = 0; ///< sum of intensities, and what rounding lost
@@ -49,7 +35,6 @@ struct Body {
     Elements faces() const { return 6 * voxels - 2 * contacts; }
     /// In an image: sides between a pixel of the component and one outside it, or the border.
     Elements perimeter() const { return 4 * voxels - 2 * contacts; }
-    std::array<double, 3> centroid() const;
     /// The second central moments divided by the number of voxels: zz, yy, xx, zy, zx, yx.
     std::array<double, 6> covariance() const;
     double intensity_sum() const { return unscaled(scaled_sum()); }

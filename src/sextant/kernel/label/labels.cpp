@@ -52,23 +52,6 @@ void check(const Tile& tile, Elements planes, const LabelPlane& output) {
                                       output.stride, width, height));
 }
 
-/// The measures of a run of pixels in a row.
-Component of_run(Elements x, Elements y, Elements length, Elements width) {
-    Component run;
-    run.first = y * width + x;
-    run.area = length;
-    run.box = {x, y, length, 1};
-    run.sum_x = length * (2 * x + length - 1) / 2;
-    run.sum_y = length * y;
-    return run;
-}
-
-Tile around(const Tile& a, const Tile& b) {
-    const Elements x = std::min(a.x, b.x), y = std::min(a.y, b.y);
-    return {x, y, std::max(a.x + a.width, b.x + b.width) - x,
-            std::max(a.y + a.height, b.y + b.height) - y};
-}
-
 } // namespace
 
 Label Labeller::apply(const ValueView& input, const LabelPlane& output) {
@@ -258,24 +241,6 @@ void write_row(const LabelledRuns& runs, Elements width, Label* to, bool stream)
     write_labels({runs.inside, runs.starts, runs.labels - 1, to, width, stream});
 }
 
-void Component::add(const Component& other) {
-    if (area == 0) {
-        *this = other;
-        return;
-    }
-    first = std::min(first, other.first);
-    area += other.area;
-    box = around(box, other.box);
-    sum_x += other.sum_x;
-    sum_y += other.sum_y;
-}
-
-bool Component::operator==(const Component& other) const {
-    return first == other.first && area == other.area && box.x == other.box.x &&
-           box.y == other.box.y && box.width == other.box.width && box.height == other.box.height &&
-           sum_x == other.sum_x && sum_y == other.sum_y;
-}
-
 LabelledRuns Labeller::runs_of(Elements y) const {
     const RunRow bits = row(y);
     return {bits.inside, bits.starts, runs() + bits.before + 1};
@@ -308,13 +273,14 @@ Bytes RowRuns::memory() const {
                               (before.size() + labels.size()) * sizeof(Label));
 }
 
-std::vector<Component> Labeller::components() const {
-    std::vector<Component> components(at(count_));
+std::vector<RegionSize> Labeller::components() const {
+    std::vector<RegionSize> components(at(count_));
+    const VolumeShape image{1, image_.height, image_.width};
     for (Elements y = 0; y < tile_.height; ++y) {
         check_cancelled(tile_.width);
         each_run(runs_of(y), tile_.width, [&](Elements begin, Elements end, Label label) {
-            components[at(label - 1)].add(
-                of_run(tile_.x + begin, tile_.y + y, end - begin, image_.width));
+            components[at(label - 1)].add_run(0, tile_.y + y, tile_.x + begin, tile_.x + end,
+                                              image);
         });
     }
     return components;

@@ -4,6 +4,7 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/filter/samples.hpp"
 #include "sextant/kernel/label/label_vectors.hpp"
+#include "sextant/kernel/label/region_sizes.hpp"
 
 #include <bit>
 #include <cmath>
@@ -82,22 +83,6 @@ struct LabelPlane {
     Elements stride = 0; ///< see SampleView
 };
 
-/// Measures of a component, in pixels of the image.
-struct Component {
-    Elements first = 0; ///< the first pixel in row order: y · width + x
-    Elements area = 0;
-    Tile box;
-    Elements sum_x = 0, sum_y = 0; ///< sums of the pixels' coordinates
-
-    /// The centroid; pixel centres have integer coordinates.
-    double x() const { return static_cast<double>(sum_x) / static_cast<double>(area); }
-    double y() const { return static_cast<double>(sum_y) / static_cast<double>(area); }
-
-    /// Adds the part of the same component in another tile.
-    void add(const Component& other);
-    bool operator==(const Component& other) const;
-};
-
 /// The runs of a row of a tile; see each_run().
 struct LabelledRuns {
     const std::uint64_t *inside, *starts; ///< bits: foreground pixels, first pixels of runs
@@ -152,9 +137,10 @@ class Labeller {
     /// Requires  a number for each label.
     void renumber(std::span<const Label> numbers);
 
-    /// The components of the last `apply` or `find` of an image; [i] has label i + 1.
+    /// The components of the last `apply` or `find` of an image, measured in the image; [i] has
+    /// label i + 1.
     /// Cost      O(pixels / 64 + runs).
-    std::vector<Component> components() const;
+    std::vector<RegionSize> components() const;
     /// The first pixel of each component, row by row: y · width + x. Cost as `components`.
     std::vector<Elements> first_pixels() const;
     /// The runs of a row.

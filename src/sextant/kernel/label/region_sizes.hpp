@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/label/bodies.hpp"
+#include "sextant/core/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,19 @@
 
 namespace sextant::kernel {
 
+/// The numbers of planes, rows and columns of a volume.
+struct VolumeShape {
+    Elements depth = 0, height = 0, width = 0;
+    /// True for an image whose rows are taken as planes of one row: rows have no border above them
+    /// and below.
+    bool of_rows = false;
+    Elements elements() const { return depth * height * width; }
+    bool operator==(const VolumeShape&) const = default;
+};
+
 /// The size, box and centroid of a component or region: what most tables need, in a third of the
-/// memory of a Body. Coordinates are (z, y, x).
+/// memory of a Body. Coordinates are (z, y, x); voxel centres have integer coordinates. An image is
+/// a volume of one plane.
 struct RegionSize {
     Elements first = -1; ///< the first voxel: (z · height + y) · width + x
     Elements voxels = 0;
@@ -34,14 +45,15 @@ struct RegionSize {
         sums[2] += count * (begin + end - 1) / 2;
     }
 
-    /// Adds a part that comes later.
+    /// Adds another part of the same region.
     void add(const RegionSize& other) {
-        if (voxels == 0) {
-            *this = other;
+        if (voxels == 0 || other.voxels == 0) {
+            *this = voxels == 0 ? other : *this;
             return;
         }
+        first = std::min(first, other.first);
         voxels += other.voxels;
-        for (std::size_t axis = 0; axis < 3 && other.voxels > 0; ++axis) {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
             low[axis] = std::min(low[axis], other.low[axis]);
             high[axis] = std::max(high[axis], other.high[axis]);
             sums[axis] += other.sums[axis];
@@ -62,21 +74,8 @@ struct RegionSize {
         std::swap(size.sums[0], size.sums[1]);
         return size;
     }
+
+    bool operator==(const RegionSize&) const = default;
 };
-
-inline RegionSize region_size_of(const Body& body) {
-    return {body.first, body.voxels, body.low, body.high, body.sums};
-}
-
-/// A body of which only these measures are known.
-inline Body body_of(const RegionSize& size) {
-    Body body;
-    body.first = size.first;
-    body.voxels = size.voxels;
-    body.low = size.low;
-    body.high = size.high;
-    body.sums = size.sums;
-    return body;
-}
 
 } // namespace sextant::kernel
