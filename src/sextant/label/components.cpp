@@ -277,8 +277,8 @@ VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
                 part.pairs = kernel::touching(**before, *part.front, connection, type);
                 if (options_.bodies)
                     kernel::each_contact(**before, *part.front, connection.sameness, type,
-                                         [&](Label edge, Elements contacts) {
-                                             part.bodies[edge - 1].contacts += contacts;
+                                         [&](const kernel::RunContacts& run) {
+                                             part.bodies[run.label - 1].contacts += run.voxels;
                                          });
                 part.front.reset();
             }
@@ -429,6 +429,31 @@ void VolumeComponents::make_sets() {
     bodies_ = std::move(bodies);
 }
 
+std::optional<PlaneBefore> plane_before(const Communicator& communicator,
+                                        const std::optional<PlaneRuns>& last, Bytes& sent) {
+    const std::vector<int> have = communicator.all_gather(last ? 1 : 0);
+    const auto next = std::find(have.begin() + communicator.rank() + 1, have.end(), 1);
+    std::vector<std::vector<std::byte>> to(have.size());
+    if (last && next != have.end()) {
+        Packer packer;
+        kernel::pack(packer, *last);
+        to[as_index(next - have.begin())] = packer.bytes();
+        sent += std::ssize(packer.bytes());
+    }
+    const ByRank<std::byte> came = all_to_all_lists(communicator, to);
+    std::optional<PlaneBefore> before;
+    agree(communicator, [&] {
+        if (came.values.empty())
+            return;
+        Unpacker unpacker(came.values);
+        before = PlaneBefore{
+            std::ranges::find_if(came.counts, [](Elements count) { return count > 0; }) -
+                came.counts.begin(),
+            kernel::unpack_plane(unpacker)};
+    });
+    return before;
+}
+
 /// Joins the sets of successive ranks. A rank sends its last plane to the next rank that has
 /// planes, which finds the pairs that touch; every rank then forms the groups of all.
 void VolumeComponents::join_ranks() {
@@ -437,43 +462,30 @@ void VolumeComponents::join_ranks() {
     };
     const int ranks = communicator_.size(), rank = communicator_.rank();
     const std::vector<Elements> counts = communicator_.all_gather(std::ssize(sets_));
-    const std::vector<int> have = communicator_.all_gather(parts_.empty() ? 0 : 1);
     std::vector<Elements> before(counts.size() + 1, 0);
     std::partial_sum(counts.begin(), counts.end(), before.begin() + 1);
     const Elements own = before[as_index(rank)];
-    std::vector<std::vector<std::byte>> to(as_index(ranks));
-    const auto next = std::find(have.begin() + rank + 1, have.end(), 1);
     const auto relabel = [&](PlaneRuns& plane) {
         for (Label& label : plane.labels)
             label = pieces_[label - 1];
     };
-    if (last_plane_ && next != have.end()) {
+    if (last_plane_)
         relabel(*last_plane_);
-        Packer packer;
-        kernel::pack(packer, *last_plane_);
-        to[as_index(next - have.begin())] = packer.bytes();
-        sent_ += std::ssize(packer.bytes());
-    }
-    const ByRank<std::byte> came = all_to_all_lists(communicator_, to);
-    to = {};
+    const std::optional<PlaneBefore> front = plane_before(communicator_, last_plane_, sent_);
     std::vector<Pair> pairs;
     agree(communicator_, [&] {
-        if (came.values.empty() || !first_plane_)
+        if (!front || !first_plane_)
             return;
         relabel(*first_plane_);
-        const auto from = std::find_if(came.counts.begin(), came.counts.end(),
-                                       [](Elements count) { return count > 0; }) -
-                          came.counts.begin();
-        Unpacker unpacker(came.values);
-        const PlaneRuns front = kernel::unpack_plane(unpacker);
         const kernel::Connection connection = slabs_.options().connection;
         for (const TouchingLabels& pair :
-             kernel::touching(front, *first_plane_, connection, slabs_.type()))
-            pairs.push_back({before[as_index(from)] + pair.front - 1, own + pair.back - 1});
+             kernel::touching(front->plane, *first_plane_, connection, slabs_.type()))
+            pairs.push_back({before[as_index(front->rank)] + pair.front - 1, own + pair.back - 1});
         if (options_.bodies)
-            kernel::each_contact(
-                front, *first_plane_, connection.sameness, slabs_.type(),
-                [&](Label set, Elements contacts) { bodies_[set - 1].contacts += contacts; });
+            kernel::each_contact(front->plane, *first_plane_, connection.sameness, slabs_.type(),
+                                 [&](const kernel::RunContacts& run) {
+                                     bodies_[run.label - 1].contacts += run.voxels;
+                                 });
     });
     const ByRank<Pair> all_pairs = all_gather_by_rank(communicator_, pairs);
     sent_ += static_cast<Bytes>(pairs.size() * sizeof(Pair)) * (ranks - 1);

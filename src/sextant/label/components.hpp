@@ -23,6 +23,16 @@ inline std::size_t as_index(Elements number) {
 /// The number of a component of a volume, from 1; 0: none.
 using Number = std::uint64_t;
 
+/// The last plane of the nearest rank before this one that has planes.
+struct PlaneBefore {
+    std::ptrdiff_t rank;
+    kernel::PlaneRuns plane;
+};
+/// Passes the last plane of each rank that has planes to the next such rank; nothing on the first.
+/// Adds the bytes that this rank sends to `sent`. Collective.
+std::optional<PlaneBefore> plane_before(const Communicator& communicator,
+                                        const std::optional<kernel::PlaneRuns>& last, Bytes& sent);
+
 /// The components of a volume, whose planes ranks have labelled in slabs. Components within one
 /// part of a slab (interior ones) are only counted. The others are joined: pieces of a component
 /// form a set on each rank, and sets of several ranks form a group. The set that holds a

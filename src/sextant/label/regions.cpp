@@ -3,7 +3,6 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/cancellation.hpp"
-#include "sextant/core/packing.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
 #include "sextant/label/components.hpp"
@@ -39,7 +38,6 @@ class RegionRun {
     void add_contacts(const PlaneRuns& before);
 
     const std::optional<PlaneRuns>& last_plane() const { return last_; }
-    bool has_first_plane() const { return first_.has_value(); }
     /// The measures of all regions, by ascending value, which are taken.
     std::vector<Body> take_regions();
 
@@ -103,9 +101,9 @@ void RegionRun::add_contacts(const PlaneRuns& before) {
 }
 
 void RegionRun::add_contacts(const PlaneRuns& front, const PlaneRuns& back) {
-    kernel::each_contact_by_value(
-        front, back, slabs_.type(),
-        [&](std::uint64_t value, Elements contacts) { regions_.at(value).contacts += contacts; });
+    kernel::each_contact(
+        front, back, kernel::Sameness::value, slabs_.type(),
+        [&](const kernel::RunContacts& run) { regions_.at(run.value).contacts += run.voxels; });
 }
 
 /// The sizes of regions, by value: those of small values in a list.
@@ -215,22 +213,12 @@ LabelRegions measure_regions(const Communicator& communicator, const RunControl&
             only_sizes ? add_sizes(slabs, slab, sizes, result) : run.add_slab(slab, result);
         });
     }
-    // A rank sends its last plane to the next rank that has planes.
-    std::vector<std::vector<std::byte>> planes(as_index(communicator.size()));
-    const auto next = std::find_if(slabs_of.begin() + communicator.rank() + 1, slabs_of.end(),
-                                   [](Elements count) { return count > 0; });
-    if (run.last_plane() && next != slabs_of.end()) {
-        Packer packer;
-        kernel::pack(packer, *run.last_plane());
-        planes[as_index(next - slabs_of.begin())] = packer.bytes();
-    }
-    const std::vector<std::byte> came = all_to_all_lists(communicator, planes).values;
+    Bytes sent = 0;
+    const std::optional<PlaneBefore> front = plane_before(communicator, run.last_plane(), sent);
     std::vector<std::vector<Body>> to(as_index(communicator.size()));
     agree(communicator, [&] {
-        if (!came.empty() && run.has_first_plane()) {
-            Unpacker unpacker(came);
-            run.add_contacts(kernel::unpack_plane(unpacker));
-        }
+        if (front)
+            run.add_contacts(front->plane);
         to[0] = only_sizes ? sizes.bodies() : run.take_regions();
     });
     if (communicator.size() == 1) {

@@ -174,22 +174,26 @@ std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& ba
     return pairs;
 }
 
-namespace {
-
-/// Calls `count(row, first column, label, voxels)` for each run of the back plane with voxels whose
-/// neighbours straight in front belong to the same component.
-template <class Count>
-void each_run_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
-                      const ValueView::First& type, const Count& count) {
+void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
+                  const ValueView::First& type,
+                  const std::function<void(const RunContacts&)>& take) {
     check_alike(front, back);
     const Elements words = words_for(front.width);
+    const bool by_value = sameness == Sameness::value;
     EqualRows equal(front, back, type);
     std::vector<std::uint64_t> both(at(words));
+    const auto value_at = [&](Elements i) {
+        return std::visit(
+            [&](const auto* of_type) {
+                return value_code(reinterpret_cast<decltype(of_type)>(back.samples.data())[i]);
+            },
+            type);
+    };
     for (Elements y = 0; y < front.height && front.width > 0; ++y) {
         const RunRow row = row_of(front, y, 0), behind = row_of(back, y, 0);
         for (Elements word = 0; word < words; ++word)
             both[at(word)] = row.inside[word] & behind.inside[word];
-        if (sameness == Sameness::value) {
+        if (by_value) {
             const EqualsAbove equals = equal.compare(y, y, false);
             for (Elements word = 0; word < words; ++word)
                 both[at(word)] &= equals.straight[word];
@@ -198,33 +202,9 @@ void each_run_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sa
                                 back.labels.data() + back.before[at(y)]};
         each_run(runs, back.width, [&](Elements begin, Elements end, Label label) {
             if (const Elements voxels = count_bits(both.data(), begin, end); voxels > 0)
-                count(y, begin, label, voxels);
+                take({label, voxels, by_value ? value_at(y * back.width + begin) : 0});
         });
     }
-}
-
-} // namespace
-
-void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
-                  const ValueView::First& type, const std::function<void(Label, Elements)>& count) {
-    each_run_contact(
-        front, back, sameness, type,
-        [&](Elements, Elements, Label label, Elements voxels) { count(label, voxels); });
-}
-
-void each_contact_by_value(const PlaneRuns& front, const PlaneRuns& back,
-                           const ValueView::First& type,
-                           const std::function<void(std::uint64_t, Elements)>& count) {
-    each_run_contact(front, back, Sameness::value, type,
-                     [&](Elements y, Elements x, Label, Elements voxels) {
-                         std::visit(
-                             [&](const auto* of_type) {
-                                 const auto* const samples =
-                                     reinterpret_cast<decltype(of_type)>(back.samples.data());
-                                 count(value_code(samples[y * back.width + x]), voxels);
-                             },
-                             type);
-                     });
 }
 
 } // namespace sextant::kernel

@@ -44,13 +44,17 @@ struct TouchingLabels {
 std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& back,
                                      Connection connection, const ValueView::First& type);
 
-/// Calls `count(label in back, voxels)` with the number of voxels in the back plane whose
-/// neighbours straight in front belong to the same component.
+/// Voxels of a run of the back plane whose neighbours straight in front belong to the same
+/// component.
+struct RunContacts {
+    Label label; ///< in the back plane
+    Elements voxels;
+    std::uint64_t value; ///< value_code() of the run, if values are compared
+};
+
+/// Passes the contacts of two planes, of runs that have some. Requires  as touching().
 void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
-                  const ValueView::First& type, const std::function<void(Label, Elements)>& count);
-/// The same for components by value: calls `count(value_code(), voxels)`.
-void each_contact_by_value(const PlaneRuns& front, const PlaneRuns& back,
-                           const ValueView::First& type,
-                           const std::function<void(std::uint64_t, Elements)>& count);
+                  const ValueView::First& type,
+                  const std::function<void(const RunContacts&)>& take);
 
 } // namespace sextant::kernel
