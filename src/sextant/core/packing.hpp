@@ -6,30 +6,46 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
 namespace sextant {
 
-/// Plain values and lists of them as bytes, for messages and records of this machine.
+/// Values as bytes, for messages and records of this machine: values that can be copied as bytes,
+/// vectors and optional values, and structs with a function `fields(self)` that ties their members.
 class Packer {
   public:
     template <class Value>
     void add(const Value& value) {
-        static_assert(std::is_trivially_copyable_v<Value>);
-        add_bytes(std::as_bytes(std::span(&value, 1)));
-    }
-    template <class Value>
-    void add_all(const std::vector<Value>& values) {
-        static_assert(std::is_trivially_copyable_v<Value>);
-        add(static_cast<std::uint64_t>(values.size()));
-        add_bytes(std::as_bytes(std::span(values)));
+        if constexpr (std::is_trivially_copyable_v<Value>)
+            add_bytes(std::as_bytes(std::span(&value, 1)));
+        else if constexpr (requires { Value::fields(value); })
+            std::apply([&](const auto&... each) { (add(each), ...); }, Value::fields(value));
+        else
+            add_list(value);
     }
 
     const std::vector<std::byte>& bytes() const { return bytes_; }
 
   private:
+    template <class Value>
+    void add_list(const std::vector<Value>& values) {
+        add(static_cast<std::uint64_t>(values.size()));
+        if constexpr (std::is_trivially_copyable_v<Value>)
+            add_bytes(std::as_bytes(std::span(values)));
+        else
+            for (const Value& value : values)
+                add(value);
+    }
+    template <class Value>
+    void add_list(const std::optional<Value>& value) {
+        add(value.has_value());
+        if (value)
+            add(*value);
+    }
     void add_bytes(std::span<const std::byte> more) {
         bytes_.insert(bytes_.end(), more.begin(), more.end());
     }
@@ -42,28 +58,43 @@ class Unpacker {
   public:
     explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-    bool empty() const { return bytes_.empty(); }
     template <class Value>
     Value take() {
-        static_assert(std::is_trivially_copyable_v<Value>);
-        Value value;
-        take_bytes(&value, sizeof value);
+        Value value{};
+        take_into(value);
         return value;
-    }
-    template <class Value>
-    std::vector<Value> take_all() {
-        const auto count = take<std::uint64_t>();
-        require(count <= bytes_.size() / sizeof(Value));
-        std::vector<Value> values(static_cast<std::size_t>(count));
-        if (count > 0)
-            take_bytes(values.data(), values.size() * sizeof(Value));
-        return values;
     }
 
   private:
+    template <class Value>
+    void take_into(Value& value) {
+        if constexpr (std::is_trivially_copyable_v<Value>)
+            take_bytes(&value, sizeof value);
+        else if constexpr (requires { Value::fields(value); })
+            std::apply([&](auto&... each) { (take_into(each), ...); }, Value::fields(value));
+        else
+            take_list(value);
+    }
+    template <class Value>
+    void take_list(std::vector<Value>& values) {
+        const auto count = take<std::uint64_t>();
+        require(count <= bytes_.size() / (std::is_trivially_copyable_v<Value> ? sizeof(Value) : 1));
+        values.resize(static_cast<std::size_t>(count));
+        if constexpr (std::is_trivially_copyable_v<Value>)
+            take_bytes(values.data(), values.size() * sizeof(Value));
+        else
+            for (Value& value : values)
+                take_into(value);
+    }
+    template <class Value>
+    void take_list(std::optional<Value>& value) {
+        if (take<bool>())
+            take_into(value.emplace());
+    }
     void take_bytes(void* to, std::size_t size) {
         require(size <= bytes_.size());
-        std::memcpy(to, bytes_.data(), size);
+        if (size > 0)
+            std::memcpy(to, bytes_.data(), size);
         bytes_ = bytes_.subspan(size);
     }
     static void require(bool enough) {

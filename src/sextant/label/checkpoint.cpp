@@ -22,25 +22,6 @@ namespace {
 /// others are left by a run that was interrupted.
 enum class RecordKind : std::uint8_t { bodies, slab };
 
-std::vector<std::byte> packed(const InteriorBodies& bodies) {
-    Packer packer;
-    packer.add(RecordKind::bodies);
-    packer.add(bodies.part);
-    packer.add(bodies.sequence);
-    packer.add(bodies.first);
-    packer.add_all(bodies.packed);
-    return packer.bytes();
-}
-
-InteriorBodies unpacked_bodies(Unpacker& unpacker) {
-    InteriorBodies bodies;
-    bodies.part = unpacker.take<Elements>();
-    bodies.sequence = unpacker.take<int>();
-    bodies.first = unpacker.take<kernel::Label>();
-    bodies.packed = unpacker.take_all<std::byte>();
-    return bodies;
-}
-
 /// The first line of a text, which is removed from it.
 std::string_view take_line(std::string_view& text) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -78,7 +59,7 @@ VolumeCheckpoint::VolumeCheckpoint(const std::string& path, const std::string& i
 void VolumeCheckpoint::visit(const RecordPlace& place, std::span<const std::byte> record) {
     Unpacker unpacker(record);
     if (unpacker.take<RecordKind>() == RecordKind::bodies) {
-        InteriorBodies bodies = unpacked_bodies(unpacker);
+        auto bodies = unpacker.take<InteriorBodies>();
         bodies.packed = {};
         lists_.push_back({std::move(bodies), place});
         ++of_slab_;
@@ -104,7 +85,10 @@ std::optional<std::vector<std::byte>> VolumeCheckpoint::next_slab() {
 void VolumeCheckpoint::add(InteriorBodies bodies) {
     RecordPlace place;
     if (journal_) {
-        place = journal_->append(packed(bodies));
+        Packer packer;
+        packer.add(RecordKind::bodies);
+        packer.add(bodies);
+        place = journal_->append(packer.bytes());
         bodies.packed = {};
     }
     lists_.push_back({std::move(bodies), place});
@@ -140,7 +124,7 @@ InteriorBodies VolumeCheckpoint::list(std::size_t i) const {
     const std::vector<std::byte> record = journal_->read(lists_[i].place);
     Unpacker unpacker(record);
     unpacker.take<RecordKind>();
-    return unpacked_bodies(unpacker);
+    return unpacker.take<InteriorBodies>();
 }
 
 } // namespace sextant::label

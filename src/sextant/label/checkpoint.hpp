@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace sextant::label {
@@ -24,6 +25,12 @@ struct InteriorBodies {
     int sequence = 0;
     kernel::Label first = 0; ///< the first label
     std::vector<std::byte> packed = {};
+
+    /// For Packer and Unpacker.
+    template <class Self>
+    static auto fields(Self& self) {
+        return std::tie(self.part, self.sequence, self.first, self.packed);
+    }
 };
 
 /// What one rank has found in its slabs, kept in a file, from which an interrupted run continues;

@@ -34,72 +34,23 @@ struct VolumeComponents::FoundPart {
     std::vector<Extent> all_extents = {}; // [label − 1]
     std::vector<Label> edge_of = {};      // [label − 1]: number of the edge, or 0
 
-    void pack(Packer& packer) const;
-    static FoundPart unpacked(Unpacker& unpacker);
+    template <class Self>
+    static auto fields(Self& self) {
+        return std::tie(self.planes, self.components, self.interior, self.enclosed, self.edges,
+                        self.before, self.extents, self.bodies, self.candidates, self.pairs,
+                        self.front, self.back);
+    }
 };
 
 struct VolumeComponents::FoundSlab {
     Elements nan = 0;
     std::vector<FoundPart> parts = {};
 
-    std::vector<std::byte> packed() const;
-    static FoundSlab unpacked(std::span<const std::byte> record);
+    template <class Self>
+    static auto fields(Self& self) {
+        return std::tie(self.nan, self.parts);
+    }
 };
-
-void VolumeComponents::FoundPart::pack(Packer& packer) const {
-    packer.add(planes);
-    packer.add(components);
-    packer.add(interior);
-    packer.add(enclosed);
-    packer.add_all(edges);
-    packer.add_all(before);
-    packer.add_all(extents);
-    packer.add_all(bodies);
-    packer.add_all(candidates);
-    packer.add_all(pairs);
-    for (const std::optional<PlaneRuns>& plane : {front, back}) {
-        packer.add(plane.has_value());
-        if (plane)
-            kernel::pack(packer, *plane);
-    }
-}
-
-VolumeComponents::FoundPart VolumeComponents::FoundPart::unpacked(Unpacker& unpacker) {
-    FoundPart part;
-    part.planes = unpacker.take<Elements>();
-    part.components = unpacker.take<Label>();
-    part.interior = unpacker.take<Label>();
-    part.enclosed = unpacker.take<Label>();
-    part.edges = unpacker.take_all<Label>();
-    part.before = unpacker.take_all<Label>();
-    part.extents = unpacker.take_all<Extent>();
-    part.bodies = unpacker.take_all<Body>();
-    part.candidates = unpacker.take_all<Candidate>();
-    part.pairs = unpacker.take_all<TouchingLabels>();
-    for (std::optional<PlaneRuns>* plane : {&part.front, &part.back}) {
-        if (unpacker.take<bool>())
-            *plane = kernel::unpack_plane(unpacker);
-    }
-    return part;
-}
-
-std::vector<std::byte> VolumeComponents::FoundSlab::packed() const {
-    Packer packer;
-    packer.add(nan);
-    for (const FoundPart& part : parts)
-        part.pack(packer);
-    return packer.bytes();
-}
-
-VolumeComponents::FoundSlab
-VolumeComponents::FoundSlab::unpacked(std::span<const std::byte> record) {
-    Unpacker unpacker(record);
-    FoundSlab slab;
-    slab.nan = unpacker.take<Elements>();
-    while (!unpacker.empty())
-        slab.parts.push_back(FoundPart::unpacked(unpacker));
-    return slab;
-}
 
 VolumeComponents::VolumeComponents(const Communicator& communicator, VolumeSlabs& slabs,
                                    const Options& options, VolumeCheckpoint& checkpoint)
@@ -436,7 +387,7 @@ std::optional<PlaneBefore> plane_before(const Communicator& communicator,
     std::vector<std::vector<std::byte>> to(have.size());
     if (last && next != have.end()) {
         Packer packer;
-        kernel::pack(packer, *last);
+        packer.add(*last);
         to[as_index(next - have.begin())] = packer.bytes();
         sent += std::ssize(packer.bytes());
     }
@@ -449,7 +400,7 @@ std::optional<PlaneBefore> plane_before(const Communicator& communicator,
         before = PlaneBefore{
             std::ranges::find_if(came.counts, [](Elements count) { return count > 0; }) -
                 came.counts.begin(),
-            kernel::unpack_plane(unpacker)};
+            unpacker.take<PlaneRuns>()};
     });
     return before;
 }
@@ -565,7 +516,7 @@ void VolumeComponents::find(const RunControl& control) {
             if (slab >= slabs_.slabs())
                 return;
             if (const auto record = checkpoint_.next_slab()) {
-                FoundSlab found = FoundSlab::unpacked(*record);
+                FoundSlab found = Unpacker(*record).take<FoundSlab>();
                 for (std::size_t i = 0; i < found.parts.size(); ++i)
                     offer(this->found() + static_cast<Elements>(i), found.parts[i]);
                 ++resumed_;
@@ -578,10 +529,11 @@ void VolumeComponents::find(const RunControl& control) {
                     predicted_reading_ = times * reading_;
                     predicted_labelling_ = times * labelling_;
                 }
-                const std::vector<std::byte> packed =
-                    checkpoint_.has_file() ? found.packed() : std::vector<std::byte>{};
+                Packer packer;
+                if (checkpoint_.has_file())
+                    packer.add(found);
                 keep(std::move(found), false); // which can add bodies, of this record too
-                checkpoint_.add_slab(packed);
+                checkpoint_.add_slab(packer.bytes());
             }
         });
     }

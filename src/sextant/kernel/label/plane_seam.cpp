@@ -103,26 +103,6 @@ PlaneRuns runs_of_plane(const Labeller& labeller, const ValueView& input, Elemen
     return runs;
 }
 
-void pack(Packer& packer, const PlaneRuns& plane) {
-    packer.add(plane.width);
-    packer.add(plane.height);
-    packer.add_all(plane.bits);
-    packer.add_all(plane.before);
-    packer.add_all(plane.labels);
-    packer.add_all(plane.samples);
-}
-
-PlaneRuns unpack_plane(Unpacker& unpacker) {
-    PlaneRuns plane;
-    plane.width = unpacker.take<Elements>();
-    plane.height = unpacker.take<Elements>();
-    plane.bits = unpacker.take_all<std::uint64_t>();
-    plane.before = unpacker.take_all<Label>();
-    plane.labels = unpacker.take_all<Label>();
-    plane.samples = unpacker.take_all<std::byte>();
-    return plane;
-}
-
 std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& back,
                                      Connection connection, const ValueView::First& type) {
     check_alike(front, back);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/packing.hpp"
 #include "sextant/kernel/label/labels.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace sextant::kernel {
@@ -21,15 +21,17 @@ struct PlaneRuns {
     std::vector<Label> before;       ///< [row]: runs in the rows above; last entry: all
     std::vector<Label> labels;       ///< [run]
     std::vector<std::byte> samples;  ///< of the plane, if values are compared
+
+    /// For Packer and Unpacker.
+    template <class Self>
+    static auto fields(Self& self) {
+        return std::tie(self.width, self.height, self.bits, self.before, self.labels, self.samples);
+    }
 };
 
 /// Copies plane `plane` of the last find of a labeller. `input`: what was labelled.
 PlaneRuns runs_of_plane(const Labeller& labeller, const ValueView& input, Elements plane,
                         Sameness sameness);
-
-/// Adds a plane to a message or record, and takes it from one.
-void pack(Packer& packer, const PlaneRuns& plane);
-PlaneRuns unpack_plane(Unpacker& unpacker);
 
 /// Two components that touch: labels in the front plane and in the plane behind it.
 struct TouchingLabels {
