@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocks that cover a volume: to which block a voxel belongs, where blocks meet, gaps; and labels
 // of blocks that are joined into objects.
-#include "sextant/kernel/label/block_cover.hpp"
-#include "sextant/kernel/label/label_matches.hpp"
+#include "sextant/kernel/label/blocks.hpp"
 
 #include <algorithm>
 #include <random>

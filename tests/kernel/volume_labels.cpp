@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Components of volumes, compared with a flood fill.
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/label/joined_parts.hpp"
+#include "sextant/kernel/label/plane_seam.hpp"
 #include "sextant/kernel/label/labels.hpp"
 
 #include <cmath>

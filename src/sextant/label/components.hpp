@@ -3,7 +3,6 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/kernel/label/joined_parts.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
 #include "sextant/label/checkpoint.hpp"
 #include "sextant/label/slabs.hpp"

@@ -7,9 +7,7 @@
 #include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/invalid_data.hpp"
-#include "sextant/label/regions.hpp"
 #include "sextant/label/run.hpp"
-#include "sextant/label/tiled_labelling.hpp"
 
 #include <algorithm>
 #include <filesystem>

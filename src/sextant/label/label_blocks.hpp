@@ -3,13 +3,14 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/kernel/label/block_cover.hpp"
+#include "sextant/kernel/label/blocks.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -88,6 +89,27 @@ class LabelBlocks {
     std::size_t open_ = 0;
     std::vector<std::byte> samples_;
     std::vector<std::uint64_t> row_;
+};
+
+/// Cuts a part of a volume, one slab after another, into slabs of planes that fit in memory; where
+/// a plane does not fit, into strips of its rows.
+class SlabCutter {
+  public:
+    /// `bytes_of`: the memory for a slab, which grows with the slab; `memory`: the limit.
+    SlabCutter(const kernel::VolumeBox& part,
+               std::function<Bytes(const kernel::VolumeBox& slab)> bytes_of, Bytes memory);
+
+    /// The next slab, in the order of voxels, as large as fits; nothing after the last.
+    /// Throws InvalidTask, naming the memory, if it cannot hold a row.
+    std::optional<kernel::VolumeBox> next();
+
+  private:
+    Elements most_that_fit(kernel::VolumeBox box, std::size_t axis) const;
+
+    kernel::VolumeBox part_;
+    std::function<Bytes(const kernel::VolumeBox&)> bytes_of_;
+    Bytes memory_;
+    Elements z_, y_; // the first row that is not in a slab yet
 };
 
 } // namespace label

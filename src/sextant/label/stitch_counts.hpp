@@ -4,7 +4,7 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/kernel/label/label_matches.hpp"
+#include "sextant/kernel/label/blocks.hpp"
 #include "sextant/label/label_blocks.hpp"
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/kernel/label/label_matches.hpp"
+#include "sextant/kernel/label/blocks.hpp"
 #include "sextant/label/label.hpp"
 #include "sextant/label/label_blocks.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/label/tiled_labelling.hpp"
+#include "sextant/label/run.hpp"
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/tile_lists.hpp"
