@@ -41,7 +41,7 @@ void require_same_run(const std::string& path, std::string_view theirs, std::str
 
 } // namespace
 
-VolumeCheckpoint::VolumeCheckpoint(const std::string& path, const std::string& identity) {
+Checkpoint::Checkpoint(const std::string& path, const std::string& identity) {
     if (std::filesystem::exists(path)) { // before its records are visited, which can be many
         if (const Journal earlier = Journal::open(path); earlier.text())
             require_same_run(path, *earlier.text(), identity);
@@ -56,7 +56,7 @@ VolumeCheckpoint::VolumeCheckpoint(const std::string& path, const std::string& i
     of_slab_ = 0;
 }
 
-void VolumeCheckpoint::visit(const RecordPlace& place, std::span<const std::byte> record) {
+void Checkpoint::visit(const RecordPlace& place, std::span<const std::byte> record) {
     Unpacker unpacker(record);
     if (unpacker.take<RecordKind>() == RecordKind::bodies) {
         auto bodies = unpacker.take<InteriorBodies>();
@@ -74,7 +74,7 @@ void VolumeCheckpoint::visit(const RecordPlace& place, std::span<const std::byte
     slabs_.push_back(place);
 }
 
-std::optional<std::vector<std::byte>> VolumeCheckpoint::next_slab() {
+std::optional<std::vector<std::byte>> Checkpoint::next_slab() {
     if (next_ == slabs_.size())
         return std::nullopt;
     std::vector<std::byte> record = journal_->read(slabs_[next_++]);
@@ -82,7 +82,7 @@ std::optional<std::vector<std::byte>> VolumeCheckpoint::next_slab() {
     return record;
 }
 
-void VolumeCheckpoint::add(InteriorBodies bodies) {
+void Checkpoint::add(InteriorBodies bodies) {
     RecordPlace place;
     if (journal_) {
         Packer packer;
@@ -95,7 +95,7 @@ void VolumeCheckpoint::add(InteriorBodies bodies) {
     ++of_slab_;
 }
 
-void VolumeCheckpoint::add_slab(std::span<const std::byte> record) {
+void Checkpoint::add_slab(std::span<const std::byte> record) {
     if (journal_) {
         Packer packer;
         packer.add(RecordKind::slab);
@@ -107,7 +107,7 @@ void VolumeCheckpoint::add_slab(std::span<const std::byte> record) {
     of_slab_ = 0;
 }
 
-std::array<std::size_t, InteriorBodies::sequences + 1> VolumeCheckpoint::sort_lists() {
+std::array<std::size_t, InteriorBodies::sequences + 1> Checkpoint::sort_lists() {
     std::ranges::sort(lists_, {}, [](const List& list) {
         return std::tuple(list.bodies.sequence, list.bodies.part, list.bodies.first);
     });
@@ -118,7 +118,7 @@ std::array<std::size_t, InteriorBodies::sequences + 1> VolumeCheckpoint::sort_li
     return begins;
 }
 
-InteriorBodies VolumeCheckpoint::list(std::size_t i) const {
+InteriorBodies Checkpoint::list(std::size_t i) const {
     if (!journal_)
         return lists_[i].bodies;
     const std::vector<std::byte> record = journal_->read(lists_[i].place);

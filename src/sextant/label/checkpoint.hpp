@@ -35,12 +35,12 @@ struct InteriorBodies {
 
 /// What one rank has found in its slabs, kept in a file, from which an interrupted run continues;
 /// without a file, in memory.
-class VolumeCheckpoint {
+class Checkpoint {
   public:
-    VolumeCheckpoint() = default;
+    Checkpoint() = default;
     /// Creates or continues a file. Throws InvalidTask, naming the first difference, if it belongs
     /// to a run with other lines in `identity` ("name: value\n" each).
-    VolumeCheckpoint(const std::string& path, const std::string& identity);
+    Checkpoint(const std::string& path, const std::string& identity);
 
     bool has_file() const { return journal_.has_value(); }
     /// The next slab's record that an earlier run has left; empty if there is none.

@@ -20,7 +20,7 @@ using kernel::TouchingLabels;
 
 /// What is found in a part of a slab. Components with voxels in a plane next to another part are
 /// its edges; they are numbered from 1 in planes and pairs.
-struct VolumeComponents::FoundPart {
+struct Components::FoundPart {
     Elements planes = 0;
     Label components = 0, interior = 0, enclosed = 0;
     std::vector<Label> edges = {}, before = {}; // [edge]
@@ -42,7 +42,7 @@ struct VolumeComponents::FoundPart {
     }
 };
 
-struct VolumeComponents::FoundSlab {
+struct Components::FoundSlab {
     Elements nan = 0;
     std::vector<FoundPart> parts = {};
 
@@ -52,19 +52,19 @@ struct VolumeComponents::FoundSlab {
     }
 };
 
-VolumeComponents::VolumeComponents(const Communicator& communicator, VolumeSlabs& slabs,
-                                   const Options& options, VolumeCheckpoint& checkpoint)
+Components::Components(const Communicator& communicator, Slabs& slabs, const Options& options,
+                       Checkpoint& checkpoint)
     : communicator_(communicator), slabs_(slabs), options_(options), checkpoint_(checkpoint) {}
 
-VolumeComponents::~VolumeComponents() = default;
+Components::~Components() = default;
 
 /// The number of parts that were found.
-Elements VolumeComponents::found() const {
+Elements Components::found() const {
     return std::ssize(parts_) + std::ssize(waiting_);
 }
 
 /// Finds the edges of a part that is labelled, and the planes where it meets other parts.
-void VolumeComponents::describe(const VolumeSlabs::Part& part, FoundPart& found) const {
+void Components::describe(const Slabs::Part& part, FoundPart& found) const {
     found.planes = part.planes;
     found.components = part.labeller.count();
     if (part.planes == 0)
@@ -113,7 +113,7 @@ void VolumeComponents::describe(const VolumeSlabs::Part& part, FoundPart& found)
 }
 
 /// Adds an interior component to the largest, if it is one of them.
-bool VolumeComponents::offer(const Candidate& candidate) {
+bool Components::offer(const Candidate& candidate) {
     if (std::ssize(candidates_) == options_.most_candidates) {
         if (!(candidate < candidates_.front()))
             return false;
@@ -126,7 +126,7 @@ bool VolumeComponents::offer(const Candidate& candidate) {
 }
 
 /// Adds the interior components of a part to the largest.
-void VolumeComponents::offer(Elements part, FoundPart& found) {
+void Components::offer(Elements part, FoundPart& found) {
     if (options_.most_candidates == 0)
         return;
     if (found.all_extents.empty()) { // from a record
@@ -142,18 +142,18 @@ void VolumeComponents::offer(Elements part, FoundPart& found) {
     }
 }
 
-kernel::BodyContents VolumeComponents::contents() const {
+kernel::BodyContents Components::contents() const {
     return {slabs_.shape(), slabs_.options().connection.sameness == kernel::Sameness::value,
             slabs_.has_intensities()};
 }
 
-void VolumeComponents::add_bodies(InteriorBodies bodies) {
+void Components::add_bodies(InteriorBodies bodies) {
     const std::lock_guard lock(adding_);
     checkpoint_.add(std::move(bodies));
 }
 
 /// Measures the edges of the slab's parts, and the interior components that may be kept.
-void VolumeComponents::measure(std::vector<FoundPart>& found) {
+void Components::measure(std::vector<FoundPart>& found) {
     constexpr std::size_t bytes_of_list = 1 << 18;
     const Elements first_part = this->found();
     std::vector<std::vector<Label>> large(found.size());
@@ -161,7 +161,7 @@ void VolumeComponents::measure(std::vector<FoundPart>& found) {
         if (candidate.part >= first_part)
             large[as_index(candidate.part - first_part)].push_back(candidate.label);
     }
-    slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+    slabs_.each_part([&](std::size_t index, const Slabs::Part& part) {
         FoundPart& own = found[index];
         if (own.components == 0)
             return;
@@ -203,13 +203,13 @@ void VolumeComponents::measure(std::vector<FoundPart>& found) {
 }
 
 /// Reads and labels a slab.
-VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
+Components::FoundSlab Components::label(Elements slab) {
     FoundSlab found;
     timed(reading_, [&] { found.nan = slabs_.read(slab, options_.bodies); });
     timed(labelling_, [&] {
         found.nan += slabs_.find();
         found.parts.resize(slabs_.parts_of_slab());
-        slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+        slabs_.each_part([&](std::size_t index, const Slabs::Part& part) {
             describe(part, found.parts[index]);
         });
         for (std::size_t i = 0; i < found.parts.size(); ++i)
@@ -246,7 +246,7 @@ VolumeComponents::FoundSlab VolumeComponents::label(Elements slab) {
 
 /// Adds what was found in the next slab. A part's edges that touch no other part are known once the
 /// next part is, so that the last one waits. `from_record`: the checkpoint has the bodies.
-void VolumeComponents::keep(FoundSlab found, bool from_record) {
+void Components::keep(FoundSlab found, bool from_record) {
     nan_ += found.nan;
     for (FoundPart& part : found.parts) {
         if (part.planes > 0)
@@ -256,8 +256,8 @@ void VolumeComponents::keep(FoundSlab found, bool from_record) {
 }
 
 /// Makes the edges that touch no other part interior components.
-void VolumeComponents::make_interior(FoundPart& found, const std::vector<bool>& touches,
-                                     bool from_record) {
+void Components::make_interior(FoundPart& found, const std::vector<bool>& touches,
+                               bool from_record) {
     const Elements number = std::ssize(parts_);
     InteriorBodies bodies{number, kernel::body_sequences, 0, {}};
     kernel::PackedBodies packed(contents());
@@ -300,8 +300,7 @@ void VolumeComponents::make_interior(FoundPart& found, const std::vector<bool>& 
 
 /// Adds the part that waits. `next`: pairs with edges of the next part; `is_last`: there is none on
 /// this rank.
-void VolumeComponents::settle(const std::vector<TouchingLabels>& next, bool is_last,
-                              bool from_record) {
+void Components::settle(const std::vector<TouchingLabels>& next, bool is_last, bool from_record) {
     if (waiting_.empty())
         return;
     FoundPart& part = waiting_[0];
@@ -348,14 +347,14 @@ void VolumeComponents::settle(const std::vector<TouchingLabels>& next, bool is_l
     waiting_.clear();
 }
 
-std::span<const Label> VolumeComponents::edges(Elements part) const {
+std::span<const Label> Components::edges(Elements part) const {
     const auto first = parts_[as_index(part)].first_piece;
     const auto end = part + 1 < std::ssize(parts_) ? parts_[as_index(part + 1)].first_piece
                                                    : std::ssize(piece_label_);
     return std::span(piece_label_).subspan(as_index(first), as_index(end - first));
 }
 
-void VolumeComponents::make_sets() {
+void Components::make_sets() {
     sets_.resize(pieces_.number());
     std::vector<Body> bodies(options_.bodies ? sets_.size() : 0);
     std::vector<bool> seen(sets_.size(), false);
@@ -407,7 +406,7 @@ std::optional<PlaneBefore> plane_before(const Communicator& communicator,
 
 /// Joins the sets of successive ranks. A rank sends its last plane to the next rank that has
 /// planes, which finds the pairs that touch; every rank then forms the groups of all.
-void VolumeComponents::join_ranks() {
+void Components::join_ranks() {
     struct Pair {
         Elements front, back; // numbers of sets, through all ranks
     };
@@ -505,7 +504,7 @@ void VolumeComponents::join_ranks() {
     }
 }
 
-void VolumeComponents::find(const RunControl& control) {
+void Components::find(const RunControl& control) {
     const std::vector<Elements> slabs_of = communicator_.all_gather(slabs_.slabs());
     const Elements most = *std::ranges::max_element(slabs_of);
     for (Elements slab = 0; slab < most; ++slab) {
@@ -551,7 +550,7 @@ void VolumeComponents::find(const RunControl& control) {
     last_plane_.reset();
 }
 
-void VolumeComponents::share(std::vector<Number>& numbers) {
+void Components::share(std::vector<Number>& numbers) {
     if (communicator_.size() == 1)
         return;
     struct Share {

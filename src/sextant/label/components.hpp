@@ -19,7 +19,7 @@ inline std::size_t as_index(Elements number) {
     return static_cast<std::size_t>(number);
 }
 
-/// The number of a component of a volume, from 1; 0: none.
+/// The number of a component, from 1; 0: none.
 using Number = std::uint64_t;
 
 /// The last plane of the nearest rank before this one that has planes.
@@ -36,7 +36,7 @@ std::optional<PlaneBefore> plane_before(const Communicator& communicator,
 /// part of a slab (interior ones) are only counted. The others are joined: pieces of a component
 /// form a set on each rank, and sets of several ranks form a group. The set that holds a
 /// component's first voxel leads its group.
-class VolumeComponents {
+class Components {
   public:
     /// What to find out about components.
     struct Options {
@@ -47,9 +47,9 @@ class VolumeComponents {
     };
 
     /// Keeps references.
-    VolumeComponents(const Communicator& communicator, VolumeSlabs& slabs, const Options& options,
-                     VolumeCheckpoint& checkpoint);
-    ~VolumeComponents();
+    Components(const Communicator& communicator, Slabs& slabs, const Options& options,
+               Checkpoint& checkpoint);
+    ~Components();
 
     /// Labels all slabs of all ranks, and joins their components. Collective.
     void find(const RunControl& control);
@@ -118,7 +118,7 @@ class VolumeComponents {
     struct FoundSlab;
 
     FoundSlab label(Elements slab);
-    void describe(const VolumeSlabs::Part& part, FoundPart& found) const;
+    void describe(const Slabs::Part& part, FoundPart& found) const;
     bool offer(const Candidate& candidate);
     void offer(Elements part, FoundPart& found);
     void measure(std::vector<FoundPart>& found);
@@ -131,9 +131,9 @@ class VolumeComponents {
     void join_ranks();
 
     const Communicator& communicator_;
-    VolumeSlabs& slabs_;
+    Slabs& slabs_;
     const Options options_;
-    VolumeCheckpoint& checkpoint_;
+    Checkpoint& checkpoint_;
 
     std::vector<Part> parts_;
     kernel::JoinedParts pieces_{"slabs"};    // pieces of sets

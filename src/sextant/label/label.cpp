@@ -171,14 +171,14 @@ RowSource* LabelInput::rows() const {
 namespace {
 
 using label::ArrayPlanes;
+using label::Checkpoint;
+using label::Components;
 using label::FramePlanes;
 using label::ImageRows;
+using label::LabelRun;
 using label::PlaneRange;
 using label::Planes;
-using label::VolumeCheckpoint;
-using label::VolumeComponents;
-using label::VolumeRun;
-using label::VolumeSlabs;
+using label::Slabs;
 
 std::string shape_of(const kernel::VolumeShape& shape) {
     return fmt::format("{}x{}x{}", shape.depth, shape.height, shape.width);
@@ -200,16 +200,16 @@ kernel::Connection dual(kernel::Connection connection) {
     return connection;
 }
 
-VolumeSlabs::Options slab_options(const Communicator& communicator, const LabelOptions& options,
-                                  const kernel::Connection& connection, const PlaneRange& planes) {
+Slabs::Options slab_options(const Communicator& communicator, const LabelOptions& options,
+                            const kernel::Connection& connection, const PlaneRange& planes) {
     return {connection,          planes.begin,    planes.end, options.memory,
             communicator.size(), options.threads, 0,          options.fill_holes ? 2 : 1};
 }
 
 /// Opens this rank's checkpoint of a stage, if one is wanted and a rank has several slabs.
 /// Collective.
-VolumeCheckpoint checkpoint_of(const Communicator& communicator, const LabelOptions& options,
-                               const VolumeSlabs& slabs, std::string_view stage) {
+Checkpoint checkpoint_of(const Communicator& communicator, const LabelOptions& options,
+                         const Slabs& slabs, std::string_view stage) {
     const std::vector<Elements> slabs_of = communicator.all_gather(slabs.slabs());
     if (options.checkpoint.empty() || *std::ranges::max_element(slabs_of) < 2)
         return {};
@@ -220,7 +220,7 @@ VolumeCheckpoint checkpoint_of(const Communicator& communicator, const LabelOpti
         if (failed)
             throw InvalidFile(options.checkpoint, "cannot be created: " + failed.message());
     });
-    std::optional<VolumeCheckpoint> checkpoint;
+    std::optional<Checkpoint> checkpoint;
     agree(communicator, [&] {
         LabelOptions listed = options;
         const std::string identity = fmt::format(
@@ -250,16 +250,16 @@ class FilledPlanes final : public label::BitPlanes {
           components_(communicator, slabs_, {.extents = true}, checkpoint_) {
         components_.find(control);
         Elements holes = 0;
-        for (const VolumeComponents::Part& part : components_.parts())
+        for (const Components::Part& part : components_.parts())
             holes += part.enclosed;
-        for (const VolumeComponents::Set& set : components_.sets())
+        for (const Components::Set& set : components_.sets())
             holes += set.leads && set.extent.at_border == 0 ? 1 : 0;
         for (const Elements of_rank : communicator.all_gather(holes))
             holes_ += of_rank;
     }
 
     Elements holes() const { return holes_; }
-    const VolumeComponents& components() const { return components_; }
+    const Components& components() const { return components_; }
     Elements slab_planes() const { return slabs_.slab_planes(); }
     Bytes bytes_per_voxel() const override { return background_.bytes_per_voxel() + 1; }
 
@@ -269,7 +269,7 @@ class FilledPlanes final : public label::BitPlanes {
         const Elements slab = (first - slabs_.first_of(0)) / slabs_.slab_planes();
         Seconds reading = 0, labelling = 0; // part of the reader's time
         slabs_.find_again(slab, reading, labelling);
-        slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+        slabs_.each_part([&](std::size_t index, const Slabs::Part& part) {
             clear_outside(slab * static_cast<Elements>(slabs_.parts_of_slab()) +
                               static_cast<Elements>(index),
                           part, first, to);
@@ -279,7 +279,7 @@ class FilledPlanes final : public label::BitPlanes {
 
   private:
     /// Sets the background of a part to 0, except holes.
-    void clear_outside(Elements number, const VolumeSlabs::Part& part, Elements first,
+    void clear_outside(Elements number, const Slabs::Part& part, Elements first,
                        std::span<std::uint8_t> to) const {
         std::vector<kernel::Extent> extents = slabs_.extents_of(part);
         const std::span<const kernel::Label> edges = components_.edges(number);
@@ -299,9 +299,9 @@ class FilledPlanes final : public label::BitPlanes {
     }
 
     label::BackgroundPlanes background_;
-    VolumeSlabs slabs_;
-    VolumeCheckpoint checkpoint_;
-    VolumeComponents components_;
+    Slabs slabs_;
+    Checkpoint checkpoint_;
+    Components components_;
     Elements holes_ = 0;
 };
 
@@ -427,21 +427,21 @@ LabelResult Labelling::run_in_slabs(const LabelInput& input, const LabelInput* i
     if (options.fill_holes) {
         agree(communicator_, [&] { // that of a slab of the background, before any message
             label::BackgroundPlanes background(*opened->samples);
-            VolumeSlabs(background, nullptr,
-                        slab_options(communicator_, options, dual(connection), range));
+            Slabs(background, nullptr,
+                  slab_options(communicator_, options, dual(connection), range));
         });
         filled.emplace(communicator_, options, control_, *opened->samples, connection, range);
     }
-    std::optional<VolumeSlabs> slabs;
+    std::optional<Slabs> slabs;
     agree(communicator_, [&] {
-        VolumeSlabs::Options own = slab_options(communicator_, options, connection, range);
+        Slabs::Options own = slab_options(communicator_, options, connection, range);
         if (filled)
             own.slab_planes = filled->slab_planes();
         slabs.emplace(filled ? static_cast<Planes&>(*filled) : *opened->samples,
                       opened->intensity.get(), own);
     });
-    VolumeCheckpoint checkpoint = checkpoint_of(communicator_, options, *slabs, "labels");
-    VolumeRun labelling(communicator_, options, control_, *slabs, checkpoint);
+    Checkpoint checkpoint = checkpoint_of(communicator_, options, *slabs, "labels");
+    LabelRun labelling(communicator_, options, control_, *slabs, checkpoint);
     if (filled)
         labelling.set_holes(filled->holes(), filled->components().nan());
     return labelling.run(sink);
@@ -473,7 +473,7 @@ LabelRegions Labelling::measure(const LabelInput& labels, const LabelInput* inte
     // The cheapest connection: parts are added up by value.
     const kernel::Connection connection{kernel::Neighbours::six, kernel::Sameness::value};
     std::optional<Opened> opened;
-    std::optional<VolumeSlabs> slabs;
+    std::optional<Slabs> slabs;
     const Sample sample = labels.sample();
     agree(communicator_, [&] {
         opened.emplace(labels, intensity, true);

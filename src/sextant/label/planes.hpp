@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+// In this layer, an image is a volume whose planes are its rows (kernel::VolumeShape::of_rows).
 namespace sextant::label {
 
 /// Planes of a volume that are read on demand, some successive ones at a time.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/label/run.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/cancellation.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
 #include "sextant/label/components.hpp"
+#include "sextant/label/run.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -31,7 +30,7 @@ void add(Regions& regions, const Body& body) {
 /// One rank's part in measuring regions.
 class RegionRun {
   public:
-    explicit RegionRun(VolumeSlabs& slabs) : slabs_(slabs) {}
+    explicit RegionRun(Slabs& slabs) : slabs_(slabs) {}
 
     void add_slab(Elements slab, LabelRegions& result);
     /// Adds the contacts of this rank's first plane with the plane before it, of another rank.
@@ -42,16 +41,16 @@ class RegionRun {
     std::vector<Body> take_regions();
 
   private:
-    void add_part(const VolumeSlabs::Part& part, Regions& regions) const;
+    void add_part(const Slabs::Part& part, Regions& regions) const;
     void add_contacts(const PlaneRuns& front, const PlaneRuns& back);
 
-    VolumeSlabs& slabs_;
+    Slabs& slabs_;
     Regions regions_;
     std::optional<PlaneRuns> first_, last_; // planes of this rank
 };
 
 /// Measures the components of a part, and adds them to their regions.
-void RegionRun::add_part(const VolumeSlabs::Part& part, Regions& regions) const {
+void RegionRun::add_part(const Slabs::Part& part, Regions& regions) const {
     const std::vector<std::uint8_t> wanted(part.labeller.count(), 1);
     slabs_.measure(part, wanted, [&](Label, const Body& body, int) { add(regions, body); });
 }
@@ -61,16 +60,15 @@ void RegionRun::add_slab(Elements slab, LabelRegions& result) {
     timed(result.label, [&] {
         slabs_.find();
         std::vector<Regions> parts(slabs_.parts_of_slab());
-        slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
-            add_part(part, parts[index]);
-        });
+        slabs_.each_part(
+            [&](std::size_t index, const Slabs::Part& part) { add_part(part, parts[index]); });
         for (Regions& part : parts) {
             if (regions_.empty())
                 regions_ = std::move(part);
             for (const auto& [value, body] : std::exchange(part, {}))
                 add(regions_, body);
         }
-        for (const VolumeSlabs::Part& part : slabs_.parts()) {
+        for (const Slabs::Part& part : slabs_.parts()) {
             if (part.planes == 0)
                 continue;
             const auto plane = [&](Elements z) {
@@ -170,11 +168,11 @@ class SizesByValue {
 };
 
 /// Adds the sizes of a slab's regions, in threads.
-void add_sizes(VolumeSlabs& slabs, Elements slab, SizesByValue& all, LabelRegions& result) {
+void add_sizes(Slabs& slabs, Elements slab, SizesByValue& all, LabelRegions& result) {
     timed(result.read, [&] { slabs.read(slab, false); });
     timed(result.label, [&] {
         std::vector<SizesByValue> parts(slabs.parts_of_slab() - 1, SizesByValue(slabs.shape()));
-        slabs.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+        slabs.each_part([&](std::size_t index, const Slabs::Part& part) {
             SizesByValue& own = index == 0 ? all : parts[index - 1];
             const kernel::ValueView view = slabs.view(part);
             std::visit(
@@ -196,7 +194,7 @@ void add_sizes(VolumeSlabs& slabs, Elements slab, SizesByValue& all, LabelRegion
 } // namespace
 
 LabelRegions measure_regions(const Communicator& communicator, const RunControl& control,
-                             VolumeSlabs& slabs, bool only_sizes) {
+                             Slabs& slabs, bool only_sizes) {
     LabelRegions result;
     result.shape = slabs.shape();
     RegionRun run(slabs);

@@ -21,8 +21,8 @@ namespace sextant::label {
 using kernel::Body;
 using kernel::Extent;
 using kernel::Label;
-using Candidate = VolumeComponents::Candidate;
-using Set = VolumeComponents::Set;
+using Candidate = Components::Candidate;
+using Set = Components::Set;
 
 namespace {
 
@@ -30,8 +30,8 @@ auto position_of(const Candidate& candidate) {
     return std::pair(candidate.part, candidate.label);
 }
 
-VolumeComponents::Options wanted(const LabelOptions& options, bool bodies) {
-    VolumeComponents::Options wanted;
+Components::Options wanted(const LabelOptions& options, bool bodies) {
+    Components::Options wanted;
     wanted.extents = options.min_size > 0 || options.keep_largest > 0;
     wanted.bodies = bodies;
     wanted.min_size = options.min_size;
@@ -47,8 +47,8 @@ PlaneRange planes_of(int rank, int ranks, Elements depth, Elements unit) {
     return {cut(rank), cut(rank + 1)};
 }
 
-VolumeRun::VolumeRun(const Communicator& communicator, const LabelOptions& options,
-                     const RunControl& control, VolumeSlabs& slabs, VolumeCheckpoint& checkpoint)
+LabelRun::LabelRun(const Communicator& communicator, const LabelOptions& options,
+                   const RunControl& control, Slabs& slabs, Checkpoint& checkpoint)
     : communicator_(communicator),
       options_(options),
       control_(control),
@@ -59,13 +59,13 @@ VolumeRun::VolumeRun(const Communicator& communicator, const LabelOptions& optio
       components_(communicator, slabs, wanted(options, options.measure && !has_sizes_),
                   checkpoint) {}
 
-bool VolumeRun::is_kept(const Extent& extent) const {
+bool LabelRun::is_kept(const Extent& extent) const {
     return static_cast<Elements>(extent.voxels) >= options_.min_size;
 }
 
 /// Decides which components are kept. If only the largest are, every rank lists as many of its
 /// largest; those among the largest of all are the first ones of each list.
-void VolumeRun::choose() {
+void LabelRun::choose() {
     const std::vector<Set>& sets = components_.sets();
     set_kept_.assign(sets.size(), true);
     for (std::size_t set = 0; set < sets.size(); ++set)
@@ -117,19 +117,19 @@ void VolumeRun::choose() {
 }
 
 /// The interior components of a part that are kept, if only the largest are.
-std::span<const Candidate> VolumeRun::kept_of(Elements part) const {
+std::span<const Candidate> LabelRun::kept_of(Elements part) const {
     return equal_range(kept_, part, &Candidate::part);
 }
 
 /// Numbers the components that are kept, in the order of their first voxels.
-void VolumeRun::number() {
+void LabelRun::number() {
     const std::vector<Set>& sets = components_.sets();
     Number next = 1;
     Elements all = 0;
     numbers_.assign(sets.size(), 0);
     std::size_t set = 0;
     for (Elements part = 0; part < std::ssize(components_.parts()); ++part) {
-        const VolumeComponents::Part& own = components_.parts()[as_index(part)];
+        const Components::Part& own = components_.parts()[as_index(part)];
         const std::span<const Candidate> kept = kept_of(part);
         first_.push_back(next);
         Number leading = 0;
@@ -170,9 +170,9 @@ void VolumeRun::number() {
 }
 
 /// The measures of this rank's components, in the order of their numbers.
-class VolumeRun::Rows {
+class LabelRun::Rows {
   public:
-    explicit Rows(VolumeRun& run) : run_(run) {
+    explicit Rows(LabelRun& run) : run_(run) {
         const auto begins = run.checkpoint_.sort_lists();
         for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
             sequences_.push_back(Sequence{begins[i], begins[i + 1], {}, {}});
@@ -233,13 +233,13 @@ class VolumeRun::Rows {
         }
     }
 
-    VolumeRun& run_;
+    LabelRun& run_;
     std::vector<Sequence> sequences_;
     std::size_t set_ = 0;
 };
 
 /// Passes the rows of all ranks to the sink on rank 0, in order.
-void VolumeRun::pass_rows(LabelSink& sink) {
+void LabelRun::pass_rows(LabelSink& sink) {
     constexpr std::size_t rows_at_once = 4096;
     Rows own(*this);
     ComponentNumber number = 1;
@@ -270,13 +270,13 @@ void VolumeRun::pass_rows(LabelSink& sink) {
 
 /// Measures the sizes of all components, from the runs of the only slab. Most components of a part
 /// have numbers from the part's first one on; others begin in earlier parts.
-void VolumeRun::pass_sizes(LabelSink& sink) {
+void LabelRun::pass_sizes(LabelSink& sink) {
     const bool wide = result_.label_bits == 64;
     wide ? find_again<std::uint64_t>(0) : find_again<std::uint32_t>(0);
     std::vector<kernel::RegionSize> sizes(as_index(result_.components));
     std::vector<std::unordered_map<Number, kernel::RegionSize>> earlier(slabs_.parts_of_slab());
     const Elements height = result_.shape.height;
-    slabs_.each_part([&](std::size_t index, const VolumeSlabs::Part& part) {
+    slabs_.each_part([&](std::size_t index, const Slabs::Part& part) {
         const Number first = first_[index];
         for (Elements row = 0; row < part.planes * height; ++row) {
             const Elements z = part.first + row / height, y = row % height;
@@ -305,8 +305,8 @@ void VolumeRun::pass_sizes(LabelSink& sink) {
 
 /// Numbers the components of a part that is labelled.
 template <class Value>
-void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
-                            std::vector<Value>& numbers) const {
+void LabelRun::number_part(Elements part, const Slabs::Part& labelled,
+                           std::vector<Value>& numbers) const {
     const std::span<const Label> edges = components_.edges(part);
     const std::span<const Candidate> kept = kept_of(part);
     std::vector<Extent> extents;
@@ -335,14 +335,14 @@ void VolumeRun::number_part(Elements part, const VolumeSlabs::Part& labelled,
 }
 
 /// True if the labels of a part are the numbers of its components.
-bool VolumeRun::is_numbered(Elements part, const VolumeSlabs::Part& labelled) const {
+bool LabelRun::is_numbered(Elements part, const Slabs::Part& labelled) const {
     return components_.edges(part).empty() && !chooses_largest() && !chooses_by_size() &&
            (first_[as_index(part)] == Number{1} || labelled.components == 0);
 }
 
 /// Makes the runs of a slab available again, and numbers its components.
 template <class Value>
-void VolumeRun::find_again(Elements slab) {
+void LabelRun::find_again(Elements slab) {
     if (slab == numbered_)
         return;
     numbered_ = slab;
@@ -350,7 +350,7 @@ void VolumeRun::find_again(Elements slab) {
     timed(result_.write, [&] {
         slab_numbers_.resize(slabs_.parts_of_slab());
         const Elements first = slab * std::ssize(slab_numbers_);
-        slabs_.each_part([&](std::size_t index, VolumeSlabs::Part& part) {
+        slabs_.each_part([&](std::size_t index, Slabs::Part& part) {
             const Elements number = first + static_cast<Elements>(index);
             if constexpr (sizeof(Value) == sizeof(Label)) {
                 if (is_numbered(number, part))
@@ -367,13 +367,13 @@ void VolumeRun::find_again(Elements slab) {
 
 /// Writes the labels of planes of the slab. `stride`: the distance between rows.
 template <class Value>
-void VolumeRun::fill(Elements first, Elements planes, Value* labels, Elements stride) {
+void LabelRun::fill(Elements first, Elements planes, Value* labels, Elements stride) {
     const Elements width = result_.shape.width, height = result_.shape.height;
     const auto fill_plane = [&](Elements plane, bool stream) {
         std::size_t i = 0;
         while (plane >= slabs_.parts()[i].end())
             ++i;
-        const VolumeSlabs::Part& part = slabs_.parts()[i];
+        const Slabs::Part& part = slabs_.parts()[i];
         check_cancelled(width * height);
         for (Elements y = 0; y < height; ++y) {
             Value* const to = labels + ((plane - first) * height + y) * stride;
@@ -403,7 +403,7 @@ void VolumeRun::fill(Elements first, Elements planes, Value* labels, Elements st
 }
 
 /// The number of planes whose labels are in memory at once.
-Elements VolumeRun::planes_at_once() const {
+Elements LabelRun::planes_at_once() const {
     constexpr Bytes most = Bytes{16} << 20;
     const Bytes plane = result_.shape.height * result_.shape.width * (result_.label_bits / 8);
     return std::max<Elements>(1, most / plane);
@@ -411,7 +411,7 @@ Elements VolumeRun::planes_at_once() const {
 
 /// Passes the planes of a slab, from plane `first` on, a few at a time.
 template <class Value, class Take>
-void VolumeRun::each_planes(Elements slab, Elements first, const Take& take) {
+void LabelRun::each_planes(Elements slab, Elements first, const Take& take) {
     find_again<Value>(slab);
     std::vector<Value> labels;
     const Elements end = slabs_.first_of(slab + 1);
@@ -429,7 +429,7 @@ void VolumeRun::each_planes(Elements slab, Elements first, const Take& take) {
 
 /// Passes this rank's planes to its own sink.
 template <class Value>
-void VolumeRun::write_own(LabelSink& sink, Elements stored) {
+void LabelRun::write_own(LabelSink& sink, Elements stored) {
     const Elements begin = slabs_.first_of(0), end = slabs_.first_of(slabs_.slabs());
     const std::vector<Elements> slabs_of = communicator_.all_gather(slabs_.slabs());
     for (Elements slab = 0; slab < *std::ranges::max_element(slabs_of); ++slab) {
@@ -448,7 +448,7 @@ void VolumeRun::write_own(LabelSink& sink, Elements stored) {
 
 /// Passes the planes of all ranks to the sink of rank 0, in order.
 template <class Value>
-void VolumeRun::write_by_root(LabelSink& sink) {
+void LabelRun::write_by_root(LabelSink& sink) {
     const std::vector<Elements> slabs_of = communicator_.all_gather(slabs_.slabs());
     const bool is_root = communicator_.rank() == 0;
     const auto write = [&](Elements plane, const std::vector<Value>& labels) {
@@ -490,7 +490,7 @@ void VolumeRun::write_by_root(LabelSink& sink) {
 }
 
 /// Writes the planes of this rank, the only one, to memory.
-void VolumeRun::write_in_place(const kernel::LabelPlane& to) {
+void LabelRun::write_in_place(const kernel::LabelPlane& to) {
     for (Elements slab = 0; slab < slabs_.slabs(); ++slab)
         agree(communicator_, [&] {
             control_.check();
@@ -505,7 +505,7 @@ void VolumeRun::write_in_place(const kernel::LabelPlane& to) {
 }
 
 /// Why slabs were divided so, and kept or not.
-std::string VolumeRun::reason() const {
+std::string LabelRun::reason() const {
     const auto mebibytes = [](Bytes bytes) { return static_cast<double>(bytes) / (1 << 20); };
     const bool is_image = result_.shape.of_rows;
     const char* const planes = is_image ? "rows" : "planes";
@@ -521,7 +521,7 @@ std::string VolumeRun::reason() const {
                        limit, result_.kept, slabs_.slabs(), slabs);
 }
 
-LabelResult VolumeRun::run(LabelSink& sink) {
+LabelResult LabelRun::run(LabelSink& sink) {
     result_.shape = slabs_.shape();
     result_.slabs = slabs_.slabs();
     result_.slab_planes = slabs_.slab_planes();

@@ -24,12 +24,13 @@ struct PlaneRange {
 /// Divides planes among ranks; those of all but the last end at multiples of `unit`.
 PlaneRange planes_of(int rank, int ranks, Elements depth, Elements unit = 1);
 
-/// One rank's part in labelling a volume: chooses components, numbers them, and passes them on.
-class VolumeRun {
+/// One rank's part in labelling an image or a volume: chooses components, numbers them, and passes
+/// them on.
+class LabelRun {
   public:
     /// Keeps references.
-    VolumeRun(const Communicator& communicator, const LabelOptions& options,
-              const RunControl& control, VolumeSlabs& slabs, VolumeCheckpoint& checkpoint);
+    LabelRun(const Communicator& communicator, const LabelOptions& options,
+             const RunControl& control, Slabs& slabs, Checkpoint& checkpoint);
 
     /// States, for the result, how many holes were filled before and how many samples are NaN.
     void set_holes(Elements holes, Elements nan) {
@@ -43,19 +44,18 @@ class VolumeRun {
     class Rows;
     template <class Value>
     using SlabNumbers = std::vector<std::vector<Value>>; // [part of the slab][label − 1]
-    bool is_numbered(Elements part, const VolumeSlabs::Part& labelled) const;
+    bool is_numbered(Elements part, const Slabs::Part& labelled) const;
 
     bool chooses_largest() const { return options_.keep_largest > 0; }
     bool chooses_by_size() const { return !chooses_largest() && options_.min_size > 0; }
     bool is_kept(const kernel::Extent& extent) const;
     void choose();
     void number();
-    std::span<const VolumeComponents::Candidate> kept_of(Elements part) const;
+    std::span<const Components::Candidate> kept_of(Elements part) const;
     void pass_rows(LabelSink& sink);
     void pass_sizes(LabelSink& sink);
     template <class Value>
-    void number_part(Elements part, const VolumeSlabs::Part& labelled,
-                     std::vector<Value>& numbers) const;
+    void number_part(Elements part, const Slabs::Part& labelled, std::vector<Value>& numbers) const;
     template <class Value>
     void find_again(Elements slab);
     template <class Value>
@@ -73,14 +73,14 @@ class VolumeRun {
     const Communicator& communicator_;
     const LabelOptions& options_;
     const RunControl& control_;
-    VolumeSlabs& slabs_;
-    VolumeCheckpoint& checkpoint_;
+    Slabs& slabs_;
+    Checkpoint& checkpoint_;
     /// True if only sizes are measured, of runs that are all in memory.
     const bool has_sizes_;
-    VolumeComponents components_;
+    Components components_;
 
     // Interior components, if only the largest are kept, by part and label.
-    std::vector<VolumeComponents::Candidate> kept_;
+    std::vector<Components::Candidate> kept_;
     std::vector<bool> set_kept_;
     std::vector<Number> first_;   // [part]: the first number of its components
     std::vector<Number> numbers_; // [set]
@@ -106,9 +106,9 @@ LabelResult label_in_tiles(const Communicator& communicator, const LabelOptions&
 LabelResult label_tiles(const Communicator& communicator, const LabelOptions& options,
                         const RunControl& control, const distributed::Image& image);
 
-/// Measures the voxels of each value of a volume; see Labelling::measure.
+/// Measures the samples of each value; see Labelling::measure.
 /// Requires  slabs that are connected by value. Collective.
 LabelRegions measure_regions(const Communicator& communicator, const RunControl& control,
-                             VolumeSlabs& slabs, bool only_sizes);
+                             Slabs& slabs, bool only_sizes);
 
 } // namespace sextant::label

@@ -23,15 +23,15 @@ Bytes label_bytes_per_voxel(kernel::Connection connection) {
 
 } // namespace
 
-struct VolumeSlabs::Division {
+struct Slabs::Division {
     Elements planes; ///< of a slab
     Bytes room;      ///< memory left for runs of other slabs
 };
 
 /// Half of the memory is left for the runs of all slabs if their bits take less than half of this;
 /// otherwise slabs take all memory. Slabs of several chunks end between chunks.
-VolumeSlabs::Division VolumeSlabs::division_of(const Planes& volume, const Planes* intensity,
-                                               const Options& options) {
+Slabs::Division Slabs::division_of(const Planes& volume, const Planes* intensity,
+                                   const Options& options) {
     const kernel::VolumeShape& shape = volume.shape();
     const Bytes voxel = volume.bytes_per_voxel() + (intensity ? intensity->bytes_per_voxel() : 0) +
                         label_bytes_per_voxel(options.connection);
@@ -60,11 +60,10 @@ VolumeSlabs::Division VolumeSlabs::division_of(const Planes& volume, const Plane
     return {planes, std::max<Bytes>(0, memory - planes * plane)};
 }
 
-VolumeSlabs::VolumeSlabs(Planes& volume, Planes* intensity, const Options& options)
-    : VolumeSlabs(volume, intensity, options, division_of(volume, intensity, options)) {}
+Slabs::Slabs(Planes& volume, Planes* intensity, const Options& options)
+    : Slabs(volume, intensity, options, division_of(volume, intensity, options)) {}
 
-VolumeSlabs::VolumeSlabs(Planes& volume, Planes* intensity, const Options& options,
-                         const Division& division)
+Slabs::Slabs(Planes& volume, Planes* intensity, const Options& options, const Division& division)
     : volume_(volume),
       intensity_(intensity),
       options_(options),
@@ -76,15 +75,15 @@ VolumeSlabs::VolumeSlabs(Planes& volume, Planes* intensity, const Options& optio
     kept_.resize(static_cast<std::size_t>(slabs()));
 }
 
-Elements VolumeSlabs::slabs() const {
+Elements Slabs::slabs() const {
     return (options_.end - options_.begin + slab_planes_ - 1) / slab_planes_;
 }
 
-Elements VolumeSlabs::first_of(Elements slab) const {
+Elements Slabs::first_of(Elements slab) const {
     return std::min(options_.end, options_.begin + slab * slab_planes_);
 }
 
-Elements VolumeSlabs::read(Elements slab, bool with_intensity) {
+Elements Slabs::read(Elements slab, bool with_intensity) {
     first_ = first_of(slab);
     const Elements planes = first_of(slab + 1) - first_;
     for (std::size_t part = 0; part < parts_.size(); ++part) {
@@ -101,7 +100,7 @@ Elements VolumeSlabs::read(Elements slab, bool with_intensity) {
     return nan;
 }
 
-Elements VolumeSlabs::find() {
+Elements Slabs::find() {
     each_part([&](std::size_t, Part& part) {
         part.kept.reset();
         part.labeller.find(view(part));
@@ -114,7 +113,7 @@ Elements VolumeSlabs::find() {
                            });
 }
 
-void VolumeSlabs::keep_runs() {
+void Slabs::keep_runs() {
     Bytes size = 0;
     for (const Part& part : parts_)
         size += part.labeller.memory_of_runs();
@@ -130,7 +129,7 @@ void VolumeSlabs::keep_runs() {
     });
 }
 
-void VolumeSlabs::find_again(Elements slab, Seconds& reading, Seconds& labelling) {
+void Slabs::find_again(Elements slab, Seconds& reading, Seconds& labelling) {
     if (slab == slab_)
         return;
     std::vector<KeptPart>& kept = kept_[static_cast<std::size_t>(slab)];
@@ -150,13 +149,13 @@ void VolumeSlabs::find_again(Elements slab, Seconds& reading, Seconds& labelling
     timed(labelling, [&] { find(); });
 }
 
-Elements VolumeSlabs::kept() const {
+Elements Slabs::kept() const {
     return slabs() == 1
                ? 1
                : std::ranges::count_if(kept_, [](const auto& parts) { return !parts.empty(); });
 }
 
-std::vector<kernel::Extent> VolumeSlabs::extents_of(const Part& part) const {
+std::vector<kernel::Extent> Slabs::extents_of(const Part& part) const {
     std::vector<kernel::Extent> extents(part.components);
     for (Elements row = 0; row < part.planes * shape().height; ++row)
         kernel::add_extents(part.runs_of(row), part.first + row / shape().height,
@@ -164,8 +163,8 @@ std::vector<kernel::Extent> VolumeSlabs::extents_of(const Part& part) const {
     return extents;
 }
 
-void VolumeSlabs::measure(const Part& part, std::span<const std::uint8_t> wanted,
-                          const kernel::TakeBody& take) const {
+void Slabs::measure(const Part& part, std::span<const std::uint8_t> wanted,
+                    const kernel::TakeBody& take) const {
     std::optional<kernel::ValueView> intensity;
     kernel::TakeBody without_offset;
     if (has_intensity_) {

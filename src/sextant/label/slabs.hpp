@@ -14,7 +14,7 @@ namespace sextant::label {
 /// Successive planes of a volume in slabs that fit in memory. The planes of a slab are divided into
 /// parts, which threads label independently. The runs of slabs are kept after their samples as long
 /// as memory allows, so that these slabs need not be read and labelled again.
-class VolumeSlabs {
+class Slabs {
   public:
     struct Options {
         kernel::Connection connection = {};
@@ -28,7 +28,7 @@ class VolumeSlabs {
     };
 
     /// `intensity` may be null. Throws InvalidTask if the memory cannot hold a plane.
-    VolumeSlabs(Planes& volume, Planes* intensity, const Options& options);
+    Slabs(Planes& volume, Planes* intensity, const Options& options);
 
     /// Planes of a slab that are labelled by one thread.
     struct Part {
@@ -100,8 +100,7 @@ class VolumeSlabs {
         kernel::RowRuns runs = {};
     };
     struct Division;
-    VolumeSlabs(Planes& volume, Planes* intensity, const Options& options,
-                const Division& division);
+    Slabs(Planes& volume, Planes* intensity, const Options& options, const Division& division);
     static Division division_of(const Planes& volume, const Planes* intensity,
                                 const Options& options);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/label/run.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/tile_lists.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/components.hpp"
 #include "sextant/label/planes.hpp"
+#include "sextant/label/run.hpp"
 
 #include <algorithm>
 #include <numeric>
