@@ -23,3 +23,14 @@ namespace sextant::${layer}::assets {
 ")
     target_sources(sextant_${layer} PRIVATE "${source}")
 endfunction()
+
+# Installs the JSON schemas, which are made from the tables in docs, in a folder relative to the prefix; other arguments
+# are those of install(). Without Python, they are not installed.
+function(sextant_install_schemas folder)
+    install(CODE "
+        execute_process(RESULT_VARIABLE failed COMMAND python3 -B \"${PROJECT_SOURCE_DIR}/scripts/schemas.py\"
+            write \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}\")
+        if(failed)
+            message(WARNING \"The JSON schemas are not installed: python3 \${failed}\")
+        endif()" ${ARGN})
+endfunction()

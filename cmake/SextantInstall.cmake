@@ -29,7 +29,8 @@ install(CODE "set(without \"${SEXTANT_CHAPTERS_WITHOUT}\")
               set(source \"${PROJECT_SOURCE_DIR}/src/sextant\")
               set(to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/sextant\")")
 install(SCRIPT cmake/install_headers.cmake)
-install(DIRECTORY data/schemas machines platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/sextant)
+install(DIRECTORY machines platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/sextant)
+sextant_install_schemas(${CMAKE_INSTALL_DATADIR}/sextant/schemas)
 get_property(SEXTANT_COMPONENTS GLOBAL PROPERTY SEXTANT_COMPONENTS)
 configure_package_config_file(cmake/sextant-config.cmake.in
     "${PROJECT_BINARY_DIR}/sextant-config.cmake"

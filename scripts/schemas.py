@@ -1,22 +1,164 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks JSON files against the schemas (data/schemas), and makes the tables of fields in docs.
+"""The JSON schemas of the files that Sextant reads and writes. The tables of fields in docs define them.
 
-schemas.py check PATH...     checks that each JSON file at these paths matches a schema
-schemas.py tables [--write]  checks that the tables in docs/*.md are those of the schemas; --write
-                             replaces the tables
+schemas.py check PATH...  checks that each JSON file at these paths matches a schema
+schemas.py write FOLDER   writes the schemas to a folder
+
+A table defines the form NAME if a paragraph that begins with `NAME.json` or the comment <!-- fields: NAME --> is
+before it; the title of the form is the heading above. Its rows are
+
+    | field | type | meaning |
+
+where `a.b[].c?` is the field c, which may be missing, of each object in the list b of the object a. With brackets, the
+type is that of an entry. Types are text, integer, number, boolean, object, null, `"a"`, `"b"` (one of these), list of
+4 numbers, as `field`, as this file, and [NAME](json.md#...); "or" joins types. "integer ≥ 1" has a minimum, ", 2 items"
+is the length of a list, and "open object" may have other fields. A meaning may end with the default: [`0`].
 """
 import collections
+import copy
 import functools
 import json
 import re
 import sys
-import textwrap
 from pathlib import Path
 
 source = Path(__file__).resolve().parent.parent
-folder = source / "data" / "schemas"
-schemas = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+address = "https://sextant.invalid/schemas/"
+
+
+def anchor(title):
+    """The anchor that GitHub and the site give to a heading."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+def cells(line):
+    return [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
+
+
+def names_in(text):
+    return re.findall(r"`(.*?)`", text)
+
+
+def lengths(text):
+    """The schema of the lengths "2", "2 to 3" or "3 or 6" of a list."""
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    if " or " in text:
+        return {"anyOf": [{"minItems": number, "maxItems": number} for number in numbers]}
+    return {"minItems": numbers[0], "maxItems": numbers[-1]} if numbers else {}
+
+
+class Form:
+    """The schema of one table. `anchors`: the names of forms, by the anchors of their headings."""
+
+    def __init__(self, name, title, about, rows, is_open, anchors):
+        self.name, self.anchors = name, anchors
+        self.root = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"{address}{name}.json",
+                     "title": title.replace("`", "")}
+        if about:
+            self.root["description"] = about
+        self.fields = {"": self.root | self.object(is_open)}
+        for fields, kind, meaning in rows:
+            for field in names_in(fields):
+                self.add(field, kind, meaning)
+        self.root = self.fields[""]
+        if name == "common":
+            self.root["$defs"] = self.root.pop("properties")
+            for key in ("type", "required", "additionalProperties"):
+                del self.root[key]
+
+    @staticmethod
+    def object(is_open):
+        members = {"type": "object", "required": [], "properties": {}}
+        return members if is_open else members | {"additionalProperties": False}
+
+    def add(self, field, kind, meaning):
+        prefix, _, last = field.removesuffix("?").rpartition(".")
+        name, brackets = last.replace("[]", ""), last.count("[]")
+        if kind == "[shared fields](json.md#shared-fields)":
+            kind = f"[{name}](json.md#shared-fields)"
+        kind, _, length = kind.removesuffix(" items").rpartition(", ") if kind.endswith(" items") else (kind, "", "")
+        default = re.search(r" \[`([^`]*)`\]$", meaning)
+        try:
+            default = {"default": json.loads(default[1])} if default else {}
+        except ValueError:  # in words
+            default = {}
+        meaning = meaning[:meaning.rfind(" [`")] if default else meaning
+        inner = value = self.type(kind)
+        for depth in range(brackets):
+            value = {"type": "array", "items": value} | (lengths(length) if depth == 0 else {})
+        if meaning:
+            value = {"description": meaning} | value
+            inner = value if not brackets else inner
+        parent = self.fields[re.sub(r"\?", "", prefix)]
+        parent["properties"][name] = value | default
+        self.fields[f"{prefix}.{last}".removeprefix(".")] = parent["properties"][name] if not brackets else inner
+        if not field.endswith("?"):
+            parent["required"].append(name)
+
+    def type(self, text):
+        if text.startswith(("object with", "open object")):
+            choices = [{"required": names_in(fields)} for fields in text.split("with ")[1:]]
+            return self.object(text.startswith("open")) | ({"anyOf": choices} if choices else {})
+        types = [self.one_type(part) for part in text.split(" or ")]
+        if len(types) == 1:
+            return types[0]
+        if any("type" not in each for each in types):
+            return {"anyOf": types}
+        return functools.reduce(lambda all, each: all | each, types) | {"type": [each["type"] for each in types]}
+
+    def one_type(self, text):
+        if text.startswith("`"):
+            values = [json.loads(value) for value in names_in(text)]
+            return {"enum": values} if len(values) > 1 else {"const": values[0]}
+        if link := re.fullmatch(r"\[(.+)\]\(json\.md#(.+)\)", text):
+            return {"$ref": f"common.json#/$defs/{link[1]}" if link[2] == "shared-fields" else
+                    f"{self.anchors[link[2]]}.json"}
+        if text == "as this file":
+            return {"$ref": "#"}
+        if text.startswith("as `"):
+            return {key: value for key, value in copy.deepcopy(self.fields[names_in(text)[0]]).items()
+                    if key != "description"}
+        if text == "list":
+            return {"type": "array"}
+        if listed := re.fullmatch(r"list of ([\d to]* )?([a-z]+?)s?( .*)?", text):
+            return {"type": "array", "items": self.one_type(listed[2] + (listed[3] or ""))} | lengths(listed[1] or "")
+        if matching := re.fullmatch("text matching `(.*)`", text):
+            return {"type": "string", "pattern": matching[1]}
+        name, _, least = text.partition(" ≥ ")
+        if name == "object":
+            return self.object(False)
+        if name not in ("text", "integer", "number", "boolean", "null"):
+            raise ValueError(f"docs: form {self.name}: the type '{text}' is unknown")
+        return {"type": "string" if name == "text" else name} | ({"minimum": int(least)} if least else {})
+
+
+def tables_in(page):
+    """The tables that define forms: name, title, description, rows, and whether other fields are permitted."""
+    title, name, about, rows, is_open = "", "", "", [], False
+    for line in [*page.read_text().splitlines(), ""]:
+        if line.startswith("#"):
+            title, name = line.lstrip("# "), ""
+        elif begin := re.match(r"<!-- fields: ([\w-]+)(, open)? -->", line):
+            name, about, is_open = begin[1], "", bool(begin[2])
+        elif begin := re.match(r"`([\w-]+)\.json`(?:\. (.*))?$", line):
+            name, about, is_open = begin[1], begin[2] or "", False
+        elif name and line.startswith("| `"):
+            rows.append(cells(line))
+        elif rows:
+            yield name, title, about, rows, is_open
+            name, rows = "", []
+        elif name and line and not line.startswith("|"):
+            about += " " + line
+
+
+def read_schemas():
+    tables = [table for page in sorted((source / "docs").glob("*.md")) for table in tables_in(page)]
+    anchors = {anchor(title): name for name, title, *_ in tables}
+    return {table[0]: Form(*table, anchors).root for table in sorted(tables, key=lambda table: table[0])}
+
+
+schemas = read_schemas()
 forms = {name: schema for name, schema in schemas.items() if name != "common"}
 
 
@@ -77,7 +219,7 @@ def form_of(document):
     """The name of the schema that the document matches. Raises WrongJson, which names the field and the fault."""
     names = candidates(document) if isinstance(document, dict) else []
     if not names:
-        raise WrongJson("matches no schema in data/schemas")
+        raise WrongJson("matches none of the forms in docs")
     document = shortened(document)
     errors = {name: list(validator(name).iter_errors(document)) for name in names}
     name = min(names, key=lambda each: len(errors[each]))
@@ -86,7 +228,7 @@ def form_of(document):
     from jsonschema.exceptions import best_match
     error = best_match(errors[name])
     field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-    raise WrongJson(f"does not match data/schemas/{name}.json: {field.lstrip('.') or 'it'}: {error.message[:300]}")
+    raise WrongJson(f"does not match the form {name} in docs: {field.lstrip('.') or 'it'}: {error.message[:300]}")
 
 
 def contents(paths):
@@ -126,148 +268,18 @@ def target(schema, reference):
     return found, file.removesuffix(".json"), pointer.rpartition("/")[2]
 
 
-def choices(schema, text):
-    """The permitted values, unless the text mentions all of them."""
-    values = schema.get("enum") or ([schema["const"]] if "const" in schema else [])
-    missing = [value for value in values if json.dumps(value) not in text and value != ""]
-    return ", ".join(f"`{json.dumps(value)}`" for value in values) if missing else ""
-
-
-def inside_lists(schema):
-    """The schema of the entries of (nested) lists, with a pair of brackets for each level."""
-    brackets = ""
-    while isinstance(schema.get("items"), dict):
-        brackets, schema = brackets + "[]", schema["items"]
-    return brackets, schema
-
-
-def in_one_line(schema):
-    """The members of an object in one line; empty if they are many, or if one has members of its own."""
-    members = []
-    for field, value in schema["properties"].items():
-        brackets, inner = inside_lists(value)
-        if not {"$ref", "anyOf", "default", "properties"}.isdisjoint(inner.keys() | value.keys()):
-            return ""
-        meaning = value.get("description", "")
-        meaning = ": ".join(filter(None, [meaning, choices(inner, meaning)]))
-        if not meaning or ";" in meaning:
-            return ""
-        optional = "" if field in schema.get("required", []) else "?"
-        members.append(f"`{field}{brackets}{optional}`: {meaning}")
-    line = "; ".join(members)
-    return line if len(members) <= 8 and len(line.split()) <= 40 else ""
-
-
-class Table:
-    """The table of a schema's fields: a field that may be missing has `?` after its name. Small objects have one row.
-    What all reports have in common is left out."""
-
-    def __init__(self, name):
-        self.schema, self.rows, self.shared, self.shown = schemas[name], [], [], {}
-        if name == "common":
-            for field, value in self.schema["$defs"].items():
-                self.add(field, value, "")
-        else:
-            self.add_members(self.schema, "")
-
-    def add_members(self, schema, prefix):
-        for field, value in schema["properties"].items():
-            if prefix or "operation" not in schema["properties"] or field not in ("operation", "version"):
-                self.add(prefix + field, value, "" if field in schema.get("required", []) else "?")
-
-    def row(self, field, meaning):
-        if self.rows and meaning == self.rows[-1][1]:
-            self.rows[-1][0].append(field)
-        else:
-            self.rows.append(([field], meaning))
-
-    def add(self, field, value, optional):
-        meaning = value.get("description", "")
-        value = next((part for part in value.get("anyOf", []) if "$ref" in part), value)
-        brackets, inner = inside_lists(value)
-        reference = inner.get("$ref", "#")
-        if reference != "#":
-            definition, file, name = target(self.schema, reference)
-            inner_brackets, inner = inside_lists(definition)
-            brackets += inner_brackets
-            if "/properties/" in reference:
-                meaning, inner = "as above", {}
-            elif file == "common" and not meaning:
-                return self.shared.append(field + optional)
-            elif file:
-                title = "shared fields" if file == "common" else schemas[file]["title"]
-                label = f"`{name}`" if file == "common" else title
-                meaning += f" ([{label}](json.md#{anchor(title)}))" if "properties" in inner else ""
-                inner = {}
-            elif name in self.shown and "properties" in inner:
-                meaning, inner = f"{meaning}; as `{self.shown[name]}`", {}
-            elif name not in self.shown:
-                self.shown[name] = field + brackets
-                if "properties" not in inner:
-                    meaning = ": ".join(filter(None, [meaning, definition.get("description")]))
-        meaning = ": ".join(filter(None, [meaning, choices(inner, meaning)]))
-        if "default" in value:
-            meaning += f" [`{json.dumps(value['default'])}`]"
-        members = in_one_line(inner) if "properties" in inner else ""
-        self.row(field + brackets + optional, ". ".join(filter(None, [meaning, members])))
-        if "properties" in inner and not members:
-            self.add_members(inner, field + brackets + ".")
-
-    def text(self):
-        rows = [(", ".join(f"`{field}`" for field in fields), meaning) for fields, meaning in self.rows]
-        if self.shared:
-            rows.append((", ".join(f"`{field}`" for field in self.shared), "[shared fields](json.md#shared-fields)"))
-        heading = "field (`?`: may be missing)" if any("?`" in field for field, _ in rows) else "field"
-        lines = [f"| {heading} | meaning |", "|---|---|"]
-        lines += ["| {} | {} |".format(field, meaning.replace("|", r"\|")) for field, meaning in rows]
-        return "\n".join(lines) + "\n"
-
-
-def anchor(title):
-    """The anchor that GitHub and the site give to a heading."""
-    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
-
-
-def section(name):
-    schema = schemas[name]
-    about = schema.get("description", "")
-    title = re.sub("^sextant [^,]*", lambda command: f"`{command[0]}`", schema["title"])
-    about = textwrap.fill(f"`{name}.json`{'. ' + about if about else ''}", 120)
-    return f"### {title}\n\n{about}\n\n{Table(name).text()}"
-
-
-def with_tables(text):
-    """The page, with new tables between <!-- fields: NAME --> or <!-- forms: NAME ... --> and <!-- end -->."""
-    def replaced(match):
-        names = match[2].split()
-        parts = [Table(names[0]).text()] if match[1] == "fields" else [section(name) for name in names]
-        return f"<!-- {match[1]}: {match[2]} -->\n\n" + "\n".join(parts) + "\n<!-- end -->"
-    return re.sub(r"<!-- (fields|forms): (.*?) -->\n.*?<!-- end -->", replaced, text, flags=re.S)
-
-
-def tables(writes):
-    wrong, shown = 0, []
-    for page in sorted((source / "docs").glob("*.md")):
-        text = page.read_text()
-        for names in re.findall(r"<!-- (?:fields|forms): (.*?) -->", text):
-            shown += names.split()
-        wanted = with_tables(text)
-        if wanted != text and writes:
-            page.write_text(wanted)
-        elif wanted != text:
-            wrong = 1
-            print(f"FAILED: {page.relative_to(source)} differs from data/schemas: scripts/schemas.py tables --write")
-    for name in sorted(set(schemas) ^ set(shown)):
-        wrong = 1
-        print(f"FAILED: no page in docs has a table of the fields of {name}")
-    return wrong
+def write(folder):
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, schema in schemas.items():
+        Path(folder, f"{name}.json").write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+    return 0
 
 
 def main(words):
     if words[:1] == ["check"]:
         return check(words[1:])
-    if words in (["tables"], ["tables", "--write"]):
-        return tables("--write" in words)
+    if words[:1] == ["write"] and len(words) == 2:
+        return write(words[1])
     print(__doc__, file=sys.stderr)
     return 2
 

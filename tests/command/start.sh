@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sourced by the tests of the command: provides $folder, which is removed at exit, and `fail`;
 # disables the profile of this machine and its probe. At exit, each JSON file in $folder except wrong*.json,
-# and all JSON that a command printed, must match a schema in data/schemas. A test may define `before_exit`.
+# and all JSON that a command printed, must match a table of fields in docs. A test may define `before_exit`.
 set -eu
 folder=$(mktemp -d)
 printed=$(mktemp -d)
