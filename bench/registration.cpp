@@ -21,7 +21,6 @@
 // available and the other's computed; its time is relative to that of the search with both pyramids
 // computed. Built without OpenCV, the benchmark runs without ECC.
 #include "sextant/core/statistics.hpp"
-#include "sextant/lab/cramer_rao.hpp"
 #include "sextant/registration/pair/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
@@ -34,6 +33,7 @@
 #include <vector>
 
 #include "bench/duel.hpp"
+#include "bench/faulty_series.hpp"
 #include "papers/thesis_registration.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -90,7 +90,7 @@ Frames make_frames(const Case& one, int seed) {
     const registration::Specimen shown = registration::find_specimen(one.specimen).make(specimen);
     const registration::SyntheticSeries series(plan, shown);
     return {series.counted(0), series.counted(1), series.between(0, 1),
-            lab::cramer_rao(shown, one.shape, one.dose, central)};
+            bench::cramer_rao(shown, one.shape, one.dose, central)};
 }
 
 class Ours {

@@ -11,7 +11,7 @@
 // With --write, the frames of each series are also written to FOLDER/CASE-SEED.mrc.
 // With --peer, another program registers the series (bench/series_peers.hpp).
 //
-// Method: a series with seeded faults (lab/faulty_series.hpp) is registered on one thread. The
+// Method: a series with seeded faults (faulty_series.hpp) is registered on one thread. The
 // error of a frame is the RMS distance, over a grid in the central 88 % of the frame, between the
 // position of a pixel in the reference according to the registration and the true one. Only errors
 // of frames relative to one another matter: the common motion (rigid, or affine if the case says
@@ -43,7 +43,6 @@
 #include "sextant/core/json_field.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/bench_cases.hpp"
-#include "sextant/lab/faulty_series.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <algorithm>
@@ -56,6 +55,7 @@
 #include <vector>
 
 #include "bench/duel.hpp"
+#include "bench/faulty_series.hpp"
 #include "bench/series_peers.hpp"
 #include <Eigen/Dense>
 #include <fmt/format.h>
@@ -80,7 +80,7 @@ struct SeriesCase {
     double step = 0, turn = 0;       ///< random step (pixels) and rotation (degrees) per frame
     double warp = 0;                 ///< registration::SeriesPlan::warp
     double reach = 40;               ///< of pairs: largest translation along each axis, pixels
-    lab::Faults faults;
+    bench::Faults faults;
     RegistrationOptions options;
 
     bool is_pair() const { return kind == "pair"; }
@@ -108,7 +108,7 @@ Record record_of(SeriesCase& one) {
     record.add("turn", one.turn, "DEGREES", "random rotation per frame").between(0, 180);
     record.add("warp", one.warp, "PIXELS", "distortion of the last frame").between(0, most);
     record.add("reach", one.reach, "PIXELS", "largest translation of pairs").between(0, most);
-    record.add("faults", lab::record_of(one.faults));
+    record.add("faults", bench::record_of(one.faults));
     record.add("options", sextant::record_of(one.options));
     return record;
 }
@@ -131,7 +131,7 @@ std::vector<SeriesCase> read_cases(const std::string& path) {
 /// A series and the specimen that it shows.
 struct Made {
     registration::Specimen specimen;
-    lab::FaultySeries series;
+    bench::FaultySeries series;
 };
 
 Made make(const SeriesCase& one, int seed) {
@@ -191,7 +191,7 @@ double processor_seconds() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-Registered registered(const lab::FaultySeries& series, const RegistrationOptions& options) {
+Registered registered(const bench::FaultySeries& series, const RegistrationOptions& options) {
     Registered made;
     RegistrationHooks hooks;
     double spent = 0; // by the bench itself
@@ -214,7 +214,7 @@ Registered registered(const lab::FaultySeries& series, const RegistrationOptions
     return made;
 }
 
-Registered registered_by(const std::string& peer, const lab::FaultySeries& series) {
+Registered registered_by(const std::string& peer, const bench::FaultySeries& series) {
     const bench::PeerResult found = bench::run_peer(peer, series);
     Registered made;
     made.transforms = found.transforms;
@@ -335,7 +335,7 @@ struct SeriesOutcome {
 
 class Judge {
   public:
-    Judge(const SeriesCase& one, const lab::FaultySeries& series, const Registered& registered)
+    Judge(const SeriesCase& one, const bench::FaultySeries& series, const Registered& registered)
         : case_(one),
           series_(series),
           registered_(registered),
@@ -572,7 +572,7 @@ class Judge {
     }
 
     const SeriesCase& case_;
-    const lab::FaultySeries& series_;
+    const bench::FaultySeries& series_;
     const Registered& registered_;
     ImageShape shape_;
     Point centre_;

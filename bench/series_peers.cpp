@@ -41,7 +41,7 @@ Seconds processor_time() {
 /// OpenCV's registration of the frames of a series, in order.
 class OpenCv {
   public:
-    explicit OpenCv(const lab::FaultySeries& series)
+    explicit OpenCv(const FaultySeries& series)
         : series_(series), centre_(registration::centre(series.plan().shape)), first_(frame(0)) {
         cv::setNumThreads(1);
         cv::createHanningWindow(window_, first_.size(), CV_32F);
@@ -141,7 +141,7 @@ class OpenCv {
         return cv::min(cv::max(made, 0.), 1.);
     }
 
-    const lab::FaultySeries& series_;
+    const FaultySeries& series_;
     Point centre_;
     cv::Mat first_, window_;
 };
@@ -169,7 +169,7 @@ class Folder {
     std::filesystem::path path_;
 };
 
-void write_movie(const lab::FaultySeries& series, const std::filesystem::path& folder) {
+void write_movie(const FaultySeries& series, const std::filesystem::path& folder) {
     write_series(series, (folder / "movie.mrc").string());
     std::ofstream(folder / "movies.star")
         << "data_optics\n\nloop_\n_rlnOpticsGroupName #1\n_rlnOpticsGroup #2\n"
@@ -196,7 +196,7 @@ std::map<std::int64_t, registration::Transform> read_shifts(const std::filesyste
     return made;
 }
 
-PeerResult run_relion(const lab::FaultySeries& series) {
+PeerResult run_relion(const FaultySeries& series) {
     const Folder folder;
     write_movie(series, folder.path());
     const auto children = [] {
@@ -224,7 +224,7 @@ PeerResult run_relion(const lab::FaultySeries& series) {
 
 } // namespace
 
-void write_series(const lab::FaultySeries& series, const std::string& path) {
+void write_series(const FaultySeries& series, const std::string& path) {
     FrameHeader header;
     header.frames = series.plan().frames;
     header.shape = series.plan().shape;
@@ -234,7 +234,7 @@ void write_series(const lab::FaultySeries& series, const std::string& path) {
     movie->commit();
 }
 
-PeerResult run_peer(const std::string& name, const lab::FaultySeries& series) {
+PeerResult run_peer(const std::string& name, const FaultySeries& series) {
     if (name == "relion")
         return run_relion(series);
     if (name != "phase" && name != "ecc" && name != "tvl1")

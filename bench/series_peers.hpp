@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/lab/faulty_series.hpp"
 #include "sextant/registration/transform/combined.hpp"
 
 #include <cstdint>
 #include <map>
 #include <string>
+
+#include "bench/faulty_series.hpp"
 
 namespace sextant::bench {
 
@@ -18,7 +19,7 @@ struct PeerResult {
 };
 
 /// Writes the frames of a series to an MRC file.
-void write_series(const lab::FaultySeries& series, const std::string& path);
+void write_series(const FaultySeries& series, const std::string& path);
 
 /// Registers a series by another program, on one thread:
 ///
@@ -29,6 +30,6 @@ void write_series(const lab::FaultySeries& series, const std::string& path);
 ///   relion   RELION's own implementation of MotionCor2's alignment of whole frames
 ///
 /// Throws InvalidTask for an unknown peer, and if the program is not installed or fails.
-PeerResult run_peer(const std::string& name, const lab::FaultySeries& series);
+PeerResult run_peer(const std::string& name, const FaultySeries& series);
 
 } // namespace sextant::bench

@@ -160,7 +160,7 @@ function(sextant_use_libraries)
         PROPERTIES COMPILE_DEFINITIONS SEXTANT_VERSION="${PROJECT_VERSION}")
     target_compile_definitions(sextant_comm PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
     if(SEXTANT_LAB)
-        target_link_libraries(sextant_lab PRIVATE nlohmann_json::nlohmann_json Eigen3::Eigen)
+        target_link_libraries(sextant_lab PRIVATE nlohmann_json::nlohmann_json)
         if(SEXTANT_MPI) # only these files include mpi.h; the others are the same for every MPI
             set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_baselines.cpp"
                 "${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_collectives.cpp"

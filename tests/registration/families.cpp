@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Registration by families of affine motions: pairs, the choice of a family, and whole series.
 #include "sextant/comm/threads.hpp"
-#include "sextant/lab/faulty_series.hpp"
 #include "sextant/registration/pair/family_fit.hpp"
 #include "sextant/registration/series_registration.hpp"
 
@@ -9,6 +8,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "bench/faulty_series.hpp"
 #include "tests/registration/trials.hpp"
 #include <gmock/gmock.h>
 
@@ -23,8 +23,8 @@ using registration::MotionFamily;
 using registration::SeriesPlan;
 using testing::HasSubstr;
 
-lab::FaultySeries made(const lab::Faults& faults, const SeriesPlan& plan,
-                       std::string_view specimen = "carbon") {
+bench::FaultySeries made(const bench::Faults& faults, const SeriesPlan& plan,
+                         std::string_view specimen = "carbon") {
     registration::SpecimenPlan of_specimen;
     const ImageShape field = registration::field_for(plan);
     of_specimen.field = {field.width + 32, field.height + 32};
@@ -42,7 +42,7 @@ SeriesPlan pair_plan(std::uint64_t seed) {
 }
 
 /// Returns the true motion of the second frame to the first, which is affine.
-AffineMotion truth_of(const lab::FaultySeries& series, std::int64_t frame = 1) {
+AffineMotion truth_of(const bench::FaultySeries& series, std::int64_t frame = 1) {
     const Point c = registration::centre(series.plan().shape);
     const Point at_c = *series.truth(frame, c), right = *series.truth(frame, {c.x + 1, c.y}),
                 down = *series.truth(frame, {c.x, c.y + 1});
@@ -56,7 +56,7 @@ struct PairFit {
     double error = 0;
 };
 
-PairFit fitted(const lab::FaultySeries& series, MotionFamily family, int threads = 1) {
+PairFit fitted(const bench::FaultySeries& series, MotionFamily family, int threads = 1) {
     const ImageShape shape = series.plan().shape;
     registration::Pyramid reference(shape), moved(shape);
     const auto view = [&](std::int64_t frame) {
@@ -77,7 +77,7 @@ PairFit fitted(const lab::FaultySeries& series, MotionFamily family, int threads
 }
 
 TEST(Families, find_the_magnification_and_the_shear_of_a_pair) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.magnification = .012;
     const PairFit size = fitted(made(faults, pair_plan(1)), MotionFamily::similarity);
     EXPECT_TRUE(size.result.converged);
@@ -91,7 +91,7 @@ TEST(Families, find_the_magnification_and_the_shear_of_a_pair) {
 }
 
 TEST(Families, of_fewer_parameters_are_kept_exactly) {
-    const lab::FaultySeries series = made({}, pair_plan(2));
+    const bench::FaultySeries series = made({}, pair_plan(2));
     const AffineMotion rigid = fitted(series, MotionFamily::rigid).result.motion;
     EXPECT_NEAR(rigid.a * rigid.d - rigid.b * rigid.c, 1, 1e-12);
     EXPECT_NEAR(rigid.a, rigid.d, 1e-12);
@@ -104,7 +104,7 @@ TEST(Families, of_fewer_parameters_are_kept_exactly) {
 
 /// z² = eᵀC⁻¹e of the small motion e between found and true motions has the expectation 6.
 TEST(Families, predict_the_covariance_of_their_parameters) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.magnification = .004;
     faults.shear = .003;
     double squares[6] = {};
@@ -126,7 +126,7 @@ TEST(Families, predict_the_covariance_of_their_parameters) {
 }
 
 TEST(Families, do_not_depend_on_the_number_of_threads) {
-    const lab::FaultySeries series = made({}, pair_plan(3));
+    const bench::FaultySeries series = made({}, pair_plan(3));
     EXPECT_EQ(fitted(series, MotionFamily::affine, 1).result.motion,
               fitted(series, MotionFamily::affine, 3).result.motion);
 }
@@ -177,7 +177,7 @@ TEST(Families, one_wrong_frame_does_not_decide_the_choice) {
     EXPECT_EQ(choose_family(frames, {512, 512}).family, MotionFamily::rigid);
 }
 
-RegistrationResult registered(const lab::FaultySeries& series, MotionModel model, int ranks,
+RegistrationResult registered(const bench::FaultySeries& series, MotionModel model, int ranks,
                               std::map<std::int64_t, registration::Transform>* transforms = {}) {
     RegistrationOptions options;
     options.model = model;
@@ -210,7 +210,7 @@ SeriesPlan series_plan() {
     return plan;
 }
 
-double error_of(const lab::FaultySeries& series, const RegistrationResult& result) {
+double error_of(const bench::FaultySeries& series, const RegistrationResult& result) {
     double sum = 0;
     for (const FrameRegistration& frame : result.frames) {
         const AffineMotion found =
@@ -222,7 +222,7 @@ double error_of(const lab::FaultySeries& series, const RegistrationResult& resul
 }
 
 TEST(Families, a_clean_series_stays_rigid_and_keeps_its_motions) {
-    const lab::FaultySeries series = made({}, series_plan());
+    const bench::FaultySeries series = made({}, series_plan());
     const RegistrationResult rigid = registered(series, MotionModel::rigid, 1),
                              chosen = registered(series, MotionModel::automatic, 1);
     EXPECT_EQ(chosen.model, MotionModel::rigid);
@@ -236,9 +236,9 @@ TEST(Families, a_clean_series_stays_rigid_and_keeps_its_motions) {
 }
 
 TEST(Families, a_series_that_grows_and_shears_is_registered_by_the_model_that_it_needs) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.magnification = .015;
-    const lab::FaultySeries growing = made(faults, series_plan());
+    const bench::FaultySeries growing = made(faults, series_plan());
     const double clean = error_of(made({}, series_plan()),
                                   registered(made({}, series_plan()), MotionModel::rigid, 1));
     std::map<std::int64_t, registration::Transform> transforms;
@@ -254,7 +254,7 @@ TEST(Families, a_series_that_grows_and_shears_is_registered_by_the_model_that_it
     EXPECT_NEAR(stretch_of(*found.frames[0].affine).a, 1, 1e-12)
         << "the reference keeps its magnification";
     faults.shear = .012;
-    const lab::FaultySeries sheared = made(faults, series_plan());
+    const bench::FaultySeries sheared = made(faults, series_plan());
     const RegistrationResult affine = registered(sheared, MotionModel::automatic, 1);
     EXPECT_EQ(affine.model, MotionModel::affine) << affine.model_reason;
     EXPECT_LT(error_of(sheared, affine), std::max(1.8 * clean, .07));
@@ -265,7 +265,7 @@ TEST(Families, a_series_that_grows_and_shears_is_registered_by_the_model_that_it
 TEST(Families, a_series_without_rotation_is_registered_by_translations) {
     SeriesPlan plan = series_plan();
     plan.drift.alpha = 0;
-    const lab::FaultySeries series = made({}, plan);
+    const bench::FaultySeries series = made({}, plan);
     for (const MotionModel model : {MotionModel::translation, MotionModel::automatic}) {
         const RegistrationResult found = registered(series, model, 1);
         EXPECT_EQ(found.model, MotionModel::translation);
@@ -279,9 +279,9 @@ TEST(Families, a_series_without_rotation_is_registered_by_translations) {
 }
 
 TEST(Families, the_second_of_two_frames_is_registered_to_the_first) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.magnification = .01;
-    const lab::FaultySeries series = made(faults, pair_plan(4));
+    const bench::FaultySeries series = made(faults, pair_plan(4));
     const RegistrationResult found = registered(series, MotionModel::similarity, 1);
     EXPECT_EQ(*found.frames[0].affine, AffineMotion());
     EXPECT_LT(error_of(series, found), .1);

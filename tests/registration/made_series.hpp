@@ -35,7 +35,7 @@ inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
     const registration::Specimen specimen = registration::find_specimen("carbon").make(of_specimen);
     MadeSeries made{SyntheticSeries(plan, specimen),
                     {},
-                    lab::cramer_rao(specimen, plan.shape, plan.dose, central)};
+                    bench::cramer_rao(specimen, plan.shape, plan.dose, central)};
     for (int frame = 0; frame < frames; ++frame)
         made.frames.push_back(made.series.counted(frame));
     return made;

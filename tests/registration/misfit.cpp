@@ -2,13 +2,13 @@
 // Motions that remain within frames are recognised, measured and told apart; noise is not taken for
 // them.
 #include "sextant/comm/threads.hpp"
-#include "sextant/lab/faulty_series.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cmath>
 #include <vector>
 
+#include "bench/faulty_series.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
@@ -17,7 +17,7 @@ namespace {
 using registration::Misfit;
 using registration::SeriesMisfit;
 
-RegistrationResult result_of(const char* specimen, const lab::Faults& faults, double dose = 10,
+RegistrationResult result_of(const char* specimen, const bench::Faults& faults, double dose = 10,
                              RegistrationOptions options = {}) {
     registration::SeriesPlan plan;
     plan.shape = {256, 256};
@@ -31,8 +31,8 @@ RegistrationResult result_of(const char* specimen, const lab::Faults& faults, do
     const ImageShape field = registration::field_for(plan);
     of_specimen.field = {field.width + 2 * margin, field.height + 2 * margin};
     of_specimen.seed = 5;
-    const lab::FaultySeries series(plan, faults,
-                                   registration::find_specimen(specimen).make(of_specimen));
+    const bench::FaultySeries series(plan, faults,
+                                     registration::find_specimen(specimen).make(of_specimen));
     RegistrationResult result;
     options.reproducible = true;
     run_threads(1, [&](const Communicator& communicator) {
@@ -55,7 +55,7 @@ TEST(SeriesMisfit, is_not_significant_if_the_model_fits) {
 }
 
 TEST(SeriesMisfit, measures_a_change_of_the_magnification_that_rigid_motions_leave) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.magnification = .02;
     for (const char* specimen : {"lattice", "particles", "carbon"}) {
         const SeriesMisfit misfit = result_of(specimen, faults).misfit;
@@ -71,7 +71,7 @@ TEST(SeriesMisfit, measures_a_change_of_the_magnification_that_rigid_motions_lea
 }
 
 TEST(SeriesMisfit, is_that_of_the_model) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.magnification = .02;
     RegistrationOptions options;
     options.model = MotionModel::automatic;
@@ -85,7 +85,7 @@ TEST(SeriesMisfit, is_that_of_the_model) {
 }
 
 TEST(SeriesMisfit, tells_rows_that_jitter_from_a_shear) {
-    lab::Faults jitter, shear;
+    bench::Faults jitter, shear;
     jitter.jitter = 1;
     shear.shear = .02;
     for (const char* specimen : {"lattice", "carbon"}) {

@@ -3,7 +3,6 @@
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/lab/faulty_series.hpp"
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/pair/row_fit.hpp"
 #include "sextant/registration/series_registration.hpp"
@@ -16,6 +15,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bench/faulty_series.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -313,8 +313,8 @@ TEST(Flyback, is_seen_in_the_residuals_of_columns) {
     EXPECT_EQ(registration::disturbed_columns({}), 0);
 }
 
-lab::FaultySeries series_of(const lab::Faults& faults, int frames = 8, Elements height = 112,
-                            double drift = .6) {
+bench::FaultySeries series_of(const bench::Faults& faults, int frames = 8, Elements height = 112,
+                              double drift = .6) {
     registration::SeriesPlan plan;
     plan.shape = {144, height};
     plan.frames = frames;
@@ -334,7 +334,7 @@ struct RowsOfSeries {
     std::map<std::int64_t, Transform> transforms;
 };
 
-RowsOfSeries registered_rows(const lab::FaultySeries& series, int ranks = 1,
+RowsOfSeries registered_rows(const bench::FaultySeries& series, int ranks = 1,
                              RegistrationOptions options = {}) {
     options.reproducible = true;
     options.scan_rows = true;
@@ -357,7 +357,7 @@ RowsOfSeries registered_rows(const lab::FaultySeries& series, int ranks = 1,
 
 /// The RMS error of positions to the right, without their mean; `slope`: also without what is
 /// linear in the row of the specimen, which all frames may have in common.
-double error_of_rows(const lab::FaultySeries& series, const RowsOfSeries& found, bool slope) {
+double error_of_rows(const bench::FaultySeries& series, const RowsOfSeries& found, bool slope) {
     const ImageShape shape = series.plan().shape;
     std::vector<double> errors, places;
     for (const auto& [frame, transform] : found.transforms) {
@@ -384,9 +384,9 @@ double error_of_rows(const lab::FaultySeries& series, const RowsOfSeries& found,
 }
 
 TEST(ScanRows, of_a_jittering_series_are_found) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.jitter = .6;
-    const lab::FaultySeries series = series_of(faults);
+    const bench::FaultySeries series = series_of(faults);
     const RowsOfSeries found = registered_rows(series);
     // A row of carbon has a bound of .2 px here; eight frames leave .6/√8/2 px in common.
     EXPECT_LT(error_of_rows(series, found, false), .29);
@@ -402,9 +402,9 @@ TEST(ScanRows, of_a_jittering_series_are_found) {
 }
 
 TEST(ScanRows, that_drift_within_frames_are_found) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.slow_scan = 1.5;
-    const lab::FaultySeries series = series_of(faults);
+    const bench::FaultySeries series = series_of(faults);
     const RowsOfSeries found = registered_rows(series);
     EXPECT_LT(error_of_rows(series, found, true), .06);
     EXPECT_LT(found.result.rows->jitter, .02);
@@ -414,9 +414,9 @@ TEST(ScanRows, that_drift_within_frames_are_found) {
 }
 
 TEST(ScanRows, have_no_data_where_the_flyback_disturbs_them) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.flyback = 16;
-    const lab::FaultySeries series = series_of(faults, 10);
+    const bench::FaultySeries series = series_of(faults, 10);
     const RowsOfSeries found = registered_rows(series);
     EXPECT_GE(found.result.flyback, 5);
     EXPECT_LE(found.result.flyback, 16);
@@ -430,9 +430,9 @@ TEST(ScanRows, have_no_data_where_the_flyback_disturbs_them) {
 
 /// These are compared with the part of the average that is nearest to them.
 TEST(ScanRows, are_registered_in_frames_that_do_not_overlap_the_reference) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.jitter = .5;
-    const lab::FaultySeries series = series_of(faults, 12, 112, 16);
+    const bench::FaultySeries series = series_of(faults, 12, 112, 16);
     RegistrationOptions options;
     options.reference = 0;
     const RowsOfSeries found = registered_rows(series, 2, options);
@@ -452,10 +452,10 @@ TEST(ScanRows, of_a_clean_series_hardly_move) {
 }
 
 TEST(ScanRows, are_the_same_on_any_number_of_ranks_and_threads) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.jitter = .5;
     faults.blank_frame = 3;
-    const lab::FaultySeries series = series_of(faults, 6);
+    const bench::FaultySeries series = series_of(faults, 6);
     const RowsOfSeries alone = registered_rows(series);
     EXPECT_NE(alone.result.frames[3].left_out, "");
     EXPECT_FALSE(alone.result.frames[3].rows);
@@ -475,9 +475,9 @@ TEST(ScanRows, are_the_same_on_any_number_of_ranks_and_threads) {
 }
 
 TEST(ScanRows, are_resumed_from_a_checkpoint) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.jitter = .5;
-    const lab::FaultySeries series = series_of(faults, 4);
+    const bench::FaultySeries series = series_of(faults, 4);
     TemporaryFolder folder;
     RegistrationOptions options;
     options.checkpoint = folder.path("out");
@@ -507,7 +507,7 @@ TEST(ScanRows, are_resumed_from_a_checkpoint) {
     EXPECT_EQ(resumed, registered_rows(series, 2).result.average.mean);
 }
 
-std::string refusal_of(const lab::FaultySeries& series, RegistrationOptions options) {
+std::string refusal_of(const bench::FaultySeries& series, RegistrationOptions options) {
     try {
         registered_rows(series, 2, std::move(options));
     } catch (const Error& error) {
@@ -517,7 +517,7 @@ std::string refusal_of(const lab::FaultySeries& series, RegistrationOptions opti
 }
 
 TEST(ScanRows, are_refused_with_other_models_and_for_pairs) {
-    const lab::FaultySeries series = series_of({}, 3), pair = series_of({}, 2);
+    const bench::FaultySeries series = series_of({}, 3), pair = series_of({}, 2);
     for (const MotionModel model : {MotionModel::similarity, MotionModel::affine,
                                     MotionModel::nonrigid, MotionModel::automatic}) {
         RegistrationOptions options;

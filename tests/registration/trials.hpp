@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/lab/cramer_rao.hpp"
 #include "sextant/registration/pair/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
 
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/faulty_series.hpp"
 #include <fmt/format.h>
 
 // Registers pairs of frames with known motions, and computes the Cramér-Rao bound of the error.
@@ -59,7 +59,7 @@ inline Pair make_pair(const Trial& trial) {
     Pair pair{registration::SyntheticSeries(plan, specimen),
               {},
               {},
-              lab::cramer_rao(specimen, trial.shape, trial.dose, central)};
+              bench::cramer_rao(specimen, trial.shape, trial.dose, central)};
     pair.reference = pair.series.counted(0);
     pair.moved = pair.series.counted(1);
     return pair;
