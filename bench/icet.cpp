@@ -14,7 +14,7 @@
 // each of IceT's strategies; the table shows the ratio to the strategy with the lowest median. The
 // composited images are compared first.
 #include "sextant/comm/mpi.hpp"
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/command/composite.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"

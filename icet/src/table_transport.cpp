@@ -3,7 +3,7 @@
 // cannot be polled, only waited for, so a rank waits when it has nothing else to do.
 #include "table_transport.hpp"
 
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/comm/scope.hpp"
-#include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
 
 #ifdef SEXTANT_WITH_MPI // defined by the package if Sextant was built with MPI

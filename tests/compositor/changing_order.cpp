@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/deep_cases.hpp"

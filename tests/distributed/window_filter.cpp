@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filters an image in windows of rows, as for an image that does not fit in memory.
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels give the same bits with each instruction set that this machine supports.
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/processor.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/support/failing_objects.hpp"
 
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 
 #include "tests/mpi/groups.hpp"
 

@@ -2,7 +2,7 @@
 // A process is killed during a run: the other processes of its node detect this and stop waiting.
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/mpi.hpp"
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The shift that makes an exclusive scan out of an inclusive one: proved on even and uneven series.
-#include "sextant/scan/shift.hpp"
+#include "sextant/scan/strategies.hpp"
 
 #include <algorithm>
 

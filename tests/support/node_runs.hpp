@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/comm/shared_memory.hpp"
 #include "sextant/comm/shared_memory_exchange.hpp"
 #include "sextant/comm/waiting.hpp"

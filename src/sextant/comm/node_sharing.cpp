@@ -2,7 +2,6 @@
 #include "sextant/comm/node_sharing.hpp"
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/comm/share_nodes.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/processor.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 #include "sextant/planner/planner.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "sextant/core/record.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
-#include "sextant/machine/file_costs.hpp"
+#include "sextant/machine/interpolate.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/planner/plan_file.hpp"
 #include "sextant/schedule/loans.hpp"

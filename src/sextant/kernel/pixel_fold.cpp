@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <hwy/highway.h>
 #include <unistd.h>
 
 namespace sextant::kernel {
@@ -36,6 +37,13 @@ Elements streaming_from(Sources sources, const std::byte* to, Elements elements,
             return first;
     }
     return elements;
+}
+
+std::vector<std::string> instruction_sets() {
+    std::vector<std::string> names;
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) // best first
+        names.emplace_back(hwy::TargetName(target));
+    return names;
 }
 
 } // namespace sextant::kernel

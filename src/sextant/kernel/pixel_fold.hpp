@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace sextant::kernel {
 
@@ -154,5 +156,9 @@ auto filling(const Pixel& nothing) {
         std::fill_n(reinterpret_cast<Pixel*>(to), elements, nothing);
     };
 }
+
+/// The instruction sets, by Highway's names, that kernels are compiled for and this processor
+/// supports, best first. Kernels use the first one.
+std::vector<std::string> instruction_sets();
 
 } // namespace sextant::kernel

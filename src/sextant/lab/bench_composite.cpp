@@ -5,7 +5,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
-#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/command/composite.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/region.hpp"

@@ -4,8 +4,8 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/prefix/shift.hpp"
-#include "sextant/scan/shift.hpp"
+#include "sextant/prefix/scan_forms.hpp"
+#include "sextant/scan/strategies.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,6 @@
 
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/filter/gaussian.hpp"
-#include "sextant/kernel/filter/structure_tensor.hpp"
 #include "sextant/kernel/filter/volume_derivatives.hpp"
 
 #include <array>
