@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/machine/profile.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/planner/plan.hpp"
+#include "sextant/planner/predictor.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <cstdint>
@@ -15,27 +15,6 @@
 #include <vector>
 
 namespace sextant::planner {
-
-/// The machine, ranks and elements that candidates are predicted for.
-struct Setting {
-    const machine::Profile& machine;
-    Bytes element_size = 0;
-    std::string operator_name = {}; ///< operator of the folds
-    std::string element_name = "f32";
-    bool folds_at_once = false;                     ///< as in model::Question
-    std::span<const model::KernelUse> kernels = {}; ///< as in model::Question
-    std::span<const int> nodes = {}; ///< as in model::Question; at least one entry per rank used
-    const machine::Wires* wires = nullptr; ///< as in model::Question
-    machine::Link within_node = machine::Link::same_node;
-    double density = 1;
-    bool coded = false;     ///< as in model::Question
-    bool timeline = false;  ///< as in model::Question
-    std::string model = {}; ///< empty: the most detailed model that the profile supports
-    /// The total number of messages to evaluate before the remaining candidates are ranked by
-    /// bounds alone. Default: about ten milliseconds of work for 64 ranks, a few seconds for
-    /// thousands.
-    std::optional<std::int64_t> most_messages = {};
-};
 
 /// A candidate with its predictions.
 struct PredictedCandidate {

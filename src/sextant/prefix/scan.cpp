@@ -4,7 +4,6 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/prefix/scan_forms.hpp"
 #include "sextant/scan/strategies.hpp"
 
 #include <algorithm>
