@@ -40,7 +40,7 @@
 // failure counts as left out.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/registration/series_registration.hpp"

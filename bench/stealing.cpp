@@ -21,7 +21,7 @@
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/registration/series/frame_series.hpp"

@@ -8,7 +8,7 @@
 #ifdef SEXTANT_WITH_MPI
 #include "sextant/comm/mpi.hpp"
 #endif
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <array>
 #include <condition_variable>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "frames.hpp"
 
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/referred_files.hpp"
 

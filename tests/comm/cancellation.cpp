@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Long loops end when their operation is cancelled, but only where all ranks learn of it.
-#include "sextant/core/cancellation.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <atomic>
 

@@ -4,7 +4,6 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/array/sample_offset.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <cstring>

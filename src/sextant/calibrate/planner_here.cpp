@@ -10,7 +10,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile_file.hpp"

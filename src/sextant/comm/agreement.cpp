@@ -3,9 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/scope.hpp"
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
 

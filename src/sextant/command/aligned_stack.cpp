@@ -4,7 +4,7 @@
 #include "sextant/array/sample_offset.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/large_buffer.hpp"
+#include "sextant/core/memory.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/registration/transform/array_choices.hpp"

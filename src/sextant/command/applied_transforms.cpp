@@ -2,7 +2,6 @@
 #include "sextant/command/applied_transforms.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
 

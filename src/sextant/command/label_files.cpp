@@ -5,7 +5,6 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 
 #include <cstring>
 #include <filesystem>

@@ -6,7 +6,6 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/machine/installation.hpp"

@@ -7,7 +7,6 @@
 #include "sextant/command/help.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
 

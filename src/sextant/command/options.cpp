@@ -8,7 +8,6 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/format/referred_files.hpp"
 
 #include <algorithm>

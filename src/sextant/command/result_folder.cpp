@@ -2,7 +2,7 @@
 #include "sextant/command/result_folder.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/report/text.hpp"

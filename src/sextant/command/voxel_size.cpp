@@ -2,7 +2,6 @@
 #include "sextant/command/voxel_size.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/format/checks.hpp"
 
 #include <fmt/format.h>

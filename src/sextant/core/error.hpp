@@ -51,4 +51,11 @@ class PeerFailed : public Error {
 /// The message of the current exception, of any type. Call only within a catch block.
 std::string text_of_current_exception();
 
+/// A request that is correct, but whose data cannot fulfil it: a series of one frame, or frames of
+/// noise. The command exits with code 1, as for a file that cannot be read.
+class InvalidData : public InvalidTask {
+  public:
+    using InvalidTask::InvalidTask;
+};
+
 } // namespace sextant

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/memory.hpp"
 
-#include "sextant/core/large_buffer.hpp"
-
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -96,6 +95,17 @@ void write_anew(std::span<std::byte> memory) {
         auto* const byte = reinterpret_cast<volatile std::byte*>(&memory[i]);
         *byte = *byte;
     }
+}
+
+void request_huge_pages(void* data, Bytes size) {
+    constexpr Bytes huge_page = Bytes{2} << 20;
+    if (size < huge_page)
+        return;
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    const std::uintptr_t first = (address + page - 1) / page * page;
+    const std::uintptr_t last = (address + static_cast<std::uintptr_t>(size)) / page * page;
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
 }
 
 } // namespace sextant

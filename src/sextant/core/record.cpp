@@ -3,7 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string_view>
 
 namespace sextant {
@@ -46,5 +47,46 @@ void timed(Seconds& sum, Part&& part) {
     part();
     sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
+
+// Cancellation within the steps of an operation: long loops call check_cancelled(), wherever they
+// are, without knowing the operation that they are part of.
+
+/// What check_cancelled() uses on a thread.
+struct Cancellation {
+    const RunControl* control = nullptr; ///< null: the operation cannot be cancelled
+    /// A failure at this point is reported to all ranks (agree()). Elsewhere nothing is thrown,
+    /// because other ranks would wait for this one.
+    bool may_throw = false;
+    std::mutex* one_at_a_time =
+        nullptr;       ///< held while `control` is asked; null: by one thread only
+    Elements work = 0; ///< of the thread, since `control` was last asked
+};
+
+/// The cancellation of this thread.
+Cancellation& cancellation_here();
+
+/// Sets the cancellation of this thread while this object exists.
+class CancellationScope {
+  public:
+    explicit CancellationScope(const Cancellation& cancellation);
+    /// That of an operation on this number of ranks; one rank may throw anywhere. Keeps a
+    /// reference.
+    CancellationScope(const RunControl& control, int ranks)
+        : CancellationScope(Cancellation{&control, ranks == 1}) {}
+    ~CancellationScope();
+    CancellationScope(const CancellationScope&) = delete;
+    CancellationScope& operator=(const CancellationScope&) = delete;
+
+  private:
+    Cancellation outer_;
+};
+
+/// Enough work for check_cancelled() to ask at once.
+inline constexpr Elements much_work = Elements{1} << 16;
+
+/// Called by long loops. `work`: the operations since the last call, such as the samples of a row.
+/// Throws    Cancelled if the caller cancelled the operation.
+/// Cost      an addition; after `much_work`, a call of RunControl::cancelled.
+void check_cancelled(Elements work);
 
 } // namespace sextant

@@ -2,8 +2,8 @@
 #include "sextant/distributed/canny.hpp"
 
 #include "sextant/comm/agreement.hpp"
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/distributed/tile_borders.hpp"
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"

@@ -3,9 +3,8 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/merging.hpp"
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/numbering.hpp"
 

@@ -3,8 +3,8 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/scope.hpp"
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/strip_contours.hpp"

@@ -4,9 +4,8 @@
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/scope.hpp"
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/distributed/image_in_memory.hpp"
 

@@ -2,7 +2,7 @@
 #include "sextant/distributed/numbering.hpp"
 
 #include "sextant/comm/agreement.hpp"
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>

@@ -4,10 +4,9 @@
 #include "sextant/collective/scatter_gather.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/execute.hpp"
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <algorithm>
 #include <cstring>

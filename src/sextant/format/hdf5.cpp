@@ -2,7 +2,7 @@
 #include "sextant/array/array_source.hpp"
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/format/axis_metadata.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/formats.hpp"

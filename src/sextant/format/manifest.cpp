@@ -3,7 +3,7 @@
 
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/format/checks.hpp"
 

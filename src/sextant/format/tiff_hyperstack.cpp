@@ -2,7 +2,7 @@
 #include "sextant/format/tiff_hyperstack.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/tiff_instruments.hpp"
 #include "sextant/format/xml.hpp"

@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/array/sample.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/format/checks.hpp"
 

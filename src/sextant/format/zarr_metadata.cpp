@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/core/json_field.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/zarr.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/core/record.hpp"
 

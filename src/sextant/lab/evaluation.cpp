@@ -6,7 +6,6 @@
 #include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/core/json_field.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/planner/compositing_plan.hpp"
 

@@ -6,7 +6,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/text.hpp"

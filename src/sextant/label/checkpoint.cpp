@@ -2,7 +2,6 @@
 #include "sextant/label/checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/packing.hpp"
 
 #include <algorithm>

@@ -4,9 +4,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/scope.hpp"
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/label/run.hpp"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "sextant/label/label_blocks.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/label/planes.hpp"
 
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 
 #include <algorithm>

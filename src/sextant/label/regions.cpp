@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
 #include "sextant/label/components.hpp"

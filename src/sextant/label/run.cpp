@@ -2,8 +2,8 @@
 #include "sextant/label/run.hpp"
 
 #include "sextant/comm/agreement.hpp"
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/equal_range.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
 

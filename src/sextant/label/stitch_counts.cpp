@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/label/stitch_counts.hpp"
 
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/profile_file.hpp"
 
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/profile.hpp"
 

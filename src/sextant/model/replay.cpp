@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/model/replay.hpp"
 
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <algorithm>

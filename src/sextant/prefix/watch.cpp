@@ -2,7 +2,6 @@
 #include "sextant/prefix/watch.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/run_control.hpp"
 
 #include <algorithm>

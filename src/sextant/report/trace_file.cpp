@@ -2,7 +2,7 @@
 #include "sextant/report/trace_file.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/report/recording.hpp"

@@ -2,7 +2,7 @@
 #include "sextant/scan/operator_times.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "sextant/simulate/platform.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/json_field.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/simulate/shapes.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/simulate/simulation.hpp"
 
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/model/link_contention.hpp"
 #include "sextant/simulate/platform.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/edge/edge_detector.hpp"
 
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/kernel/edge/edge_vectors.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
 #include "sextant/kernel/label/label_vectors.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/filter/float_plane.hpp"
 
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
 

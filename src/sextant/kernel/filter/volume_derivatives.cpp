@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/filter/volume_derivatives.hpp"
 
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <algorithm>
 #include <utility>

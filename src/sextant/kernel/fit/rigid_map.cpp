@@ -7,7 +7,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sextant/kernel/fit/rigid_map.cpp"
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/kernel/lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

@@ -2,7 +2,6 @@
 #include "sextant/kernel/label/directions.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/label/labels.hpp"
 
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
 
 #include <algorithm>

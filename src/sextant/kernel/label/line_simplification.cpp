@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/label/line_simplification.hpp"
 
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/core/scratch_file.hpp"
 
 #include <algorithm>

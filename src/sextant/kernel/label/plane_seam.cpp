@@ -2,7 +2,6 @@
 #include "sextant/kernel/label/plane_seam.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -4,8 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
-#include "sextant/core/large_buffer.hpp"
+#include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/registration/series/checkpoint.hpp"
 
 #include <algorithm>

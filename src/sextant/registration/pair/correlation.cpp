@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair/correlation.hpp"
 
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/partition.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair/level.hpp"
 
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/registration/pair/descent.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/pair/pyramid.hpp"

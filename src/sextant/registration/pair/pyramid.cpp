@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair/pyramid.hpp"
 
-#include "sextant/core/invalid_data.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/filter/float_plane.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"

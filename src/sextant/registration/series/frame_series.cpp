@@ -5,7 +5,6 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/pair/partition.hpp"

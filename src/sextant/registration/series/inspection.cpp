@@ -5,7 +5,6 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/journal.hpp"
 #include "sextant/registration/correct/shading.hpp"
 #include "sextant/registration/pair/partition.hpp"

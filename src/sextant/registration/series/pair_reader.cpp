@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/series/pair_reader.hpp"
 
-#include "sextant/core/large_buffer.hpp"
+#include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/registration/series/inspection.hpp"
 #include "sextant/registration/stages/stages.hpp"
 #include "sextant/registration/transform/canvas.hpp"

@@ -2,7 +2,6 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/pair/family_fit.hpp"
 #include "sextant/registration/pair/row_fit.hpp"

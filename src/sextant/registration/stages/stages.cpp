@@ -3,7 +3,6 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/series/frame_series.hpp"

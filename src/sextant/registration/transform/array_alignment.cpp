@@ -4,7 +4,6 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/registration/transform/row_interpolation.hpp"
 #include "sextant/registration/transform/row_places.hpp"

@@ -4,7 +4,6 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/large_buffer.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/pair/partition.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/transform/resampler.hpp"
 
-#include "sextant/core/cancellation.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/invalid_data.hpp"
-#include "sextant/core/large_buffer.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/transform/ring_correlation.hpp"
 
-#include "sextant/core/large_buffer.hpp"
+#include "sextant/core/memory.hpp"
 #include "sextant/registration/pair/fourier_lines.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/cancellation.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <utility>
 
