@@ -21,33 +21,22 @@ using Derivatives = std::span<const float* const>;
 
 void gradient_magnitude(Derivatives d, float* const* to, Elements count) {
     lengths(d[0], d[1], count, to[0]);
-}
-
-void gradient_magnitude3(Derivatives d, float* const* to, Elements count) {
-    lengths(d[0], d[1], count, to[0]);
-    lengths(to[0], d[2], count, to[0]);
+    if (d.size() > 2)
+        lengths(to[0], d[2], count, to[0]);
 }
 
 void laplacian(Derivatives d, float* const* to, Elements count) {
     for (Elements i = 0; i < count; ++i)
         to[0][i] = d[0][i] + d[1][i];
+    for (Elements i = 0; i < count && d.size() > 2; ++i)
+        to[0][i] += d[2][i];
 }
 
-void laplacian3(Derivatives d, float* const* to, Elements count) {
-    for (Elements i = 0; i < count; ++i)
-        to[0][i] = d[0][i] + d[1][i] + d[2][i];
-}
-
-void hessian_larger(Derivatives d, float* const* to, Elements count) {
-    eigenvalues({d[0], d[1], d[2]}, 1, count, to[0]);
-}
-
-void hessian_smaller(Derivatives d, float* const* to, Elements count) {
-    eigenvalues({d[0], d[1], d[2]}, -1, count, to[0]);
-}
-
-void hessian3(Derivatives d, float* const* to, Elements count) {
-    eigenvalues({d[0], d[1], d[2], d[3], d[4], d[5]}, to, count);
+void hessian(Derivatives d, float* const* to, Elements count) {
+    if (d.size() == 3)
+        eigenvalues(Hessians{d[0], d[1], d[2]}, to, count);
+    else
+        eigenvalues(Hessians3{d[0], d[1], d[2], d[3], d[4], d[5]}, to, count);
 }
 
 struct Row {
@@ -66,21 +55,23 @@ const std::vector<Row>& rows(Dimensions dimensions) {
         {{"laplacian", "xx + yy"}, {{2, 0}, {0, 2}}, laplacian},
         {{"hessian-larger", "the larger eigenvalue of the Hessian"},
          {{2, 0}, {1, 1}, {0, 2}},
-         hessian_larger},
+         hessian,
+         0},
         {{"hessian-smaller", "the smaller eigenvalue of the Hessian"},
          {{2, 0}, {1, 1}, {0, 2}},
-         hessian_smaller}};
+         hessian,
+         1}};
     static const std::vector<Derivative> second = {{2, 0, 0}, {1, 1, 0}, {1, 0, 1},
                                                    {0, 2, 0}, {0, 1, 1}, {0, 0, 2}};
     static const std::vector<Row> of_volumes = {
         {{"smooth", "the smoothed volume"}, {{0, 0, 0}}, nullptr},
         {{"gradient-magnitude", "the magnitude of the gradient: √(x² + y² + z²)"},
          {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-         gradient_magnitude3},
-        {{"laplacian", "xx + yy + zz"}, {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}, laplacian3},
-        {{"hessian-1", "the largest eigenvalue of the Hessian"}, second, hessian3, 0},
-        {{"hessian-2", "the middle eigenvalue of the Hessian"}, second, hessian3, 1},
-        {{"hessian-3", "the smallest eigenvalue of the Hessian"}, second, hessian3, 2},
+         gradient_magnitude},
+        {{"laplacian", "xx + yy + zz"}, {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}, laplacian},
+        {{"hessian-1", "the largest eigenvalue of the Hessian"}, second, hessian, 0},
+        {{"hessian-2", "the middle eigenvalue of the Hessian"}, second, hessian, 1},
+        {{"hessian-3", "the smallest eigenvalue of the Hessian"}, second, hessian, 2},
         {{"structure-1@S", "the largest eigenvalue of the structure tensor, integrated at scale S"},
          {},
          nullptr,

@@ -46,15 +46,19 @@ void length_row(const float* x, const float* y, Elements count, float* to) {
     });
 }
 
-/// Computes half the sum of the eigenvalues plus `sign` times half their difference.
-void eigenvalue_row(const Hessians& of, float sign, Elements count, float* to) {
+/// The eigenvalues are half their sum plus and minus half their difference.
+void eigenvalue_rows2(const Hessians& of, float* const* to, Elements count) {
+    float* const larger = to[0];
+    float* const smaller = to[1];
     each_vector(count, [=](auto d, Elements i) HWY_ATTR {
         const auto half = hn::Set(d, .5F);
         const auto xx = hn::Mul(half, hn::LoadU(d, of.xx + i));
         const auto yy = hn::Mul(half, hn::LoadU(d, of.yy + i));
         const auto apart = length(d, hn::Sub(xx, yy), hn::LoadU(d, of.xy + i));
-        const auto value = hn::Add(hn::Add(xx, yy), hn::Mul(hn::Set(d, sign), apart));
-        store_numbers(d, value, to + i);
+        if (larger)
+            store_numbers(d, hn::Add(hn::Add(xx, yy), apart), larger + i);
+        if (smaller)
+            store_numbers(d, hn::Sub(hn::Add(xx, yy), apart), smaller + i);
     });
 }
 
@@ -243,7 +247,7 @@ namespace sextant::kernel {
 HWY_EXPORT(widen_u8);
 HWY_EXPORT(widen_u16);
 HWY_EXPORT(length_row);
-HWY_EXPORT(eigenvalue_row);
+HWY_EXPORT(eigenvalue_rows2);
 HWY_EXPORT(eigenvalue_rows3);
 HWY_EXPORT(weigh_lines);
 
@@ -264,8 +268,8 @@ void lengths(const float* x, const float* y, Elements count, float* to) {
     HWY_DYNAMIC_DISPATCH(length_row)(x, y, count, to);
 }
 
-void eigenvalues(const Hessians& of, float sign, Elements count, float* to) {
-    HWY_DYNAMIC_DISPATCH(eigenvalue_row)(of, sign, count, to);
+void eigenvalues(const Hessians& of, float* const* to, Elements count) {
+    HWY_DYNAMIC_DISPATCH(eigenvalue_rows2)(of, to, count);
 }
 
 void eigenvalues(const Hessians3& of, float* const* to, Elements count) {

@@ -15,12 +15,12 @@ void to_floats(const Sample* samples, Elements count, float* to);
 /// to[i] = √(x[i]² + y[i]²).
 void lengths(const float* x, const float* y, Elements count, float* to);
 
-/// Computes one eigenvalue of each matrix [xx xy; xy yy]: the larger one if `sign` is 1, the
-/// smaller one if it is −1.
+/// Computes the eigenvalues of symmetric 2 × 2 matrices: to[0] ≥ to[1]; those that are null are not
+/// stored.
 struct Hessians {
     const float *xx, *xy, *yy;
 };
-void eigenvalues(const Hessians& of, float sign, Elements count, float* to);
+void eigenvalues(const Hessians& of, float* const* to, Elements count);
 
 /// Computes the eigenvalues of symmetric 3 × 3 matrices, by Jacobi rotations.
 /// Output    to[0] ≥ to[1] ≥ to[2]; those that are null are not stored. Errors are a few units of
