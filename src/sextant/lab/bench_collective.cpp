@@ -188,16 +188,11 @@ ResultsOfSize bench_size(const Communicator& communicator, const CollectiveCase&
                          const ContestOptions& options) {
     Field field(communicator, what, size);
     field.check();
-    std::vector<std::function<void()>> runs;
-    for (const Contestant& contestant : field.contestants())
-        runs.push_back(contestant.run);
-    const std::vector<Score> scores = contest(communicator, runs, options);
+    const std::vector<Score> scores = contest_of(communicator, field.contestants(), options);
     ResultsOfSize of_size{size, {}};
     for (std::size_t i = 0; i < scores.size(); ++i) {
         CollectiveResult result = std::move(field.contestants()[i].result);
-        result.wall = estimate(scores[i].wall);
-        result.cpu = estimate(scores[i].cpu);
-        result.ratio = estimate_ratio(scores[i].wall, scores.front().wall);
+        result.set(scores[i], scores.front());
         of_size.results.push_back(std::move(result));
     }
     return of_size;
@@ -363,13 +358,8 @@ nlohmann::ordered_json to_json(const CollectiveResults& results) {
     for (const ResultsOfSize& of_size : results.sizes) {
         nlohmann::ordered_json list = nlohmann::ordered_json::array();
         for (const CollectiveResult& result : of_size.results) {
-            list.push_back({{"name", result.name},
-                            {"baseline", result.baseline},
-                            {"seconds", to_json(result.wall)},
-                            {"cpu_seconds", to_json(result.cpu)},
-                            {"ratio", to_json(result.ratio)}});
-            if (result.predicted)
-                list.back()["predicted"] = *result.predicted;
+            list.push_back(to_json(result));
+            list.back()["baseline"] = result.baseline;
         }
         sizes.push_back({{"size", of_size.size}, {"results", list}});
     }
@@ -400,13 +390,8 @@ report::Section section_of(const CollectiveResults& results) {
                                                         report::counted(of_size.size, "byte"),
                                                         results.ranks),
                                             {}};
-        for (const CollectiveResult& result : of_size.results) {
-            report::Alternative& configuration = configurations.all.emplace_back();
-            configuration.name = result.name;
-            configuration.measured = to_range(result.wall);
-            if (result.predicted)
-                configuration.predicted = {*result.predicted, *result.predicted, *result.predicted};
-        }
+        for (const CollectiveResult& result : of_size.results)
+            configurations.all.push_back(alternative_of(result));
         sort_by_time(configurations);
         section.html += alternatives_section(configurations).html;
     }

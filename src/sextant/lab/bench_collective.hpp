@@ -40,12 +40,8 @@ std::vector<CollectiveCase> usual_collective_cases();
 Grid grid_of(const CollectiveCase& what, Bytes size, int ranks);
 
 /// The times of one implementation at one size.
-struct CollectiveResult {
-    std::string name;
+struct CollectiveResult : TimedResult { // relative to the first result
     bool baseline = false;
-    std::optional<Seconds> predicted; ///< time predicted for this machine; empty for baselines
-    Estimate wall, cpu;               ///< seconds: slowest rank; total of all ranks
-    Estimate ratio;                   ///< relative to the first result's wall time
 };
 
 struct ResultsOfSize {

@@ -260,36 +260,27 @@ CompositeResults bench_composite(const Communicator& communicator, const Composi
     Field field(communicator, what);
     field.check();
     options.before = [&field] { field.redraw(); };
-    std::vector<std::function<void()>> runs;
-    for (const Contestant& contestant : field.contestants())
-        runs.push_back(contestant.run);
-    const std::vector<Score> scores = contest(communicator, runs, options);
+    const std::vector<Score> scores = contest_of(communicator, field.contestants(), options);
     const std::size_t reference = reference_of(field.contestants(), what.reference);
     CompositeResults results{
         what, communicator.size(), field.contestants()[reference].result.name, {}};
     for (std::size_t i = 0; i < scores.size(); ++i) {
         CompositeResult result = std::move(field.contestants()[i].result);
-        result.wall = estimate(scores[i].wall);
-        result.cpu = estimate(scores[i].cpu);
-        result.ratio = estimate_ratio(scores[i].wall, scores[reference].wall);
+        result.set(scores[i], scores[reference]);
         result.cpu_ratio = estimate_ratio(scores[i].cpu, scores[reference].cpu);
         results.results.push_back(std::move(result));
     }
     return results;
 }
 
-namespace {
-
-std::string name_of(const CompositeResult& result) {
-    std::string name = result.name;
-    for (const std::string& more : {result.tuning, result.transport}) {
+std::string CompositeResult::full_name() const {
+    std::string text = name;
+    for (const std::string& more : {tuning, transport}) {
         if (!more.empty())
-            name += ", " + more;
+            text += ", " + more;
     }
-    return name + (result.sparse ? ", sparse" : "");
+    return text + (sparse ? ", sparse" : "");
 }
-
-} // namespace
 
 std::string to_text(const CompositeResults& results, const std::string& transport, int rounds) {
     std::string text = fmt::format("{}: {} ranks over {}, {}; medians of {} rounds, [95 %]\n",
@@ -298,11 +289,11 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
     text += fmt::format("  {:<40} {:>24} {:>24} {:>9} {:>24} {:>9} {:>6}\n", "", "ms",
                         "of " + results.reference, "CPU ms", "of its CPU", "messages", "sent");
     for (const CompositeResult& result : results.results) {
-        text += fmt::format("  {:<40} {:>24} {:>24} {:>9.2f} {:>24} {:>9} {:>6}\n", name_of(result),
-                            to_text(result.wall, 1e3, 2), to_text(result.ratio, 1, 3),
-                            result.cpu.median * 1e3, to_text(result.cpu_ratio, 1, 3),
-                            result.baseline ? "" : std::to_string(result.messages),
-                            result.baseline ? "" : fmt::format("{:.0f} %", result.sent * 100));
+        text += fmt::format(
+            "  {:<40} {:>24} {:>24} {:>9.2f} {:>24} {:>9} {:>6}\n", result.full_name(),
+            to_text(result.wall, 1e3, 2), to_text(result.ratio, 1, 3), result.cpu.median * 1e3,
+            to_text(result.cpu_ratio, 1, 3), result.baseline ? "" : std::to_string(result.messages),
+            result.baseline ? "" : fmt::format("{:.0f} %", result.sent * 100));
     }
     return text;
 }
@@ -310,28 +301,23 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
 std::vector<TimedConfiguration> configurations_of(const CompositeResults& results) {
     std::vector<TimedConfiguration> configurations;
     for (const CompositeResult& result : results.results)
-        configurations.push_back({results.what.name, name_of(result), result.predicted, result.wall,
-                                  static_cast<double>(results.what.shape.elements())});
+        configurations.push_back({results.what.name, result.full_name(), result.predicted,
+                                  result.wall, static_cast<double>(results.what.shape.elements())});
     return configurations;
 }
 
 nlohmann::ordered_json to_json(const CompositeResults& results) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const CompositeResult& result : results.results) {
-        list.push_back({{"name", result.name},
-                        {"tuning", result.tuning},
-                        {"transport", result.transport},
-                        {"baseline", result.baseline},
-                        {"sparse", result.sparse},
-                        {"sent", result.sent},
-                        {"seconds", to_json(result.wall)},
-                        {"cpu_seconds", to_json(result.cpu)},
-                        {"ratio", to_json(result.ratio)},
-                        {"cpu_ratio", to_json(result.cpu_ratio)},
-                        {"messages", result.messages},
-                        {"pixels", result.pixels}});
-        if (result.predicted)
-            list.back()["predicted"] = *result.predicted;
+        list.push_back(to_json(result));
+        list.back().update({{"tuning", result.tuning},
+                            {"transport", result.transport},
+                            {"baseline", result.baseline},
+                            {"sparse", result.sparse},
+                            {"sent", result.sent},
+                            {"cpu_ratio", to_json(result.cpu_ratio)},
+                            {"messages", result.messages},
+                            {"pixels", result.pixels}});
     }
     return {{"name", results.what.name},
             {"width", results.what.shape.width},
@@ -351,11 +337,9 @@ report::Section section_of(const CompositeResults& results) {
                     results.what.collect ? "collected" : "distributed"),
         {}};
     for (const CompositeResult& result : results.results) {
-        report::Alternative& configuration = configurations.all.emplace_back();
-        configuration.name = name_of(result);
-        configuration.measured = to_range(result.wall);
-        if (result.predicted)
-            configuration.predicted = {*result.predicted, *result.predicted, *result.predicted};
+        report::Alternative& configuration =
+            configurations.all.emplace_back(alternative_of(result));
+        configuration.name = result.full_name();
         configuration.remark =
             fmt::format("{} of {}", to_text(result.ratio, 1, 3), results.reference);
     }

@@ -14,18 +14,18 @@
 namespace sextant::lab {
 
 /// The times of one implementation in one case.
-struct CompositeResult {
-    std::string name, tuning;
+struct CompositeResult : TimedResult { // no prediction of copied images and sparse messages
+    std::string tuning;
     std::string transport; ///< transport of schedules; empty if only one is timed
     bool baseline = false;
     bool sparse = false;       ///< true if messages skip empty pixels
     std::int64_t messages = 0; ///< largest number sent by any rank; 0 (unknown) for baselines
     Elements pixels = 0;       ///< largest number sent by any rank, before compression
     double sent = 1;           ///< bytes sent by all ranks, relative to uncompressed
-    /// The time predicted for this machine; empty for baselines, copied images and sparse messages.
-    std::optional<Seconds> predicted;
-    Estimate wall, cpu;        ///< seconds: slowest rank; total of all ranks
-    Estimate ratio, cpu_ratio; ///< relative to the reference
+    Estimate cpu_ratio;        ///< CPU time relative to the reference
+
+    /// The name with the tuning and transport.
+    std::string full_name() const;
 };
 
 struct CompositeResults {

@@ -247,13 +247,6 @@ FilterResults::Regret regret(const std::vector<FilterResult>& results,
             estimate_ratio(times.front(), *best)};
 }
 
-FilterResult with_scores(FilterResult result, const Score& score, const Score& chosen) {
-    result.wall = estimate(score.wall);
-    result.cpu = estimate(score.cpu);
-    result.ratio = estimate_ratio(score.wall, chosen.wall);
-    return result;
-}
-
 } // namespace
 
 FilterResults bench_filter(const Communicator& communicator, const FilterCase& what,
@@ -278,7 +271,8 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
     results.left_out = field.left_out();
     std::vector<std::vector<Seconds>> wall, cpu;
     for (std::size_t i = 0; i < field.configurations(); ++i) {
-        results.results.push_back(with_scores(field.contestants()[i].result, scores[i], scores[0]));
+        results.results.push_back(field.contestants()[i].result);
+        results.results.back().set(scores[i], scores[0]);
         wall.push_back(scores[i].wall);
         cpu.push_back(each_rank(scores[i], results.results[i].ranks));
     }
@@ -384,14 +378,8 @@ std::string to_text(const FilterResults& results, const std::string& transport, 
 nlohmann::ordered_json to_json(const FilterResults& results) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const FilterResult& result : results.results) {
-        nlohmann::ordered_json one{{"name", result.name},
-                                   {"ranks", result.ranks},
-                                   {"seconds", to_json(result.wall)},
-                                   {"cpu_seconds", to_json(result.cpu)},
-                                   {"ratio", to_json(result.ratio)}};
-        if (result.predicted)
-            one["predicted"] = *result.predicted;
-        list.push_back(one);
+        list.push_back(to_json(result));
+        list.back()["ranks"] = result.ranks;
     }
     return {{"name", results.what.name},
             {"width", results.what.shape.width},
@@ -422,11 +410,8 @@ report::Section section_of(const FilterResults& results) {
     report::Alternatives configurations{
         results.what.name, fmt::format("{} ranks; {}", results.ranks, results.reason), {}};
     for (const FilterResult& result : results.results) {
-        report::Alternative& configuration = configurations.all.emplace_back();
-        configuration.name = result.name;
-        configuration.measured = to_range(result.wall);
-        if (result.predicted)
-            configuration.predicted = {*result.predicted, *result.predicted, *result.predicted};
+        report::Alternative& configuration =
+            configurations.all.emplace_back(alternative_of(result));
         configuration.remark =
             fmt::format("ratio to the chosen plan: {}", to_text(result.ratio, 1, 3));
     }

@@ -36,12 +36,8 @@ std::vector<FilterCase> read_filter_cases(const std::string& path);
 FilterCase usual_filter_case();
 
 /// The times of one configuration in one case.
-struct FilterResult {
-    std::string name;
-    int ranks = 1; ///< number of ranks used
-    std::optional<Seconds> predicted;
-    Estimate wall, cpu; ///< seconds: slowest rank; total of all ranks
-    Estimate ratio;     ///< wall time relative to the chosen configuration
+struct FilterResult : TimedResult { // relative to the chosen configuration
+    int ranks = 1;                  ///< number of ranks used
 };
 
 /// The speed-up of all ranks over one rank.

@@ -276,11 +276,8 @@ ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
         if (options.progress)
             options.progress(round);
     };
-    std::vector<std::function<void()>> runs;
-    for (const Contestant& contestant : field.contestants())
-        runs.push_back(contestant.run);
     const command::TraceClocks clocks(communicator);
-    const std::vector<Score> scores = contest(communicator, runs, with_draws);
+    const std::vector<Score> scores = contest_of(communicator, field.contestants(), with_draws);
     ScanResults results{what,
                         communicator.size(),
                         draws_of(what, options.rounds - 1).serial(),

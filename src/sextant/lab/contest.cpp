@@ -137,6 +137,31 @@ report::TimeRange to_range(const Estimate& estimate) {
     return {estimate.median, estimate.interval.low, estimate.interval.high};
 }
 
+void TimedResult::set(const Score& score, const Score& reference) {
+    wall = estimate(score.wall);
+    cpu = estimate(score.cpu);
+    ratio = estimate_ratio(score.wall, reference.wall);
+}
+
+nlohmann::ordered_json to_json(const TimedResult& result) {
+    nlohmann::ordered_json json{{"name", result.name},
+                                {"seconds", to_json(result.wall)},
+                                {"cpu_seconds", to_json(result.cpu)},
+                                {"ratio", to_json(result.ratio)}};
+    if (result.predicted)
+        json["predicted"] = *result.predicted;
+    return json;
+}
+
+report::Alternative alternative_of(const TimedResult& result) {
+    report::Alternative alternative;
+    alternative.name = result.name;
+    alternative.measured = to_range(result.wall);
+    if (result.predicted)
+        alternative.predicted = {*result.predicted, *result.predicted, *result.predicted};
+    return alternative;
+}
+
 nlohmann::ordered_json to_json(const Estimate& estimate) {
     return {{"median", estimate.median},
             {"low", estimate.interval.low},

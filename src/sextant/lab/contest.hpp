@@ -70,6 +70,30 @@ report::TimeRange to_range(const Estimate& estimate);
 /// A JSON object with `median`, `low`, `high`.
 nlohmann::ordered_json to_json(const Estimate& estimate);
 
+/// The measured times of one configuration in one case.
+struct TimedResult {
+    std::string name;
+    std::optional<Seconds> predicted; ///< time predicted for this machine; empty for baselines
+    Estimate wall, cpu;               ///< seconds: slowest rank; total of all ranks
+    Estimate ratio;                   ///< wall time relative to the reference
+
+    void set(const Score& score, const Score& reference);
+};
+/// A JSON object with the name, the times, the ratio and, if there is one, the prediction.
+nlohmann::ordered_json to_json(const TimedResult& result);
+/// The result as a row of a page's chart.
+report::Alternative alternative_of(const TimedResult& result);
+
+/// Times contestants that are ready to run, each by its function `run`. Collective.
+template <class Contestants>
+std::vector<Score> contest_of(const Communicator& communicator, const Contestants& contestants,
+                              const ContestOptions& options) {
+    std::vector<std::function<void()>> runs;
+    for (const auto& contestant : contestants)
+        runs.push_back([&contestant] { contestant.run(); });
+    return contest(communicator, runs, options);
+}
+
 // Page sections that summarise all cases of any benchmark.
 
 /// The predicted and measured time of a configuration in a case.
