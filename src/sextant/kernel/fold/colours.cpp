@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Operators that combine the colours of pixels: over, add, max.
 #include "sextant/kernel/fold/catalogue.hpp"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "sextant/kernel/fold/over.cpp"
+#define HWY_TARGET_INCLUDE "sextant/kernel/fold/colours.cpp"
 #include "sextant/kernel/lanes-inl.hpp"
 
 #if HWY_TARGET != HWY_SCALAR
@@ -131,6 +132,60 @@ Elements over_u8(const Operands& operands, Elements first, Elements last) {
                                : over_many_u8(operands, first, last);
 }
 
+struct Add {
+    HWY_INLINE FloatVector operator()(FloatVector first, FloatVector second) const {
+        return hn::Add(first, second);
+    }
+};
+
+/// Saturating after each layer gives the same result as saturating once.
+struct AddU8 {
+    HWY_INLINE U8::Vector operator()(U8::Vector first, U8::Vector second) const {
+        return hn::SaturatedAdd(first, second);
+    }
+};
+
+Elements add_f32(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<F32>(operands, first, last, Add());
+}
+
+Elements add_f16(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<F16>(operands, first, last, Add());
+}
+
+Elements add_u8(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<U8>(operands, first, last, AddU8());
+}
+
+/// max() on vectors. Highway's max is not used, because its result for NaN and signed zeros depends
+/// on the processor.
+struct Max {
+    HWY_INLINE FloatVector operator()(FloatVector first, FloatVector second) const {
+        const auto larger = hn::IfThenElse(hn::Gt(first, second), first, second);
+        const auto equal = hn::Eq(first, second);
+        const auto number = hn::IfThenElse(equal, hn::And(first, second), larger);
+        return hn::IfThenElse(hn::IsNaN(second), first, number);
+    }
+};
+
+struct MaxU8 {
+    HWY_INLINE U8::Vector operator()(U8::Vector first, U8::Vector second) const {
+        return hn::Max(first, second);
+    }
+};
+
+Elements max_f32(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<F32>(operands, first, last, Max());
+}
+
+Elements max_f16(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<F16>(operands, first, last, Max());
+}
+
+Elements max_u8(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<U8>(operands, first, last, MaxU8());
+}
+
 } // namespace sextant::kernel::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif
@@ -141,12 +196,22 @@ namespace sextant::kernel {
 SEXTANT_EXPORT(over_f32);
 SEXTANT_EXPORT(over_f16);
 SEXTANT_EXPORT(over_u8);
+SEXTANT_EXPORT(add_f32);
+SEXTANT_EXPORT(add_f16);
+SEXTANT_EXPORT(add_u8);
+SEXTANT_EXPORT(max_f32);
+SEXTANT_EXPORT(max_f16);
+SEXTANT_EXPORT(max_u8);
 
 namespace {
 
 template <class Pixel>
-RgbaF32 combine(const RgbaF32& front, const RgbaF32& back) {
+RgbaF32 blend(const RgbaF32& front, const RgbaF32& back) {
     return over(front, back, Wide<Pixel>::opaque);
+}
+
+RgbaF32 larger(const RgbaF32& first, const RgbaF32& second) {
+    return max(first, second);
 }
 
 } // namespace
@@ -155,11 +220,37 @@ std::span<const Operator> over_operators() {
     constexpr std::string_view summary = "blend premultiplied colour, front over back";
     static const Operator operators[] = {
         {"over", summary, rgba_f32, false, true,
-         folding<RgbaF32>(SEXTANT_BEST(over_f32), combine<RgbaF32>), filling(RgbaF32{})},
+         folding<RgbaF32>(SEXTANT_BEST(over_f32), blend<RgbaF32>), filling(RgbaF32{})},
         {"over", summary, rgba_f16, false, false,
-         folding<RgbaF16>(SEXTANT_BEST(over_f16), combine<RgbaF16>), filling(RgbaF16{})},
+         folding<RgbaF16>(SEXTANT_BEST(over_f16), blend<RgbaF16>), filling(RgbaF16{})},
         {"over", summary, rgba_u8, false, false,
-         folding<RgbaU8>(SEXTANT_BEST(over_u8), combine<RgbaU8>), filling(RgbaU8{})},
+         folding<RgbaU8>(SEXTANT_BEST(over_u8), blend<RgbaU8>), filling(RgbaU8{})},
+    };
+    return operators;
+}
+
+std::span<const Operator> add_operators() {
+    constexpr std::string_view summary = "add channel by channel";
+    static const Operator operators[] = {
+        {"add", summary, rgba_f32, true, true, folding<RgbaF32>(SEXTANT_BEST(add_f32), add),
+         filling(RgbaF32{})},
+        {"add", summary, rgba_f16, true, false, folding<RgbaF16>(SEXTANT_BEST(add_f16), add),
+         filling(RgbaF16{})},
+        {"add", summary, rgba_u8, true, true, folding<RgbaU8>(SEXTANT_BEST(add_u8), add),
+         filling(RgbaU8{})},
+    };
+    return operators;
+}
+
+std::span<const Operator> max_operators() {
+    constexpr std::string_view summary = "keep the maximum of each channel";
+    static const Operator operators[] = {
+        {"max", summary, rgba_f32, true, true, folding<RgbaF32>(SEXTANT_BEST(max_f32), larger),
+         filling(RgbaF32{})},
+        {"max", summary, rgba_f16, true, true, folding<RgbaF16>(SEXTANT_BEST(max_f16), larger),
+         filling(RgbaF16{})},
+        {"max", summary, rgba_u8, true, true, folding<RgbaU8>(SEXTANT_BEST(max_u8), larger),
+         filling(RgbaU8{})},
     };
     return operators;
 }
