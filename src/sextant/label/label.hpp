@@ -48,7 +48,7 @@ struct LabelOptions {
     Elements min_size = 0;     ///< components of fewer samples become background
     Elements keep_largest = 0; ///< keep this many of the largest components; 0: all
     /// Memory for samples and labels, of all ranks together. A larger image or volume is labelled
-    /// in strips of rows, or slabs of planes.
+    /// in strips of rows, or slabs of planes; a larger image in tiles is refused.
     Bytes memory = Bytes{1} << 30;
     int threads = 1; ///< of each rank
     /// Of an image: label tiles, one per rank, which are merged by a pattern. They are used if a
@@ -101,9 +101,9 @@ struct LabelResult {
     std::vector<kernel::Body> table;
 
     // In tiles:
-    std::optional<Grid> grid;                 ///< tiles of the image, or of a strip
+    std::optional<Grid> grid;                 ///< tiles of the image
     distributed::MergingPlan plan;            ///< on ranks other than 0, only the configuration
-    MergingTrace merging;                     ///< of the first strip, if `timeline` is set
+    MergingTrace merging;                     ///< if `timeline` is set
     std::optional<distributed::Image> labels; ///< of type kernel::Label; only for an image in tiles
 };
 /// A record of the result without the table, the labels and the trace.
@@ -203,7 +203,7 @@ struct LabelRegions {
 ///           component that touches a border between the parts of slabs. Measures of other
 ///           components are kept in the checkpoint, if there is one; with `keep_largest`, only
 ///           those of the largest so far. Rank r sends its last plane to rank r + 1, and pairs of
-///           components that touch to all. In tiles, label_components() for each strip.
+///           components that touch to all. In tiles, label_components().
 /// Deterministic  the same labels and measures for every memory, number of ranks and threads, grid
 ///           and pattern.
 class Labelling {
