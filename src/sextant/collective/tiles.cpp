@@ -21,12 +21,6 @@ Tile rectangle(const Grid& grid, int first, int last) {
     return {a.x, a.y, b.x + b.width - a.x, b.y + b.height - a.y};
 }
 
-bool holds(const Tile& outer, const Tile& inner) {
-    return inner.x >= outer.x && inner.y >= outer.y &&
-           inner.x + inner.width <= outer.x + outer.width &&
-           inner.y + inner.height <= outer.y + outer.height;
-}
-
 } // namespace
 
 Region region_of(const Tile& outer, const Tile& inner, int buffer) {
@@ -137,7 +131,7 @@ Elements PackedTiles::elements() const {
 Region PackedTiles::place(const Tile& inner, int buffer) const {
     Elements start = 0;
     for (const Tile& outer : rectangles_) {
-        if (!holds(outer, inner)) {
+        if (!outer.holds(inner)) {
             start += outer.elements();
             continue;
         }

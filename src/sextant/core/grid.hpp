@@ -51,6 +51,12 @@ struct Tile {
     Elements z = 0, depth = 1; ///< the planes of a volume
 
     Elements elements() const { return width * height * depth; }
+    /// True if a tile of an image has these pixels.
+    bool holds(const Tile& part) const {
+        return part.x >= x && part.y >= y && part.x + part.width <= x + width &&
+               part.y + part.height <= y + height;
+    }
+    bool holds(Elements column, Elements row) const { return holds({column, row, 1, 1}); }
 };
 
 Tile tile(const Grid& grid, int rank); ///< empty if the grid has no such rank

@@ -196,6 +196,37 @@ Codec codec_of(std::vector<Number>& value) {
             }};
 }
 
+Codec codec_of(std::string& value) {
+    return {[&value] { return value; },
+            [&value](const Field&, std::string_view text) {
+                value = text;
+                return "";
+            }};
+}
+
+Codec codec_of(std::vector<std::string>& value) {
+    return {[&value] { return fmt::format("{}", fmt::join(value, " ")); },
+            [&value](const Field&, std::string_view text) {
+                value = {std::string(text)};
+                return "";
+            }};
+}
+
+template <class Value, class... Types>
+constexpr bool is_one_of = (std::is_same_v<Value, Types> || ...);
+
+template <class Value>
+constexpr Field::Kind kind_of() {
+    if (is_one_of<Value, std::string>)
+        return Field::Kind::text;
+    if (is_one_of<Value, std::vector<std::string>>)
+        return Field::Kind::texts;
+    if (is_one_of<Value, std::vector<int>, std::vector<std::int64_t>>)
+        return Field::Kind::integers;
+    return is_one_of<Value, double, std::optional<double>> ? Field::Kind::number
+                                                           : Field::Kind::integer;
+}
+
 constexpr int bits_of_a_mebibyte = 20;
 
 /// Converts "512M", "2G", "1T" or "512" (mebibytes) to bytes.
@@ -287,62 +318,29 @@ Field& Record::add(std::string_view name, bool& value, std::string_view meaning)
     return add(name, Field::Kind::flag, std::move(codec), "", meaning);
 }
 
-Field& Record::add(std::string_view name, int& value, std::string_view value_name,
+template <FieldValue Value>
+Field& Record::add(std::string_view name, Value& value, std::string_view value_name,
                    std::string_view meaning) {
-    return add(name, Field::Kind::integer, codec_of(value), value_name, meaning);
-}
-
-Field& Record::add(std::string_view name, std::int64_t& value, std::string_view value_name,
-                   std::string_view meaning) {
-    return add(name, Field::Kind::integer, codec_of(value), value_name, meaning);
-}
-
-Field& Record::add(std::string_view name, double& value, std::string_view value_name,
-                   std::string_view meaning) {
-    return add(name, Field::Kind::number, codec_of(value), value_name, meaning);
-}
-
-Field& Record::add(std::string_view name, std::optional<std::int64_t>& value,
-                   std::string_view value_name, std::string_view meaning) {
-    return add(name, Field::Kind::integer, codec_of(value), value_name, meaning);
-}
-
-Field& Record::add(std::string_view name, std::optional<double>& value, std::string_view value_name,
-                   std::string_view meaning) {
-    return add(name, Field::Kind::number, codec_of(value), value_name, meaning);
-}
-
-Field& Record::add(std::string_view name, std::string& value, std::string_view value_name,
-                   std::string_view meaning) {
-    Codec codec = {[&value] { return value; },
-                   [&value](const Field&, std::string_view text) {
-                       value = text;
-                       return "";
-                   }};
-    return add(name, Field::Kind::text, std::move(codec), value_name, meaning);
-}
-
-Field& Record::add(std::string_view name, std::vector<int>& value, std::string_view value_name,
-                   std::string_view meaning) {
-    return add(name, Field::Kind::integers, codec_of(value), value_name, meaning);
-}
-
-Field& Record::add(std::string_view name, std::vector<std::int64_t>& value,
-                   std::string_view value_name, std::string_view meaning) {
-    return add(name, Field::Kind::integers, codec_of(value), value_name, meaning);
-}
-
-Field& Record::add(std::string_view name, std::vector<std::string>& value,
-                   std::string_view value_name, std::string_view meaning) {
-    Codec codec = {[&value] { return fmt::format("{}", fmt::join(value, " ")); },
-                   [&value](const Field&, std::string_view text) {
-                       value = {std::string(text)};
-                       return "";
-                   }};
-    Field& field = add(name, Field::Kind::texts, std::move(codec), value_name, meaning);
-    field.texts = &value;
+    Field& field = add(name, kind_of<Value>(), codec_of(value), value_name, meaning);
+    if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+        field.texts = &value;
     return field;
 }
+
+template Field& Record::add(std::string_view, int&, std::string_view, std::string_view);
+template Field& Record::add(std::string_view, std::int64_t&, std::string_view, std::string_view);
+template Field& Record::add(std::string_view, double&, std::string_view, std::string_view);
+template Field& Record::add(std::string_view, std::optional<std::int64_t>&, std::string_view,
+                            std::string_view);
+template Field& Record::add(std::string_view, std::optional<double>&, std::string_view,
+                            std::string_view);
+template Field& Record::add(std::string_view, std::string&, std::string_view, std::string_view);
+template Field& Record::add(std::string_view, std::vector<int>&, std::string_view,
+                            std::string_view);
+template Field& Record::add(std::string_view, std::vector<std::int64_t>&, std::string_view,
+                            std::string_view);
+template Field& Record::add(std::string_view, std::vector<std::string>&, std::string_view,
+                            std::string_view);
 
 namespace {
 

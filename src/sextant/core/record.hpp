@@ -4,6 +4,7 @@
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/units.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -107,6 +108,14 @@ class Field {
     bool on_command_line = false;
 };
 
+/// The types of numbers, texts, and lists of them.
+template <class Value>
+concept FieldValue = std::same_as<Value, int> || std::same_as<Value, std::int64_t> ||
+    std::same_as<Value, double> || std::same_as<Value, std::optional<std::int64_t>> ||
+    std::same_as<Value, std::optional<double>> || std::same_as<Value, std::string> ||
+    std::same_as<Value, std::vector<int>> || std::same_as<Value, std::vector<std::int64_t>> ||
+    std::same_as<Value, std::vector<std::string>>;
+
 /// A field of a result: its value and a one-line description.
 struct ResultField {
     std::string_view name;
@@ -126,25 +135,10 @@ class Record {
     Record(std::initializer_list<ResultField> results);
     operator Json() const; ///< omits options that have no value
 
-    /// Declares a field. There is one function per type of member. `value_name` is as in Field.
+    /// Declares a field. `value_name` is as in Field.
     Field& add(std::string_view name, bool& value, std::string_view meaning);
-    Field& add(std::string_view name, int& value, std::string_view value_name,
-               std::string_view meaning);
-    Field& add(std::string_view name, std::int64_t& value, std::string_view value_name,
-               std::string_view meaning);
-    Field& add(std::string_view name, double& value, std::string_view value_name,
-               std::string_view meaning);
-    Field& add(std::string_view name, std::string& value, std::string_view value_name,
-               std::string_view meaning);
-    Field& add(std::string_view name, std::vector<int>& value, std::string_view value_name,
-               std::string_view meaning);
-    Field& add(std::string_view name, std::vector<std::int64_t>& value, std::string_view value_name,
-               std::string_view meaning);
-    Field& add(std::string_view name, std::vector<std::string>& value, std::string_view value_name,
-               std::string_view meaning);
-    Field& add(std::string_view name, std::optional<std::int64_t>& value,
-               std::string_view value_name, std::string_view meaning);
-    Field& add(std::string_view name, std::optional<double>& value, std::string_view value_name,
+    template <FieldValue Value>
+    Field& add(std::string_view name, Value& value, std::string_view value_name,
                std::string_view meaning);
     /// Declares an enumeration. The names must be string literals.
     template <class Enum>

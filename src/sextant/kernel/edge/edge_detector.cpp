@@ -20,11 +20,6 @@ namespace sextant::kernel {
 
 namespace {
 
-bool holds(const Tile& held, const Tile& part) {
-    return part.x >= held.x && part.y >= held.y && part.x + part.width <= held.x + held.width &&
-           part.y + part.height <= held.y + held.height;
-}
-
 /// The last three rows of codes, with zeros on either side.
 class CodeRows {
   public:
@@ -69,8 +64,8 @@ void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds t
     require_thresholds(thresholds);
     if (tile.elements() == 0)
         return;
-    if (!holds({0, 0, gradient.image.width, gradient.image.height}, tile) ||
-        !holds(gradient.tile, grown(tile, 1, gradient.image)))
+    if (!Tile{0, 0, gradient.image.width, gradient.image.height}.holds(tile) ||
+        !gradient.tile.holds(grown(tile, 1, gradient.image)))
         throw InvalidTask(fmt::format("edges of {}x{} pixels at ({}, {}) need gradients of a "
                                       "larger region than {}x{} at ({}, {})",
                                       tile.width, tile.height, tile.x, tile.y, gradient.tile.width,
@@ -106,12 +101,6 @@ float lowest_edge(EdgeThresholds thresholds) {
 }
 
 } // namespace
-
-Tile grown(const Tile& tile, Elements by, ImageShape image) {
-    const Elements x = std::max<Elements>(tile.x - by, 0), y = std::max<Elements>(tile.y - by, 0);
-    return {x, y, std::min(tile.x + tile.width + by, image.width) - x,
-            std::min(tile.y + tile.height + by, image.height) - y};
-}
 
 EdgeRows::EdgeRows(const Tile& tile, ImageShape image, EdgeThresholds thresholds,
                    const EdgePlane& codes)

@@ -98,9 +98,6 @@ class EdgeRows {
     std::vector<std::uint8_t> headings_;
 };
 
-/// A rectangle with `by` pixels around it, clipped to the image.
-Tile grown(const Tile& tile, Elements by, ImageShape image);
-
 /// Finds edges of an image from its Gaussian derivatives without storing the derivatives: the image
 /// is processed in strips, and rows of the gradient are converted to rows of edges while they are
 /// in the cache.

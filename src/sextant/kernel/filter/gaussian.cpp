@@ -83,12 +83,6 @@ std::string text(const Tile& tile) {
     return fmt::format("{}x{} samples at ({}, {})", tile.width, tile.height, tile.x, tile.y);
 }
 
-bool holds(const Tile& outer, const Tile& inner) {
-    return inner.x >= outer.x && inner.y >= outer.y &&
-           inner.x + inner.width <= outer.x + outer.width &&
-           inner.y + inner.height <= outer.y + outer.height;
-}
-
 bool empty(const Tile& tile) {
     return tile.width == 0 || tile.height == 0;
 }
@@ -179,7 +173,7 @@ void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
     if (input.empty())
         throw InvalidTask("Gaussian derivatives: no samples are given");
     const ImageShape image = input.front().image;
-    if (tile.width < 0 || tile.height < 0 || !holds({0, 0, image.width, image.height}, tile))
+    if (tile.width < 0 || tile.height < 0 || !Tile{0, 0, image.width, image.height}.holds(tile))
         throw InvalidTask(fmt::format("Gaussian derivatives of {}, expected a tile within {}x{}",
                                       text(tile), image.width, image.height));
     if (empty(tile))

@@ -10,19 +10,13 @@
 
 namespace sextant::kernel {
 
+Tile grown(const Tile& tile, Elements by, ImageShape image) {
+    const Elements x = std::max<Elements>(tile.x - by, 0), y = std::max<Elements>(tile.y - by, 0);
+    return {x, y, std::min(tile.x + tile.width + by, image.width) - x,
+            std::min(tile.y + tile.height + by, image.height) - y};
+}
+
 namespace {
-
-bool holds(const Tile& tile, Elements x, Elements y) {
-    return x >= tile.x && x < tile.x + tile.width && y >= tile.y && y < tile.y + tile.height;
-}
-
-/// A tile with `margin` pixels around it, clipped to the image.
-Tile with_margin(const Tile& tile, Elements margin, ImageShape image) {
-    const Elements left = std::max<Elements>(tile.x - margin, 0);
-    const Elements top = std::max<Elements>(tile.y - margin, 0);
-    return {left, top, std::min(tile.x + tile.width + margin, image.width) - left,
-            std::min(tile.y + tile.height + margin, image.height) - top};
-}
 
 void check(const DirectionView& input, const Tile& tile, Elements margin) {
     const auto [width, height] = input.image;
@@ -33,9 +27,9 @@ void check(const DirectionView& input, const Tile& tile, Elements margin) {
                         tile.width, tile.height, tile.x, tile.y, width, height));
     if (tile.elements() == 0)
         return;
-    const Tile needed = with_margin(tile, margin, input.image);
+    const Tile needed = grown(tile, margin, input.image);
     const Elements right = needed.x + needed.width - 1, bottom = needed.y + needed.height - 1;
-    if (!holds(input.tile, needed.x, needed.y) || !holds(input.tile, right, bottom))
+    if (!input.tile.holds(needed.x, needed.y) || !input.tile.holds(right, bottom))
         throw InvalidTask(fmt::format("the tile of {}x{} pixels at ({}, {}) needs {}x{} directions "
                                       "at ({}, {}), got {}x{} at ({}, {})",
                                       tile.width, tile.height, tile.x, tile.y, needed.width,
@@ -99,7 +93,7 @@ ThreeRows LinkedRows::around(Ring& rows, Elements y) {
 
 /// Reads a row of directions. Pixels outside the image are not edge points.
 void LinkedRows::read(Elements y) {
-    const Tile wanted = with_margin(tile_, reach, input_.image);
+    const Tile wanted = grown(tile_, reach, input_.image);
     const Elements row = tile_.y + y;
     if (row < wanted.y || row >= wanted.y + wanted.height)
         return directions_.clear(y);
@@ -124,7 +118,7 @@ void LinkedRows::refuse() const {
             const Elements to_x = x + steps[code].x, to_y = y + steps[code].y;
             const bool in_image =
                 to_x >= 0 && to_x < input_.image.width && to_y >= 0 && to_y < input_.image.height;
-            if (in_image && (!holds(given, to_x, to_y) || at(to_x, to_y) != no_edge))
+            if (in_image && (!given.holds(to_x, to_y) || at(to_x, to_y) != no_edge))
                 continue;
             throw InvalidData(fmt::format(
                 "direction {} at ({}, {}) leads to ({}, {}), {}", code, x, y, to_x, to_y,

@@ -23,6 +23,9 @@ struct Step {
 inline constexpr Step steps[8] = {{1, 0},  {1, 1},   {0, 1},  {-1, 1},
                                   {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
 
+/// A rectangle with `by` pixels around it, clipped to the image.
+Tile grown(const Tile& tile, Elements by, ImageShape image);
+
 /// Directions of a rectangle of an image.
 struct DirectionView {
     const Direction* first = nullptr; ///< the direction at the top left
