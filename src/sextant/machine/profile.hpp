@@ -20,9 +20,6 @@ inline constexpr std::string_view strategy_names[] = {"contiguous", "datatype", 
                                                       "lending"};
 inline constexpr std::string_view element_names[] = {"f32", "f16", "u8"};
 inline constexpr std::string_view routing_names[] = {"store and forward", "wormhole"};
-inline constexpr std::string_view shape_names[] = {"linear array", "mesh",      "torus",
-                                                   "binary tree",  "butterfly", "shuffle-exchange",
-                                                   "hypercube",    "fat tree",  "complete graph"};
 
 /// A measured or published quantity: the median of `samples` measurements and an interval around
 /// it. A published value without spread has no samples and an empty interval.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/topology.hpp"
 
-#include "sextant/machine/profile.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>

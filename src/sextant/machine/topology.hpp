@@ -36,6 +36,10 @@ enum class Shape : std::uint8_t {
     complete_graph
 };
 
+/// The names of shapes in a profile file, in enumerator order.
+inline constexpr std::string_view shape_names[] = {"linear array", "mesh",      "torus",
+                                                   "binary tree",  "butterfly", "shuffle-exchange",
+                                                   "hypercube",    "fat tree",  "complete graph"};
 std::string_view name(Shape shape);
 
 /// A network shape and its size along each dimension; just the number of processors for shapes
