@@ -28,7 +28,7 @@ void every_run_has_room(const Grid& grid, const Order& order, const std::vector<
         const std::span<const Frontier> some(tiles.data() + first, static_cast<std::size_t>(width));
         const Elements most = most_on_border(order, {first, first + width});
         for (const Touch touch : {Touch::sides, Touch::corners})
-            ASSERT_LE(std::ssize(merge(order, some, touch).entries), most)
+            ASSERT_LE(std::ssize(component_merger(order, touch).merge(some).entries), most)
                 << grid.width << 'x' << grid.height << " in " << grid.columns << 'x' << grid.rows
                 << ", tiles " << first << " to " << first + width;
     }

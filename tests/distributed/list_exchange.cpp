@@ -49,22 +49,34 @@ TEST(ListExchange, delivers_every_list_on_many_ranks) {
     }
 }
 
-TEST(ListExchange, gathers_lists_of_similar_length) {
-    run_threads(5, [](Communicator communicator) {
-        const int rank = communicator.rank();
-        const std::vector<int> own(rank == 2 ? 3 : 4, 10 * rank);
-        const ByRank<int> all = all_gather_by_rank(communicator, own);
-        EXPECT_THAT(all.counts, testing::ElementsAre(4, 4, 3, 4, 4));
-        EXPECT_THAT(all.values, testing::ElementsAre(0, 0, 0, 0, 10, 10, 10, 10, 20, 20, 20, 30, 30,
-                                                     30, 30, 40, 40, 40, 40));
-    });
+TEST(ListExchange, gathers_short_and_long_lists_on_all_ranks) {
+    for (const int length : {1, 5000}) {
+        run_threads(5, [length](Communicator communicator) {
+            const auto list_of = [&](int rank) {
+                return std::vector<int>(static_cast<std::size_t>(rank % 3 * length), 10 * rank);
+            };
+            ByRank<int> expected;
+            for (int rank = 0; rank < 5; ++rank) {
+                const std::vector<int> list = list_of(rank);
+                expected.counts.push_back(std::ssize(list));
+                expected.values.insert(expected.values.end(), list.begin(), list.end());
+            }
+            const ByRank<int> all = all_gather_by_rank(communicator, list_of(communicator.rank()));
+            EXPECT_EQ(all.counts, expected.counts);
+            EXPECT_EQ(all.values, expected.values);
+        });
+    }
 }
 
-TEST(ListExchange, gathers_lists_of_any_length) {
+TEST(ListExchange, gathers_lists_on_rank_0) {
     run_threads(5, [](Communicator communicator) {
-        const ByRank<int> all = all_gather_by_rank(communicator, gift(communicator.rank(), 0));
-        EXPECT_THAT(all.counts, testing::ElementsAre(0, 1, 2, 3, 0));
-        EXPECT_THAT(all.values, testing::ElementsAre(100, 200, 200, 300, 300, 300));
+        const ByRank<int> all = gather_lists(communicator, gift(communicator.rank(), 0));
+        const bool root = communicator.rank() == 0;
+        EXPECT_EQ(all.counts,
+                  root ? (std::vector<Elements>{0, 1, 2, 3, 0}) : std::vector<Elements>(5, 0));
+        EXPECT_EQ(all.values,
+                  root ? (std::vector<int>{100, 200, 200, 300, 300, 300}) : std::vector<int>());
+        EXPECT_EQ(sum_over_ranks(communicator, communicator.rank()), 10);
     });
 }
 

@@ -22,7 +22,9 @@ class MergedLists {
   public:
     MergedLists(const contour::Pattern& pattern, const Grid& grid,
                 const std::vector<contour::Boundary>& tiles)
-        : order_(grid, pattern.stages(grid)), slots_(tiles.size()), next_(tiles.size(), 0) {
+        : merger_(contour::crossing_merger({grid, pattern.stages(grid)})),
+          slots_(tiles.size()),
+          next_(tiles.size(), 0) {
         for (int rank = 0; rank < grid.ranks(); ++rank) {
             programs_.push_back(contour::program(pattern, grid, rank));
             slots_[at(rank)][{0, 0}] = tiles[at(rank)];
@@ -69,7 +71,7 @@ class MergedLists {
                 std::vector<contour::Boundary> operands;
                 for (const Region& region : regions)
                     operands.push_back(slots.at(slot(region)));
-                slots[slot(step.to)] = contour::merge(order_, operands);
+                slots[slot(step.to)] = merger_.merge(operands);
             }
         }
         return moved;
@@ -84,7 +86,7 @@ class MergedLists {
         under_way_[{from, to}].push_back(list);
     }
 
-    contour::Order order_;
+    contour::Merger<contour::Crossing> merger_;
     std::vector<Program> programs_;
     std::vector<std::map<Slot, contour::Boundary>> slots_; // by rank
     std::vector<std::size_t> next_;

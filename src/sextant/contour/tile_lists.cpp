@@ -28,6 +28,15 @@ void require_room(Elements entries, Elements most, Run run) {
 
 namespace {
 
+template <class Entry>
+std::vector<Entry> all_by_pixels(std::span<const TileList<Entry>> lists) {
+    std::vector<Entry> all;
+    for (const TileList<Entry>& list : lists)
+        all.insert(all.end(), list.entries.begin(), list.entries.end());
+    std::ranges::sort(all, {}, &Entry::pixel);
+    return all;
+}
+
 /// Extends each crossing along its contour. Visits each crossing once.
 class Following {
   public:
@@ -53,18 +62,18 @@ class Following {
     }
 
     void follow_from(std::size_t first) {
-        configuration_.clear();
+        path_.clear();
         std::size_t i = first;
         while (i != none && state_[i] == State::unseen) {
             state_[i] = State::on_the_way;
-            configuration_.push_back(i);
+            path_.push_back(i);
             i = next(i);
         }
         if (i != none && state_[i] == State::on_the_way)
             close(i);
-        while (!configuration_.empty()) {
-            const std::size_t last = configuration_.back();
-            configuration_.pop_back();
+        while (!path_.empty()) {
+            const std::size_t last = path_.back();
+            path_.pop_back();
             if (i != none)
                 lead_on(all_[last], all_[i]);
             state_[last] = State::done;
@@ -84,9 +93,9 @@ class Following {
     /// Closes a contour that returns to crossing `first`: all its crossings then end at its
     /// smallest pixel.
     void close(std::size_t first) {
-        const auto begin = std::find(configuration_.begin(), configuration_.end(), first);
-        const std::vector<std::size_t> round(begin, configuration_.end());
-        configuration_.erase(begin, configuration_.end());
+        const auto begin = std::find(path_.begin(), path_.end(), first);
+        const std::vector<std::size_t> round(begin, path_.end());
+        path_.erase(begin, path_.end());
         const std::size_t last =
             *std::min_element(round.begin(), round.end(), [&](std::size_t a, std::size_t b) {
                 return all_[a].smallest < all_[b].smallest;
@@ -107,7 +116,7 @@ class Following {
 
     std::vector<Crossing> all_;
     std::vector<State> state_;
-    std::vector<std::size_t> configuration_;
+    std::vector<std::size_t> path_;
 };
 
 } // namespace
@@ -120,32 +129,17 @@ const Crossing* find(std::span<const Crossing> crossings, Elements pixel) {
 }
 
 std::vector<Crossing> follow(std::span<const Boundary> lists) {
-    std::vector<Crossing> all;
-    for (const Boundary& list : lists)
-        all.insert(all.end(), list.entries.begin(), list.entries.end());
-    std::sort(all.begin(), all.end(),
-              [](const Crossing& a, const Crossing& b) { return a.pixel < b.pixel; });
-    return Following(std::move(all)).run();
+    return Following(all_by_pixels(lists)).run();
 }
 
-Boundary merge(const Order& order, std::span<const Boundary> lists) {
-    Boundary merged{joined_runs<Crossing>(lists), follow(lists)};
-    std::erase_if(merged.entries, [&](const Crossing& crossing) {
-        return merged.tiles.holds(order.position_of_pixel(crossing.before));
-    });
-    return merged;
+Merger<Crossing> crossing_merger(Order order) {
+    const auto enters = [order](Run tiles, const Crossing& crossing) {
+        return !tiles.holds(order.position_of_pixel(crossing.before));
+    };
+    return {std::move(order), follow, enters};
 }
 
 namespace {
-
-std::vector<BorderPixel> all_by_pixels(std::span<const Frontier> lists) {
-    std::vector<BorderPixel> all;
-    for (const Frontier& list : lists)
-        all.insert(all.end(), list.entries.begin(), list.entries.end());
-    std::sort(all.begin(), all.end(),
-              [](const BorderPixel& a, const BorderPixel& b) { return a.pixel < b.pixel; });
-    return all;
-}
 
 /// A union-find of components, numbered in the order of their smallest pixels.
 class Joining {
@@ -236,16 +230,14 @@ bool touches_outside(const Order& order, Run tiles, Elements pixel, Touch touch)
 
 } // namespace
 
-std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch) {
-    return Joining(all_by_pixels(lists), width, touch).run();
-}
-
-Frontier merge(const Order& order, std::span<const Frontier> lists, Touch touch) {
-    Frontier merged{joined_runs<BorderPixel>(lists), join(lists, order.grid().width, touch)};
-    std::erase_if(merged.entries, [&](const BorderPixel& each) {
-        return !touches_outside(order, merged.tiles, each.pixel, touch);
-    });
-    return merged;
+Merger<BorderPixel> component_merger(Order order, Touch touch) {
+    const auto join = [width = order.grid().width, touch](std::span<const Frontier> lists) {
+        return Joining(all_by_pixels(lists), width, touch).run();
+    };
+    const auto touches = [order, touch](Run tiles, const BorderPixel& each) {
+        return touches_outside(order, tiles, each.pixel, touch);
+    };
+    return {std::move(order), join, touches};
 }
 
 } // namespace sextant::contour

@@ -68,9 +68,23 @@ TileList<Entry> get(const std::byte* from) {
     return list;
 }
 
-/// Merges lists into one list that describes the tiles of all of them.
+/// How the lists of tiles are merged in an order.
 template <class Entry>
-using Merge = std::function<TileList<Entry>(std::span<const TileList<Entry>> lists)>;
+struct Merger {
+    Order order;
+    /// Joins the entries of all lists with each other, and returns them.
+    std::function<std::vector<Entry>(std::span<const TileList<Entry>> lists)> join;
+    /// True if an entry of the list of `tiles` concerns pixels outside these tiles.
+    std::function<bool(Run tiles, const Entry& entry)> is_at_border;
+
+    /// Merges lists into one list for all their tiles. Keeps only the entries at its border.
+    TileList<Entry> merge(std::span<const TileList<Entry>> lists) const {
+        TileList<Entry> merged{joined_runs(lists), join(lists)};
+        std::erase_if(merged.entries,
+                      [&](const Entry& entry) { return !is_at_border(merged.tiles, entry); });
+        return merged;
+    }
+};
 
 /// The maximum number of entries in the list of a run of tiles.
 using ListCapacity = std::function<Elements(Run run)>;
@@ -79,7 +93,7 @@ using ListCapacity = std::function<Elements(Run run)>;
 /// part is sent.
 /// Requires  room for `capacity` entries in every region; std::logic_error otherwise.
 template <class Entry>
-Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
+Operator merging_operator(Merger<Entry> merger, ListCapacity capacity) {
     Operator made;
     made.name = "merge lists";
     made.summary = "merge the border information of consecutive tiles";
@@ -89,7 +103,7 @@ Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
         std::vector<TileList<Entry>> lists;
         for (const std::byte* source : sources)
             lists.push_back(get<Entry>(source));
-        const TileList<Entry> merged = merge(lists);
+        const TileList<Entry> merged = merger.merge(lists);
         require_room(std::ssize(merged.entries), capacity(merged.tiles), merged.tiles);
         put(merged, to);
     };
@@ -125,9 +139,8 @@ using Boundary = TileList<Crossing>;
 /// Cost      O(n log n) for n crossings.
 std::vector<Crossing> follow(std::span<const Boundary> lists);
 
-/// Merges lists into one list for all their tiles. Keeps only the crossings that still enter from
-/// outside.
-Boundary merge(const Order& order, std::span<const Boundary> lists);
+/// Merges crossings by follow(). Crossings that enter from outside are at the border.
+Merger<Crossing> crossing_merger(Order order);
 
 /// Finds the crossing at `pixel` in a list sorted by pixel; null if the list has no such crossing.
 const Crossing* find(std::span<const Crossing> crossings, Elements pixel);
@@ -162,13 +175,9 @@ using Frontier = TileList<BorderPixel>;
 /// Connectivity: pixels touch at sides only, or at corners too.
 enum class Touch : std::uint8_t { sides, corners };
 
-/// Joins touching components of all lists. Returns the pixels of all lists.
+/// Merges the touching components of all lists. Pixels that touch pixels outside are at the border.
 /// Requires  no pixel to occur twice.
-/// Cost      O(n log n) for n pixels.
-std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch);
-
-/// Merges lists into one list for all their tiles. Keeps only the pixels that touch pixels outside
-/// these tiles.
-Frontier merge(const Order& order, std::span<const Frontier> lists, Touch touch);
+/// Cost      `join`: O(n log n) for n pixels.
+Merger<BorderPixel> component_merger(Order order, Touch touch);
 
 } // namespace sextant::contour

@@ -67,11 +67,6 @@ std::uint32_t digit_of(const Communicator& communicator, std::span<const Element
     return upper << quarter | group_of(sum_of_all(communicator, single), place);
 }
 
-Elements sum_of_all(const Communicator& communicator, Elements local) {
-    const std::vector<Elements> all = communicator.all_gather(local);
-    return std::accumulate(all.begin(), all.end(), Elements{0});
-}
-
 } // namespace
 
 Quantiles::Quantiles(std::vector<double> shares) : leading_(digits, 0) {
@@ -100,7 +95,7 @@ void Quantiles::add(std::span<const float> values) {
 
 void Quantiles::end_pass(const Communicator& communicator) {
     if (pass_++ == 0) {
-        const Elements all = sum_of_all(
+        const Elements all = sum_over_ranks(
             communicator, std::accumulate(leading_.begin(), leading_.end(), Elements{0}));
         for (Sought& sought : sought_) {
             sought.nothing = all == 0;
@@ -243,9 +238,7 @@ void EdgeTile::thin() {
         codes_.exchange();
         Elements taken = 0;
         agree(communicator_, [&] { taken = thinning.round(); });
-        changed = false;
-        for (const Elements of_rank : communicator_.all_gather(taken))
-            changed = changed || of_rank > 0;
+        changed = sum_over_ranks(communicator_, taken) > 0;
     }
 }
 

@@ -110,23 +110,16 @@ std::vector<WholeComponent> parts_of(const ComponentsOfTile& tile, const Frontie
 std::vector<WholeComponent> join_components(const Communicator& communicator, const Grid& grid,
                                             const ComponentsOfTile& tile,
                                             const contour::Pattern& pattern, MergingTrace* record) {
-    const Touch touch = touch_of(tile.connection);
-    std::optional<contour::Order> order;
+    std::optional<contour::Merger<BorderPixel>> merger;
     Frontier own;
     agree(communicator, [&] {
-        if (grid.ranks() != communicator.size())
-            throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one per rank",
-                                          grid.columns, grid.rows, communicator.size()));
-        order.emplace(grid, pattern.stages(grid));
-        own = frontier_of(tile, order->position(communicator.rank()));
+        merger = contour::component_merger(merging_order(communicator, grid, pattern),
+                                           touch_of(tile.connection));
+        own = frontier_of(tile, merger->order.position(communicator.rank()));
     });
-    const std::vector<Frontier> lists = merge_lists<BorderPixel>(
-        communicator, grid, own, pattern,
-        [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); },
-        [&](contour::Run run) { return contour::most_on_border(*order, run); }, record);
+    const std::vector<BorderPixel> joined = join_lists(communicator, pattern, *merger, own, record);
     std::vector<WholeComponent> parts;
-    agree(communicator,
-          [&] { parts = parts_of(tile, own, contour::join(lists, grid.width, touch)); });
+    agree(communicator, [&] { parts = parts_of(tile, own, joined); });
     return parts;
 }
 
@@ -200,9 +193,7 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
 
 std::vector<kernel::RegionSize> gather_components(const Labelled& labelled) {
     const Communicator& communicator = labelled.labels.communicator();
-    std::vector<std::vector<Labelled::Part>> to(static_cast<std::size_t>(communicator.size()));
-    to[0] = labelled.parts;
-    const ByRank<Labelled::Part> all = all_to_all_lists(communicator, to);
+    const ByRank<Labelled::Part> all = gather_lists(communicator, labelled.parts);
     std::vector<kernel::RegionSize> components;
     if (communicator.rank() == 0)
         components.resize(static_cast<std::size_t>(labelled.components));

@@ -2,7 +2,6 @@
 #include "sextant/distributed/contour_merging.hpp"
 
 #include "sextant/comm/agreement.hpp"
-#include "sextant/contour/merging.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/list_exchange.hpp"
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -21,12 +21,6 @@ namespace {
 using contour::Boundary;
 using contour::Crossing;
 using kernel::Chain;
-
-void check(const Communicator& communicator, const Grid& grid) {
-    if (grid.ranks() != communicator.size())
-        throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one per rank",
-                                      grid.columns, grid.rows, communicator.size()));
-}
 
 /// Returns the crossing at which a chain that leaves the tile continues.
 const Crossing& continuation(std::span<const Crossing> crossings, const Chain& chain) {
@@ -84,19 +78,15 @@ ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
                               const kernel::ContourRanking& ranking,
                               const contour::Pattern& pattern, MergingTrace* record) {
+    std::optional<contour::Merger<Crossing>> merger;
     Boundary own;
     agree(communicator, [&] {
-        check(communicator, grid);
-        const contour::Order order(grid, pattern.stages(grid));
-        own = boundary_of(ranking, order.position(communicator.rank()));
+        merger = contour::crossing_merger(merging_order(communicator, grid, pattern));
+        own = boundary_of(ranking, merger->order.position(communicator.rank()));
     });
-    const contour::Order order(grid, pattern.stages(grid));
-    const std::vector<Boundary> lists = merge_lists<Crossing>(
-        communicator, grid, own, pattern,
-        [&order](std::span<const Boundary> some) { return contour::merge(order, some); },
-        [&order](contour::Run run) { return contour::most_on_border(order, run); }, record);
+    const std::vector<Crossing> joined = join_lists(communicator, pattern, *merger, own, record);
     ContoursOfTile made;
-    agree(communicator, [&] { made = place_chains(ranking, contour::follow(lists)); });
+    agree(communicator, [&] { made = place_chains(ranking, joined); });
     return made;
 }
 
@@ -158,12 +148,7 @@ void move_lines(const Communicator& communicator, const std::vector<std::vector<
 } // namespace
 
 Junctions sum_over_ranks(const Communicator& communicator, const Junctions& own) {
-    Junctions sum;
-    for (const Junctions& some : communicator.all_gather(own)) {
-        sum.junctions += some.junctions;
-        sum.cut += some.cut;
-    }
-    return sum;
+    return {sum_over_ranks(communicator, own.junctions), sum_over_ranks(communicator, own.cut)};
 }
 
 void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking& ranking,
@@ -217,13 +202,9 @@ LinearPart linearize(const Communicator& communicator, const Grid& grid,
 
 ContourLines gather_lines(const Communicator& communicator, const Grid& grid,
                           const LinearPart& part) {
-    std::vector<std::vector<Elements>> pixels(at(communicator.size()));
-    std::vector<std::vector<ContourLine>> lines(at(communicator.size()));
-    pixels[0] = part.pixels;
-    lines[0] = part.lines;
     return {{grid.width, grid.height},
-            all_to_all_lists(communicator, pixels).values,
-            all_to_all_lists(communicator, lines).values};
+            gather_lists(communicator, part.pixels).values,
+            gather_lists(communicator, part.lines).values};
 }
 
 } // namespace sextant

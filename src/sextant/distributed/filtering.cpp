@@ -8,6 +8,7 @@
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/distributed/image_in_memory.hpp"
+#include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -103,11 +103,6 @@ std::optional<Seconds> expected(const FilterPlan& plan) {
 std::string shape_text(ImageShape image, Elements planes) {
     const std::string text = fmt::format("{}x{}", image.width, image.height);
     return planes > 1 ? fmt::format("{}x{}", text, planes) : text;
-}
-
-Elements sum_over_ranks(const Communicator& communicator, Elements count) {
-    const std::vector<Elements> all = communicator.all_gather(count);
-    return std::accumulate(all.begin(), all.end(), Elements{0});
 }
 
 /// FilterResult::overflowed, from the results on each rank.

@@ -10,6 +10,7 @@
 #include "sextant/core/units.hpp"
 #include "sextant/schedule/trace.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -31,12 +32,13 @@ namespace detail {
 /// Returns the number of elements that each rank sends to this rank. Collective.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to);
+/// Sends a list to each rank: counts_to[r] of `values`, one list after another, or all of `values`
+/// if they are the same for every rank (`same`).
 /// Requires `to` to have room for all elements received.
-void all_to_all_lists(const Communicator& communicator, Bytes element,
-                      std::span<const Elements> counts_to, std::span<const std::byte> values,
-                      std::span<const Elements> counts_from, std::span<std::byte> to);
-void gather_lists(const Communicator& communicator, Bytes element, std::span<const Elements> counts,
-                  std::span<const std::byte> local, std::span<std::byte> to);
+void exchange_lists(const Communicator& communicator, Bytes element,
+                    std::span<const Elements> counts_to, std::span<const std::byte> values,
+                    std::span<const Elements> counts_from, std::span<std::byte> to,
+                    bool same = false);
 Elements sum(std::span<const Elements> counts);
 } // namespace detail
 
@@ -55,27 +57,47 @@ ByRank<Value> all_to_all_lists(const Communicator& communicator,
     }
     got.counts = detail::counts_from(communicator, sent.counts);
     got.values.resize(static_cast<std::size_t>(detail::sum(got.counts)));
-    detail::all_to_all_lists(communicator, sizeof(Value), sent.counts,
-                             std::as_bytes(std::span(sent.values)), got.counts,
-                             std::as_writable_bytes(std::span(got.values)));
+    detail::exchange_lists(communicator, sizeof(Value), sent.counts,
+                           std::as_bytes(std::span(sent.values)), got.counts,
+                           std::as_writable_bytes(std::span(got.values)));
     return got;
 }
 
 /// Returns the lists of all ranks, on every rank (all-gather).
 /// Collective.
-/// Cost      one collective call if the lists have similar lengths, otherwise one message per pair
-///           of ranks, none for empty lists. Every rank holds all lists.
+/// Cost      one collective call if every list has at most 16 KiB, otherwise one message per pair
+/// of
+///           ranks, none for empty lists. Every rank holds all lists.
 template <class Value>
 ByRank<Value> all_gather_by_rank(const Communicator& communicator,
                                  const std::vector<Value>& local) {
     static_assert(std::is_trivially_copyable_v<Value>);
+    constexpr Bytes little = Bytes{1} << 14;
     ByRank<Value> got;
     got.counts = communicator.all_gather(static_cast<Elements>(local.size()));
+    if (*std::ranges::max_element(got.counts) * static_cast<Bytes>(sizeof(Value)) <= little) {
+        got.values = all_gather_lists(communicator, std::span<const Value>(local));
+        return got;
+    }
     got.values.resize(static_cast<std::size_t>(detail::sum(got.counts)));
-    detail::gather_lists(communicator, sizeof(Value), got.counts, std::as_bytes(std::span(local)),
-                         std::as_writable_bytes(std::span(got.values)));
+    const std::vector<Elements> to_each(got.counts.size(), std::ssize(local));
+    detail::exchange_lists(communicator, sizeof(Value), to_each, std::as_bytes(std::span(local)),
+                           got.counts, std::as_writable_bytes(std::span(got.values)), true);
     return got;
 }
+
+/// Returns the lists of all ranks on rank 0, and nothing elsewhere (gather).
+/// Collective.
+/// Cost      as all_to_all_lists().
+template <class Value>
+ByRank<Value> gather_lists(const Communicator& communicator, std::vector<Value> own) {
+    std::vector<std::vector<Value>> to(static_cast<std::size_t>(communicator.size()));
+    to[0] = std::move(own);
+    return all_to_all_lists(communicator, to);
+}
+
+/// Returns the sum of the values of all ranks, on every rank. Collective.
+Elements sum_over_ranks(const Communicator& communicator, Elements own);
 
 /// A trace of one rank's part in merging the lists of tiles, for reports.
 struct MergingTrace {
@@ -83,52 +105,58 @@ struct MergingTrace {
     Bytes sent = 0;
 };
 
-/// Returns the maximum number of entries in the merged list of a run of tiles: the sum of `counts`
-/// (by rank) over its tiles; for several tiles, at most `bound`, if set.
-contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid& grid,
-                                    std::span<const Elements> counts,
-                                    const contour::ListCapacity& bound);
+/// Returns the order in which a pattern merges the tiles of a grid. Throws InvalidTask unless there
+/// is one tile per rank.
+contour::Order merging_order(const Communicator& communicator, const Grid& grid,
+                             const contour::Pattern& pattern);
 
-/// Merges the border lists of all tiles by a pattern.
+/// Returns the maximum number of entries in the merged list of a run of tiles: the sum of `counts`
+/// (by rank) over its tiles; for several tiles, at most the number of pixels at their border.
+contour::ListCapacity list_capacity(const contour::Order& order, std::span<const Elements> counts);
+
+/// Joins this rank's border list with those of all other tiles, which a pattern merges.
 ///
-/// Input     this rank's list; the merge operator; `bound`: an upper bound on the merged list of
-///           several tiles, or empty; `record`: receives this rank's trace, or nullptr.
-/// Output    this rank's list; then the merged list of the tiles before it in the pattern's order,
-///           and that of the tiles after it, if any.
-/// Requires  as many ranks as tiles (checked by the caller on every rank).
+/// Input     this rank's list; `merger`, with the order of `pattern` (merging_order); `record`:
+///           receives this rank's trace, or nullptr.
+/// Output    the entries of this rank's list, of the merged list of the tiles before it, and of
+///           that of the tiles after it, joined with each other.
 /// Collective.
 /// Cost      the pattern's messages; memory for its lists, each of the maximum length for its
 ///           tiles.
 template <class Entry>
-std::vector<contour::TileList<Entry>>
-merge_lists(const Communicator& communicator, const Grid& grid, const contour::TileList<Entry>& own,
-            const contour::Pattern& pattern, const contour::Merge<Entry>& merge,
-            const contour::ListCapacity& bound = {}, MergingTrace* record = nullptr) {
+std::vector<Entry> join_lists(const Communicator& communicator, const contour::Pattern& pattern,
+                              const contour::Merger<Entry>& merger,
+                              const contour::TileList<Entry>& own, MergingTrace* record = nullptr) {
     const auto counts = communicator.all_gather(static_cast<Elements>(own.entries.size()));
     std::optional<Execution> execution;
     Memory list;
     agree(communicator, [&] {
-        const contour::ListCapacity capacity = list_capacity(pattern, grid, counts, bound);
+        const contour::ListCapacity capacity = list_capacity(merger.order, counts);
         const auto room = [&](contour::Run run) {
             return contour::bytes_for<Entry>(capacity(run));
         };
         list = Memory(room(own.tiles));
         contour::put(own, list.data());
-        execution.emplace(communicator, contour::program(pattern, grid, communicator.rank(), room),
-                          contour::merging_operator<Entry>(merge, capacity),
+        execution.emplace(communicator,
+                          contour::program(pattern, merger.order.grid(), communicator.rank(), room),
+                          contour::merging_operator<Entry>(merger, capacity),
                           ExecuteOptions{.trace = record != nullptr});
         execution->bind(0, std::as_const(list).bytes());
     });
     execution->run();
     if (record)
         *record = {execution->trace(), execution->sent().bytes};
-    std::vector<contour::TileList<Entry>> lists{own};
-    const std::span<const std::byte> result = execution->result();
-    const Program& program = execution->program();
-    const auto size = static_cast<std::size_t>(program.element_size(program.result.buffer, 0));
-    for (std::size_t at = 0; at < result.size(); at += size)
-        lists.push_back(contour::get<Entry>(result.data() + at));
-    return lists;
+    std::vector<Entry> joined;
+    agree(communicator, [&] {
+        std::vector<contour::TileList<Entry>> lists{own};
+        const std::span<const std::byte> result = execution->result();
+        const Program& program = execution->program();
+        const auto size = static_cast<std::size_t>(program.element_size(program.result.buffer, 0));
+        for (std::size_t at = 0; at < result.size(); at += size)
+            lists.push_back(contour::get<Entry>(result.data() + at));
+        joined = merger.join(lists);
+    });
+    return joined;
 }
 
 } // namespace sextant

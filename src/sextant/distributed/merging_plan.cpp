@@ -5,9 +5,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/merging.hpp"
+#include "sextant/distributed/list_exchange.hpp"
 #include "sextant/planner/plan_file.hpp"
-
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -84,8 +83,7 @@ MergingPlan plan_merging(const Grid& grid, double density, const planner::Settin
 
 MergingPlan plan_merging(const Communicator& communicator, const MergingOptions& options,
                          const Grid& grid, Elements entries, Bytes entry) {
-    const std::vector<Elements> all = communicator.all_gather(entries);
-    const auto sum = static_cast<double>(std::accumulate(all.begin(), all.end(), Elements{0}));
+    const auto sum = static_cast<double>(sum_over_ranks(communicator, entries));
     const std::vector<int> nodes = nodes_of(communicator);
     planner::DefaultPlanner usual;
     const bool automatic = options.pattern == "auto";

@@ -44,16 +44,16 @@ class RowTotals {
     RowTotals(const Communicator& communicator, const Grid& grid, const std::vector<Share>& things)
         : grid_(grid) {
         const Tile own = tile(grid, communicator.rank());
-        std::vector<Total> local(static_cast<std::size_t>(own.width > 0 ? own.height : 0));
+        for (int rank = 0; rank < communicator.size(); ++rank) {
+            const Tile its = tile(grid, rank);
+            offsets_.push_back(offsets_.back() +
+                               static_cast<std::size_t>(its.width > 0 ? its.height : 0));
+        }
+        std::vector<Total> local(count(communicator.rank()));
         for (const Share& thing : things)
             local[static_cast<std::size_t>(thing.pixel / grid.width - own.y)].add(
                 {1, thing.weight});
-        all_ = all_gather_by_rank(communicator, local);
-        std::size_t offset = 0;
-        for (const Elements count : all_.counts) {
-            offsets_.push_back(offset);
-            offset += static_cast<std::size_t>(count);
-        }
+        all_ = all_gather_by_rank(communicator, local).values;
     }
 
     /// Returns, for each row of a tile, the totals of all pixels before it in the image's row-major
@@ -77,20 +77,21 @@ class RowTotals {
 
     Total all() const {
         Total sum;
-        for (const Total& total : all_.values)
+        for (const Total& total : all_)
             sum.add(total);
         return sum;
     }
 
   private:
+    /// The number of rows of a rank's tile.
     std::size_t count(int rank) const {
-        return static_cast<std::size_t>(all_.counts[static_cast<std::size_t>(rank)]);
+        const auto i = static_cast<std::size_t>(rank);
+        return offsets_[i + 1] - offsets_[i];
     }
 
     Total at(int rank, Elements y) const {
         const auto i = static_cast<std::size_t>(y);
-        return i < count(rank) ? all_.values[offsets_[static_cast<std::size_t>(rank)] + i]
-                               : Total{};
+        return i < count(rank) ? all_[offsets_[static_cast<std::size_t>(rank)] + i] : Total{};
     }
 
     template <class Body>
@@ -100,8 +101,8 @@ class RowTotals {
     }
 
     const Grid& grid_;
-    ByRank<Total> all_;
-    std::vector<std::size_t> offsets_;
+    std::vector<Total> all_;                 // of all ranks, one after another
+    std::vector<std::size_t> offsets_ = {0}; // index of each rank's first row in `all_`
 };
 
 /// Returns the position in the numbering of each item whose pixel is in this tile.

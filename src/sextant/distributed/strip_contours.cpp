@@ -59,19 +59,6 @@ void agree_on_strip(const StripWork& work, const std::function<void()>& part) {
     });
 }
 
-StripLists<BorderPixel> hanging_lists(const StripWork& work, const contour::Order& order) {
-    const Elements width = work.tiles.grid.width;
-    return {work.communicator,
-            work.tiles,
-            {[&order](std::span<const Frontier> lists) {
-                 return contour::merge(order, lists, contour::Touch::corners);
-             },
-             [width](std::span<const Frontier> lists) {
-                 return contour::join(lists, width, contour::Touch::corners);
-             }},
-            work.scratch};
-}
-
 /// The edge components of this rank's tile of a strip, and their border list.
 struct Hanging {
     Hanging(const StripWork& work, int strip, Codes& codes)
@@ -110,11 +97,6 @@ Codes part_of(const Codes& codes, const Tile& held, const Tile& tile) {
     return part;
 }
 
-bool any_rank(const Communicator& communicator, bool own) {
-    const std::vector<int> all = communicator.all_gather(own ? 1 : 0);
-    return std::ranges::any_of(all, [](int one) { return one != 0; });
-}
-
 } // namespace
 
 kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source, double sigma,
@@ -146,8 +128,9 @@ BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
                       kernel::EdgeThresholds thresholds) {
     std::optional<kernel::EdgeFinder> finder;
     agree(work.communicator, [&] { finder.emplace(sigma); });
-    const contour::Order order = order_of(work.tiles);
-    StripLists<BorderPixel> lists = hanging_lists(work, order);
+    StripLists<BorderPixel> lists(
+        work.communicator, work.tiles,
+        contour::component_merger(order_of(work.tiles), contour::Touch::corners), work.scratch);
     BytePlane maxima(work.communicator, work.tiles, work.scratch);
     TopDownReader samples(source);
     each_strip(work, "edges", [&](int strip) {
@@ -193,7 +176,7 @@ BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds) {
             });
             thinned.write(strip, around);
         });
-        changed = any_rank(work.communicator, changed);
+        changed = sum_over_ranks(work.communicator, changed ? 1 : 0) > 0;
         codes = std::move(thinned);
     }
     return codes;
@@ -291,12 +274,8 @@ StripDirections directions_in(const StripWork& work, RowSource& source) {
 Junctions rank_strips(const StripWork& work, const StripDirections& directions,
                       PointOrder* points) {
     const Communicator& communicator = work.communicator;
-    const contour::Order order = order_of(work.tiles);
-    StripLists<Crossing> lists(
-        communicator, work.tiles,
-        {[&order](std::span<const Boundary> some) { return contour::merge(order, some); },
-         contour::follow},
-        work.scratch);
+    StripLists<Crossing> lists(communicator, work.tiles,
+                               contour::crossing_merger(order_of(work.tiles)), work.scratch);
     kernel::ContourRanking ranking;
     Junctions counted;
     each_strip(work, "contours", [&](int strip) {
@@ -309,10 +288,10 @@ Junctions rank_strips(const StripWork& work, const StripDirections& directions,
         apply(work, strip, directions, ranking);
         const Place at(work, strip);
         const std::vector<Crossing> crossings = lists.go_up(strip, boundary_of(ranking, at.number));
-        std::vector<std::vector<RankedPoint>> to(static_cast<std::size_t>(communicator.size()));
+        std::vector<RankedPoint> own;
         agree(communicator,
-              [&] { to[0] = points_of(work, at.tile, ranking, place_chains(ranking, crossings)); });
-        const ByRank<RankedPoint> got = all_to_all_lists(communicator, to);
+              [&] { own = points_of(work, at.tile, ranking, place_chains(ranking, crossings)); });
+        const ByRank<RankedPoint> got = gather_lists(communicator, std::move(own));
         agree(communicator, [&] {
             if (points)
                 points->add(got.values);

@@ -80,9 +80,7 @@ std::vector<std::uint8_t> BytePlane::read(int strip, Elements margin) const {
 }
 
 void BytePlane::write(int strip, const std::vector<std::uint8_t>& own) {
-    std::vector<std::vector<std::uint8_t>> to(static_cast<std::size_t>(communicator_.size()));
-    to[0] = own;
-    const std::vector<std::uint8_t> all = all_to_all_lists(communicator_, to).values;
+    const std::vector<std::uint8_t> all = gather_lists(communicator_, own).values;
     agree(communicator_, [&] {
         if (!file_)
             return;

@@ -12,7 +12,6 @@
 #include "sextant/kernel/filter/samples.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -83,20 +82,13 @@ template <class Entry>
 class StripLists {
   public:
     using List = contour::TileList<Entry>;
-    using Lists = std::span<const List>;
-    /// The functions that combine lists: `merge` returns one list, `join` returns all entries,
-    /// joined with each other.
-    struct Merging {
-        std::function<List(Lists)> merge;
-        std::function<std::vector<Entry>(Lists)> join;
-    };
 
-    /// Creates a scratch file on rank 0. Collective.
-    StripLists(const Communicator& communicator, const StripTiles& tiles, Merging merging,
-               const std::string& scratch)
+    /// Creates a scratch file on rank 0. `merger`: in the order of order_of(). Collective.
+    StripLists(const Communicator& communicator, const StripTiles& tiles,
+               contour::Merger<Entry> merger, const std::string& scratch)
         : communicator_(communicator),
           tiles_(tiles),
-          merging_(std::move(merging)),
+          merger_(std::move(merger)),
           below_{{tiles.grid.ranks(), tiles.grid.ranks()}, {}} {
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)
@@ -115,7 +107,7 @@ class StripLists {
                 return;
             file_->write(end, known);
             lists.insert(lists.begin(), above_);
-            above_ = merging_.merge(lists);
+            above_ = merger_.merge(lists);
         });
     }
 
@@ -128,9 +120,9 @@ class StripLists {
             if (!file_)
                 return;
             lists.push_back(below_);
-            List below = merging_.merge(lists);
+            List below = merger_.merge(lists);
             lists.insert(lists.begin(), known_above(strip));
-            joined = merging_.join(lists);
+            joined = merger_.join(lists);
             below_ = std::move(below);
         });
         return all_gather_by_rank(communicator_, joined).values;
@@ -139,9 +131,7 @@ class StripLists {
   private:
     /// Returns the lists of a strip's tiles, on rank 0.
     std::vector<List> gathered(int strip, const List& own) const {
-        std::vector<std::vector<Entry>> to(static_cast<std::size_t>(communicator_.size()));
-        to[0] = own.entries;
-        const ByRank<Entry> got = all_to_all_lists(communicator_, to);
+        const ByRank<Entry> got = gather_lists(communicator_, own.entries);
         std::vector<List> lists;
         auto from = got.values.begin();
         for (int rank = 0; rank < communicator_.size() && file_; ++rank) {
@@ -164,7 +154,7 @@ class StripLists {
 
     Communicator communicator_;
     StripTiles tiles_;
-    Merging merging_;
+    contour::Merger<Entry> merger_;
     std::optional<ScratchFile> file_; // only on rank 0
     std::vector<Bytes> ends_;         // for each strip, the end of the list from above in `file_`
     List above_, below_;
