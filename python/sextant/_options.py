@@ -168,7 +168,7 @@ class FilterOptions(TypedDict, total=False):
         Truncation radius in sigmas; default: where weights become negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
-    border : {"replicate", "mirror", "reflect", "constant"}, default: "replicate"
+    border : {"replicate", "mirror", "reflect", "constant", "wrap"}, default: "replicate"
         Values past the edges.
     border_value : float, default: 0
         Value outside the image, -1e30 to 1e30, for border constant.
@@ -189,7 +189,7 @@ class FilterOptions(TypedDict, total=False):
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
     before: Filters
-    border: Literal["replicate", "mirror", "reflect", "constant"]
+    border: Literal["replicate", "mirror", "reflect", "constant", "wrap"]
     border_value: float
     memory: Union[str, int]
     grid: Tiles
@@ -569,7 +569,7 @@ class FeaturesOptions(TypedDict, total=False):
         Truncation radius in sigmas; default: where weights become negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
-    border : {"replicate", "mirror", "reflect", "constant"}, default: "replicate"
+    border : {"replicate", "mirror", "reflect", "constant", "wrap"}, default: "replicate"
         Values past the edges.
     border_value : float, default: 0
         Value outside the image, -1e30 to 1e30, for border constant.
@@ -589,7 +589,7 @@ class FeaturesOptions(TypedDict, total=False):
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
     before: Filters
-    border: Literal["replicate", "mirror", "reflect", "constant"]
+    border: Literal["replicate", "mirror", "reflect", "constant", "wrap"]
     border_value: float
     memory: Union[str, int]
     grid: Tiles

@@ -565,8 +565,8 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
     Notes
     -----
     ``truncate=4, border="reflect"`` computes what ``scipy.ndimage.gaussian_filter`` computes by
-    default; its modes "nearest", "mirror" and "constant" are the borders "replicate", "mirror" and
-    "constant". The weights of derivatives are sampled derivatives of the
+    default; its modes "nearest", "mirror", "wrap" and "constant" are the borders "replicate",
+    "mirror", "wrap" and "constant". The weights of derivatives are sampled derivatives of the
     Gaussian, as in SciPy. Samples within reach of a NaN become NaN.
 
     Results are float32, or float64 if the samples are float64 or integers of 32 or 64 bits. They are

@@ -10,7 +10,7 @@ import numpy
 from scipy import ndimage
 
 command, folder = sys.argv[1:]
-borders = {"replicate": "nearest", "mirror": "mirror", "reflect": "reflect", "constant": "constant"}
+borders = {"replicate": "nearest", "mirror": "mirror", "reflect": "reflect", "constant": "constant", "wrap": "wrap"}
 names = ["smooth", "x", "y", "xx", "xy", "yyy", "xxxx", "xxyy"]
 orders = {name: (0, 0) if name == "smooth" else (name.count("y"), name.count("x")) for name in names}
 random = numpy.random.default_rng(5)

@@ -20,11 +20,13 @@ std::string seen(kernel::Border border, const std::string& line) {
     return all;
 }
 
-TEST(Border, repeats_the_last_sample_mirrors_the_image_or_is_constant) {
+TEST(Border, repeats_the_last_sample_or_the_image_mirrors_it_or_is_constant) {
     EXPECT_EQ(seen(kernel::Border::replicate, "abcdefg"), "aaaaaabcdefgggggg");
     EXPECT_EQ(seen(kernel::Border::mirror, "abcdefg"), "fedcbabcdefgfedcb");
     EXPECT_EQ(seen(kernel::Border::reflect, "abcdefg"), "edcbaabcdefggfedc");
     EXPECT_EQ(seen(kernel::Border::constant, "abcdefg"), "vvvvvabcdefgvvvvv");
+    EXPECT_EQ(seen(kernel::Border::wrap, "abcdefg"), "cdefgabcdefgabcde");
+    EXPECT_EQ(seen(kernel::Border::wrap, "abc"), "bcabcabcabcab");
 }
 
 TEST(Border, mirrors_small_images_repeatedly) {

@@ -163,7 +163,7 @@ struct CollectedPlanes {
 /// expects the same bits as from the whole image.
 inline void filtering_gives_the_same_bits(const Communicator& communicator) {
     const ImageShape shape{31, 400};
-    std::vector<FilterOptions> all(3);
+    std::vector<FilterOptions> all(4);
     all[1] = {.sigma = 2,
               .derivatives = {"gradient-magnitude", "yy"},
               .truncate = 3,
@@ -175,6 +175,10 @@ inline void filtering_gives_the_same_bits(const Communicator& communicator) {
               .border = kernel::Border::constant,
               .border_value = 7,
               .distribute = "broadcast"};
+    all[3] = {.sigma = 1,
+              .derivatives = {"y", "laplacian"},
+              .before = {{"smooth", .5}},
+              .border = kernel::Border::wrap};
     struct Case {
         Bytes memory;
         bool everywhere; // true: the image is on every rank

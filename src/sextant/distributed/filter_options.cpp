@@ -159,7 +159,8 @@ Record record_of(FilterOptions& options) {
                {{"replicate", Border::replicate},
                 {"mirror", Border::mirror},
                 {"reflect", Border::reflect},
-                {"constant", Border::constant}},
+                {"constant", Border::constant},
+                {"wrap", Border::wrap}},
                "HOW", "values past the edges");
     record
         .add("border_value", options.border_value, "V",

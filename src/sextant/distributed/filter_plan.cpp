@@ -198,6 +198,28 @@ class Weighing {
 
 } // namespace
 
+halo::Margin wrapped_margin(const FilterTask& task) {
+    halo::Margin margin;
+    for (const Filter& filter : task.filters) {
+        if (filter.border.border != kernel::Border::wrap)
+            continue;
+        const kernel::FilterBank bank = bank_of(filter, task.dimensions());
+        margin.x += bank.reach_x(), margin.y += bank.reach_y(), margin.z += bank.reach_z();
+    }
+    return margin;
+}
+
+FilterTask padded(FilterTask task) {
+    const halo::Margin margin = wrapped_margin(task);
+    task.image = {task.image.width + 2 * margin.x, task.image.height + 2 * margin.y};
+    task.depth += 2 * margin.z;
+    for (Filter& filter : task.filters) {
+        if (filter.border.border == kernel::Border::wrap)
+            filter.border.border = kernel::Border::replicate;
+    }
+    return task;
+}
+
 FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& setting,
                        Elements rows) {
     const FilterTask task = weighed_task(requested, setting.machine);
@@ -490,7 +512,8 @@ std::string to_json(const FilterPlan& plan) {
 }
 
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
-                             const FilterTask& task) {
+                             const FilterTask& unpadded) {
+    const FilterTask task = padded(unpadded);
     const JsonField file = JsonField::parse(text, path);
     FilterPlan plan{planner::plan_in<Configuration>(
         file, "filter", [&](const JsonField& fields) { return configuration_in(fields, task); })};
@@ -503,7 +526,8 @@ FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
     return plan;
 }
 
-FilterPlan read_filter_plan(const std::string& path, const FilterTask& task) {
+FilterPlan read_filter_plan(const std::string& path, const FilterTask& unpadded) {
+    const FilterTask task = padded(unpadded);
     FilterPlan plan = parse_filter_plan(read_text(path, JsonLimits{}.bytes), path, task);
     plan.reason = "the plan of " + path;
     plan.memory = memory_of(plan.configuration, task, plan.window);

@@ -36,6 +36,15 @@ struct FilterTask {
     const std::vector<std::string>& features() const { return filters.back().features; }
 };
 
+/// Returns the number of pixels on each side of the image or volume that its filters read beyond a
+/// border that wraps around; 0 for other borders.
+halo::Margin wrapped_margin(const FilterTask& task);
+
+/// Returns the task with an image that is larger by the wrapped margin. The margin repeats the
+/// samples of the opposite side, so that no tile needs those of a distant tile; its results are of
+/// no use. A task with another border is returned unchanged.
+FilterTask padded(FilterTask task);
+
 /// A plan with the number of rows, or of planes of a volume, held in memory at a time. Its
 /// alternatives are predicted for the whole image at once, including reading if the profile has
 /// file rates.
@@ -96,9 +105,9 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
 /// Throws    InvalidTask if a single row or plane needs more.
 FilterPlan plan_windows(const FilterTask& task, const planner::Setting& setting, Bytes budget);
 
-/// Conversion to and from JSON (docs/json.md). The readers throw InvalidFile if the JSON is
-/// invalid, or if the plan has more ranks than the task or changes tiles before a filter that does
-/// not exist.
+/// Conversion to and from JSON (docs/json.md). The task of a reader need not be padded. The readers
+/// throw InvalidFile if the JSON is invalid, or if the plan has more ranks than the task or changes
+/// tiles before a filter that does not exist.
 std::string to_json(const FilterPlan& plan);
 Json json_of(const FilterPlan& plan);
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,

@@ -141,7 +141,11 @@ class FilterRun {
     void broadcast_plan();
     void filter_windows(const FilterSink& write);
     void check_source() const;
-    void read_window(distributed::WindowFilter& filter, Elements first, Elements rows);
+    void read_window(distributed::WindowFilter& filter, const Tile& window);
+    void read(const Tile& part, std::span<std::byte> to) const;
+    void write_window(const FilterSink& write, int feature, const Tile& window,
+                      std::span<const float> plane);
+    Tile window_at(Elements first) const;
     void warn(const std::vector<std::string>& warnings);
     void warn_of_idle_ranks();
     void warn_of_vanished();
@@ -152,7 +156,8 @@ class FilterRun {
     const RunControl& control_;
     RowSource* const source_;
     std::optional<Communicator> shared_; // set if processes of a node share memory
-    distributed::FilterTask task_;
+    distributed::FilterTask task_;       // padded
+    Tile image_;                         // the image or volume without its margin
     FilterResult result_;
     distributed::NotFinite not_finite_; // results, on rank 0
     double offset_ = 0, scale_ = 1;     // of rank 0's image
@@ -164,8 +169,8 @@ FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
     describe(filters);
     plan();
     filter_windows(write);
-    result_.image = task_.image;
-    result_.depth = task_.depth;
+    result_.image = {image_.width, image_.height};
+    result_.depth = task_.is_volume() ? image_.depth : 0;
     result_.element = stored_;
     warn_of_idle_ranks();
     result_.overflowed = overflowed(not_finite_, result_.not_a_number, communicator_);
@@ -228,6 +233,10 @@ void FilterRun::describe(const Filters& filters) {
     });
     task_.image = described.image;
     task_.depth = dimensions_ == kernel::Dimensions::three ? described.planes : 0;
+    const halo::Margin margin = wrapped_margin(task_);
+    image_ = {margin.x,           margin.y, task_.image.width,
+              task_.image.height, margin.z, std::max<Elements>(1, task_.depth)};
+    task_ = padded(task_);
     task_.element = filtered_elements[described.element];
     stored_ = described.stored ? gray_format(*described.stored) : task_.element;
     task_.ranks = communicator_.size();
@@ -298,7 +307,6 @@ void FilterRun::broadcast_plan() {
 /// Filters all windows on the ranks that the plan uses; failures are reported to all ranks.
 void FilterRun::filter_windows(const FilterSink& write) {
     const FilterPlan& plan = result_.plan;
-    const ImageShape image = task_.image;
     const bool takes_part = communicator_.rank() < plan.configuration.ranks();
     const Communicator group = ranks().split(takes_part ? 0 : -1, 0);
     std::optional<distributed::WindowFilter> filter;
@@ -311,14 +319,16 @@ void FilterRun::filter_windows(const FilterSink& write) {
     for (Elements first = 0; first < task_.length(); first += plan.window) {
         if (is_root())
             control_.report("filter", first, task_.length());
-        const Elements rows = std::min(plan.window, task_.length() - first);
+        const Tile window = window_at(first);
         timed(result_.read, [&] {
             agree(communicator_, [&] {
                 control_.check();
                 if (!takes_part)
                     return;
-                filter->prepare({image, first, rows, plan.configuration, task_.depth});
-                read_window(*filter, first, rows);
+                filter->prepare({task_.image, first,
+                                 task_.is_volume() ? window.depth : window.height,
+                                 plan.configuration, task_.depth});
+                read_window(*filter, window);
             });
         });
         timed(result_.filter, [&] {
@@ -329,11 +339,8 @@ void FilterRun::filter_windows(const FilterSink& write) {
         });
         timed(result_.write, [&] {
             agree(communicator_, [&] {
-                for (int k = 0; is_root() && k < std::ssize(task_.features()); ++k) {
-                    const std::span<const float> plane = filter->plane(k);
-                    not_finite_.add(plane.data(), std::ssize(plane));
-                    write(k, first, plane);
-                }
+                for (int k = 0; is_root() && k < std::ssize(task_.features()); ++k)
+                    write_window(write, k, window, filter->plane(k));
             });
         });
         ++result_.windows;
@@ -380,13 +387,13 @@ void FilterRun::check_source() const {
         throw InvalidTask(
             "the plan requires every rank to read its tile, but this rank has no image");
     const ImageShape here = source_->shape();
-    if (here.width != task_.image.width || here.height != task_.image.height ||
-        source_->planes() != std::max<Elements>(1, task_.depth) ||
-        source_->element() != task_.element)
+    if (here.width != image_.width || here.height != image_.height ||
+        source_->planes() != image_.depth || source_->element() != task_.element)
         throw InvalidFile(source_->path(),
                           fmt::format("is {} {} on this rank, expected {} {} as on rank 0",
                                       shape_text(here, source_->planes()), source_->element().name,
-                                      shape_text(task_.image, task_.depth), task_.element.name));
+                                      shape_text({image_.width, image_.height}, image_.depth),
+                                      task_.element.name));
     if (source_->offset() != offset_ || source_->scale() != scale_)
         throw InvalidFile(
             source_->path(),
@@ -395,23 +402,79 @@ void FilterRun::check_source() const {
                         source_->offset(), source_->scale(), offset_, scale_));
 }
 
-/// Fills the window. Counts NaNs in this rank's own rows or planes, not in those read for the
-/// margin.
-void FilterRun::read_window(distributed::WindowFilter& filter, Elements first, Elements rows) {
+/// Returns the window that begins at this row or plane.
+Tile FilterRun::window_at(Elements first) const {
+    const auto [width, height] = task_.image;
+    const Elements length = std::min(result_.plan.window, task_.length() - first);
+    return task_.is_volume() ? Tile{0, 0, width, height, first, length}
+                             : Tile{0, first, width, length};
+}
+
+/// Fills the window. Counts NaNs in the window, not in what is read around it or is repeated.
+void FilterRun::read_window(distributed::WindowFilter& filter, const Tile& window) {
+    const Tile own = halo::common(window, image_);
     filter.fill([&](const Tile& part, std::span<std::byte> to) {
-        distributed::read_part(*source_, part, to);
-        if (task_.is_volume()) { // one plane
-            if (part.z >= first && part.z < first + rows)
-                result_.not_a_number +=
-                    count_not_a_number(task_.element, to.data(), part.elements());
-            return;
+        read(part, to);
+        const Tile counted = halo::common(part, own);
+        const Bytes size = task_.element.size;
+        for (Elements y = 0; y < counted.height && counted.elements() > 0; ++y) {
+            const Elements at = (counted.y - part.y + y) * part.width + counted.x - part.x;
+            result_.not_a_number +=
+                count_not_a_number(task_.element, to.data() + at * size, counted.width);
         }
-        const Elements above = std::clamp<Elements>(first - part.y, 0, part.height);
-        const Elements end = std::clamp<Elements>(first + rows - part.y, above, part.height);
-        result_.not_a_number +=
-            count_not_a_number(task_.element, to.data() + above * part.width * task_.element.size,
-                               (end - above) * part.width);
     });
+}
+
+/// Reads a part of one plane of the image with its margin.
+void FilterRun::read(const Tile& part, std::span<std::byte> to) const {
+    const auto seen = [](Elements at, Elements size) {
+        return *kernel::seen_at(kernel::Border::wrap, at, size);
+    };
+    const Elements left = part.x - image_.x, top = part.y - image_.y;
+    const Elements z = seen(part.z - image_.z, image_.depth);
+    if (halo::common(part, image_).elements() == part.elements())
+        return distributed::read_part(*source_, {left, top, part.width, part.height, z}, to);
+    const Bytes size = task_.element.size, row = image_.width * size;
+    const Elements most = std::max<Elements>(1, (Bytes{4} << 20) / row);
+    Elements count = 0; // of rows that are read together
+    for (Elements y = 0; y < part.height; y += count) {
+        const Elements first = seen(top + y, image_.height);
+        count = std::min({most, part.height - y, image_.height - first});
+        Memory rows(count * row);
+        distributed::read_part(*source_, {0, first, image_.width, count, z}, rows.bytes());
+        for (Elements k = 0; k < count; ++k) {
+            Elements columns = 0; // that are copied together
+            for (Elements x = 0; x < part.width; x += columns) {
+                const Elements from = seen(left + x, image_.width);
+                columns = std::min(part.width - x, image_.width - from);
+                std::copy_n(rows.data() + k * row + from * size, columns * size,
+                            to.data() + ((y + k) * part.width + x) * size);
+            }
+        }
+    }
+}
+
+/// Passes on the results of a window, without those in the margin.
+void FilterRun::write_window(const FilterSink& write, int feature, const Tile& window,
+                             std::span<const float> plane) {
+    const Tile kept = halo::common(window, image_);
+    const Elements first = task_.is_volume() ? kept.z - image_.z : kept.y - image_.y;
+    std::vector<float> inside;
+    if (kept.elements() < window.elements()) {
+        inside.reserve(static_cast<std::size_t>(kept.elements()));
+        for (Elements z = kept.z; z < kept.z + kept.depth; ++z) {
+            for (Elements y = kept.y; y < kept.y + kept.height; ++y) {
+                const Elements row = (z - window.z) * window.height + y - window.y;
+                const auto at = plane.begin() + row * window.width + kept.x - window.x;
+                inside.insert(inside.end(), at, at + kept.width);
+            }
+        }
+        plane = inside;
+    }
+    if (plane.empty())
+        return;
+    not_finite_.add(plane.data(), std::ssize(plane));
+    write(feature, first, plane);
 }
 
 /// Adds warnings that are new and not empty.
@@ -506,7 +569,11 @@ FilterResult Filtering::run(RowSource* image, const FilterSink& write) {
 
 FilterResult Filtering::run(const distributed::Image& image) const {
     const CancellationScope cancellable(control_, communicator_.size());
-    agree(communicator_, [&] { control_.check(); });
+    agree(communicator_, [&] {
+        control_.check();
+        if (options_.border == kernel::Border::wrap && communicator_.size() > 1)
+            throw InvalidTask("border wrap: expected rows of an image, or tiles on one rank");
+    });
     FilterResult result{.image = image.shape(), .element = image.element(), .windows = 1};
     timed(result.filter, [&] { distributed::filter_tiles(image, filters_, result.planes); });
     result.not_a_number =

@@ -70,6 +70,8 @@ using FilterSink = std::function<void(int derivative, Elements first, std::span<
 /// Collective.
 /// Cost      a plan, which may probe the machine (FilterOptions::probing); then each window's image
 ///           is read once, and its borders are exchanged while inner pixels are computed.
+///           A border that wraps around is read as a margin, whose rows and columns are filtered
+///           too.
 /// Deterministic  the same bits for every plan, memory, number of ranks and processor.
 class Filtering {
   public:
@@ -83,6 +85,7 @@ class Filtering {
     FilterResult run(RowSource* image, const FilterSink& write);
     /// Filters an image in tiles on this communicator, whose planes stay in the same tiles. Options
     /// that concern the plan have no effect.
+    /// Requires  a border other than wrap on several ranks.
     FilterResult run(const distributed::Image& image) const;
 
     /// Ends the use of this object on all ranks: ranks that wait for this one in run(), or call it

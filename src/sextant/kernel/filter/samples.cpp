@@ -33,6 +33,8 @@ std::optional<Elements> seen_at(Border border, Elements at, Elements size) {
         return mirrored(at, size);
     case Border::reflect:
         return reflected(at, size);
+    case Border::wrap:
+        return (at % size + size) % size;
     case Border::constant:
         break;
     }

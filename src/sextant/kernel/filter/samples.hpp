@@ -19,7 +19,8 @@ namespace sextant::kernel {
 ///                                       image is thinner than the reach
 /// reflect    c b a | a b c d | d c b    about the border of the image; likewise
 /// constant   v v v | a b c d | v v v
-enum class Border { replicate, mirror, constant, reflect };
+/// wrap       b c d | a b c d | a b c    of an image; volumes are padded by the caller
+enum class Border { replicate, mirror, constant, reflect, wrap };
 
 struct BorderRule {
     Border border = Border::replicate;
@@ -54,9 +55,9 @@ struct Plane {
 /// The smallest rectangle of an image needed to compute `tile` with a filter that reaches reach_x
 /// samples to the left and right and reach_y up and down: the tile with its halo, clipped to the
 /// image. If the image is smaller than the reach, the rectangle also contains all samples that a
-/// mirrored border repeats. Likewise for the planes of a box in a volume.
-/// Requires  a tile within the image or volume, not empty.
-/// Cost      O(reach).
+/// mirrored border repeats. With a border that wraps around, it extends to the opposite side.
+/// Likewise for the planes of a box in a volume. Requires  a tile within the image or volume, not
+/// empty. Cost      O(reach).
 Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border,
               Elements depth = 1, int reach_z = 0);
 

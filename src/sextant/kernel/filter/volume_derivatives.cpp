@@ -98,6 +98,8 @@ Bytes VolumeDerivatives::memory(ImageShape block, ImageShape image, Elements dep
 }
 
 void VolumeDerivatives::begin(const Tile& block, ImageShape image, Elements depth) {
+    if (rule_.border == Border::wrap) // the ring of planes does not hold those of the other end
+        throw InvalidTask("border wrap: expected a volume that is padded with its own samples");
     block_ = {block.x, block.y, block.width, block.height};
     region_ = read_for(block_, image, reach_x_, reach_y_, rule_.border);
     image_ = image, depth_ = depth;

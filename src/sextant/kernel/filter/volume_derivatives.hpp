@@ -51,6 +51,7 @@ class VolumeDerivatives {
     using Load = std::function<void(Elements z, const Tile& rectangle, float* to, Elements stride)>;
     /// Begins a block, whose planes plane() then filters.
     /// Input     `block`: columns and rows of the block; its planes are ignored.
+    /// Requires  a border other than wrap (InvalidTask).
     void begin(const Tile& block, ImageShape image, Elements depth);
     /// Filters plane z of the block into one plane per derivative, in order. Each call must have a
     /// larger z than the one before, unless a block begins.
