@@ -19,8 +19,7 @@ WindowTask task_of(const Configuration& configuration, const std::vector<halo::M
     Elements last = first + rows;
     for (auto margin = margins.rbegin(); margin != margins.rend(); ++margin) {
         halo::Stencil filter;
-        const Retiling tiles =
-            configuration.tiles_of(static_cast<int>(margins.rend() - margin) - 1);
+        const Tiles tiles = configuration.tiles_of(static_cast<int>(margins.rend() - margin) - 1);
         filter.grid.width = width, filter.grid.height = last - first;
         filter.grid.columns = tiles.columns, filter.grid.rows = tiles.rows;
         filter.grid.margin = *margin;
@@ -77,7 +76,7 @@ WindowTask volume_task_of(const Configuration& configuration,
     WindowTask task;
     Elements last = first + planes;
     for (std::size_t k = margins.size(); k-- > 0;) {
-        const Retiling tiles = configuration.tiles_of(static_cast<int>(k));
+        const Tiles tiles = configuration.tiles_of(static_cast<int>(k));
         halo::Stencil filter;
         filter.grid = halo::Grid(
             sextant::Grid{9, 5, tiles.columns, tiles.rows, last - first, tiles.layers}, margins[k]);

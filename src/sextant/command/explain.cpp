@@ -310,7 +310,7 @@ std::vector<Transition> transitions_of(const filtering::Configuration& configura
     }
     const std::vector<filtering::Retiling> grids = configuration.all_tiles();
     for (std::size_t i = 0; i < grids.size(); ++i) {
-        const std::string now = fmt::format("in {} tiles", grids[i].text());
+        const std::string now = fmt::format("in {} tiles", grids[i].tiles.text());
         const int end = i + 1 < grids.size() ? grids[i + 1].filter : filters;
         const bool first = i == 0;
         all.push_back({tiles, now,

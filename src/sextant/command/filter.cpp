@@ -199,8 +199,7 @@ class FilterRun {
                                                  .element = source_->element(),
                                                  .ranks = communicator_.size(),
                                                  .depth = is_volume() ? source_->planes() : 0});
-        const Tiles tiles{plan.configuration.columns, plan.configuration.rows,
-                          plan.configuration.layers};
+        const Tiles tiles = plan.configuration.tiles();
         if (options.grid && *options.grid != tiles)
             throw InvalidTask(
                 fmt::format("grid {}: the plan {} has {} tiles; omit the grid or the plan",

@@ -84,7 +84,7 @@ std::string shape_of(const FilterResult& result) {
 
 /// Draws the image divided into tiles, each labelled with its rank; the layers of a volume are
 /// beside each other.
-std::string tiles_picture(const FilterSummary& summary, const filtering::Retiling& tiles) {
+std::string tiles_picture(const FilterSummary& summary, const Tiles& tiles) {
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320, gap = 8;
     const auto columns = static_cast<double>(summary.result.image.width);
     const auto rows = static_cast<double>(summary.result.image.height);
@@ -101,7 +101,7 @@ std::string tiles_picture(const FilterSummary& summary, const filtering::Retilin
     svg.colour(".tile", "stroke", report::colour_of_hue(255));
     svg.skip(8);
     const int in_a_layer = tiles.columns * tiles.rows;
-    for (int rank = 0; rank < tiles.ranks(); ++rank) {
+    for (int rank = 0; rank < tiles.count(); ++rank) {
         const int layer = rank / in_a_layer, tile = rank % in_a_layer;
         const double x = left + layer * (columns * scale + gap) + tile % tiles.columns * wide;
         const double y = svg.bottom() + tile / tiles.columns * high;
@@ -114,14 +114,15 @@ std::string tiles_picture(const FilterSummary& summary, const filtering::Retilin
     return svg.finish();
 }
 
-std::string tiles_caption(const FilterSummary& summary, const filtering::Retiling& tiles) {
+std::string tiles_caption(const FilterSummary& summary, const filtering::Retiling& change) {
     const bool is_volume = summary.result.depth > 0;
-    const std::string layers = tiles.layers > 1 ? " Layers are beside each other, the one with the "
-                                                  "first planes on the left."
-                                                : "";
-    if (tiles.filter > 0)
+    const std::string layers = change.tiles.layers > 1
+                                   ? " Layers are beside each other, the one with the "
+                                     "first planes on the left."
+                                   : "";
+    if (change.filter > 0)
         return fmt::format("The {} of filter {} and of later filters.{}",
-                           is_volume ? "boxes" : "tiles", tiles.filter + 1, layers);
+                           is_volume ? "boxes" : "tiles", change.filter + 1, layers);
     return fmt::format("Each {} is labelled with the rank that filters it.{}",
                        is_volume ? "box" : "tile", layers);
 }
@@ -257,8 +258,9 @@ std::string to_page(const FilterSummary& summary) {
     if (summary.slices)
         page.phases.push_back({"slices for this page", summary.slices->reading});
     page.sections = {weighed_section(summary.result)};
-    for (const filtering::Retiling& tiles : plan.configuration.all_tiles())
-        page.figures.push_back({tiles_picture(summary, tiles), tiles_caption(summary, tiles)});
+    for (const filtering::Retiling& change : plan.configuration.all_tiles())
+        page.figures.push_back(
+            {tiles_picture(summary, change.tiles), tiles_caption(summary, change)});
     return report::render(page);
 }
 

@@ -53,42 +53,29 @@ std::vector<const Algorithm*> gathers() {
     return all;
 }
 
-/// Returns the tiles of each filter.
-std::vector<Retiling> tiles_of(const Configuration& configuration, int filters) {
-    std::vector<Retiling> tiles;
-    for (int filter = 0; filter < filters; ++filter)
-        tiles.push_back(configuration.tiles_of(filter));
-    return tiles;
-}
-
-void set_tiles(Configuration& configuration, const std::vector<Retiling>& tiles) {
-    configuration.columns = tiles.front().columns, configuration.rows = tiles.front().rows;
-    configuration.layers = tiles.front().layers;
-    configuration.retilings.clear();
-    for (std::size_t filter = 1; filter < tiles.size(); ++filter) {
-        const Retiling& now = tiles[filter];
-        if (!now.same_tiles(tiles[filter - 1]))
-            configuration.retilings.push_back(
-                {static_cast<int>(filter), now.columns, now.rows, now.layers});
-    }
-}
-
 /// True if some messages are strided: there are several columns, or rows in layers of a volume.
 bool is_strided(const Configuration& configuration) {
     const std::vector<Retiling> all = configuration.all_tiles();
-    return std::any_of(all.begin(), all.end(), [](const Retiling& t) {
-        return t.columns > 1 || (t.rows > 1 && t.layers > 1);
+    return std::any_of(all.begin(), all.end(), [](const Retiling& change) {
+        const auto& [columns, rows, layers] = change.tiles;
+        return columns > 1 || (rows > 1 && layers > 1);
     });
 }
 
 /// Returns the configuration with filters [first, end) moved to the tiles of `grid`.
 Configuration with_stretch(const Configuration& configuration, int filters, int first, int end,
                            const Configuration& grid) {
-    std::vector<Retiling> tiles = tiles_of(configuration, filters);
-    for (int filter = first; filter < end; ++filter)
-        tiles[static_cast<std::size_t>(filter)] = {filter, grid.columns, grid.rows, grid.layers};
+    const auto tiles = [&](int filter) {
+        return filter >= first && filter < end ? grid.tiles() : configuration.tiles_of(filter);
+    };
     Configuration made = configuration;
-    set_tiles(made, tiles);
+    const Tiles start = tiles(0);
+    made.columns = start.columns, made.rows = start.rows, made.layers = start.layers;
+    made.retilings.clear();
+    for (int filter = 1; filter < filters; ++filter) {
+        if (tiles(filter) != tiles(filter - 1))
+            made.retilings.push_back({filter, tiles(filter)});
+    }
     if (first == 0)
         made.distribute = grid.distribute;
     if (end == filters)

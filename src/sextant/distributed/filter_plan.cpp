@@ -115,7 +115,7 @@ class Weighing {
         std::vector<Configuration> all;
         for (const Alternative& found : plan_.alternatives) {
             const auto same = [&](const Configuration& configuration) {
-                return configuration.tiles_of(0).same_tiles(found.configuration.tiles_of(0));
+                return configuration.tiles() == found.configuration.tiles();
             };
             if (found.configuration.retilings.empty() &&
                 found.configuration.ranks() == best().ranks() &&
@@ -277,8 +277,8 @@ void check(const FilterPlan& plan, const FilterTask& task) {
     if (plan.window < 1 || plan.window > task.length())
         throw InvalidTask(fmt::format("windows of {} {}, expected 1 to {}", plan.window,
                                       task.is_volume() ? "planes" : "rows", task.length()));
-    for (const filtering::Retiling& tiles : plan.configuration.all_tiles()) {
-        if (tiles.layers != 1 && !task.is_volume())
+    for (const filtering::Retiling& change : plan.configuration.all_tiles()) {
+        if (change.tiles.layers != 1 && !task.is_volume())
             throw InvalidTask(fmt::format("{}: layers of tiles are for volumes",
                                           plan.configuration.tiles_text()));
     }
@@ -435,23 +435,26 @@ FilterPlan plan_windows(const FilterTask& task, const planner::Setting& setting,
 
 namespace {
 
+void add_tiles(Json& json, const Tiles& tiles) {
+    json.set("columns", tiles.columns);
+    json.set("rows", tiles.rows);
+    if (tiles.layers != 1)
+        json.set("layers", tiles.layers);
+}
+
 void add_filter(Json& json, const Configuration& configuration) {
     const auto name = [](const collective::Algorithm* row) {
         return row ? Json(row->name) : Json();
     };
-    json.set("columns", configuration.columns);
-    json.set("rows", configuration.rows);
-    if (configuration.layers != 1)
-        json.set("layers", configuration.layers);
+    add_tiles(json, configuration.tiles());
     json.set("distribute", name(configuration.distribute));
     json.set("collect", name(configuration.collect));
     json.set("packs", configuration.packs);
     Json retilings;
-    for (const filtering::Retiling& tiles : configuration.retilings) {
-        Json change{{"filter", tiles.filter + 1}, {"columns", tiles.columns}, {"rows", tiles.rows}};
-        if (tiles.layers != 1)
-            change.set("layers", tiles.layers);
-        retilings.add(std::move(change));
+    for (const filtering::Retiling& change : configuration.retilings) {
+        Json made{{"filter", change.filter + 1}};
+        add_tiles(made, change.tiles);
+        retilings.add(std::move(made));
     }
     if (!configuration.retilings.empty())
         json.set("retilings", std::move(retilings));
@@ -470,21 +473,21 @@ const collective::Algorithm* collective_of(const JsonField& plan, const char* na
 }
 
 Configuration configuration_in(const JsonField& plan, const FilterTask& task) {
-    const auto tiles = [&](const JsonField& fields, const char* side) {
-        return static_cast<int>(fields.at(side).integer(1, task.ranks));
+    const auto tiles_in = [&](const JsonField& fields) {
+        const auto side = [&](const char* name) {
+            return static_cast<int>(fields.at(name).integer(1, task.ranks));
+        };
+        return Tiles{side("columns"), side("rows"), fields.find("layers") ? side("layers") : 1};
     };
-    const auto layers = [&](const JsonField& fields) {
-        return fields.find("layers") ? tiles(fields, "layers") : 1;
-    };
-    Configuration configuration{tiles(plan, "columns"), tiles(plan, "rows"),
-                                collective_of(plan, "distribute"), collective_of(plan, "collect")};
-    configuration.layers = layers(plan);
+    Configuration configuration = filtering::configuration_on(tiles_in(plan));
+    configuration.distribute = collective_of(plan, "distribute");
+    configuration.collect = collective_of(plan, "collect");
     if (const auto packs = plan.find("packs"))
         configuration.packs = packs->boolean();
     for (const JsonField& change : plan.items_or_none("retilings"))
         configuration.retilings.push_back(
             {static_cast<int>(change.at("filter").integer(1, std::ssize(task.filters)) - 1),
-             tiles(change, "columns"), tiles(change, "rows"), layers(change)});
+             tiles_in(change)});
     return configuration;
 }
 

@@ -488,7 +488,7 @@ void FilterRun::warn(const std::vector<std::string>& warnings) {
 
 void FilterRun::warn_of_idle_ranks() {
     const FilterPlan& plan = result_.plan;
-    for (const filtering::Retiling& tiles : plan.configuration.all_tiles()) {
+    for (const auto& [filter, tiles] : plan.configuration.all_tiles()) {
         const Elements height = task_.is_volume() ? task_.image.height : plan.window;
         const Elements depth = task_.is_volume() ? plan.window : 1;
         if (tiles.rows > height || tiles.columns > task_.image.width || tiles.layers > depth)

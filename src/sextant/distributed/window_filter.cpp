@@ -95,7 +95,7 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
     Elements first = window.first, end = window.first + window.rows;
     int number = static_cast<int>(filters.size());
     for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
-        const filtering::Retiling tiles = window.configuration.tiles_of(--number);
+        const Tiles tiles = window.configuration.tiles_of(--number);
         const kernel::FilterBank bank = bank_of(*filter, window.dimensions());
         halo::Stencil stencil;
         stencil.grid.width = window.image.width;

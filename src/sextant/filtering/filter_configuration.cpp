@@ -16,36 +16,32 @@ void check_role(const collective::Algorithm* row, std::initializer_list<Collecti
             fmt::format("{} cannot {}: it performs {}", row->name, role, name(row->what)));
 }
 
-std::string Retiling::text() const {
-    return Tiles{columns, rows, layers}.text();
-}
-
 std::vector<Retiling> Configuration::all_tiles() const {
-    std::vector<Retiling> all = {{0, columns, rows, layers}};
+    std::vector<Retiling> all = {{0, tiles()}};
     all.insert(all.end(), retilings.begin(), retilings.end());
     return all;
 }
 
 int Configuration::ranks() const {
-    int most = columns * rows * layers;
-    for (const Retiling& tiles : retilings)
-        most = std::max(most, tiles.ranks());
-    return most;
+    std::int64_t most = tiles().count();
+    for (const Retiling& change : retilings)
+        most = std::max(most, change.tiles.count());
+    return static_cast<int>(most);
 }
 
-Retiling Configuration::tiles_of(int filter) const {
-    Retiling found{0, columns, rows, layers};
-    for (const Retiling& tiles : retilings) {
-        if (tiles.filter <= filter)
-            found = tiles;
+Tiles Configuration::tiles_of(int filter) const {
+    Tiles found = tiles();
+    for (const Retiling& change : retilings) {
+        if (change.filter <= filter)
+            found = change.tiles;
     }
     return found;
 }
 
 std::string Configuration::tiles_text() const {
-    std::string text = tiles_of(0).text() + " tiles";
-    for (const Retiling& tiles : retilings)
-        text += fmt::format(", then {} from filter {}", tiles.text(), tiles.filter + 1);
+    std::string text = tiles().text() + " tiles";
+    for (const Retiling& change : retilings)
+        text += fmt::format(", then {} from filter {}", change.tiles.text(), change.filter + 1);
     return text;
 }
 
@@ -87,18 +83,18 @@ std::vector<Configuration> boxes_of(int ranks) {
 }
 
 void check_tiles(const Configuration& configuration, int filters) {
-    const auto check = [](const Retiling& tiles) {
+    const auto check = [](const Tiles& tiles) {
         if (tiles.columns < 1 || tiles.rows < 1 || tiles.layers < 1)
             throw InvalidTask(fmt::format("{} tiles: expected 1x1 or more", tiles.text()));
     };
-    check(configuration.tiles_of(0));
+    check(configuration.tiles());
     int least = 1;
-    for (const Retiling& tiles : configuration.retilings) {
-        check(tiles);
-        if (tiles.filter < least || tiles.filter >= filters)
+    for (const Retiling& change : configuration.retilings) {
+        check(change.tiles);
+        if (change.filter < least || change.filter >= filters)
             throw InvalidTask(fmt::format("{}: expected filters from 2 to {}, in ascending order",
                                           configuration.tiles_text(), filters));
-        least = tiles.filter + 1;
+        least = change.filter + 1;
     }
 }
 

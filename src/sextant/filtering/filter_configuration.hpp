@@ -15,16 +15,7 @@ namespace sextant::filtering {
 /// A change of tiles: the grid that is used from this filter on.
 struct Retiling {
     int filter = 1; ///< index of the filter; 1 is the second filter
-    int columns = 1, rows = 1;
-    int layers = 1; ///< of a volume
-
-    int ranks() const { return columns * rows * layers; }
-    /// True if another filter uses the same tiles.
-    bool same_tiles(const Retiling& other) const {
-        return columns == other.columns && rows == other.rows && layers == other.layers;
-    }
-    /// A short text: "2x8", or with the layers of a volume "2x8x4".
-    std::string text() const;
+    Tiles tiles = {};
     bool operator==(const Retiling&) const = default;
 };
 
@@ -44,8 +35,10 @@ struct Configuration {
     /// The number of ranks, which is the largest number of tiles of any filter.
     int ranks() const;
     bool broadcasts() const { return distribute && distribute->what == CollectiveKind::broadcast; }
+    /// The tiles of the first filter.
+    Tiles tiles() const { return {columns, rows, layers}; }
     /// The tiles of a filter's result; 0 is the first filter.
-    Retiling tiles_of(int filter) const;
+    Tiles tiles_of(int filter) const;
     /// The tiles of the first filter, and all changes after it.
     std::vector<Retiling> all_tiles() const;
     /// A short text: "2x8 tiles, then 1x16 from filter 3 on".

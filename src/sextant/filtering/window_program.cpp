@@ -14,14 +14,14 @@ namespace sextant::filtering {
 
 namespace {
 
-Retiling tiles_of(const halo::Grid& grid) {
-    return {0, grid.columns, grid.rows, grid.layers};
+Tiles tiles_of(const halo::Grid& grid) {
+    return {grid.columns, grid.rows, grid.layers};
 }
 
 /// True if a filter uses the same tiles as the previous filter.
 bool stay(const halo::Grid& before, const halo::Grid& tiles) {
     return tiles.above == 0 && tiles.below == 0 && tiles.before == 0 && tiles.after == 0 &&
-           tiles_of(tiles).same_tiles(tiles_of(before));
+           tiles_of(tiles) == tiles_of(before);
 }
 
 /// The number of pixels along the axis along which windows follow one another, as a text.
@@ -39,9 +39,9 @@ void check(const WindowTask& task, const Configuration& configuration) {
         throw InvalidTask("no filter: expected one or more");
     for (std::size_t k = 0; k < task.filters.size(); ++k) {
         const halo::Stencil& filter = task.filters[k];
-        const Retiling tiles = configuration.tiles_of(static_cast<int>(k));
+        const Tiles tiles = configuration.tiles_of(static_cast<int>(k));
         const Tile reads = filter.grid.at_hand();
-        if (!tiles_of(filter.grid).same_tiles(tiles))
+        if (tiles_of(filter.grid) != tiles)
             throw InvalidTask(fmt::format("filter {} on {} tiles, expected {}", k,
                                           tiles_of(filter.grid).text(), tiles.text()));
         if (reads.depth > 1 && reads.height != filter.grid.height)
