@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/agreement.hpp"
-#include "sextant/contour/tile_lists.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/image_in_memory.hpp"
-#include "sextant/distributed/merging_plan.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <algorithm>
@@ -365,34 +363,10 @@ py::object canny(const ImageCall& image, const ContoursOptions& options) {
     call.run([&](const Communicator& communicator) {
         if (!image.comm.is_none())
             require_same_frames(communicator, image.frames.header(), image.frame);
-        const RunControl control = call.control();
-        const ImageShape shape = image.frames.header().shape;
-        std::optional<distributed::Image> tiles;
-        Grid grid;
-        const auto report = [&](const char* part) {
-            if (communicator.rank() == 0)
-                control.report(part, 0, 1);
-        };
-        report("read");
-        agree(communicator, [&] {
-            grid = grid_of(options.grid, communicator.size(), shape.width, shape.height);
-            tiles = distributed::read_tiles(communicator, grid,
-                                            *image.frames.image(call, image.frame, ReadAs::floats));
-            control.check();
-        });
-        report("edges");
-        const kernel::EdgeThresholds thresholds =
-            options.thresholds ? *options.thresholds
-                               : quantiles_of(*tiles, options.sigma, options.quantiles.low,
-                                              options.quantiles.high);
-        agree(communicator, [&] { control.check(); });
-        const distributed::Image edges = edge_directions(
-            *tiles, options.sigma, thresholds, [&](Elements entries) -> const contour::Pattern& {
-                return *distributed::plan_merging(communicator, options.merging, grid, entries,
-                                                  sizeof(contour::BorderPixel))
-                            .configuration;
-            });
-        Image whole = distributed::gather(edges);
+        std::unique_ptr<RowSource> source;
+        agree(communicator,
+              [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
+        Image whole = ContourTracing(communicator, options, call.control()).edges(*source);
         if (communicator.rank() == 0)
             directions = std::move(whole);
     });

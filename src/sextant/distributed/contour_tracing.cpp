@@ -281,13 +281,39 @@ ContoursResult ContourTracing::run(RowSource& image, const LineSink& sink) {
     if (result.strips > 1)
         return run_in_strips(image, sink, std::move(result));
     std::optional<distributed::Image> whole;
-    timed(result.read, [&] {
-        agree(communicator_, [&] {
-            control_.check();
-            whole = distributed::read_tiles(communicator_, result.grid, image);
-        });
-    });
+    timed(result.read, [&] { whole = read_tiles(image, result.grid); });
     return run_in_memory(*std::move(whole), image.path(), sink, std::move(result));
+}
+
+Image ContourTracing::edges(RowSource& image) {
+    const CancellationScope cancellable(control_, communicator_.size());
+    require_same(communicator_, options_);
+    begin("read");
+    ContoursResult result;
+    agree(communicator_, [&] {
+        const auto [width, height] = image.shape();
+        result.grid = grid_of(options_.grid, communicator_.size(), width, height);
+    });
+    const std::optional<distributed::Image> tiles = read_tiles(image, result.grid);
+    begin("edges");
+    return distributed::gather(find_edges(*tiles, options_, result));
+}
+
+/// Begins a part of the work, unless any rank was cancelled.
+void ContourTracing::begin(const char* part) const {
+    agree(communicator_, [&] { control_.check(); });
+    if (communicator_.rank() == 0)
+        control_.report(part, 0, 1);
+}
+
+std::optional<distributed::Image> ContourTracing::read_tiles(RowSource& image,
+                                                             const Grid& grid) const {
+    std::optional<distributed::Image> tiles;
+    agree(communicator_, [&] {
+        control_.check();
+        tiles = distributed::read_tiles(communicator_, grid, image);
+    });
+    return tiles;
 }
 
 ContoursResult ContourTracing::run(const distributed::Image& image, const LineSink& sink) {
@@ -300,11 +326,6 @@ ContoursResult ContourTracing::run(const distributed::Image& image, const LineSi
 
 ContoursResult ContourTracing::run_in_memory(distributed::Image image, const std::string& name,
                                              const LineSink& sink, ContoursResult result) const {
-    const auto begin = [&](const char* part) {
-        agree(communicator_, [&] { control_.check(); });
-        if (communicator_.rank() == 0)
-            control_.report(part, 0, 1);
-    };
     begin("edges");
     timed(result.edges, [&] {
         image = options_.directions ? directions_from(image, name)

@@ -108,7 +108,13 @@ class ContourTracing {
     /// `memory` have no effect.
     ContoursResult run(const distributed::Image& image, const LineSink& sink);
 
+    /// Returns the edges of an image as a direction map of 8-bit integers, on rank 0. Options of
+    /// contours and `memory` have no effect. Requires  that the image is no direction map.
+    Image edges(RowSource& image);
+
   private:
+    void begin(const char* part) const;
+    std::optional<distributed::Image> read_tiles(RowSource& image, const Grid& grid) const;
     void divide(const RowSource& image, ContoursResult& result) const;
     ContoursResult run_in_memory(distributed::Image image, const std::string& name,
                                  const LineSink& sink, ContoursResult result) const;

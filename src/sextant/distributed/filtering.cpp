@@ -461,14 +461,9 @@ void FilterRun::write_window(const FilterSink& write, int feature, const Tile& w
     const Elements first = task_.is_volume() ? kept.z - image_.z : kept.y - image_.y;
     std::vector<float> inside;
     if (kept.elements() < window.elements()) {
-        inside.reserve(static_cast<std::size_t>(kept.elements()));
-        for (Elements z = kept.z; z < kept.z + kept.depth; ++z) {
-            for (Elements y = kept.y; y < kept.y + kept.height; ++y) {
-                const Elements row = (z - window.z) * window.height + y - window.y;
-                const auto at = plane.begin() + row * window.width + kept.x - window.x;
-                inside.insert(inside.end(), at, at + kept.width);
-            }
-        }
+        inside.resize(static_cast<std::size_t>(kept.elements()));
+        distributed::copy_part(kept, window, std::as_bytes(plane).data(), kept,
+                               std::as_writable_bytes(std::span(inside)).data(), sizeof(float));
         plane = inside;
     }
     if (plane.empty())

@@ -5,6 +5,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/contour_merging.hpp"
+#include "sextant/distributed/tiled_image.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -91,9 +92,8 @@ bool thin(Codes& codes, const Tile& held, const Tile& tile, ImageShape image, in
 /// Returns the codes of the rectangle `tile`, which is within `held`.
 Codes part_of(const Codes& codes, const Tile& held, const Tile& tile) {
     Codes part(pixels_of(tile));
-    for (Elements y = 0; y < tile.height; ++y)
-        std::copy_n(codes.begin() + (tile.y - held.y + y) * held.width + tile.x - held.x,
-                    tile.width, part.begin() + y * tile.width);
+    copy_part(tile, held, std::as_bytes(std::span(codes)).data(), tile,
+              std::as_writable_bytes(std::span(part)).data(), 1);
     return part;
 }
 

@@ -11,18 +11,6 @@
 
 namespace sextant::distributed {
 
-namespace {
-
-/// Calls `copy` with the offsets of each row of `part`: in the rows of the image, and in the packed
-/// rectangle.
-template <class Copy>
-void each_row_of(const Tile& part, const Tile& rows, Copy&& copy) {
-    for (Elements y = 0; y < part.height; ++y)
-        copy((part.y + y - rows.y) * rows.width + part.x, y * part.width);
-}
-
-} // namespace
-
 Tile StripTiles::rows(int strip, Elements margin) const {
     const Tile first = tile(strip, 0), last = tile(strip, ranks() - 1);
     return kernel::grown({0, first.y, grid.width, last.y + last.height - first.y}, margin, image());
@@ -65,15 +53,14 @@ std::vector<std::uint8_t> BytePlane::read(int strip, Elements margin) const {
         if (!file_)
             return;
         const Tile rows = tiles_.rows(strip, margin);
-        std::vector<std::uint8_t> read(static_cast<std::size_t>(rows.elements()));
-        file_->read(rows.y * rows.width, std::as_writable_bytes(std::span(read)));
+        Memory read(rows.elements());
+        file_->read(rows.y * rows.width, read.bytes());
         for (int rank = 0; rank < communicator_.size(); ++rank) {
             const Tile part = kernel::grown(tiles_.tile(strip, rank), margin, tiles_.image());
             std::vector<std::uint8_t>& made = to[static_cast<std::size_t>(rank)];
             made.resize(static_cast<std::size_t>(part.elements()));
-            each_row_of(part, rows, [&](Elements from, Elements here) {
-                std::copy_n(read.begin() + from, part.width, made.begin() + here);
-            });
+            copy_part(part, rows, read.data(), part, std::as_writable_bytes(std::span(made)).data(),
+                      1);
         }
     });
     return all_to_all_lists(communicator_, to).values;
@@ -85,16 +72,14 @@ void BytePlane::write(int strip, const std::vector<std::uint8_t>& own) {
         if (!file_)
             return;
         const Tile rows = tiles_.rows(strip, 0);
-        std::vector<std::uint8_t> made(static_cast<std::size_t>(rows.elements()));
-        auto from = all.begin();
+        Memory made(rows.elements());
+        const std::byte* from = std::as_bytes(std::span(all)).data();
         for (int rank = 0; rank < communicator_.size(); ++rank) {
             const Tile part = tiles_.tile(strip, rank);
-            each_row_of(part, rows, [&](Elements to_row, Elements here) {
-                std::copy_n(from + here, part.width, made.begin() + to_row);
-            });
+            copy_part(part, part, from, rows, made.data(), 1);
             from += part.elements();
         }
-        file_->write(rows.y * rows.width, std::as_bytes(std::span(made)));
+        file_->write(rows.y * rows.width, made.bytes());
     });
 }
 

@@ -6,7 +6,6 @@
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/halo/exchange.hpp"
 
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -48,14 +47,11 @@ Padded PaddedTile::release() {
 Padded with_margin(const Image& image, Elements margin) {
     const Communicator& communicator = image.communicator();
     const Tile own = image.tile();
-    const Bytes row = own.width * image.element().size;
     std::optional<PaddedTile> padded;
     agree(communicator, [&] {
         padded.emplace(communicator, image.grid(), image.element(), margin);
-        const Bytes stride = padded->held().width * image.element().size;
-        for (Elements y = 0; y < own.height && own.width > 0; ++y)
-            std::memcpy(padded->own() + y * stride, image.bytes().data() + y * row,
-                        static_cast<std::size_t>(row));
+        copy_part(own, own, image.bytes().data(), padded->held(), padded->data(),
+                  image.element().size);
     });
     padded->exchange();
     return padded->release();

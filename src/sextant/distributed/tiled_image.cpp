@@ -36,16 +36,6 @@ Operator moved(const ElementFormat& element) {
     return op;
 }
 
-/// Copies the runs of a region, each of which is a row, to consecutive memory.
-void pack(const Region& region, Bytes element, std::span<const std::byte> from,
-          std::span<std::byte> to) {
-    for (Elements run = 0; run < region.count; ++run) {
-        std::memcpy(to.data() + run * region.length * element,
-                    from.data() + (region.offset + run * region.stride) * element,
-                    static_cast<std::size_t>(region.length * element));
-    }
-}
-
 } // namespace
 
 Image::Image(Communicator communicator, const Grid& grid, ElementFormat element)
@@ -95,7 +85,8 @@ Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat 
     agree(communicator, [&] { execution.run(); });
     const Region& result = execution.program().result;
     if (rank == 0 && !result.empty())
-        pack(result, element.size, whole, image.bytes());
+        copy_part(image.tile(), {0, 0, grid.width, grid.height}, whole.data(), image.tile(),
+                  image.bytes().data(), element.size);
     else if (!result.empty())
         std::ranges::copy(execution.result(), image.bytes().begin());
     return image;
@@ -127,6 +118,18 @@ sextant::Image gather(const Image& image) {
     return whole;
 }
 
+void copy_part(const Tile& part, const Tile& from_held, const std::byte* from, const Tile& to_held,
+               std::byte* to, Bytes element) {
+    const auto row_in = [&](const Tile& held, Elements y, Elements z) {
+        return (((z - held.z) * held.height + y - held.y) * held.width + part.x - held.x) * element;
+    };
+    const auto bytes = static_cast<std::size_t>(part.width * element);
+    for (Elements z = part.z; bytes > 0 && z < part.z + part.depth; ++z) {
+        for (Elements y = part.y; y < part.y + part.height; ++y)
+            std::memcpy(to + row_in(to_held, y, z), from + row_in(from_held, y, z), bytes);
+    }
+}
+
 void read_part(RowSource& source, const Tile& part, std::span<std::byte> to) {
     const Bytes size = source.element().size, row = source.shape().width * size;
     if (part.elements() == 0)
@@ -147,7 +150,9 @@ void read_part(RowSource& source, const Tile& part, std::span<std::byte> to) {
             } else {
                 const auto read = rows.bytes().first(static_cast<std::size_t>(count * row));
                 source.read(part.y + y, count, read, z);
-                pack({0, part.x, part.width, source.shape().width, count}, size, read, to);
+                const Tile some{part.x, 0, part.width, count};
+                copy_part(some, {0, 0, source.shape().width, count}, read.data(), some, to.data(),
+                          size);
             }
             to = to.subspan(bytes);
         }

@@ -58,6 +58,12 @@ Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat 
 /// Returns the whole image on rank 0 and an empty one elsewhere. Collective.
 sextant::Image gather(const Image& image);
 
+/// Copies a part of an image or a volume between buffers that hold the rectangles or boxes
+/// `from_held` and `to_held`, row by row.
+/// Requires  both to contain the part.
+void copy_part(const Tile& part, const Tile& from_held, const std::byte* from, const Tile& to_held,
+               std::byte* to, Bytes element);
+
 /// Reads part of an image or a volume, in its stored format, row by row into `to`.
 /// Cost      whole rows are read, a few MiB at a time.
 void read_part(RowSource& source, const Tile& part, std::span<std::byte> to);

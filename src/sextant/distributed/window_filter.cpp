@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -217,10 +216,7 @@ void WindowFilter::fill_plane(const Fill& fill, const Tile& held, const Tile& pa
         return fill(in_image(0, part), {to, bytes});
     Memory packed(part.elements() * element_.size);
     fill(in_image(0, part), packed.bytes());
-    for (Elements row = 0; row < part.height; ++row)
-        std::memcpy(to + row * held.width * element_.size,
-                    packed.data() + row * part.width * element_.size,
-                    static_cast<std::size_t>(part.width * element_.size));
+    copy_part(part, part, packed.data(), held, image_.data(), element_.size);
 }
 
 bool WindowFilter::reads_own_tile() const {
