@@ -53,37 +53,44 @@ inline kernel::SampleView view_of(const std::vector<std::byte>& bytes, const Ele
     return view;
 }
 
-/// Applies a filter to the whole image; returns its planes one after another.
-inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
-                                   const ElementFormat& element, ImageShape shape,
-                                   const distributed::Filter& filter) {
-    std::vector<float> all(filter.features.size() * static_cast<std::size_t>(shape.elements()));
-    std::vector<kernel::Plane> planes;
-    for (std::size_t k = 0; k < filter.features.size(); ++k)
-        planes.push_back(
-            {all.data() + k * static_cast<std::size_t>(shape.elements()), shape.width});
-    distributed::bank_of(filter).apply(view_of(bytes, element, shape),
-                                       {0, 0, shape.width, shape.height}, planes);
+/// Applies filters to the whole image, or volume of `depth` planes, each to the result of the
+/// previous one. Returns the features of the last one, one after another.
+inline std::vector<float> filtered(std::vector<std::byte> bytes, ElementFormat element,
+                                   ImageShape shape, const distributed::Filters& filters,
+                                   Elements depth = 0) {
+    std::vector<float> all;
+    for (const distributed::Filter& filter : filters) {
+        kernel::SampleView view = view_of(bytes, element, shape);
+        view.tile.depth = view.depth = std::max<Elements>(1, depth);
+        view.next_plane = shape.elements();
+        const Elements planes = std::ssize(filter.features) * view.depth;
+        all.assign(static_cast<std::size_t>(planes * shape.elements()), 0);
+        std::vector<kernel::Plane> outputs;
+        for (Elements k = 0; k < planes; ++k)
+            outputs.push_back({all.data() + k * shape.elements(), shape.width});
+        bank_of(filter, depth > 0 ? kernel::Dimensions::three : kernel::Dimensions::two)
+            .apply(view, view.tile, outputs);
+        const auto made = std::as_bytes(std::span(all));
+        bytes.assign(made.begin(), made.end());
+        element = gray_f32;
+    }
     return all;
 }
 
-/// Applies several filters to the whole image, each to the result of the previous one.
 inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
                                    const ElementFormat& element, ImageShape shape,
-                                   const distributed::Filters& filters) {
-    std::vector<float> made = filtered(bytes, element, shape, filters[0]);
-    for (std::size_t k = 1; k < filters.size(); ++k) {
-        const auto* const first = reinterpret_cast<const std::byte*>(made.data());
-        made = filtered({first, first + made.size() * sizeof(float)}, gray_f32, shape, filters[k]);
-    }
-    return made;
+                                   const distributed::Filter& filter) {
+    return filtered(bytes, element, shape, distributed::Filters{filter});
 }
 
-/// A source of the rows of an image in memory, which must outlive the source.
+/// A source of the rows of an image in memory, or of a volume, which must outlive the source.
 inline RowSource source_of(const std::vector<std::byte>& bytes, ImageShape shape,
-                           const ElementFormat& element) {
-    FrameHeader header{.frames = 1, .shape = shape, .sample = *sample_named(channels(element))};
-    return {std::make_unique<MemoryFrames>(std::move(header), bytes), 0};
+                           const ElementFormat& element, Elements depth = 0) {
+    FrameHeader header{.frames = std::max<Elements>(1, depth),
+                       .shape = shape,
+                       .sample = *sample_named(channels(element))};
+    auto frames = std::make_unique<MemoryFrames>(std::move(header), bytes);
+    return depth > 0 ? RowSource(std::move(frames)) : RowSource(std::move(frames), 0);
 }
 
 inline bool same_bits(std::span<const std::byte> a, std::span<const std::byte> b) {
