@@ -6,64 +6,45 @@
 #include "sextant/core/run_control.hpp"
 
 #include <atomic>
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <vector>
 
-#include <gtest/gtest.h>
+#include "tests/support/filter_runs.hpp"
 
 namespace sextant::test {
 namespace {
 
-/// Random samples of few values, so that there are components of many sizes.
-template <class Sample>
-std::vector<Sample> random_samples(ImageShape shape, unsigned values) {
-    std::mt19937 random(7);
-    std::vector<Sample> samples(static_cast<std::size_t>(shape.elements()));
-    for (Sample& sample : samples)
-        sample = static_cast<Sample>(random() % values);
-    return samples;
-}
-
-TEST(ImageInMemory, HasTheDerivativesOfOneThread) {
+TEST(ImageInMemory, has_the_derivatives_of_one_thread) {
     const ImageShape shape{90, 700};
-    std::vector<float> samples = random_samples<float>(shape, 1000);
-    samples[5000] = std::nanf("");
-    const kernel::SampleView view(samples.data(), shape.width, {0, 0, shape.width, shape.height},
-                                  shape);
+    std::vector<std::byte> samples = samples_of(gray_f32, shape);
+    reinterpret_cast<float*>(samples.data())[5000] = std::nanf("");
     for (const double sigma : {1., 6.}) {
         const distributed::Filter filter{sigma, {"x", "laplacian"}, {}};
-        const auto planes = [&](int threads) {
-            std::vector<float> all(static_cast<std::size_t>(2 * shape.elements()));
+        const std::vector<float> expected = filtered(samples, gray_f32, shape, filter);
+        for (const int threads : {1, 2, 3, 7}) {
+            std::vector<float> found(expected.size());
             const std::vector<kernel::Plane> outputs = {
-                {all.data(), shape.width}, {all.data() + shape.elements(), shape.width}};
+                {found.data(), shape.width}, {found.data() + shape.elements(), shape.width}};
             Team team(threads);
-            EXPECT_EQ(distributed::filter_in_memory(view, filter, outputs, team, {}), 1);
-            return all;
-        };
-        const std::vector<float> expected = planes(1);
-        for (const int threads : {2, 3, 7}) {
-            const std::vector<float> found = planes(threads);
-            EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)),
-                      0)
+            EXPECT_EQ(distributed::filter_in_memory(view_of(samples, gray_f32, shape), filter,
+                                                    outputs, team, {}),
+                      1);
+            EXPECT_TRUE(
+                same_bits(std::as_bytes(std::span(found)), std::as_bytes(std::span(expected))))
                 << threads;
         }
     }
 }
 
-TEST(ImageInMemory, EndsWhenItIsCancelled) {
+TEST(ImageInMemory, ends_when_it_is_cancelled) {
     const ImageShape shape{100, 2000};
-    const std::vector<float> samples = random_samples<float>(shape, 2);
-    const kernel::SampleView view(samples.data(), shape.width, {0, 0, shape.width, shape.height},
-                                  shape);
-    std::vector<float> plane(samples.size());
+    const std::vector<std::byte> samples = samples_of(gray_f32, shape);
+    std::vector<float> plane(static_cast<std::size_t>(shape.elements()));
     const std::vector<kernel::Plane> outputs = {{plane.data(), shape.width}};
     Team team(3);
     std::atomic<int> checks = 0;
     RunControl control;
     control.cancelled = [&] { return ++checks > 2; };
-    EXPECT_THROW(distributed::filter_in_memory(view, {2, {"x"}, {}}, outputs, team, control),
+    EXPECT_THROW(distributed::filter_in_memory(view_of(samples, gray_f32, shape), {2, {"x"}, {}},
+                                               outputs, team, control),
                  Cancelled);
 }
 

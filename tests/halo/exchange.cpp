@@ -15,29 +15,54 @@ namespace sextant::halo {
 namespace {
 
 const std::vector<Grid>& grids = test::halo_grids;
-const std::vector<Grid>& wide_grids = test::wide_halo_grids;
+const test::Halo by_axis{axis_exchange, clipped_tile};
 
-TEST(HaloExchange, fills_every_margin_inside_the_image_and_nothing_else) {
-    for (const Grid& grid : grids) {
-        const test::Case c = test::halo_case(grid);
-        EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+Symbol pixel(const Grid& grid, const Tile& held, Elements place) {
+    const Elements x = held.x + place % held.width, row = place / held.width;
+    const Elements y = held.y + row % held.height, z = held.z + row / held.height;
+    return {(z * grid.height + y) * grid.width + x, 0, 1, 0};
+}
+
+test::Case frame_case(const Grid& grid) {
+    Claim claim;
+    claim.given = [=](int rank, int buffer, Elements e) {
+        return buffer == 0 ? pixel(grid, tile(grid, rank), e) : Symbol{};
+    };
+    claim.wanted = test::exactly([=](int rank) {
+        std::vector<Symbol> symbols;
+        for (const Tile& band : frame_of(grid, rank)) {
+            for (Elements e = 0; e < band.elements(); ++e)
+                symbols.push_back(pixel(grid, band, e));
+        }
+        return symbols;
+    });
+    return {"frames of " + test::name_of(grid),
+            make_schedule(grid.ranks(), [&](int rank) { return frame_exchange(grid, rank); }),
+            claim};
+}
+
+/// The same halo by each pattern of exchange.
+std::vector<test::Case> cases_of(const Grid& grid) {
+    return {test::halo_case(grid), test::halo_case(grid, by_axis), frame_case(grid)};
+}
+
+/// All grids of images, and those of volumes on 1 to 64 ranks.
+std::vector<Grid> all_grids() {
+    std::vector<Grid> all = test::all_halo_grids();
+    test::for_each_volume_grid(1, 64, [&](const Grid& grid) { all.push_back(grid); });
+    return all;
+}
+
+TEST(HaloExchanges, fill_every_margin_inside_the_image_and_nothing_else) {
+    for (const Grid& grid : all_grids()) {
+        for (const test::Case& c : cases_of(grid))
+            EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
     }
 }
 
 TEST(HaloExchange, fetches_pixels_from_beyond_the_neighbours_for_wide_margins) {
-    for (const Grid& grid : wide_grids) {
-        const test::Case c = test::halo_case(grid);
-        EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
-    }
     const Grid grid{20, 3, 10, 1, 5}; // tiles of 2 x 3, in a row
     EXPECT_EQ(test::proved(test::halo_case(grid)).most_messages, 6);
-}
-
-TEST(HaloExchange, is_proved_for_every_grid_of_a_volume_of_1_to_64_ranks) {
-    test::for_each_volume_grid(1, 64, [](const Grid& grid) {
-        const test::Case c = test::halo_case(grid);
-        EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
-    });
 }
 
 TEST(HaloExchange, of_a_volume_sends_to_at_most_26_neighbours_and_only_the_border) {
@@ -77,6 +102,70 @@ TEST(HaloExchange, has_no_dependences_between_messages) {
         for (int rank = 0; rank < grid.columns * grid.rows; ++rank) {
             EXPECT_EQ(Dependences(exchange(grid, rank)).edges(), 0u);
         }
+    }
+}
+
+TEST(AxisExchange, of_a_volume_sends_at_most_six_messages_per_rank) {
+    const Grid grid{{40, 60, 4, 6, 30, 3}, {2, 2, 2}}; // boxes of 10 x 10 x 10
+    const Proof proof = test::proved(test::halo_case(grid, by_axis));
+    EXPECT_EQ(proof.most_messages, 6);
+    EXPECT_EQ(proof.most_moved, 2 * 2 * (10 * 10 + 14 * 10 + 14 * 14));
+}
+
+TEST(AxisExchange, sends_at_most_four_messages_per_rank_and_moves_corners_twice) {
+    const Grid grid{40, 60, 4, 6, 2}; // tiles of 10 x 10
+    const Proof proof = test::proved(test::halo_case(grid, by_axis));
+    EXPECT_EQ(proof.messages, 2 * (3 * 6 + 4 * 5));
+    EXPECT_EQ(proof.most_messages, 4);
+    EXPECT_EQ(proof.most_moved, 2 * 2 * 10 + 2 * 2 * 14);
+}
+
+TEST(AxisExchange, has_one_direction_per_round_and_completes_each_round_before_the_next) {
+    const Grid grid{26, 27, 4, 4, 2};
+    const Program middle = axis_exchange(grid, 5);
+    EXPECT_EQ(middle.window, 1);
+    ASSERT_EQ(middle.steps.size(), 8u);
+    for (int i = 0; i < 8; ++i)
+        EXPECT_EQ(middle.steps[static_cast<std::size_t>(i)].round, i / 2);
+}
+
+TEST(AxisExchange, sends_rows_contiguously_and_columns_strided) {
+    for (const Grid& grid : {Grid{{26, 27, 4, 4}, 2}, Grid{{4, 27, 1, 9}, 2}}) {
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            const Program program = axis_exchange(grid, rank);
+            for (const Step& step : program.steps) {
+                EXPECT_EQ(program.regions_of(step)[0].contiguous(), step.round >= 2) << rank;
+            }
+        }
+    }
+}
+
+TEST(FrameExchange, has_disjoint_bands_that_cover_the_margin) {
+    std::vector<Grid> all = test::all_halo_grids();
+    test::for_each_volume_grid(24, 24, [&](const Grid& grid) { all.push_back(grid); });
+    for (const Grid& grid : all) {
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            const Tile own = tile(grid, rank), held = clipped_tile(grid, rank);
+            const Frame frame = frame_of(grid, rank);
+            Elements elements = own.elements();
+            for (const Tile& band : frame) {
+                elements += band.elements();
+                EXPECT_EQ(common(band, held).elements(), band.elements());
+                for (const Tile& other : frame)
+                    EXPECT_TRUE(&other == &band || common(band, other).elements() == 0);
+                EXPECT_EQ(common(band, own).elements(), 0);
+            }
+            EXPECT_EQ(elements, held.elements());
+        }
+    }
+}
+
+TEST(FrameExchange, sends_the_same_messages_as_an_exchange_of_whole_tiles) {
+    for (const Grid& grid : test::all_halo_grids()) {
+        const Proof frames = test::proved(frame_case(grid));
+        const Proof wholes = test::proved(test::halo_case(grid, {exchange, padded_tile}));
+        EXPECT_EQ(frames.messages, wholes.messages);
+        EXPECT_EQ(frames.most_moved, wholes.most_moved);
     }
 }
 
