@@ -3,7 +3,7 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/distributed/contour_merging.hpp"
 
-#include "tests/support/contour_runs.hpp"
+#include "tests/support/line_runs.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -23,6 +23,19 @@ TEST(DistributedContours, equal_the_serial_traversal_for_tiny_or_empty_tiles) {
                 every_pattern_gives_the_serial_contours(communicator, image, 11);
             });
     }
+}
+
+TEST(LinearRepresentations, equal_the_serial_traversal_on_every_grid) {
+    for (const int ranks : {1, 2, 6})
+        run_threads(ranks, [](Communicator communicator) {
+            every_map_gives_the_serial_lines(communicator, {13, 11}, 5);
+        });
+}
+
+TEST(LinearRepresentations, may_have_fewer_points_than_ranks) {
+    run_threads(6, [](Communicator communicator) {
+        every_map_gives_the_serial_lines(communicator, {2, 2}, 5);
+    });
 }
 
 TEST(DistributedContours, refuse_a_grid_with_a_wrong_number_of_tiles_on_every_rank) {
