@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/label_references.hpp"
 #include "tests/support/random.hpp"
 
 // Gradient fields, from which edges are detected.
@@ -17,9 +18,7 @@ struct GradientField {
     ImageShape shape;
     std::vector<float> x, y;
 
-    kernel::GradientView view() const {
-        return {x.data(), y.data(), shape.width, {0, 0, shape.width, shape.height}, shape};
-    }
+    kernel::GradientView view() const { return {x.data(), y.data(), shape.width, shape}; }
 };
 
 inline Tile whole_of(ImageShape shape) {

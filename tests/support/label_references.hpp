@@ -9,9 +9,20 @@
 
 namespace sextant::kernel {
 
+/// The gradient of a whole image.
+struct GradientView {
+    const float *x = nullptr, *y = nullptr; ///< the samples at the top left
+    Elements stride = 0;                    ///< distance between rows of x and of y
+    ImageShape image;
+};
+
+constexpr unsigned edge_class(std::uint8_t code) {
+    return code & edge_class_bits;
+}
+
 /// Edges of a whole image, from the definition, step by step.
 struct Edges {
-    std::vector<std::uint8_t> maxima; ///< as from find_edges()
+    std::vector<std::uint8_t> maxima; ///< as from EdgeRows
     /// The edge codes of points that are 8-connected to a strong point, all of them marked as weak;
     /// 0 elsewhere.
     std::vector<std::uint8_t> kept;
@@ -21,7 +32,7 @@ struct Edges {
 
 /// The reference for each step of the edge detector.
 /// Input     the gradient of the whole image.
-/// Requires  thresholds as for find_edges().
+/// Requires  thresholds 0 ≤ low ≤ high.
 /// Cost      O(pixels) for each round of thinning.
 Edges canny_reference(const GradientView& gradient, EdgeThresholds thresholds);
 

@@ -59,25 +59,6 @@ void require_thresholds(EdgeThresholds thresholds) {
                                       thresholds.low, thresholds.high));
 }
 
-void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds thresholds,
-                const EdgePlane& codes) {
-    require_thresholds(thresholds);
-    if (tile.elements() == 0)
-        return;
-    if (!Tile{0, 0, gradient.image.width, gradient.image.height}.holds(tile) ||
-        !gradient.tile.holds(grown(tile, 1, gradient.image)))
-        throw InvalidTask(fmt::format("edges of {}x{} pixels at ({}, {}) need gradients of a "
-                                      "larger region than {}x{} at ({}, {})",
-                                      tile.width, tile.height, tile.x, tile.y, gradient.tile.width,
-                                      gradient.tile.height, gradient.tile.x, gradient.tile.y));
-    EdgeRows rows(tile, gradient.image, thresholds, codes);
-    const Tile& needed = rows.needed();
-    for (Elements y = needed.y; y < needed.y + needed.height; ++y) {
-        const Elements at = (y - gradient.tile.y) * gradient.stride + needed.x - gradient.tile.x;
-        rows.take(gradient.x + at, gradient.y + at);
-    }
-}
-
 void find_directions(const EdgeView& edges, const Tile& tile, Direction* directions) {
     if (tile.elements() == 0)
         return;

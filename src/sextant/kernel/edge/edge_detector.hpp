@@ -16,14 +16,6 @@
 // image, is in distributed/canny.hpp.
 namespace sextant::kernel {
 
-/// The gradient of a rectangle of an image.
-struct GradientView {
-    const float *x = nullptr, *y = nullptr; ///< the samples at the top left
-    Elements stride = 0;                    ///< distance between rows of x and of y
-    Tile tile;                              ///< the rectangle's position in the image
-    ImageShape image;                       ///< the whole image
-};
-
 /// Hysteresis thresholds for the length of the gradient: edges start at points of at least `high`
 /// and continue along points of at least `low`.
 struct EdgeThresholds {
@@ -44,22 +36,6 @@ struct EdgeView {
     ImageShape image;
 };
 
-/// Finds edge points by non-maximum suppression. An edge point has two neighbours along its
-/// gradient (rounded to 45°): its gradient is larger than that of the first in row order, and no
-/// smaller than that of the second. Outside the image the gradient is 0.
-///
-/// Input     the gradient of the tile and of the pixels around it inside the image.
-/// Output    for each pixel of the tile: not_edge, or its heading with weak_edge (gradient of at
-///           least `low`) or strong_edge (at least `high`). Pixels with a NaN gradient are not
-///           edges.
-/// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, a gradient that covers all input
-///           pixels; otherwise throws InvalidTask.
-/// Cost      O(pixels / lanes); three rows of lengths are kept.
-/// Deterministic  the same for any tiling of the image, on every processor.
-/// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
-void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds thresholds,
-                const EdgePlane& codes);
-
 /// Throws InvalidTask unless 0 ≤ low ≤ high.
 void require_thresholds(EdgeThresholds thresholds);
 
@@ -74,7 +50,17 @@ void require_thresholds(EdgeThresholds thresholds);
 /// Deterministic  the same for any tiling of the image.
 void find_directions(const EdgeView& edges, const Tile& tile, Direction* directions);
 
-/// Finds the edges of a tile from rows of its gradient, passed from the top down. Keeps three rows.
+/// Finds the edge points of a tile by non-maximum suppression, from rows of its gradient, passed
+/// from the top down. An edge point has two neighbours along its gradient (rounded to 45°): its
+/// gradient is larger than that of the first in row order, and no smaller than that of the second.
+/// Outside the image the gradient is 0.
+///
+/// Output    for each pixel of the tile: not_edge, or its heading with weak_edge (gradient of at
+///           least `low`) or strong_edge (at least `high`). Pixels with a NaN gradient are not
+///           edges.
+/// Cost      O(pixels / lanes); three rows of lengths are kept.
+/// Deterministic  the same for any tiling of the image, on every processor.
+/// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
 class EdgeRows {
   public:
     /// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, not empty.
@@ -104,7 +90,7 @@ class EdgeRows {
 ///
 /// Input     samples of the tile and `margin()` pixels around it inside the image, in pieces that
 ///           do not overlap; outside the image the border is replicated.
-/// Output    as find_edges() for the derivatives.
+/// Output    as EdgeRows for the derivatives.
 /// Requires  a sigma as accepted by GaussianDerivatives, a tile within the image, samples that
 ///           cover all input pixels, thresholds 0 ≤ low ≤ high; otherwise throws InvalidTask.
 /// Cost      that of the derivatives, and O(pixels / lanes); memory is read once, and one byte per

@@ -20,10 +20,6 @@ inline constexpr std::uint8_t heading_flat = 64;  ///< |y| ≤ |x|
 inline constexpr std::uint8_t heading_near = 128; ///< at most 22.5° from the nearer axis
 inline constexpr float tangent_of_near = .41421356F;
 
-constexpr unsigned edge_class(std::uint8_t code) {
-    return code & edge_class_bits;
-}
-
 /// [i][heading]: the four directions ahead of an edge point, the one nearest to the direction of
 /// the edge first. `heading` is the upper four bits of the point's code. The edge is perpendicular
 /// to the middle of the gradient's 22.5° sector.
@@ -81,7 +77,7 @@ struct EdgeRow {
     Elements width;
 };
 
-/// Computes the codes of the middle row as specified by find_edges().
+/// Computes the codes of the middle row as specified by EdgeRows.
 void classify_edges(const EdgeRow& row);
 
 // Rows of edges after non-maximum suppression, processed in vectors: either codes, one byte per
