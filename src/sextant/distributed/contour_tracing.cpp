@@ -24,38 +24,24 @@ using distributed::PointOrder;
 
 namespace {
 
-/// Parses "LOW,HIGH", both within the range of the field.
+/// Converts thresholds, which may be optional, to and from "LOW,HIGH", both within the range of the
+/// field.
 template <class Thresholds>
-std::optional<Thresholds> low_high(const Field& field, std::string_view text) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const auto low = parsed_number<double>(text.substr(0, comma));
-    const auto high = parsed_number<double>(text.substr(std::min(comma + 1, text.size())));
-    if (!low || !high || *low < field.least || *high > field.most)
-        return std::nullopt;
-    return Thresholds{*low, *high};
-}
-
-std::string low_high_expected(const Field& field) {
-    return fmt::format("two numbers, LOW,HIGH, from {} to {:g}", field.least, field.most);
-}
-
-Codec codec_of(EdgeQuantiles& quantiles) {
-    return {[&quantiles] { return fmt::format("{},{}", quantiles.low, quantiles.high); },
-            [&quantiles](const Field& field, std::string_view text) {
-                const auto given = low_high<EdgeQuantiles>(field, text);
-                quantiles = given.value_or(quantiles);
-                return given ? "" : low_high_expected(field);
-            }};
-}
-
-Codec codec_of(std::optional<kernel::EdgeThresholds>& thresholds) {
+Codec codec_of(Thresholds& thresholds) {
     return {[&thresholds] {
-                return thresholds ? fmt::format("{},{}", thresholds->low, thresholds->high) : "";
+                const std::optional<kernel::EdgeThresholds> given = thresholds;
+                return given ? fmt::format("{},{}", given->low, given->high) : "";
             },
             [&thresholds](const Field& field, std::string_view text) {
-                const auto given = low_high<kernel::EdgeThresholds>(field, text);
-                thresholds = given ? given : thresholds;
-                return given ? "" : low_high_expected(field);
+                const std::size_t comma = std::min(text.find(','), text.size());
+                const auto low = parsed_number<double>(text.substr(0, comma));
+                const auto high =
+                    parsed_number<double>(text.substr(std::min(comma + 1, text.size())));
+                if (!low || !high || *low < field.least || *high > field.most)
+                    return fmt::format("two numbers, LOW,HIGH, from {} to {:g}", field.least,
+                                       field.most);
+                thresholds = kernel::EdgeThresholds{*low, *high};
+                return std::string();
             }};
 }
 

@@ -17,11 +17,6 @@
 
 namespace sextant {
 
-/// Hysteresis thresholds as quantiles of the gradient magnitudes of all pixels.
-struct EdgeQuantiles {
-    double low = .8, high = .95;
-};
-
 /// Options of ContourTracing. They must be the same on all ranks.
 struct ContoursOptions {
     /// The image is a map of directions: -1 no edge, -2 the head of a contour, 0 to 7 the direction
@@ -29,9 +24,10 @@ struct ContoursOptions {
     /// three options.
     bool directions = false;
     double sigma = 1; ///< scale of the gradient in pixels, .5 to 1000
-    /// Hysteresis thresholds: edges begin where the gradient magnitude exceeds the quantile `high`,
-    /// and continue where it exceeds the quantile `low`.
-    EdgeQuantiles quantiles = {};
+    /// Hysteresis thresholds as quantiles of the gradient magnitudes of all pixels: edges begin
+    /// where the magnitude exceeds the quantile `high`, and continue where it exceeds the quantile
+    /// `low`.
+    kernel::EdgeThresholds quantiles = {.8, .95};
     /// Hysteresis thresholds as gradient magnitudes, in sample units per pixel; if set, `quantiles`
     /// has no effect.
     std::optional<kernel::EdgeThresholds> thresholds = {};
