@@ -5,7 +5,6 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/tile_borders.hpp"
-#include "sextant/distributed/window_filter.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
 

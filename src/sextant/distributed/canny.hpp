@@ -6,7 +6,6 @@
 #include "sextant/core/units.hpp"
 #include "sextant/distributed/components.hpp"
 #include "sextant/distributed/tiled_image.hpp"
-#include "sextant/distributed/window_filter.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"
 
 #include <cstdint>
