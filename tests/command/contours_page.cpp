@@ -2,7 +2,7 @@
 // Contours and merging on report pages.
 #include "sextant/comm/threads.hpp"
 #include "sextant/command/contours.hpp"
-#include "sextant/command/merging_report.hpp"
+#include "sextant/command/plan_report.hpp"
 
 #include <numeric>
 

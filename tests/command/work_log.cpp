@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/work_log.hpp"
-
 #include "sextant/comm/threads.hpp"
+#include "sextant/command/trace_clocks.hpp"
 
 #include <chrono>
 

@@ -8,7 +8,7 @@
 #include "sextant/lab/tune_launch.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/planner/compositing_plan.hpp"
-#include "sextant/report/trace_file.hpp"
+#include "sextant/report/recording.hpp"
 
 #include <string>
 #include <string_view>

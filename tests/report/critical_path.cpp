@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/recording.hpp"
-#include "sextant/report/run_causes.hpp"
-#include "sextant/report/traffic.hpp"
+#include "sextant/report/run_comparison.hpp"
 
 #include "tests/report/recordings.hpp"
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/log_chart.hpp"
+#include "sextant/report/charts.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/message_graph.hpp"
+#include "sextant/report/graph_drawing.hpp"
 
 #include "tests/report/schedules.hpp"
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page of a registered series.
 #include "sextant/core/error.hpp"
-#include "sextant/report/curves.hpp"
+#include "sextant/report/charts.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/picture_sections.hpp"
 #include "sextant/report/registration_sections.hpp"

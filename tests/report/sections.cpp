@@ -3,10 +3,9 @@
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/charts.hpp"
 #include "sextant/report/picture_sections.hpp"
+#include "sextant/report/recording.hpp"
 #include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/trace_file.hpp"
-#include "sextant/report/traffic.hpp"
 
 #include <stdexcept>
 

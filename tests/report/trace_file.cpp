@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/trace_file.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/report/recording.hpp"
 
 #include "tests/report/markup.hpp"
 #include "tests/report/recordings.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/applied_transforms.hpp"
-
+#include "sextant/command/transforms.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"

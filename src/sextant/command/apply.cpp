@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/frame_source.hpp"
 #include "sextant/command/aligned_stack.hpp"
-#include "sextant/command/applied_transforms.hpp"
 #include "sextant/command/apply_arrays.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
@@ -17,7 +16,6 @@
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -57,10 +55,7 @@ Record record_of(ApplyCommand& command) {
     source["slice"].meaning = "slice, from 0; default: all slices";
     source["axes"].meaning = "names for the axes of an array: TCZYX, TYXE, or T,Y,X,ky,kx";
     record.include(std::move(source));
-    record.add("output", command.output, "OUT", "aligned frames, their sum, or points (.csv)")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "OUT", "aligned frames, their sum, or points (.csv)");
     record.add("from_reference", command.from_reference,
                "map points from the average to the frames, instead of the reverse");
     record.include(record_of(command.image));
@@ -123,8 +118,7 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
     header.pixel = source->header().pixel;
     header.sample = offset != 0 ? computed_sample(command.output, Sample::f64, offset) : sample;
     if (offset != 0)
-        print_warnings(std::array{
-            fmt::format("{}: {}", source->path(), offset_remark(offset, command.output))});
+        print_warning(fmt::format("{}: {}", source->path(), offset_remark(offset, command.output)));
     header.frame_interval = frame_interval_of(source->header(), frames);
     header.slice_distance = array.slice_distance();
     const Bytes needed = header.shape.elements() * (Bytes{sizeof(float)} + size_of(header.sample));
@@ -133,14 +127,11 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
                                       "expected {} or more",
                                       text_of_memory(command.image.memory), header.shape.width,
                                       header.shape.height, text_of_memory(needed)));
-    format::SinkOptions options;
-    options.pyramid = command.image.pyramid;
-    options.zarr_version = command.image.zarr;
-    if (array.has_slices())
-        options.axis = format::StackAxis::slices;
-    if (const std::string lost = format::remark_on_lost_pixel(command.output, header, options);
-        !lost.empty())
-        print_warnings(std::array{lost});
+    const format::SinkOptions options{.axis = array.has_slices() ? format::StackAxis::slices
+                                                                 : format::StackAxis::time,
+                                      .pyramid = command.image.pyramid,
+                                      .zarr_version = command.image.zarr};
+    print_warning(format::remark_on_lost_pixel(command.output, header, options));
     const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header, options);
     registration::ChangedFrames without_flyback(
         *source, registration::without_columns(transforms.flyback(), source->header().shape.width));
@@ -210,8 +201,7 @@ int run_apply(const ApplyCommand& command, const Call&) {
     std::vector<std::string> read =
         coordinates ? std::vector{path} : files_read(command.source, "", outputs);
     read.push_back(command.transforms);
-    keep_inputs(read, outputs);
-    check_outputs(outputs);
+    check_outputs(outputs, read);
     AppliedTransforms applied(command.transforms);
     keep_inputs(applied.files(), outputs);
     if (coordinates)

@@ -15,7 +15,6 @@
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -193,18 +192,13 @@ std::string AlignedArray::run() {
                         array_->header().lengths.size(),
                         registration::example_of_axes(array_->header().lengths.size())));
     for (const std::string& remark : array_->header().remarks)
-        print_warnings(std::array{fmt::format("{}: {}", array_->path(), remark)});
+        print_warning(fmt::format("{}: {}", array_->path(), remark));
     if (options_.sum && !axes_.frame)
         throw InvalidTask(fmt::format("--sum: {} has a single frame", array_->path()));
     require_resolution();
-    if (const std::string lost = format::remark_on_lost_pixel(output_, header_of_result());
-        !lost.empty())
-        print_warnings(std::array{lost});
-    format::SinkOptions sink_options;
-    sink_options.pyramid = choice_.pyramid;
-    sink_options.zarr_version = choice_.zarr;
-    const std::unique_ptr<ArraySink> sink =
-        format::create_array(output_, header_of_result(), sink_options);
+    print_warning(format::remark_on_lost_pixel(output_, header_of_result()));
+    const std::unique_ptr<ArraySink> sink = format::create_array(
+        output_, header_of_result(), {.pyramid = choice_.pyramid, .zarr_version = choice_.zarr});
     Team team(std::clamp(Cores::available().count(), 1, 64));
     Progress progress(true);
     RunControl control;
@@ -240,18 +234,17 @@ std::string AlignedArray::run() {
     else if (!options_.sum)
         text += fmt::format(", {} outside the data", std::isnan(options_.gap) ? "NaN" : "0");
     if (constexpr double whole = .71; result.farthest > whole)
-        print_warnings(std::array{
+        print_warning(
             fmt::format("{}: the motions are not shifts: pixels are up to {:.2f} pixels from their "
                         "positions; --by splat or bilinear follows rotation and distortion",
-                        array_->path(), result.farthest)});
+                        array_->path(), result.farthest));
     if (const std::string rounded =
             registration::remark_on_rounding(result, array_->header().sample, sample_, options_);
         !rounded.empty())
-        print_warnings(std::array{fmt::format("{}: {}", output_, rounded)});
+        print_warning(fmt::format("{}: {}", output_, rounded));
     if (result.vanished > 0)
-        print_warnings(
-            std::array{fmt::format("{}: {} samples are so near to 0 that they are 0 as {}", output_,
-                                   result.vanished, name(sample_))});
+        print_warning(fmt::format("{}: {} samples are so near to 0 that they are 0 as {}", output_,
+                                  result.vanished, name(sample_)));
     return text + "\n";
 }
 

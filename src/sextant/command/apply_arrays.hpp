@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/array/array_source.hpp"
-#include "sextant/command/applied_transforms.hpp"
 #include "sextant/command/options.hpp"
+#include "sextant/command/transforms.hpp"
 #include "sextant/registration/transform/array_alignment.hpp"
 
 #include <memory>

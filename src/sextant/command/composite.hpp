@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/element.hpp"
+#include "sextant/core/image.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/model/model.hpp"
+#include "sextant/planner/compositing_plan.hpp"
+#include "sextant/report/recording.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -35,5 +42,72 @@ CompositeOptions options_for(const CompositeCommand& command, const ElementForma
 /// The element format for "f32", "f16" or "u8", with depth if operator `blend` needs it. Throws
 /// InvalidTask for other names and unknown operators.
 ElementFormat element_named(const std::string& name, const std::string& blend);
+
+/// The partial images given by the user, in visibility order.
+struct Inputs {
+    std::vector<std::string> paths; ///< front to back
+    format::ImageHeader header;     ///< header of the first image; all must have its shape
+    bool from_manifest = false;
+};
+
+/// Finds the images for the given names: image files, or one manifest. `order`, if not empty, lists
+/// them front to back by their index in the names (or in the manifest). Throws InvalidFile;
+/// InvalidTask if `order` is not a permutation.
+Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>& order);
+
+/// Unusual pixel values found in an image.
+struct Oddity {
+    std::string path;
+    format::PixelCheck check;
+};
+
+/// Reads images [first, last) one after another into memory of the communicator. Converts pixels to
+/// `element` (kernel::convert), which rounds; drops depth if `element` has none. Throws
+/// InvalidFile, naming both sizes, if the images differ in size.
+Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
+                   const ElementFormat& element, const Communicator& communicator,
+                   std::vector<Oddity>& oddities);
+
+/// Reads deep images [first, last). Throws InvalidFile as read_inputs does, if an image is flat, or
+/// (naming the pixel and the depths) if fragments are not ordered by depth.
+std::vector<DeepImage> read_deep_inputs(const Inputs& inputs, std::size_t first, std::size_t last);
+
+/// Parameters and results of a composite run, for reports.
+struct CompositeSummary {
+    std::vector<std::string> inputs; ///< front to back
+    std::string output;
+    ImageShape shape;
+    int ranks = 1;
+    std::string transport; ///< "threads", or the MPI library
+    NodeSharingChoice sharing;
+    std::string blend, element, association, background;
+    Bytes element_size = 0;
+    planner::CompositingPlan plan;
+    compositing::Task task;
+    std::vector<report::Phase> phases;
+    std::vector<std::string> warnings;
+    Trace trace;                                 ///< events of all ranks, if traced
+    int clocks = 1;                              ///< number of clocks that measured the trace
+    std::vector<ClockOffset> aligned;            ///< how the clocks were aligned
+    std::string frame;                           ///< the traced frame, such as "the second frame"
+    std::optional<model::Prediction> prediction; ///< for the traced frame, with a timeline
+};
+
+/// The greatest number of ranks for which a page has a drawing of the schedule; with more ranks it
+/// has a note instead.
+inline constexpr int most_ranks_drawn = 64;
+
+/// The measured run, for a trace file or a comparison.
+report::Recording measured(const CompositeSummary& summary);
+
+/// A summary of a few lines for the terminal.
+std::string to_text(const CompositeSummary& summary);
+
+/// One JSON object; docs/json.md describes its fields.
+std::string to_json(const CompositeSummary& summary);
+
+/// A self-contained HTML page: the composited image, the plan and its reason, the time of each
+/// phase, the schedule.
+std::string to_page(const CompositeSummary& summary, const Image& picture);
 
 } // namespace sextant::command

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/composite_inputs.hpp"
-
+#include "sextant/command/composite.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/manifest.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"

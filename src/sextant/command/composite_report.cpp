@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/composite_report.hpp"
-
-#include "sextant/comm/provenance.hpp"
-#include "sextant/command/options.hpp"
+#include "sextant/command/composite.hpp"
+#include "sextant/command/overview.hpp"
 #include "sextant/command/plan_report.hpp"
-#include "sextant/format/png.hpp"
 #include "sextant/report/graph_drawing.hpp"
 #include "sextant/report/page.hpp"
-#include "sextant/report/run_causes.hpp"
 #include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/traffic.hpp"
 
 #include <fmt/format.h>
 
@@ -62,31 +57,26 @@ std::string to_text(const CompositeSummary& summary) {
     text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
     if (!summary.sharing.reason.empty())
         text += within_nodes(summary.sharing) + "\n";
-    const char* between = "";
-    for (const auto& phase : summary.phases) {
-        text += fmt::format("{}{} {:.1f} ms", between, phase.name, phase.seconds * 1e3);
-        between = "  ";
-    }
-    return text + "\n";
+    return text + phases_text(summary.phases);
 }
 
 std::string to_json(const CompositeSummary& summary) {
-    Record record = {{"operation", "composite"},     {"version", version()},
-                     {"output", summary.output},     {"inputs", summary.inputs},
-                     {"width", summary.shape.width}, {"height", summary.shape.height},
-                     {"ranks", summary.ranks},       {"transport", summary.transport}};
+    Record record = results_of("composite");
+    record.include({{"output", summary.output},
+                    {"inputs", summary.inputs},
+                    {"width", summary.shape.width},
+                    {"height", summary.shape.height},
+                    {"ranks", summary.ranks},
+                    {"transport", summary.transport}});
     if (!summary.sharing.reason.empty())
         record.add_result("shared_memory", record_of(summary.sharing));
-    Json seconds;
-    for (const auto& phase : summary.phases)
-        seconds.set(phase.name, phase.seconds);
     record
         .include({{"operator", summary.blend},
                   {"element", summary.element},
                   {"association", summary.association},
                   {"background", summary.background},
                   {"plan", json_of(summary.plan)},
-                  {"seconds", seconds}})
+                  {"seconds", seconds_of(summary.phases)}})
         .include(provenance_of_run(summary.warnings));
     return sextant::to_json(record);
 }
@@ -95,9 +85,7 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
     report::Page page;
     page.title = "Sextant: " + summary.output;
     page.subtitle = images_on_ranks(summary);
-    const std::string png = format::encode_png(picture);
-    const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
-    page.picture = {{bytes, bytes + png.size()},
+    page.picture = {png_of(picture),
                     report::counted(static_cast<std::int64_t>(summary.inputs.size()), "image") +
                         " blended into one",
                     summary.output};
@@ -106,8 +94,7 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         {"Algorithm", summary.plan.text()},
         {"Why", summary.plan.reason},
         {"Operator", fmt::format("{}, association {}", blending(summary), summary.association)},
-        {"Background", summary.background.empty() ? "none" : summary.background},
-        {"Machine", fmt::format("{}, {}", host(), date())}};
+        {"Background", summary.background.empty() ? "none" : summary.background}};
     if (!summary.sharing.reason.empty())
         page.facts.push_back({"Exchange", within_nodes(summary.sharing)});
     if (summary.ranks > most_ranks_drawn)
@@ -115,10 +102,8 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
             {"Not shown", fmt::format("the schedule of {} ranks, because this page shows schedules "
                                       "of up to {}; sextant draw has no such limit",
                                       summary.ranks, most_ranks_drawn)});
-    for (const std::string& warning : summary.warnings)
-        page.facts.push_back({"Warning", warning});
-    for (const auto& phase : summary.phases)
-        page.phases.push_back({phase.name, phase.seconds});
+    add_provenance(page.facts, summary.warnings);
+    page.phases = summary.phases;
     const planner::CompositingPlan& plan = summary.plan;
     page.sections.push_back(report::alternatives_section(alternatives_of(
         plan,

@@ -4,10 +4,10 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
-#include "sextant/command/merging_report.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
+#include "sextant/command/plan_report.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/distributed/contour_tracing.hpp"
@@ -38,12 +38,8 @@ struct ContoursCommand {
 Record record_of(ContoursCommand& command) {
     Record record =
         record_of(command.source, "a grey image, or a series with --frame (docs/frames.md)");
-    record
-        .add("output", command.output, "OUT",
-             "contours, each with its points in order: .geojson, .svg, .csv or .npy")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "OUT",
+                   "contours, each with its points in order: .geojson, .svg, .csv or .npy");
     Record contours = record_of(command.contours);
     contours.without("scratch").without("timeline");
     offer_no_probe(contours, command.contours.merging.probing);
@@ -53,13 +49,8 @@ Record record_of(ContoursCommand& command) {
 }
 
 Effects effects_of(ContoursCommand& command) {
-    Effects effects = effects_of_planning(command.contours.merging.machine);
-    effects.push_back({{"machine", "no_probe"}, "--pattern states how tiles are merged", [&] {
-                           return command.contours.merging.pattern == "auto";
-                       }});
-    effects.push_back({{"pattern", "machine", "no_probe"},
-                       "one rank has no tiles to merge: expected --ranks 2 or more",
-                       [&] { return !is_one_rank(command.ranks, command.contours.grid); }});
+    Effects effects =
+        effects_of_merging(command.contours.merging, command.ranks, command.contours.grid);
     effects.push_back({{"sigma", "quantiles", "thresholds"},
                        "a direction map has no gradients",
                        [&] { return !command.contours.directions; }});
@@ -116,18 +107,26 @@ std::vector<report::Fact> facts_of(const Summary& summary) {
         {"Edges", edges_text(summary)},
         {"Cut", fmt::format("{} at {}", report::grouped(result.junctions.cut),
                             report::counted(result.junctions.junctions, "junction"))},
-        {"Tiles", fmt::format("{}x{} on {} of {}", result.grid.columns, result.grid.rows,
-                              report::counted(summary.ranks, "rank"), summary.transport)},
-        {"Machine", fmt::format("{}, {}", host(), date())}};
+        {"Tiles", fmt::format("{}x{} on {}", result.grid.columns, result.grid.rows,
+                              ranks_text(summary.ranks, summary.transport))}};
     if (result.plan) {
         facts.push_back({"Merged by", result.plan->text()});
         facts.push_back({"Why", result.plan->reason});
     } else {
         facts.push_back({"Strips", fmt::format("{}, merged one after another", result.strips)});
     }
-    for (const std::string& warning : summary.warnings)
-        facts.push_back({"Warning", warning});
+    add_provenance(facts, summary.warnings);
     return facts;
+}
+
+std::vector<report::Phase> phases_of(const Summary& summary) {
+    const ContoursResult& result = summary.result;
+    std::vector<report::Phase> phases = {
+        {"read", result.read}, {"edges", result.edges}, {"rank", result.ranking}};
+    if (summary.command.contours.simplify)
+        phases.push_back({"simplify", result.simplification});
+    phases.push_back({"write", result.write});
+    return phases;
 }
 
 std::string to_page(const Summary& summary) {
@@ -137,10 +136,7 @@ std::string to_page(const Summary& summary) {
     page.subtitle = fmt::format("{}: {}", summary.command.source.image, found_text(summary));
     page.shown = {outlines_section(summary.shown)};
     page.facts = facts_of(summary);
-    page.phases = {{"read", result.read}, {"edges", result.edges}, {"rank", result.ranking}};
-    if (summary.command.contours.simplify)
-        page.phases.push_back({"simplify", result.simplification});
-    page.phases.push_back({"write", result.write});
+    page.phases = phases_of(summary);
     if (result.plan)
         page.sections = merging_sections(*result.plan, summary.merging);
     return report::render(page);
@@ -155,27 +151,20 @@ std::string to_text(const Summary& summary) {
     if (result.thresholds)
         text += fmt::format("edges {}\n", edges_text(summary));
     text += fmt::format(
-        "{}x{} pixels in {}x{} tiles on {} of {}, {}\n", result.grid.width, result.grid.height,
-        result.grid.columns, result.grid.rows, report::counted(summary.ranks, "rank"),
-        summary.transport,
+        "{}x{} pixels in {}x{} tiles on {}, {}\n", result.grid.width, result.grid.height,
+        result.grid.columns, result.grid.rows, ranks_text(summary.ranks, summary.transport),
         result.plan ? fmt::format("merged by {} ({})", result.plan->text(), result.plan->reason)
                     : fmt::format("in each of {} strips, which are merged one after another",
                                   result.strips));
-    text += fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  ", result.read * 1e3,
-                        result.edges * 1e3, result.ranking * 1e3);
-    if (summary.command.contours.simplify)
-        text += fmt::format("simplify {:.1f} ms  ", result.simplification * 1e3);
-    return text + fmt::format("write {:.1f} ms\n", result.write * 1e3);
+    return text + phases_text(phases_of(summary));
 }
 
 std::string to_json(const Summary& summary) {
     const ContoursCommand& command = summary.command;
     const bool traces_edges = summary.result.thresholds.has_value();
-    Record record = {{"operation", "contours"},
-                     {"version", version()},
-                     {"image", command.source.image},
-                     {"output", command.output}};
-    record.include(record_of(summary.result))
+    Record record = results_of("contours");
+    record.include({{"image", command.source.image}, {"output", command.output}})
+        .include(record_of(summary.result))
         .include({{"sigma", traces_edges ? Json(command.contours.sigma) : Json()}}, "height")
         .include(
             {{"min_length", command.contours.min_length},
@@ -209,8 +198,7 @@ void trace_contours(const ContoursCommand& command, const Call& call,
             return;
         const auto outputs =
             files_named({command.output, command.reports.json, command.reports.report});
-        keep_inputs(files_read(command.source, options.merging.machine, outputs), outputs);
-        check_outputs(outputs);
+        check_outputs(outputs, files_read(command.source, options.merging.machine, outputs));
     });
     std::optional<TraceClocks> clocks;
     if (shows)

@@ -2,15 +2,13 @@
 #include "sextant/command/detector_files.hpp"
 
 #include "sextant/command/options.hpp"
+#include "sextant/command/transforms.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/report/text.hpp"
 
 #include <cstdint>
-#include <optional>
-#include <sstream>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -28,50 +26,23 @@ bool is_list(const std::string& path) {
     return path.ends_with(".txt") || path.ends_with(".csv");
 }
 
-/// Returns the pixel "x,y" of a line; blanks around the numbers are ignored.
-std::optional<registration::DetectorPixel> pixel_in(std::string_view line) {
-    const auto number = [](std::string_view text) {
-        constexpr std::string_view blanks = " \t\r";
-        const std::size_t first = text.find_first_not_of(blanks);
-        const std::size_t last = text.find_last_not_of(blanks);
-        return first == std::string_view::npos
-                   ? std::nullopt
-                   : parsed_number<std::int64_t>(text.substr(first, last - first + 1));
-    };
-    const std::size_t comma = line.find(',');
-    if (comma == std::string_view::npos)
-        return std::nullopt;
-    const auto x = number(line.substr(0, comma)), y = number(line.substr(comma + 1));
-    if (!x || !y)
-        return std::nullopt;
-    return registration::DetectorPixel{*x, *y};
-}
-
-/// Reads one pixel per line; skips empty lines, comments (#) and the header x,y.
+/// Reads one pixel per line.
 std::vector<registration::DetectorPixel> read_pixels(const std::string& path, ImageShape shape) {
-    constexpr Bytes longest = Bytes{1} << 28;
-    std::istringstream file(read_text(path, longest));
     std::vector<registration::DetectorPixel> pixels;
-    std::string line;
-    for (int number = 1; std::getline(file, line); ++number) {
-        if (line.ends_with('\r'))
-            line.pop_back();
-        if (line.find_first_not_of(" \t") == std::string::npos || line.starts_with('#') ||
-            (pixels.empty() && line == "x,y"))
-            continue;
-        const auto pixel = pixel_in(line);
-        if (!pixel)
-            throw InvalidFile(path,
-                              fmt::format("line {}: \"{}\", expected the column and the row of a "
-                                          "pixel, x,y",
-                                          number, shortened(line, 40)));
-        const auto [x, y] = *pixel;
-        if (x < 0 || y < 0 || x >= shape.width || y >= shape.height)
-            throw InvalidFile(path, fmt::format("line {}: pixel ({}, {}) is outside the frames, "
-                                                "which have {}x{} pixels",
-                                                number, x, y, shape.width, shape.height));
-        pixels.push_back(*pixel);
-    }
+    read_table(path, {"x", "y"}, "the column and the row of a pixel, x,y",
+               [&](const Cells& cells, int line) {
+                   const auto x = parsed_number<std::int64_t>(cells[0]);
+                   const auto y = parsed_number<std::int64_t>(cells[1]);
+                   if (!x || !y)
+                       return false;
+                   if (*x < 0 || *y < 0 || *x >= shape.width || *y >= shape.height)
+                       throw InvalidFile(
+                           path, fmt::format("line {}: pixel ({}, {}) is outside the frames, which "
+                                             "have {}x{} pixels",
+                                             line, *x, *y, shape.width, shape.height));
+                   pixels.push_back({*x, *y});
+                   return true;
+               });
     if (pixels.empty())
         throw InvalidFile(path, "has no pixels, expected lines of x,y");
     return pixels;

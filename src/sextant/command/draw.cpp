@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/report/graph_drawing.hpp"
 
@@ -19,10 +20,7 @@ struct DrawCommand {
 Record record_of(DrawCommand& command) {
     Record record = record_of(command.request);
     record.add("collect", command.collect, "gather the composited image on rank 0");
-    record.add("output", command.output, "OUT", "the SVG file; - for standard output")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "OUT", "the SVG file; - for standard output");
     return record;
 }
 

@@ -127,13 +127,6 @@ Effects effects_of(ExplainCommand& command) {
              }}};
 }
 
-void write_plan(const ExplainCommand& command, const std::string& json, const std::string& text) {
-    if (!command.json.empty())
-        write_text(command.json, json + "\n");
-    if (command.json != standard_output)
-        print_text(text);
-}
-
 planner::Work work_of(const ExplainCommand& command, const Placement& placement) {
     const Operator& op =
         kernel::find(command.operator_name, element_named(command.element, command.operator_name));
@@ -206,8 +199,8 @@ void explain_composite(const ExplainCommand& command) {
         fmt::format("composite {} images of {}x{} ({} on {}), {}, on {}", command.ranks,
                     command.width, command.height, command.operator_name, command.element,
                     command.distributed ? "left distributed" : "collected on rank 0", plan.machine);
-    write_plan(command, planner::to_json(plan),
-               question + "\n" + to_text(plan, "", command.rows()));
+    write_reports({command.json, ""}, {}, planner::to_json(plan),
+                  question + "\n" + to_text(plan, "", command.rows()), "");
 }
 
 using Kind = scan::Distribution::Kind;
@@ -251,9 +244,10 @@ void explain_scan(const ExplainCommand& command) {
                                                          .speedup = speedup_from(command.speedup)});
     Json json = {{"operation", "explain scan"}, {"version", version()}};
     planner::add_plan(json, plan);
-    write_plan(command, json.text(),
-               fmt::format("scan {} values on {} cores\n", command.values, command.cores) +
-                   to_text(plan, "", command.rows()));
+    write_reports({command.json, ""}, {}, json.text(),
+                  fmt::format("scan {} values on {} cores\n", command.values, command.cores) +
+                      to_text(plan, "", command.rows()),
+                  "");
 }
 
 using distributed::FilterPlan;
@@ -364,27 +358,23 @@ std::string to_text(const FilterPlan& plan, const FilterTask& task, std::size_t 
     return fmt::format("filter {}\n{}", shape_and_margin(task), to_text(plan, states, most));
 }
 
-Json to_json(const FilterPlan& plan, const FilterTask& task) {
+std::string to_json(const FilterPlan& plan, const FilterTask& task) {
     Json states = Json::array();
     for (const Transition& step : transitions_of(plan.configuration, task))
         states.add(
             {{"from", step.from}, {"to", step.to}, {"how", step.how}, {"times", step.times}});
-    Json json{{"operation", "explain filter"},
-              {"version", version()},
-              {"width", task.image.width},
-              {"height", task.image.height}};
+    Record record = results_of("explain filter");
+    record.include({{"width", task.image.width},
+                    {"height", task.image.height},
+                    {"filters", task.filters.size()},
+                    {"margin", margin_of(task)},
+                    {"outputs", task.features().size()},
+                    {"states", states},
+                    {"plan", json_of(plan)}});
     if (task.is_volume())
-        json.set("depth", task.depth);
-    json.set("filters", task.filters.size());
-    json.set("margin", margin_of(task));
-    if (task.is_volume()) {
-        json.set("margin_z", planes_around(task));
-        json.set("memory", plan.memory);
-    }
-    json.set("outputs", task.features().size());
-    json.set("states", states);
-    json.set("plan", json_of(plan));
-    return json;
+        record.include({{"depth", task.depth}}, "height")
+            .include({{"margin_z", planes_around(task)}, {"memory", plan.memory}}, "margin");
+    return sextant::to_json(record);
 }
 
 /// Prints the plan of `sextant filter` for an image or a volume of this size: the configuration,
@@ -410,7 +400,8 @@ void explain_filter(const ExplainCommand& command) {
                                 ? distributed::plan_windows(task, setting, command.filter.memory)
                                 : distributed::default_filter_plan(task, setting);
     progress.clear();
-    write_plan(command, to_json(plan, task).text(), to_text(plan, task, command.rows()));
+    write_reports({command.json, ""}, {}, to_json(plan, task), to_text(plan, task, command.rows()),
+                  "");
 }
 
 int run_explain(const ExplainCommand& command, const Call& call) {

@@ -20,19 +20,21 @@ namespace sextant::command {
 
 namespace {
 
-/// Checks that symbols are elements `first`, `first` + 1, ... of operands [from, to). Returns the
-/// error, or "".
-std::string judge(const std::vector<Symbol>& result, Elements first, Elements count, int from,
-                  int to) {
-    if (static_cast<Elements>(result.size()) != count) {
+/// A schedule without a grid of submachines; `program` makes that of a rank.
+NamedSchedule named(std::string_view name, const std::string& title, const ScheduleRequest& request,
+                    const std::function<Program(int rank)>& program, Claim claim) {
+    return {std::string(name), title, all_programs(request, title, program), std::move(claim), {}};
+}
+
+/// Checks that symbols are elements 0, 1, ... of operand 0. Returns the error, or "".
+std::string judge(const std::vector<Symbol>& result, Elements count) {
+    if (static_cast<Elements>(result.size()) != count)
         return fmt::format("{} elements, expected {}", result.size(), count);
-    }
     for (std::size_t e = 0; e < result.size(); ++e) {
         const Symbol& s = result[e];
-        if (s.element != first + static_cast<Elements>(e) || s.first != from || s.last != to) {
+        if (s.element != static_cast<Elements>(e) || s.first != 0 || s.last != 1)
             return fmt::format("element {} wrongly holds operands [{}, {}) of element {}", e,
                                s.first, s.last, s.element);
-        }
     }
     return "";
 }
@@ -55,20 +57,20 @@ NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
 }
 
 NamedSchedule linear_gather(const ScheduleRequest& request) {
-    NamedSchedule made{"linear-gather", "linear-gather", {}, {}, {}};
     const Elements n = request.elements;
     const int p = request.ranks;
     std::vector<Elements> counts;
     for (int rank = 0; rank < p; ++rank)
         counts.push_back(n * (rank + 1) / p - n * rank / p);
     const auto blocks = collective::Partition::blocks(counts);
-    made.schedule = all_programs(request, made.title,
-                                 [&](int rank) { return collective::flat_gather(blocks, rank); });
-    made.claim.given = [=](int rank, int, Elements e) { return Symbol{n * rank / p + e, 0, 1, 0}; };
-    made.claim.wanted = [=](int rank, const std::vector<Symbol>& result) {
-        return judge(result, 0, rank == 0 ? n : 0, 0, 1);
+    Claim claim;
+    claim.given = [=](int rank, int, Elements e) { return Symbol{n * rank / p + e, 0, 1, 0}; };
+    claim.wanted = [=](int rank, const std::vector<Symbol>& result) {
+        return judge(result, rank == 0 ? n : 0);
     };
-    return made;
+    return named(
+        "linear-gather", "linear-gather", request,
+        [&](int rank) { return collective::flat_gather(blocks, rank); }, std::move(claim));
 }
 
 } // namespace
@@ -92,13 +94,10 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
                                    const ScheduleRequest& request) {
     const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
     const std::string title = compositing::Configuration{&algorithm, tuning}.text();
-    return {
-        std::string(algorithm.name),
-        title,
-        all_programs(request, title,
-                     [&](int rank) { return compositing::program(algorithm, task, tuning, rank); }),
-        compositing::claim(algorithm, task, tuning),
-        {}};
+    return named(
+        algorithm.name, title, request,
+        [&](int rank) { return compositing::program(algorithm, task, tuning, rank); },
+        compositing::claim(algorithm, task, tuning));
 }
 
 Configuration configuration(const compositing::Algorithm& algorithm,
@@ -214,11 +213,9 @@ NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest&
     const halo::Grid grid = grid_of(request);
     const std::string title =
         fmt::format("{}, {}x{} tiles", exchange.name, grid.columns, grid.rows);
-    return {std::string(exchange.name),
-            title,
-            all_programs(request, title, [&](int rank) { return exchange.program(grid, rank); }),
-            claim_of(exchange, grid),
-            {}};
+    return named(
+        exchange.name, title, request, [&](int rank) { return exchange.program(grid, rank); },
+        claim_of(exchange, grid));
 }
 
 /// A filter with two output images, collected on rank 0: exchange, computation and gather.
@@ -226,11 +223,9 @@ NamedSchedule stencil_schedule(const ScheduleRequest& request) {
     const halo::Stencil stencil{.grid = grid_of(request), .planes = 2, .collects = true};
     const std::string title =
         fmt::format("stencil, {}x{} tiles", stencil.grid.columns, stencil.grid.rows);
-    return {"stencil",
-            title,
-            all_programs(request, title, [&](int rank) { return halo::stencil(stencil, rank); }),
-            halo::claim(stencil),
-            {}};
+    return named(
+        "stencil", title, request, [&](int rank) { return halo::stencil(stencil, rank); },
+        halo::claim(stencil));
 }
 
 /// Redistributes strips of rows to tiles with margins.
@@ -239,12 +234,10 @@ NamedSchedule redistribution_schedule(const ScheduleRequest& request) {
     const Grid from{to.width, to.height, 1, to.ranks()};
     const std::string title =
         fmt::format("redistribution, strips to {}x{} tiles", to.columns, to.rows);
-    return {"redistribution",
-            title,
-            all_programs(request, title,
-                         [&](int rank) { return halo::redistribution(from, to, rank); }),
-            halo::redistribution_claim(from, to),
-            {}};
+    return named(
+        "redistribution", title, request,
+        [&](int rank) { return halo::redistribution(from, to, rank); },
+        halo::redistribution_claim(from, to));
 }
 
 } // namespace
@@ -271,12 +264,10 @@ namespace {
 NamedSchedule merging_schedule(const contour::Pattern& pattern, const ScheduleRequest& request) {
     const Grid grid = near_square(request.ranks, request.elements, request.elements);
     const std::string title = fmt::format("{}, {}x{} tiles", pattern.name, grid.columns, grid.rows);
-    return {std::string(pattern.name),
-            title,
-            all_programs(request, title,
-                         [&](int rank) { return contour::program(pattern, grid, rank); }),
-            contour::claim(pattern, grid),
-            {}};
+    return named(
+        pattern.name, title, request,
+        [&](int rank) { return contour::program(pattern, grid, rank); },
+        contour::claim(pattern, grid));
 }
 
 } // namespace
@@ -298,12 +289,9 @@ NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning
     const scan::Task task{request.ranks, request.elements, form};
     const std::string title =
         fmt::format("{}, {}", scan::to_text(algorithm, tuning), scan::name(form));
-    return {std::string(algorithm.name),
-            title,
-            all_programs(request, title,
-                         [&](int rank) { return scan::program(algorithm, task, tuning, rank); }),
-            scan::claim(task),
-            {}};
+    return named(
+        algorithm.name, title, request,
+        [&](int rank) { return scan::program(algorithm, task, tuning, rank); }, scan::claim(task));
 }
 
 /// A scan of `request.elements` values, divided among the ranks as evenly as possible.
@@ -312,12 +300,10 @@ NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::Global
     const scan::Series series = scan::even_blocks(request.elements, request.ranks);
     const std::string title =
         fmt::format("{} over {}", strategy.name, scan::to_text(global.algorithm, global.tuning));
-    return {std::string(strategy.name),
-            title,
-            all_programs(request, title,
-                         [&](int rank) { return scan::program(strategy, series, global, rank); }),
-            scan::claim(series),
-            {}};
+    return named(
+        strategy.name, title, request,
+        [&](int rank) { return scan::program(strategy, series, global, rank); },
+        scan::claim(series));
 }
 
 } // namespace

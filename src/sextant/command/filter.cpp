@@ -9,7 +9,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
-#include "sextant/command/voxel_size.hpp"
+#include "sextant/command/volume_slices.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
@@ -46,12 +46,8 @@ struct FilterCommand {
 Record record_of(FilterCommand& command) {
     Record record =
         record_of(command.source, "a grey image, or a volume: a series without --frame");
-    record
-        .add("output", command.output, "OUT",
-             "planes of f32, f64 for f64: .npy, .tif ...; of a volume, one file each")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "OUT",
+                   "planes of f32, f64 for f64: .npy, .tif ...; of a volume, one file each");
     Record filter = record_of(command.filter);
     offer_no_probe(filter, command.filter.probing);
     record.include(std::move(filter));
@@ -227,8 +223,7 @@ class FilterRun {
         if (!command_.plan.empty())
             (saves_plan_ ? outputs : read).push_back(command_.plan);
         check_frames_name(summary_.output, Sample::f32);
-        keep_inputs(read, outputs);
-        check_outputs(outputs);
+        check_outputs(outputs, read);
         if (is_volume())
             return create_volumes(filtering);
         const std::vector<double> offsets = filtering.offsets(source_->offset());
@@ -252,10 +247,7 @@ class FilterRun {
     }
 
     format::SinkOptions sink_options() const {
-        format::SinkOptions options;
-        options.axis = format::StackAxis::slices;
-        options.zarr_version = command_.zarr;
-        return options;
+        return {.axis = format::StackAxis::slices, .zarr_version = command_.zarr};
     }
 
     /// What is added to results before they are multiplied by the scale.

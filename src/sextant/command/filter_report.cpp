@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/plan_report.hpp"
-#include "sextant/command/voxel_size.hpp"
+#include "sextant/command/volume_slices.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
@@ -17,22 +16,22 @@ namespace sextant::command {
 
 namespace {
 
-std::string mebibytes(Bytes bytes) {
-    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+std::string windows_text(const FilterResult& result) {
+    return fmt::format("{} of {}, {:.1f} MiB", report::counted(result.windows, "window"),
+                       report::counted(result.plan.window, result.depth > 0 ? "plane" : "row"),
+                       static_cast<double>(result.plan.memory) / (1 << 20));
 }
 
-std::string measured_text(const FilterSummary& summary) {
-    const distributed::FilterPlan::Predicted predicted =
-        summary.result.plan.predicted.value_or(distributed::FilterPlan::Predicted{});
-    const auto phase = [](const char* name, Seconds took, std::optional<Seconds> expected) {
-        const std::string text = fmt::format("{} {:.1f} ms", name, took * 1e3);
-        return expected ? text + fmt::format(" (predicted {:.1f})", *expected * 1e3) : text;
-    };
-    return fmt::format(
-        "{}  {}  {}\n", phase("read", summary.result.read, predicted.read),
-        phase("filter", summary.result.filter,
-              summary.result.plan.predicted ? std::optional(predicted.seconds) : std::nullopt),
-        phase("write", summary.result.write, predicted.write));
+std::vector<report::Phase> phases_of(const FilterSummary& summary) {
+    const FilterResult& result = summary.result;
+    std::vector<report::Phase> phases = {
+        {"read", result.read}, {"filter", result.filter}, {"write", result.write}};
+    if (const auto& predicted = result.plan.predicted) {
+        phases[0].predicted = predicted->read;
+        phases[1].predicted = predicted->seconds;
+        phases[2].predicted = predicted->write;
+    }
+    return phases;
 }
 
 /// One number, or one each for (z,) y and x if they differ.
@@ -64,16 +63,13 @@ std::string predicted_text(const FilterSummary& summary) {
     const distributed::FilterPlan& plan = summary.result.plan;
     if (!plan.predicted)
         return "no prediction: the profile of the machine has no time for filters";
-    const auto phase = [](const char* name, std::optional<Seconds> predicted, Seconds measured) {
-        return predicted ? fmt::format("{} {}, measured {}; ", name, report::to_text(*predicted),
-                                       report::to_text(measured))
-                         : "";
-    };
-    const FilterResult& result = summary.result;
-    return phase("read", plan.predicted->read, result.read) +
-           phase("filter", plan.predicted->seconds, result.filter) +
-           phase("write", plan.predicted->write, result.write) +
-           fmt::format("by {} on {}", plan.model, plan.machine);
+    std::string text;
+    for (const report::Phase& phase : phases_of(summary)) {
+        if (phase.predicted)
+            text += fmt::format("{} {}, measured {}; ", phase.name,
+                                report::to_text(*phase.predicted), report::to_text(phase.seconds));
+    }
+    return text + fmt::format("by {} on {}", plan.model, plan.machine);
 }
 
 /// The shape of the image or volume: "640x480", "640x480x100".
@@ -176,19 +172,16 @@ report::Section weighed_section(const FilterResult& result) {
 
 std::string to_text(const FilterSummary& summary) {
     std::string text =
-        fmt::format("{}: {} of {} {}, on {} of {}\n", fmt::join(summary.outputs, ", "),
+        fmt::format("{}: {} of {} {}, on {}\n", fmt::join(summary.outputs, ", "),
                     text_of(summary.filters), shape_of(summary.result), summary.result.element.name,
-                    report::counted(summary.ranks, "rank"), summary.transport);
+                    ranks_text(summary.ranks, summary.transport));
     if (!summary.unit.empty())
         text += units_text(summary) + "\n";
     text += fmt::format("{} ({})\n", summary.result.plan.text(), summary.result.plan.reason);
     if (!summary.result.sharing.reason.empty())
         text += within_nodes(summary.result.sharing) + "\n";
-    text += fmt::format(
-        "{} of {}, {}\n", report::counted(summary.result.windows, "window"),
-        report::counted(summary.result.plan.window, summary.result.depth > 0 ? "plane" : "row"),
-        mebibytes(summary.result.plan.memory));
-    return text + measured_text(summary);
+    text += windows_text(summary.result) + "\n";
+    return text + phases_text(phases_of(summary));
 }
 
 std::string to_json(const FilterSummary& summary) {
@@ -196,10 +189,8 @@ std::string to_json(const FilterSummary& summary) {
     Json before = Json::array();
     for (std::size_t i = 0; i + 1 < summary.filters.size(); ++i)
         before.add(json_of(summary.filters[i]));
-    Record record = {{"operation", "filter"},
-                     {"version", version()},
-                     {"image", summary.image},
-                     {"output", summary.output}};
+    Record record = results_of("filter");
+    record.include({{"image", summary.image}, {"output", summary.output}});
     if (summary.result.depth > 0)
         record.include({{"outputs", summary.outputs, "one file per derivative"}});
     record.include(record_of(summary.result))
@@ -241,20 +232,13 @@ std::string to_page(const FilterSummary& summary) {
                               summary.ranks, summary.transport)},
         {"Configuration", plan.text()},
         {"Why", plan.reason},
-        {"Windows", fmt::format("{} of {}, {} for all ranks together",
-                                report::counted(summary.result.windows, "window"),
-                                report::counted(plan.window, is_volume ? "plane" : "row"),
-                                mebibytes(plan.memory))},
-        {"Predicted", predicted_text(summary)},
-        {"Machine", fmt::format("{}, {}", host(), date())}};
+        {"Windows", windows_text(summary.result) + " for all ranks together"},
+        {"Predicted", predicted_text(summary)}};
     page.facts.insert(page.facts.end(), run.begin(), run.end());
     if (!summary.result.sharing.reason.empty())
         page.facts.push_back({"Exchange", within_nodes(summary.result.sharing)});
-    for (const std::string& warning : summary.warnings)
-        page.facts.push_back({"Warning", warning});
-    page.phases = {{"read", summary.result.read},
-                   {"filter", summary.result.filter},
-                   {"write", summary.result.write}};
+    add_provenance(page.facts, summary.warnings);
+    page.phases = phases_of(summary);
     if (summary.slices)
         page.phases.push_back({"slices for this page", summary.slices->reading});
     page.sections = {weighed_section(summary.result)};

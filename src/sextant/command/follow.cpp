@@ -2,8 +2,6 @@
 #include "sextant/command/follow.hpp"
 
 #include "sextant/array/sample_offset.hpp"
-#include "sextant/command/frame_spool.hpp"
-#include "sextant/command/live_view.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
@@ -14,7 +12,6 @@
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <limits>
@@ -208,7 +205,7 @@ class Follower {
         if (failure.empty() || !failures_.insert(failure).second)
             return;
         progress_.clear();
-        print_warnings(std::array{failure + "; frames are still taken"});
+        print_warning(failure + "; frames are still taken");
     }
 
     /// Returns false if there is no frame, or the last one is not whole yet.

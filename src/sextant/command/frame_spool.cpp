@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/frame_spool.hpp"
-
+#include "sextant/command/follow.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/report/text.hpp"

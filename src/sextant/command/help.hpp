@@ -3,6 +3,7 @@
 
 #include "sextant/command/operation.hpp"
 
+#include <span>
 #include <string>
 
 namespace sextant::command {
@@ -20,5 +21,15 @@ std::string help_of(const Operation& operation);
 
 /// The list of all commands, one per line.
 std::string help_of(const Commands& commands);
+
+/// The manual page of a command, in the language of man(7).
+std::string manual_of(const Operation& operation);
+/// The manual page of the program: its commands.
+std::string manual_of(const Commands& commands);
+
+/// What completes command lines of `sextant` in bash, and in zsh: commands, options, and values
+/// that are choices; other values are names of files.
+std::string bash_completion(std::span<const Operation* const> operations);
+std::string zsh_completion(std::span<const Operation* const> operations);
 
 } // namespace sextant::command

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/array_source.hpp"
 #include "sextant/array/frame_source.hpp"
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
@@ -231,10 +230,8 @@ std::string as_text(const Findings& findings) {
 std::string as_json(const Findings& findings) {
     const FrameHeader& header = findings.header;
     const PixelSize& pixel = header.pixel;
-    return sextant::to_json(
-        {{"operation", "info"},
-         {"version", version()},
-         {"file", findings.name},
+    return to_json(results_of("info").include(
+        {{"file", findings.name},
          {"format", findings.format},
          {"frames", header.frames},
          {"channels", header.hyperstack.channels},
@@ -251,13 +248,12 @@ std::string as_json(const Findings& findings) {
           pixel.known() ? Json{{"x", pixel.x}, {"y", pixel.y}, {"unit", pixel.unit}} : Json()},
          {"slice_distance", header.slice_distance > 0 ? Json(header.slice_distance) : Json()},
          {"frame_interval", header.frame_interval > 0 ? Json(header.frame_interval) : Json()},
-         {"remarks", header.remarks}});
+         {"remarks", header.remarks}}));
 }
 
 int run_info(const InfoCommand& command, const Call&) {
     const std::vector<std::string> outputs = files_named({command.json});
-    keep_inputs(files_read(command.source, "", outputs), outputs);
-    check_outputs(outputs);
+    check_outputs(outputs, files_read(command.source, "", outputs));
     const Findings findings =
         look_at(command.source.image, command.source.options(), command.check);
     write_reports({command.json, ""}, {}, as_json(findings), as_text(findings), "");

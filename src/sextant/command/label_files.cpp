@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/label_files.hpp"
-
 #include "sextant/comm/agreement.hpp"
+#include "sextant/command/label_command.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
@@ -40,13 +39,10 @@ LabelFiles::LabelFiles(const Communicator& communicator, const LabelCommand& com
 }
 
 format::SinkOptions LabelFiles::options() const {
-    format::SinkOptions options;
-    if (!command_.is_image)
-        options.axis = format::StackAxis::slices;
-    options.label_image = true;
-    options.pyramid = command_.pyramid;
-    options.zarr_version = command_.zarr;
-    return options;
+    return {.axis = command_.is_image ? format::StackAxis::time : format::StackAxis::slices,
+            .label_image = true,
+            .pyramid = command_.pyramid,
+            .zarr_version = command_.zarr};
 }
 
 LabelFiles::~LabelFiles() {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page of `sextant label --report`.
-#include "sextant/command/label_page.hpp"
-
 #include "sextant/comm/agreement.hpp"
-#include "sextant/comm/provenance.hpp"
+#include "sextant/command/label_command.hpp"
 #include "sextant/command/overview.hpp"
-#include "sextant/command/voxel_size.hpp"
+#include "sextant/command/volume_slices.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/list_exchange.hpp"
 #include "sextant/report/charts.hpp"
@@ -152,8 +150,8 @@ std::string slabs_of(const LabelResult& result) {
 /// What an image in tiles shows instead of sizes.
 std::vector<report::Fact> facts_of_tiles(const LabelSummary& summary) {
     const LabelResult& result = summary.result;
-    return {{"Tiles", fmt::format("{}x{} on {} of {}", result.grid->columns, result.grid->rows,
-                                  report::counted(summary.ranks, "rank"), summary.transport)},
+    return {{"Tiles", fmt::format("{}x{} on {}", result.grid->columns, result.grid->rows,
+                                  ranks_text(summary.ranks, summary.transport))},
             {"Strips", result.slabs == 1 ? "one, because the image fits in memory"
                                          : fmt::format("{} of {} rows; the first is shown below",
                                                        result.slabs, result.slab_planes)},
@@ -204,9 +202,7 @@ std::vector<report::Fact> facts_of(const LabelSummary& summary) {
                                               label.by_value ? " of equal value" : "")});
     for (report::Fact& fact : result.grid ? facts_of_tiles(summary) : facts_of_slabs(summary))
         facts.push_back(std::move(fact));
-    facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
-    for (const std::string& remark : summary.remarks)
-        facts.push_back({"Warning", remark});
+    add_provenance(facts, summary.remarks);
     return facts;
 }
 
@@ -245,6 +241,16 @@ LabelledSlices::LabelledSlices(const Communicator& communicator, const LabelResu
     });
 }
 
+std::vector<report::Phase> phases_of(const LabelResult& result) {
+    std::vector<report::Phase> phases = {
+        {"read", result.read}, {"label", result.label}, {"write", result.write}};
+    if (result.slabs > 1 && !result.grid) {
+        phases[0].predicted = result.predicted_read;
+        phases[1].predicted = result.predicted_label;
+    }
+    return phases;
+}
+
 std::string kind_of_image(const FrameHeader& header) {
     return fmt::format("{} {}", header.channels < 3 ? "gray" : "colour", name(header.sample));
 }
@@ -261,7 +267,7 @@ std::string to_page(const LabelSummary& summary) {
     report::Page page;
     page.title = "Sextant: " + command.output;
     page.facts = facts_of(summary);
-    page.phases = {{"read", result.read}, {"label", result.label}, {"write", result.write}};
+    page.phases = phases_of(result);
     if (command.is_image) {
         page.subtitle = fmt::format("{}: {}", command.source.image, components);
         page.picture = {

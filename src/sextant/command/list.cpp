@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
 #include "sextant/command/options.hpp"
@@ -39,14 +38,6 @@ Record record_of(ListCommand& command) {
 struct Row {
     std::string name, summary, detail;
 };
-
-Record record_of(Row& row) {
-    Record record;
-    record.add("name", row.name, "", "");
-    record.add("summary", row.summary, "", "");
-    record.add("detail", row.detail, "", "");
-    return record;
-}
 
 struct Section {
     std::string name;
@@ -134,17 +125,17 @@ std::size_t widest_name(const std::vector<Section>& sections) {
 
 int run_list(const ListCommand& command, const Call&) {
     check_outputs(files_named({command.json}));
-    std::vector<Section> all = sections();
+    const std::vector<Section> all = sections();
     const std::size_t width = widest_name(all);
-    Record json = {{"operation", "list"}, {"version", version()}};
+    Record json = results_of("list");
     std::string text;
-    for (Section& section : all) {
+    for (const Section& section : all) {
         if (command.what != "all" && command.what != section.name)
             continue;
         text += section.name + "\n";
-        std::vector<Record> rows;
-        for (Row& row : section.rows) {
-            rows.push_back(record_of(row));
+        Json rows = Json::array();
+        for (const Row& row : section.rows) {
+            rows.add({{"name", row.name}, {"summary", row.summary}, {"detail", row.detail}});
             text += fmt::format("  {:<{}} {}\n  {:<{}} {}\n", row.name, width, row.summary, "",
                                 width, row.detail);
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/live_view.hpp"
-
 #include "sextant/array/sample_offset.hpp"
+#include "sextant/command/follow.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/overview.hpp"
 #include "sextant/core/atomic_file.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/calibrate/validation.hpp"
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
@@ -226,10 +225,12 @@ int check(const MachineCommand& command, const Profile& profile) {
         if (!state.empty())
             differences.push_back(state);
     }
-    const Json json = {
-        {"operation", "machine check"}, {"version", version()}, {"file", path},
-        {"holds", differences.empty()}, {"probed", probes},     {"differences", differences}};
-    write(command, json.text(), text_of_check(path, profile, here, differences, probes));
+    const std::string json = to_json(results_of("machine check")
+                                         .include({{"file", path},
+                                                   {"holds", differences.empty()},
+                                                   {"probed", probes},
+                                                   {"differences", differences}}));
+    write(command, json, text_of_check(path, profile, here, differences, probes));
     return differences.empty() ? 0 : 1;
 }
 
@@ -293,7 +294,7 @@ Json json_of(const ProfileSummary& s) {
             {"intervals_apart", s.apart}};
 }
 
-Json json_of(const std::vector<std::string>& paths, const std::vector<Twin>& twins) {
+std::string to_json(const std::vector<std::string>& paths, const std::vector<Twin>& twins) {
     Json cells;
     for (const Twin& twin : twins) {
         cells.add({{"group", twin.a.group},
@@ -302,11 +303,9 @@ Json json_of(const std::vector<std::string>& paths, const std::vector<Twin>& twi
                    {"ratio", twin.ratio()},
                    {"apart", twin.apart()}});
     }
-    return {{"operation", "machine diff"},
-            {"version", version()},
-            {"files", paths},
-            {"all", json_of(summary_of(twins))},
-            {"cells", cells}};
+    return to_json(
+        results_of("machine diff")
+            .include({{"files", paths}, {"all", json_of(summary_of(twins))}, {"cells", cells}}));
 }
 
 int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
@@ -334,7 +333,7 @@ int diff(const MachineCommand& command, const Profile& a, const Profile& b) {
                             report::to_text(twin.a.value.median), report::to_text(twin.b.median),
                             twin.ratio());
     }
-    write(command, json_of(paths, twins).text(), text);
+    write(command, to_json(paths, twins), text);
     return 0;
 }
 
@@ -348,8 +347,7 @@ int run_machine(const MachineCommand& command, const Call&) {
     for (std::string& file : files)
         file = machine::shared_file(machine::machines, file);
     const std::vector<std::string> outputs = files_named({command.json});
-    keep_inputs(files, outputs);
-    check_outputs(outputs);
+    check_outputs(outputs, files);
     const Profile first = machine::read_profile(files[0]);
     if (command.what == "show")
         return show(command, first);

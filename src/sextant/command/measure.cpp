@@ -3,7 +3,6 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/label_command.hpp"
-#include "sextant/command/label_page.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/atomic_file.hpp"
@@ -38,10 +37,7 @@ Record record_of(MeasureCommand& command) {
     record.without("frame");
     record.include(record_of(command.intensity,
                              "add sum, mean and extremes of an image or volume of the same shape"));
-    record.add("output", command.output, "FILE", "the table of regions (CSV)")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "FILE", "the table of regions (CSV)");
     Record options = sextant::record_of(command.options);
     options["memory"].meaning = "memory limit for samples; larger volumes are read in slabs";
     for (const char* const name : {"columns", "memory"})
@@ -102,8 +98,7 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         std::vector<std::string> inputs = files_read(command.source, "", outputs);
         for (const std::string& file : command.intensity.files(command.source, outputs))
             inputs.push_back(file);
-        keep_inputs(inputs, outputs);
-        check_outputs(outputs);
+        check_outputs(outputs, inputs);
     });
     const Labelling labelling(communicator, options,
                               RunControl{[&](std::string_view, Elements done, Elements all) {
@@ -136,26 +131,25 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
         JointCommit together;
         write_text(command.output, table);
         progress.clear();
-        Record record = {{"operation", "measure"},
-                         {"version", version()},
-                         {"image", command.source.image},
-                         {"output", command.output},
-                         {"depth", is_image ? 1 : result.shape.depth},
-                         {"height", is_image ? result.shape.depth : result.shape.height},
-                         {"width", result.shape.width},
-                         {"regions", std::ssize(result.table), "number of regions"},
-                         {"seconds", {{"read", result.read}, {"measure", result.label}}},
-                         {"ranks", communicator.size()},
-                         {"transport", transport_of(communicator)}};
-        record.include(provenance_of_run(remarks));
-        write_reports(
-            command.reports, remarks, to_json(record),
-            fmt::format("{}: {} of {}, on {} of {}\n"
-                        "read {:.1f} ms  measure {:.1f} ms\n",
-                        command.output, report::counted(std::ssize(result.table), "region"),
-                        size_text(result.shape), report::counted(communicator.size(), "rank"),
-                        transport_of(communicator), result.read * 1e3, result.label * 1e3),
-            "");
+        const std::vector<report::Phase> phases = {{"read", result.read},
+                                                   {"measure", result.label}};
+        Record record = results_of("measure");
+        record
+            .include({{"image", command.source.image},
+                      {"output", command.output},
+                      {"depth", is_image ? 1 : result.shape.depth},
+                      {"height", is_image ? result.shape.depth : result.shape.height},
+                      {"width", result.shape.width},
+                      {"regions", std::ssize(result.table)},
+                      {"seconds", seconds_of(phases)},
+                      {"ranks", communicator.size()},
+                      {"transport", transport_of(communicator)}})
+            .include(provenance_of_run(remarks));
+        const std::string text = fmt::format(
+            "{}: {} of {}, on {}\n", command.output,
+            report::counted(std::ssize(result.table), "region"), size_text(result.shape),
+            ranks_text(communicator.size(), transport_of(communicator)));
+        write_reports(command.reports, remarks, to_json(record), text + phases_text(phases), "");
         together.commit();
     });
 }

@@ -9,6 +9,7 @@
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/referred_files.hpp"
+#include "sextant/report/text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -134,8 +135,45 @@ void write_reports(const Reports& reports, std::span<const std::string> warnings
         print_text(text);
 }
 
+Record results_of(std::string_view operation) {
+    return {{"operation", operation}, {"version", version()}};
+}
+
 Record provenance_of_run(const std::vector<std::string>& warnings) {
     return {{"warnings", warnings}, {"host", host()}, {"date", date()}};
+}
+
+void add_provenance(std::vector<report::Fact>& facts, const std::vector<std::string>& warnings) {
+    facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
+    for (const std::string& warning : warnings)
+        facts.push_back({"Warning", warning});
+}
+
+std::string phases_text(const std::vector<report::Phase>& phases) {
+    std::string text;
+    for (const report::Phase& phase : phases) {
+        text += fmt::format("{}{} {:.1f} ms", text.empty() ? "" : "  ", phase.name,
+                            phase.seconds * 1e3);
+        if (phase.predicted)
+            text += fmt::format(" (predicted {:.1f})", *phase.predicted * 1e3);
+    }
+    return text + "\n";
+}
+
+Json seconds_of(const std::vector<report::Phase>& phases) {
+    Json seconds;
+    for (const report::Phase& phase : phases)
+        seconds.set(phase.name, phase.seconds);
+    return seconds;
+}
+
+std::string ranks_text(int ranks, std::string_view transport) {
+    return fmt::format("{} of {}", report::counted(ranks, "rank"), transport);
+}
+
+void declare_output(Record& record, std::string& output, std::string_view value_name,
+                    std::string_view meaning) {
+    record.add("output", output, value_name, meaning).file().letter('o').required();
 }
 
 format::SourceOptions SourceChoice::options(const ScratchPlace& copy) const {
@@ -292,6 +330,19 @@ bool is_saved(const std::string& plan) {
 
 Effects effects_of_planning(const std::string& machine) {
     return {{{"no_probe"}, "--machine names a profile", [&] { return machine.empty(); }}};
+}
+
+Effects effects_of_merging(const distributed::MergingOptions& merging,
+                           const std::optional<std::int64_t>& ranks,
+                           const std::optional<Tiles>& grid) {
+    Effects effects = effects_of_planning(merging.machine);
+    effects.push_back({{"machine", "no_probe"}, "--pattern states how tiles are merged", [&] {
+                           return merging.pattern == "auto";
+                       }});
+    effects.push_back({{"pattern", "machine", "no_probe"},
+                       "one rank has no tiles to merge: expected --ranks 2 or more",
+                       [&] { return !is_one_rank(ranks, grid); }});
+    return effects;
 }
 
 bool is_one_rank(const std::optional<std::int64_t>& ranks, const std::optional<Tiles>& grid) {

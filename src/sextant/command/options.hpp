@@ -6,8 +6,10 @@
 #include "sextant/command/operation.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/units.hpp"
+#include "sextant/distributed/merging_plan.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/planner/planner.hpp"
+#include "sextant/report/page.hpp"
 
 #include <functional>
 #include <initializer_list>
@@ -34,8 +36,21 @@ Record record_of(Reports& reports);
 void write_reports(const Reports& reports, std::span<const std::string> warnings,
                    const std::string& json, const std::string& text, const std::string& page);
 
+/// The first fields of the results of a command: its name and the version of Sextant.
+Record results_of(std::string_view operation);
 /// The last fields of the results of a run: its warnings, the host and the date.
 Record provenance_of_run(const std::vector<std::string>& warnings);
+/// The same as the last facts on a page.
+void add_provenance(std::vector<report::Fact>& facts, const std::vector<std::string>& warnings);
+/// A line with the times of phases: "read 1.5 ms  filter 20.1 ms (predicted 18.0)  write 0.2 ms".
+std::string phases_text(const std::vector<report::Phase>& phases);
+Json seconds_of(const std::vector<report::Phase>& phases);
+/// "2 ranks of threads".
+std::string ranks_text(int ranks, std::string_view transport);
+
+/// Declares the required option `--output`.
+void declare_output(Record& record, std::string& output, std::string_view value_name,
+                    std::string_view meaning);
 
 /// An image file, or one frame of a series.
 struct SourceChoice {
@@ -94,6 +109,11 @@ bool is_saved(const std::string& plan);
 Effects effects_of_planning(const std::string& machine);
 /// True if --ranks or --grid states that there is one rank.
 bool is_one_rank(const std::optional<std::int64_t>& ranks, const std::optional<Tiles>& grid);
+
+/// The effects of `--pattern`, `--machine` and `--no-probe` of a command that merges tiles.
+Effects effects_of_merging(const distributed::MergingOptions& merging,
+                           const std::optional<std::int64_t>& ranks,
+                           const std::optional<Tiles>& grid);
 
 /// Declares `--ranks`, the number of threads of this process; `usual` describes the default.
 Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual);

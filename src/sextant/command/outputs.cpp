@@ -5,10 +5,9 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/report/trace_file.hpp"
+#include "sextant/report/recording.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -183,10 +182,11 @@ void keep_inputs(std::span<const std::string> inputs, std::span<const std::strin
     }
 }
 
-void check_outputs(std::span<const std::string> paths) {
-    require_distinct(paths);
-    refuse_inside(paths);
-    for (const std::string& path : paths) {
+void check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
+    keep_inputs(inputs, outputs);
+    require_distinct(outputs);
+    refuse_inside(outputs);
+    for (const std::string& path : outputs) {
         if (path.ends_with(".otf2")) {
             throw InvalidTask(fmt::format(
                 "{}: OTF2 cannot be written; expected another name, for a trace in JSON", path));
@@ -211,8 +211,14 @@ PrintedText::~PrintedText() {
 }
 
 void print_warnings(std::span<const std::string> warnings) {
-    for (const std::string& warning : warnings)
-        print_note(fmt::format("warning: {}", warning));
+    for (const std::string& warning : warnings) {
+        if (!warning.empty())
+            print_note(fmt::format("warning: {}", warning));
+    }
+}
+
+void print_warning(const std::string& warning) {
+    print_warnings({&warning, 1});
 }
 
 void print_note(std::string_view note) {
@@ -233,7 +239,7 @@ void print_text(std::string_view text) {
 
 void print_remarks(const FrameSource& source) {
     for (const std::string& remark : source.header().remarks)
-        print_warnings(std::array{fmt::format("{}: {}", source.path(), remark)});
+        print_warning(fmt::format("{}: {}", source.path(), remark));
 }
 
 void write_text(const std::string& path, std::string_view text) {

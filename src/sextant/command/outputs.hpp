@@ -45,9 +45,9 @@ void require_distinct(std::span<const std::string> paths);
 /// Throws InvalidTask if an output would overwrite an input, such as the measured data.
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs);
 
-/// Checks the outputs before long work: throws InvalidTask if two outputs are the same file, and
-/// InvalidFile if one cannot be written.
-void check_outputs(std::span<const std::string> paths);
+/// Checks the outputs before long work, first as keep_inputs(): throws InvalidTask if two outputs
+/// are the same file, and InvalidFile if one cannot be written.
+void check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs = {});
 
 /// While an object of this class exists, it collects what commands print on its thread, and nothing
 /// is printed. For programs that run commands as functions.
@@ -65,8 +65,9 @@ class PrintedText {
     PrintedText* outer_;
 };
 
-/// Prints warnings on standard error, one per line.
+/// Prints warnings on standard error, one per line; empty ones are left out.
 void print_warnings(std::span<const std::string> warnings);
+void print_warning(const std::string& warning);
 /// Prints a note, which is not a warning, on standard error.
 void print_note(std::string_view note);
 /// Prints to standard output; control characters are escaped.

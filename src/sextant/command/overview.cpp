@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/overview.hpp"
 
-#include "sextant/core/statistics.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/report/svg.hpp"
@@ -54,6 +53,18 @@ std::vector<RgbaF32> label_colours() {
 
 } // namespace
 
+Interval grey_range(const std::vector<double>& values) {
+    constexpr double beyond = .003;
+    return values.empty() ? Interval{0, 1}
+                          : Interval{quantile(values, beyond), quantile(values, 1 - beyond)};
+}
+
+RgbaF32 grey_pixel(double value, const Interval& range) {
+    const double part = (value - range.low) / std::max(range.high - range.low, 1e-300);
+    const float shade = std::isnan(value) ? 0 : static_cast<float>(std::clamp(part, 0., 1.));
+    return {shade, shade, shade, 1};
+}
+
 Overview::Overview(ImageShape image, Elements most)
     : image_(image),
       scale_(scale_for(image, most)),
@@ -82,32 +93,23 @@ void Overview::add(Elements first, std::span<const float> rows) {
 }
 
 std::vector<float> Overview::shades() const {
-    constexpr double beyond = .003;
     std::vector<double> means;
     for (std::size_t i = 0; i < sums_.size(); ++i) {
         if (counts_[i] > 0)
             means.push_back(sums_[i] / static_cast<double>(counts_[i]));
     }
+    const Interval range = grey_range(means);
     std::vector<float> shades(sums_.size());
-    if (means.empty())
-        return shades;
-    const double black = quantile(means, beyond);
-    const double range = std::max(quantile(means, 1 - beyond) - black, 1e-30);
     auto mean = means.begin();
     for (std::size_t i = 0; i < shades.size(); ++i) {
         if (counts_[i] > 0)
-            shades[i] = static_cast<float>(std::clamp((*mean++ - black) / range, 0., 1.));
+            shades[i] = grey_pixel(*mean++, range).r;
     }
     return shades;
 }
 
 std::vector<std::byte> Overview::png() const {
-    Image image(shape_, rgba_f32);
-    const std::vector<float> all = shades();
-    std::transform(all.begin(), all.end(), image.pixels<RgbaF32>().begin(), [](float shade) {
-        return RgbaF32{shade, shade, shade, 1};
-    });
-    return png_of(image);
+    return LabelOverview(*this).png();
 }
 
 Overview overview_of(RowSource& source) {

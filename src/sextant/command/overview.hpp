@@ -3,6 +3,7 @@
 
 #include "sextant/array/row_source.hpp"
 #include "sextant/core/image.hpp"
+#include "sextant/core/statistics.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,15 @@
 #include <vector>
 
 namespace sextant::command {
+
+/// The values to show as black and white: the few smallest and largest values are clipped; 0 and 1
+/// without values.
+Interval grey_range(const std::vector<double>& values);
+/// The pixel that shows a value in grey; NaN is black.
+RgbaF32 grey_pixel(double value, const Interval& range);
+
+/// An image of rgba_f32 as a PNG file.
+std::vector<std::byte> png_of(const Image& image);
 
 /// A reduced grey image for pages, made while the rows of a large image are processed. Each pixel
 /// is the mean of a square block of the image, NaNs excluded.
@@ -26,8 +36,8 @@ class Overview {
     /// these are whole rows.
     void add(Elements first, std::span<const float> rows);
 
-    /// Gray values from 0 (black) to 1 (white); the few darkest and brightest pixels are clipped.
-    /// Pixels without any finite value are black.
+    /// Gray values from 0 (black) to 1 (white), with the range of grey_range(). Pixels without any
+    /// finite value are black.
     std::vector<float> shades() const;
     /// The gray values as a PNG file.
     std::vector<std::byte> png() const;
@@ -64,8 +74,5 @@ class LabelOverview {
 
 /// The colour of a label: one of 360, of which successive ones differ in hue.
 RgbaF32 colour_of_label(std::uint64_t label);
-
-/// An image of rgba_f32 as a PNG file.
-std::vector<std::byte> png_of(const Image& image);
 
 } // namespace sextant::command

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/communicator.hpp"
+#include "sextant/command/trace_clocks.hpp"
+#include "sextant/distributed/list_exchange.hpp"
+#include "sextant/distributed/merging_plan.hpp"
 #include "sextant/planner/plan.hpp"
 #include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/page.hpp"
 #include "sextant/report/recording.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,5 +55,23 @@ inline std::vector<report::Recording> with_prediction(report::Recording run,
     all.push_back(std::move(run));
     return all;
 }
+
+/// The merging of all ranks, as recorded; empty on ranks other than 0.
+struct GatheredMerging {
+    Trace trace;
+    int clocks = 1;                   ///< number of clocks that measured the times
+    std::vector<ClockOffset> aligned; ///< how the clocks were aligned
+    bool lent = false;                ///< messages were read from shared memory without a copy
+    std::vector<Bytes> sent;          ///< bytes sent by each rank
+};
+
+/// Collective.
+GatheredMerging gather_merging(const Communicator& communicator, const TraceClocks& clocks,
+                               const MergingTrace& own);
+
+/// Sections: the alternatives, the predicted and measured timelines, the causes of the difference,
+/// and the bytes that each rank sent. Sections that are meaningless for one rank are omitted.
+std::vector<report::Section> merging_sections(const distributed::MergingPlan& plan,
+                                              const GatheredMerging& merging);
 
 } // namespace sextant::command

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/collective/tiles.hpp"
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
 #include "sextant/command/options.hpp"
@@ -114,16 +113,15 @@ Record record_of(PredictCommand& command) {
     return record;
 }
 
-/// Writes the trace of one model, or a page with all models.
-void write_shown(const PredictCommand& command, const std::vector<report::Recording>& recordings) {
+/// Writes the trace of one model. Returns a page with all models.
+std::string write_shown(const PredictCommand& command,
+                        const std::vector<report::Recording>& recordings) {
     if (recordings.empty())
         throw InvalidTask("none of the chosen models predicts a timeline of each rank: choose "
                           "another --model, or omit --trace and --report");
     if (!command.trace.empty())
         write_trace(command.trace, recordings.front());
-    if (!command.reports.report.empty())
-        write_text(command.reports.report,
-                   report::render(report::comparison("Sextant: predicted", recordings)));
+    return report::render(report::comparison("Sextant: predicted", recordings));
 }
 
 std::string text_of(const Answer& answer) {
@@ -150,16 +148,18 @@ std::vector<Answer> answers(const std::string& name, const model::Question& ques
     return all;
 }
 
-Json json_of(const PredictCommand& command, const NamedSchedule& made, const KnownMachine& known,
-             const std::vector<Answer>& all) {
+std::string to_json(const PredictCommand& command, const NamedSchedule& made,
+                    const KnownMachine& known, const std::vector<Answer>& all) {
     const ScheduleRequest& request = command.request;
     Json predictions = Json::array();
     for (const Answer& answer : all)
         predictions.add(json_of(answer));
-    return {{"operation", "predict"},        {"version", version()},
-            {"family", request.family},      {"algorithm", made.title},
-            {"ranks", request.ranks},        {"elements", request.elements},
-            {"machine", known.profile.name}, {"predictions", predictions}};
+    return sextant::to_json(results_of("predict").include({{"family", request.family},
+                                                           {"algorithm", made.title},
+                                                           {"ranks", request.ranks},
+                                                           {"elements", request.elements},
+                                                           {"machine", known.profile.name},
+                                                           {"predictions", predictions}}));
 }
 
 int run_predict(const PredictCommand& command, const Call&) {
@@ -168,8 +168,7 @@ int run_predict(const PredictCommand& command, const Call&) {
     const Reports& reports = command.reports;
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});
-    keep_inputs(files_named({command.machine}), outputs);
-    check_outputs(outputs);
+    check_outputs(outputs, files_named({command.machine}));
     const ScheduleRequest& request = command.request;
     const KnownMachine known = known_machine(command.machine, request.ranks);
     const NamedSchedule made = make_schedule(request);
@@ -186,16 +185,16 @@ int run_predict(const PredictCommand& command, const Call&) {
                                              .wires = known.wires ? &*known.wires : nullptr,
                                              .timeline = timeline},
                                             made.grid);
+    std::string page, text;
     if (timeline)
-        write_shown(command, recordings_of(all, made, command.element_size));
-    if (!reports.json.empty())
-        write_text(reports.json, json_of(command, made, known, all).text() + "\n");
-    if (std::find(outputs.begin(), outputs.end(), standard_output) == outputs.end()) {
-        print_text(fmt::format("{} on {} of {}\n", made.title,
-                               report::counted(request.ranks, "rank"), known.profile.name));
+        page = write_shown(command, recordings_of(all, made, command.element_size));
+    if (command.trace != standard_output) {
+        text = fmt::format("{} on {} of {}\n", made.title, report::counted(request.ranks, "rank"),
+                           known.profile.name);
         for (const Answer& answer : all)
-            print_text(text_of(answer));
+            text += text_of(answer);
     }
+    write_reports(reports, {}, to_json(command, made, known, all), text, page);
     const bool any = std::any_of(all.begin(), all.end(),
                                  [](const Answer& answer) { return answer.refusal.empty(); });
     return any ? 0 : 1;

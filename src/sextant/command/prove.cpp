@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
 #include "sextant/command/options.hpp"
-#include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
@@ -180,22 +178,22 @@ Tallies prove_all(const ProveCommand& command) {
     return tallies;
 }
 
-void print(const std::vector<CircuitRow>& rows) {
+std::string text_of(const std::vector<CircuitRow>& rows) {
     if (rows.empty())
-        return;
+        return "";
     std::string text = fmt::format("\n{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", "circuit", "form",
                                    "ranks", "span", "work", "deficiency");
     for (const CircuitRow& row : rows) {
         text += fmt::format("{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", row.name, name(row.form),
                             row.ranks, row.circuit.span, row.circuit.work, row.deficiency);
     }
-    text += "span: applications on the longest chain; work: all applications; deficiency: span + "
-            "work\nminus Snir's bound, 2 inputs - 2; the last input of an exclusive scan does not "
-            "count\n";
-    print_text(text);
+    return text +
+           "span: applications on the longest chain; work: all applications; deficiency: span + "
+           "work\nminus Snir's bound, 2 inputs - 2; the last input of an exclusive scan does not "
+           "count\n";
 }
 
-void print(const Tallies& tallies) {
+std::string text_of(const Tallies& tallies) {
     std::string text = fmt::format("{:<26}{:>9}{:>11}{:>8}{:>16}{:>8}\n", "algorithm", "ranks",
                                    "schedules", "failed", "most messages", "depth");
     for (const auto& [name, tally] : tallies) {
@@ -205,11 +203,11 @@ void print(const Tallies& tallies) {
         if (tally.failed > 0)
             text += fmt::format("  {}\n", tally.first_error);
     }
-    text += "ranks: the smallest and the largest number; schedules: each combination of "
-            "parameters, number\nof ranks and size, proved with rendezvous, shuffled, eager and "
-            "zero-copy delivery; most\nmessages: sent by one rank, including its piece for the "
-            "root; depth: the longest chain of\ndependent combinations\n";
-    print_text(text);
+    return text +
+           "ranks: the smallest and the largest number; schedules: each combination of "
+           "parameters, number\nof ranks and size, proved with rendezvous, shuffled, eager and "
+           "zero-copy delivery; most\nmessages: sent by one rank, including its piece for the "
+           "root; depth: the longest chain of\ndependent combinations\n";
 }
 
 Json circuits_of(std::string_view algorithm, const std::vector<CircuitRow>& rows) {
@@ -243,8 +241,7 @@ std::string to_json(const Tallies& tallies, const std::vector<CircuitRow>& rows)
             row.set("circuits", circuits_of(name, rows));
         proofs.add(row);
     }
-    const Json json = {{"operation", "prove"}, {"version", version()}, {"proofs", proofs}};
-    return json.text() + "\n";
+    return sextant::to_json(results_of("prove").add_result("proofs", proofs));
 }
 
 /// Throws if nothing was proved: an empty table would look like a proof.
@@ -261,12 +258,8 @@ int run_prove(const ProveCommand& command, const Call& call) {
     const Tallies tallies = prove_all(command);
     require_some(tallies, call);
     const std::vector<CircuitRow> rows = circuit_rows(command);
-    if (!command.json.empty())
-        write_text(command.json, to_json(tallies, rows));
-    if (command.json != standard_output) {
-        print(tallies);
-        print(rows);
-    }
+    write_reports({command.json, ""}, {}, to_json(tallies, rows), text_of(tallies) + text_of(rows),
+                  "");
     const bool all_hold = std::all_of(tallies.begin(), tallies.end(),
                                       [](const auto& entry) { return entry.second.failed == 0; });
     return all_hold ? 0 : 1;

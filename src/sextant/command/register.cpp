@@ -13,7 +13,6 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/detector_files.hpp"
 #include "sextant/command/follow.hpp"
-#include "sextant/command/frame_spool.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/result_folder.hpp"
@@ -518,10 +517,7 @@ Record record_of(RegisterCommand& command) {
     series.name = "series";
     series.value_name = "SERIES";
     record.include(std::move(source));
-    record.add("output", command.output, "DIR", "folder of the results (docs/registration.md)")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "DIR", "folder of the results (docs/registration.md)");
     record.include(record_of(command.aligned));
     record.add("format", command.format, "EXT", "file format of images")
         .one_of({"tif", "mrc", "npy"});

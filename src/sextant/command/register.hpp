@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/command/aligned_stack.hpp"
+#include "sextant/command/trace_clocks.hpp"
 #include "sextant/command/transforms.hpp"
-#include "sextant/command/work_log.hpp"
 #include "sextant/registration/series_registration.hpp"
 #include "sextant/registration/transform/streaks.hpp"
 

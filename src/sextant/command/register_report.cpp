@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page of `sextant register --report`.
 
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/options.hpp"
+#include "sextant/command/overview.hpp"
 #include "sextant/command/register.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/format/png.hpp"
 #include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/transform/power_spectrum.hpp"
 #include "sextant/report/charts.hpp"
@@ -76,23 +75,13 @@ Combined cut_out(const Combined& combined, const PixelArea& part, std::int64_t w
     return cut;
 }
 
-/// The sample values to show as black and white; the few darkest and brightest pixels are clipped.
 Interval contrast_of(const Combined& combined) {
     std::vector<double> values;
     for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
         if (combined.count[pixel] > 0)
             values.push_back(static_cast<double>(combined.mean[pixel]));
     }
-    if (values.empty())
-        return {0, 1};
-    constexpr double beyond = .003;
-    return {quantile(values, beyond), quantile(values, 1 - beyond)};
-}
-
-std::vector<std::byte> bytes_of_png(const Image& image) {
-    const std::string png = format::encode_png(image);
-    const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
-    return {bytes, bytes + png.size()};
+    return grey_range(values);
 }
 
 /// Returns grey samples as PNG, transparent where they are NaN.
@@ -100,19 +89,16 @@ std::vector<std::byte> png_of_samples(std::span<const float> samples, ImageShape
                                       const Interval& grey) {
     Image image(shape, rgba_f32);
     const auto pixels = image.pixels<RgbaF32>();
-    const double range = std::max(grey.high - grey.low, 1e-30);
     for (std::size_t pixel = 0; pixel < samples.size(); ++pixel) {
-        const double value = (static_cast<double>(samples[pixel]) - grey.low) / range;
-        const auto shade = static_cast<float>(std::clamp(value, 0., 1.));
         if (!std::isnan(samples[pixel]))
-            pixels[pixel] = {shade, shade, shade, 1};
+            pixels[pixel] = grey_pixel(static_cast<double>(samples[pixel]), grey);
     }
-    return bytes_of_png(image);
+    return png_of(image);
 }
 
 /// A part of a combined image as PNG, transparent at pixels without data.
-std::vector<std::byte> png_of(const Combined& combined, const PixelArea& part, std::int64_t width,
-                              const Interval& grey) {
+std::vector<std::byte> png_of_part(const Combined& combined, const PixelArea& part,
+                                   std::int64_t width, const Interval& grey) {
     const Combined cut = cut_out(combined, part, width);
     std::vector<float> shown = cut.mean;
     for (std::size_t pixel = 0; pixel < shown.size(); ++pixel) {
@@ -139,8 +125,8 @@ report::Section pictures_of(const RegisterSummary& summary) {
                                       shown.width, shown.height, canvas.width, canvas.height,
                                       central ? "" : " around the centre of the reference");
     return report::before_after_section(
-        {png_of(summary.result.recorded, part, canvas.width, grey),
-         png_of(summary.result.average, part, canvas.width, grey),
+        {png_of_part(summary.result.recorded, part, canvas.width, grey),
+         png_of_part(summary.result.average, part, canvas.width, grey),
          fmt::format(
              "{}, with the same grey scale: the mean of {} as recorded, and after registration.",
              what, report::counted(registered_count(summary), "frame")),
@@ -363,12 +349,16 @@ std::string pixel_of(const SeriesTransforms& transforms) {
                               : fmt::format("{:.4g} x {:.4g} {}", pixel.x, pixel.y, pixel.unit);
 }
 
+report::Fact series_fact(const SeriesTransforms& transforms) {
+    return {"Series", fmt::format("{}: {} of {}x{} pixels", transforms.series,
+                                  report::counted(std::ssize(transforms.frames), "frame"),
+                                  transforms.shape.width, transforms.shape.height)};
+}
+
 std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
     std::vector<report::Fact> facts = {
-        {"Series", fmt::format("{}: {} of {}x{} pixels", transforms.series,
-                               report::counted(std::ssize(transforms.frames), "frame"),
-                               transforms.shape.width, transforms.shape.height)},
+        series_fact(transforms),
         {"Registered",
          fmt::format("{} to frame {}, {}, in {}", registered_count(summary), transforms.reference,
                      transforms.model, report::counted(transforms.stages, "stage"))},
@@ -394,10 +384,10 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         facts.push_back({"Resolution", text.substr(text.find(' ') + 1)});
     for (const std::string& advice : advice_of(summary))
         facts.push_back({"What to try", advice});
-    facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
     constexpr std::size_t most_warnings = 8; // the page also lists omitted frames below
-    for (std::size_t i = 0; i < std::min(summary.warnings.size(), most_warnings); ++i)
-        facts.push_back({"Warning", summary.warnings[i]});
+    const auto shown = std::min(summary.warnings.size(), most_warnings);
+    add_provenance(facts, {summary.warnings.begin(),
+                           summary.warnings.begin() + static_cast<std::ptrdiff_t>(shown)});
     if (summary.warnings.size() > most_warnings)
         facts.push_back(
             {"Warnings", fmt::format("{} more", summary.warnings.size() - most_warnings)});
@@ -450,16 +440,12 @@ std::string to_failure_page(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
     page.title = "Sextant: " + transforms.series;
     page.subtitle = "fewer than two frames could be registered";
-    page.facts = {{"Series", fmt::format("{}: {} of {}x{} pixels", transforms.series,
-                                         report::counted(std::ssize(transforms.frames), "frame"),
-                                         transforms.shape.width, transforms.shape.height)}};
+    page.facts = {series_fact(transforms)};
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
         page.facts.push_back({"A pixel", pixel});
     for (const std::string& advice : advice_on_failure(summary))
         page.facts.push_back({"What to try", advice});
-    page.facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
-    for (const std::string& warning : summary.warnings)
-        page.facts.push_back({"Warning", warning});
+    add_provenance(page.facts, summary.warnings);
     page.sections = {frames_of(summary)};
     page.next_steps = {
         {"Axes, channels and slices of the series", "sextant info " + transforms.series},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The text and the JSON of `sextant register`.
 
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/register.hpp"
 #include "sextant/core/statistics.hpp"
@@ -352,11 +351,10 @@ std::string to_text(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
     const std::vector<FrameRegistration> places = registered(summary);
     std::string text = fmt::format(
-        "{}: {} of {} of {}x{} registered to frame {}, {}, in {}, on {} of {}\n", transforms.series,
+        "{}: {} of {} of {}x{} registered to frame {}, {}, in {}, on {}\n", transforms.series,
         places.size(), report::counted(std::ssize(transforms.frames), "frame"),
         transforms.shape.width, transforms.shape.height, transforms.reference, transforms.model,
-        report::counted(transforms.stages, "stage"), report::counted(summary.ranks, "rank"),
-        summary.transport);
+        report::counted(transforms.stages, "stage"), ranks_text(summary.ranks, summary.transport));
     if (summary.team > 1)
         text.insert(text.size() - 1, fmt::format(", {} threads each, which {}", summary.team,
                                                  describe_threads(summary.result, false)));
@@ -395,18 +393,18 @@ std::string to_json(const RegisterSummary& summary) {
     Json flags = Json::array();
     for (const auto& [flag, count] : counts_of(places))
         flags.add({{"flag", flag}, {"frames", count}});
-    Record record = {{"operation", "register"},
-                     {"version", version()},
-                     {"series", transforms.series},
-                     {"output", summary.output},
-                     {"width", transforms.shape.width},
-                     {"height", transforms.shape.height},
-                     {"frames", transforms.frames.size()},
-                     {"registered", places.size()},
-                     {"left_out", left_out},
-                     {"flagged", flagged(places)},
-                     {"flags", flags}};
-    record.include(record_of(summary.result))
+    Record record = results_of("register");
+    record
+        .include({{"series", transforms.series},
+                  {"output", summary.output},
+                  {"width", transforms.shape.width},
+                  {"height", transforms.shape.height},
+                  {"frames", transforms.frames.size()},
+                  {"registered", places.size()},
+                  {"left_out", left_out},
+                  {"flagged", flagged(places)},
+                  {"flags", flags}})
+        .include(record_of(summary.result))
         .include({{"relative_to", transforms.relative_to},
                   {"model", transforms.model},
                   {"stages", transforms.stages},

@@ -3,16 +3,17 @@
 
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/source_file.hpp"
-#include "sextant/report/log_chart.hpp"
+#include "sextant/report/charts.hpp"
 #include "sextant/report/page.hpp"
+#include "sextant/report/recording.hpp"
 #include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,12 +40,8 @@ Record record_of(ReportCommand& command) {
         .file()
         .positional()
         .required();
-    record
-        .add("output", command.output, "OUT",
-             "the page (HTML), or a chart of benchmarks (SVG); - for standard output")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "OUT",
+                   "the page (HTML), or a chart of benchmarks (SVG); - for standard output");
     record.add("title", command.title, "TEXT", "title of the page");
     return record;
 }
@@ -111,8 +108,7 @@ int run_report(const ReportCommand& command, const Call&) {
         throw InvalidTask(fmt::format("{} files: expected at most {}", paths.size(), most_traces));
     }
     const std::string& output = command.output;
-    keep_inputs(paths, {&output, 1});
-    check_outputs({&output, 1});
+    check_outputs({&output, 1}, paths);
     if (is_of_benchmark(paths.front()))
         return show_growth(command);
     if (output.ends_with(".svg"))

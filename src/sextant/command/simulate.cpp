@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/provenance.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
 #include "sextant/command/options.hpp"
@@ -167,20 +166,18 @@ Json json_of(const simulate::Costs& costs) {
 
 std::string json_text(const SimulateCommand& command, const NamedSchedule& made,
                       const simulate::Question& question, const simulate::Simulation& run) {
-    const Json json = {{"operation", "simulate"},
-                       {"version", version()},
-                       {"family", command.request.family},
-                       {"algorithm", made.title},
-                       {"ranks", made.schedule.size()},
-                       {"elements", command.request.elements},
-                       {"element_size", question.element_size},
-                       {"platform", question.platform},
-                       {"order", command.order},
-                       {"association", name(question.association)},
-                       {"costs", json_of(question.costs)},
-                       {"seconds", run.seconds},
-                       {"finished", run.finished}};
-    return json.text() + "\n";
+    return to_json(results_of("simulate")
+                       .include({{"family", command.request.family},
+                                 {"algorithm", made.title},
+                                 {"ranks", made.schedule.size()},
+                                 {"elements", command.request.elements},
+                                 {"element_size", question.element_size},
+                                 {"platform", question.platform},
+                                 {"order", command.order},
+                                 {"association", name(question.association)},
+                                 {"costs", json_of(question.costs)},
+                                 {"seconds", run.seconds},
+                                 {"finished", run.finished}}));
 }
 
 std::string plain_text(const NamedSchedule& made, const simulate::Question& question,
@@ -212,8 +209,7 @@ int run_simulate(const SimulateCommand& command, const Call&) {
     const Reports& reports = command.reports;
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});
-    keep_inputs(files_named({command.platform, command.order, command.machine}), outputs);
-    check_outputs(outputs);
+    check_outputs(outputs, files_named({command.platform, command.order, command.machine}));
     const std::string platform = machine::shared_file(simulate::platforms, command.platform);
     const simulate::Costs costs = costs_from(command, platform);
     std::vector<simulate::OrderedHost> order;
@@ -232,12 +228,9 @@ int run_simulate(const SimulateCommand& command, const Call&) {
     const report::Recording recording = recording_of(made, question.element_size, run.timeline);
     if (!command.trace.empty())
         write_shown(command.trace, recording);
-    if (!reports.report.empty())
-        write_text(reports.report, page_text(recording, question));
-    if (!reports.json.empty())
-        write_text(reports.json, json_text(command, made, question, run));
-    if (std::find(outputs.begin(), outputs.end(), standard_output) == outputs.end())
-        print_text(plain_text(made, question, run));
+    write_reports(reports, {}, json_text(command, made, question, run),
+                  command.trace == standard_output ? "" : plain_text(made, question, run),
+                  reports.report.empty() ? "" : page_text(recording, question));
     return 0;
 }
 

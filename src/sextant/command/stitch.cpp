@@ -34,12 +34,8 @@ Record record_of(StitchCommand& command) {
     Record record =
         record_of(command.source, "list of labelled blocks (.csv), or a volume (--block)");
     record.without("frame");
-    record
-        .add("output", command.output, "OUT",
-             "the labels, 32-bit integers: .tif, .npy, .nii, .nii.gz, .h5 or .zarr")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "OUT",
+                   "the labels, 32-bit integers: .tif, .npy, .nii, .nii.gz, .h5 or .zarr");
     record.include(record_of(command.stitch));
     record
         .add("table", command.table, "FILE",
@@ -99,18 +95,154 @@ class StitchCommandRun {
                          progress_.say(fmt::format("{} {} %", part, 100 * done / all));
                      }}) {}
 
-    void run();
+    void run() {
+        StitchOptions options = command_.stitch;
+        naming_options(record_of(options), [&] {
+            agree(communicator_, [&] { open(); });
+            result_ = stitching_.stitch(*blocks_, [&](std::span<const ObjectNumber> rows) {
+                sink_->write_samples(std::as_bytes(rows));
+            });
+        });
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0)
+                finish();
+        });
+    }
 
   private:
-    static StitchOptions options_of(const StitchCommand& command);
-    std::vector<LabelBlock> listed();
-    void open();
-    void finish();
-    std::string position(int block) const;
-    std::string table() const;
-    std::string joins() const;
-    std::string text() const;
-    std::string json() const;
+    /// Rows and columns alone are for images.
+    static StitchOptions options_of(const StitchCommand& command) {
+        StitchOptions options = command.stitch;
+        if (options.block.size() == 2)
+            options.block.insert(options.block.begin(), 0);
+        if (options.size.size() == 2)
+            options.size.insert(options.size.begin(), 1);
+        return options;
+    }
+
+    /// The blocks that the command line names.
+    std::vector<LabelBlock> listed() {
+        const std::string& image = command_.source.image;
+        format::BlockList list;
+        if (format::is_block_list(image)) {
+            list = format::read_block_list(image);
+            files_.push_back(image);
+        } else {
+            if (command_.stitch.block.empty())
+                throw InvalidTask(
+                    fmt::format("{} is one volume: expected --block D,H,W, the blocks in "
+                                "which it was labelled, or a list of blocks (.csv)",
+                                image));
+            list.blocks.push_back({image, {}});
+        }
+        const bool of_images = list.of_images || command_.stitch.block.size() == 2;
+        std::vector<LabelBlock> blocks;
+        for (const format::BlockFile& block : list.blocks) {
+            series_.push_back(block.file);
+            blocks.push_back({block.file, block.position,
+                              [file = block.file, of_images, by_block = !list.of_images,
+                               options = command_.source.options()] {
+                                  auto source = format::open_frames(file, options);
+                                  if (of_images && source->header().frames != 1)
+                                      refuse_planes(file, source->header().frames, by_block);
+                                  return source;
+                              }});
+        }
+        return blocks;
+    }
+
+    void open() {
+        blocks_.emplace(stitching_.open(listed()));
+        if (communicator_.rank() != 0)
+            return;
+        const auto outputs =
+            files_named({command_.output, command_.table, command_.joins, command_.reports.json});
+        check_frames_name(command_.output, Sample::u32);
+        for (const std::string& name : series_) {
+            for (std::string& file : files_of_series(name, command_.source.options(), outputs))
+                files_.push_back(std::move(file));
+        }
+        check_outputs(outputs, files_);
+        FrameHeader header = blocks_->header();
+        header.frames = blocks_->shape().depth;
+        header.shape = {blocks_->shape().width, blocks_->shape().height};
+        header.sample = Sample::u32;
+        header.remarks = {};
+        header.hyperstack = {};
+        if (position(0) != "0,0,0")
+            header.grid = {}; // has the position of another voxel
+        const format::SinkOptions options{.axis = header.frames > 1 ? format::StackAxis::slices
+                                                                    : format::StackAxis::time,
+                                          .label_image = true,
+                                          .zarr_version = command_.zarr};
+        remarks_ = blocks_->remarks();
+        if (std::string lost = format::remark_on_lost_pixel(command_.output, header, options);
+            !lost.empty())
+            remarks_.push_back(std::move(lost));
+        sink_ = format::create_frames(command_.output, header, options);
+    }
+
+    void finish() {
+        JointCommit together;
+        sink_->commit();
+        if (!command_.table.empty())
+            write_text(command_.table, table());
+        if (!command_.joins.empty())
+            write_text(command_.joins, joins());
+        progress_.clear();
+        write_reports(command_.reports, remarks_, json(), text(), "");
+        together.commit();
+    }
+
+    std::string position(int block) const {
+        const auto& low = blocks_->cover().blocks()[static_cast<std::size_t>(block)].low;
+        return fmt::format("{},{},{}", low[0], low[1], low[2]);
+    }
+
+    std::string table() const {
+        std::string text = "label,z,y,x,block_label,voxels,kept\n";
+        for (const StitchedLabel& label : result_.table)
+            text += fmt::format("{},{},{},{},{}\n", label.number, position(label.block),
+                                label.label, label.voxels, label.kept);
+        return text;
+    }
+
+    std::string joins() const {
+        std::string text = "z_a,y_a,x_a,label_a,z_b,y_b,x_b,label_b,voxels,union,iou,outcome\n";
+        for (const kernel::LabelMatch& match : result_.matches)
+            text += fmt::format("{},{},{},{},{},{},{},{}\n", position(match.block_a), match.a,
+                                position(match.block_b), match.b, match.voxels, match.either,
+                                match.iou(), name_of(match.outcome));
+        return text;
+    }
+
+    std::string text() const {
+        return fmt::format(
+                   "{}: {} of {}x{}x{} voxels, from {} in {}, on {}\n{} joined, {} in conflict, "
+                   "{} below the threshold; {} dropped, {} clipped\n",
+                   command_.output, report::counted(result_.objects, "object"), result_.shape.depth,
+                   result_.shape.height, result_.shape.width,
+                   report::counted(result_.labels, "label"),
+                   report::counted(result_.blocks, "block"),
+                   ranks_text(communicator_.size(), transport_of(communicator_)),
+                   report::counted(result_.joined, "pair"), result_.conflicts, result_.below,
+                   report::counted(result_.dropped, "label"), result_.clipped) +
+               phases_text(
+                   {{"read", result_.read}, {"match", result_.match}, {"write", result_.write}});
+    }
+
+    std::string json() const {
+        StitchOptions options = options_of(command_);
+        Record record = results_of("stitch");
+        record
+            .include({{"image", command_.source.image},
+                      {"output", command_.output},
+                      {"options", record_of(options)}})
+            .include(record_of(result_))
+            .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}})
+            .include(provenance_of_run(remarks_));
+        return to_json(record);
+    }
 
     const StitchCommand& command_;
     const Communicator& communicator_;
@@ -122,153 +254,6 @@ class StitchCommandRun {
     std::vector<std::string> remarks_;
     StitchResult result_;
 };
-
-/// Rows and columns alone are for images.
-StitchOptions StitchCommandRun::options_of(const StitchCommand& command) {
-    StitchOptions options = command.stitch;
-    if (options.block.size() == 2)
-        options.block.insert(options.block.begin(), 0);
-    if (options.size.size() == 2)
-        options.size.insert(options.size.begin(), 1);
-    return options;
-}
-
-/// The blocks that the command line names.
-std::vector<LabelBlock> StitchCommandRun::listed() {
-    const std::string& image = command_.source.image;
-    format::BlockList list;
-    if (format::is_block_list(image)) {
-        list = format::read_block_list(image);
-        files_.push_back(image);
-    } else {
-        if (command_.stitch.block.empty())
-            throw InvalidTask(fmt::format("{} is one volume: expected --block D,H,W, the blocks in "
-                                          "which it was labelled, or a list of blocks (.csv)",
-                                          image));
-        list.blocks.push_back({image, {}});
-    }
-    const bool of_images = list.of_images || command_.stitch.block.size() == 2;
-    std::vector<LabelBlock> blocks;
-    for (const format::BlockFile& block : list.blocks) {
-        series_.push_back(block.file);
-        blocks.push_back({block.file, block.position,
-                          [file = block.file, of_images, by_block = !list.of_images,
-                           options = command_.source.options()] {
-                              auto source = format::open_frames(file, options);
-                              if (of_images && source->header().frames != 1)
-                                  refuse_planes(file, source->header().frames, by_block);
-                              return source;
-                          }});
-    }
-    return blocks;
-}
-
-void StitchCommandRun::open() {
-    blocks_.emplace(stitching_.open(listed()));
-    if (communicator_.rank() != 0)
-        return;
-    const auto outputs =
-        files_named({command_.output, command_.table, command_.joins, command_.reports.json});
-    check_frames_name(command_.output, Sample::u32);
-    for (const std::string& name : series_) {
-        for (std::string& file : files_of_series(name, command_.source.options(), outputs))
-            files_.push_back(std::move(file));
-    }
-    keep_inputs(files_, outputs);
-    check_outputs(outputs);
-    FrameHeader header = blocks_->header();
-    header.frames = blocks_->shape().depth;
-    header.shape = {blocks_->shape().width, blocks_->shape().height};
-    header.sample = Sample::u32;
-    header.remarks = {};
-    header.hyperstack = {};
-    if (position(0) != "0,0,0")
-        header.grid = {}; // has the position of another voxel
-    format::SinkOptions options;
-    options.label_image = true;
-    options.zarr_version = command_.zarr;
-    if (header.frames > 1)
-        options.axis = format::StackAxis::slices;
-    remarks_ = blocks_->remarks();
-    if (std::string lost = format::remark_on_lost_pixel(command_.output, header, options);
-        !lost.empty())
-        remarks_.push_back(std::move(lost));
-    sink_ = format::create_frames(command_.output, header, options);
-}
-
-std::string StitchCommandRun::position(int block) const {
-    const auto& low = blocks_->cover().blocks()[static_cast<std::size_t>(block)].low;
-    return fmt::format("{},{},{}", low[0], low[1], low[2]);
-}
-
-std::string StitchCommandRun::table() const {
-    std::string text = "label,z,y,x,block_label,voxels,kept\n";
-    for (const StitchedLabel& label : result_.table)
-        text += fmt::format("{},{},{},{},{}\n", label.number, position(label.block), label.label,
-                            label.voxels, label.kept);
-    return text;
-}
-
-std::string StitchCommandRun::joins() const {
-    std::string text = "z_a,y_a,x_a,label_a,z_b,y_b,x_b,label_b,voxels,union,iou,outcome\n";
-    for (const kernel::LabelMatch& match : result_.matches)
-        text += fmt::format("{},{},{},{},{},{},{},{}\n", position(match.block_a), match.a,
-                            position(match.block_b), match.b, match.voxels, match.either,
-                            match.iou(), name_of(match.outcome));
-    return text;
-}
-
-std::string StitchCommandRun::text() const {
-    return fmt::format(
-        "{}: {} of {}x{}x{} voxels, from {} in {}, on {} of {}\n"
-        "{} joined, {} in conflict, {} below the threshold; {} dropped, {} clipped\n"
-        "read {:.1f} ms  match {:.1f} ms  write {:.1f} ms\n",
-        command_.output, report::counted(result_.objects, "object"), result_.shape.depth,
-        result_.shape.height, result_.shape.width, report::counted(result_.labels, "label"),
-        report::counted(result_.blocks, "block"), report::counted(communicator_.size(), "rank"),
-        transport_of(communicator_), report::counted(result_.joined, "pair"), result_.conflicts,
-        result_.below, report::counted(result_.dropped, "label"), result_.clipped,
-        result_.read * 1e3, result_.match * 1e3, result_.write * 1e3);
-}
-
-std::string StitchCommandRun::json() const {
-    StitchOptions options = options_of(command_);
-    Record record = {{"operation", "stitch"},
-                     {"version", version()},
-                     {"image", command_.source.image},
-                     {"output", command_.output},
-                     {"options", record_of(options)}};
-    record.include(record_of(result_))
-        .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}})
-        .include(provenance_of_run(remarks_));
-    return to_json(record);
-}
-
-void StitchCommandRun::finish() {
-    JointCommit together;
-    sink_->commit();
-    if (!command_.table.empty())
-        write_text(command_.table, table());
-    if (!command_.joins.empty())
-        write_text(command_.joins, joins());
-    progress_.clear();
-    write_reports(command_.reports, remarks_, json(), text(), "");
-    together.commit();
-}
-
-void StitchCommandRun::run() {
-    StitchOptions options = command_.stitch;
-    naming_options(record_of(options), [&] {
-        agree(communicator_, [&] { open(); });
-        result_ = stitching_.stitch(*blocks_, [&](std::span<const ObjectNumber> rows) {
-            sink_->write_samples(std::as_bytes(rows));
-        });
-    });
-    agree(communicator_, [&] {
-        if (communicator_.rank() == 0)
-            finish();
-    });
-}
 
 int run_stitch(const StitchCommand& command, const Call& call) {
     launch_ranks_or_cores(call, [&](const Communicator& communicator) {

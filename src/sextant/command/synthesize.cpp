@@ -47,10 +47,7 @@ Record record_of(SynthesizeCommand& command) {
     for (const registration::SpecimenKind& kind : registration::specimens())
         specimens.push_back(kind.name);
     Record record;
-    record.add("output", command.output, "FILE", "file of the series")
-        .file()
-        .letter('o')
-        .required();
+    declare_output(record, command.output, "FILE", "file of the series");
     record.add("truth", command.truth, "FILE", "file of the true motions; default: FILE.json")
         .file();
     record.add("specimen", command.specimen, "NAME", "specimen shown in the frames")
@@ -223,9 +220,10 @@ int run_synthesize(const SynthesizeCommand& command, const Call&) {
     const std::string truth_path = command.truth.empty() ? path + ".json" : command.truth;
     const std::array outputs{path, truth_path};
     check_frames_name(path, Sample::f32);
+    std::vector<std::string> inputs;
     if (!command.image.empty())
-        keep_inputs(files_of_series(command.image, {}, outputs), outputs);
-    check_outputs(outputs);
+        inputs = files_of_series(command.image, {}, outputs);
+    check_outputs(outputs, inputs);
     const SeriesPlan plan = plan_from(command);
     const SyntheticSeries series(plan, specimen_from(command, plan));
     FrameHeader header;

@@ -42,6 +42,11 @@ constexpr std::string_view convention =
     "angle "
     "of the rotation nearest to it.";
 
+Json json_of(const registration::PixelArea& area) {
+    return {
+        {"x", area.x}, {"y", area.y}, {"width", area.shape.width}, {"height", area.shape.height}};
+}
+
 Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     if (!place.left_out.empty())
         return {{"frame", place.frame}, {"left_out", place.left_out}};
@@ -112,10 +117,7 @@ Json head_of(const SeriesTransforms& transforms) {
     if (!transforms.files.empty())
         json.set("files", transforms.files);
     if (const auto& canvas = transforms.canvas)
-        json.set("canvas", {{"x", canvas->x},
-                            {"y", canvas->y},
-                            {"width", canvas->shape.width},
-                            {"height", canvas->shape.height}});
+        json.set("canvas", json_of(*canvas));
     if (const auto& stack = transforms.aligned_file)
         json.set("aligned", {{"file", stack->path},
                              {"x", stack->x},
@@ -201,10 +203,10 @@ constexpr std::array<std::string_view, 5> models{"rigid", "nonrigid", "translati
 constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
                                                       "mended",    "in-doubt",  "gaps"};
 
-using Names = std::initializer_list<std::string_view>;
+using Names = std::vector<std::string_view>;
 
 /// Throws InvalidFile, suggesting similar names, if an object has a member with another name.
-void require_known(const JsonField& json, const std::vector<std::string_view>& names) {
+void require_known(const JsonField& json, const Names& names) {
     for (const std::string& name : json.names()) {
         if (std::find(names.begin(), names.end(), name) == names.end())
             json.fail("has the " + unknown_name("field", name, names));
@@ -216,7 +218,7 @@ double number(const JsonField& json) {
 }
 
 /// Checks that unused fields are numbers if present; null is accepted, because JSON has no NaN.
-void check_numbers(const JsonField& json, Names names) {
+void check_numbers(const JsonField& json, const Names& names) {
     for (const std::string_view name : names) {
         if (const auto field = json.find(std::string(name)); field && !field->is_null())
             number(*field);
@@ -231,21 +233,16 @@ void check_measures(const JsonField& json) {
         if (const auto field = json.find(count))
             field->integer(0, most_transforms);
     }
-    if (const auto field = json.find("field")) {
-        require_known(*field, {"known", "sigma", "freedom"});
-        check_numbers(*field, {"known", "sigma", "freedom"});
-    }
-    if (const auto outliers = json.find("outliers")) {
-        require_known(*outliers, {"count", "largest", "x", "y"});
-        check_numbers(*outliers, {"count", "largest", "x", "y"});
-    }
-    if (const auto rows = json.find("rows")) {
-        require_known(*rows, {"jitter", "drift_x", "drift_y", "sigma"});
-        check_numbers(*rows, {"jitter", "drift_x", "drift_y", "sigma"});
-    }
-    if (const auto misfit = json.find("misfit")) {
-        require_known(*misfit, {"pixels", "deviations"});
-        check_numbers(*misfit, {"pixels", "deviations"});
+    const std::pair<const char*, Names> nested[] = {
+        {"field", {"known", "sigma", "freedom"}},
+        {"outliers", {"count", "largest", "x", "y"}},
+        {"rows", {"jitter", "drift_x", "drift_y", "sigma"}},
+        {"misfit", {"pixels", "deviations"}}};
+    for (const auto& [name, numbers] : nested) {
+        if (const auto field = json.find(name)) {
+            require_known(*field, numbers);
+            check_numbers(*field, numbers);
+        }
     }
     if (const auto inverted = json.find("inverted"))
         inverted->boolean();
@@ -485,9 +482,6 @@ SeriesTransforms read_transforms(const std::string& path) {
 
 namespace {
 
-/// Spreadsheet programs write this mark at the start of a file.
-constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view blanks = " \t\r";
     const std::size_t first = text.find_first_not_of(blanks);
@@ -496,47 +490,33 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The cells of a line; stops after one more than expected.
-std::vector<std::string_view> cells_of(std::string_view line) {
-    std::vector<std::string_view> cells;
-    for (std::size_t at = 0; at <= line.size() && cells.size() <= 3;) {
+/// The cells of a line, without blanks around them; stops after one more than expected.
+Cells cells_of(std::string_view line, std::size_t expected) {
+    Cells cells;
+    for (std::size_t at = 0; at <= line.size() && cells.size() <= expected;) {
         const std::size_t end = std::min(line.find(',', at), line.size());
-        cells.push_back(line.substr(at, end - at));
+        cells.push_back(trimmed(line.substr(at, end - at)));
         at = end + 1;
     }
     return cells;
 }
 
-std::optional<FramePoint> point_in(std::string_view line) {
-    const std::vector<std::string_view> cells = cells_of(line);
-    if (cells.size() != 3)
-        return std::nullopt;
-    const auto frame = parsed_number<std::int64_t>(trimmed(cells[0]));
-    const auto x = parsed_number<double>(trimmed(cells[1]));
-    const auto y = parsed_number<double>(trimmed(cells[2]));
-    if (!frame || !x || !y)
-        return std::nullopt;
-    return FramePoint{*frame, {*x, *y}};
-}
-
-/// True if a line has the column names, in the expected order.
-bool names_columns(std::string_view line) {
-    const std::vector<std::string_view> cells = cells_of(line);
-    const auto mentions = [&](std::size_t cell, std::string_view name) {
-        std::string text(trimmed(cells[cell]));
-        std::transform(text.begin(), text.end(), text.begin(),
-                       [](unsigned char c) { return std::tolower(c); });
+/// True if the cells mention the names of columns, in this order.
+bool are_names(const Cells& cells, const Cells& columns) {
+    return std::ranges::equal(cells, columns, [](std::string_view cell, std::string_view name) {
+        std::string text(cell);
+        std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
         return text.find(name) != text.npos;
-    };
-    return cells.size() == 3 && mentions(0, "frame") && mentions(1, "x") && mentions(2, "y");
+    });
 }
 
 } // namespace
 
-std::vector<FramePoint> read_coordinates(const std::string& path) {
+void read_table(const std::string& path, const Cells& columns, std::string_view expected,
+                const std::function<bool(const Cells& cells, int line)>& take) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; // of spreadsheet programs
     constexpr Bytes longest = Bytes{1} << 28;
     std::istringstream file(read_text(path, longest));
-    std::vector<FramePoint> points;
     bool names_may_come = true;
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
@@ -546,19 +526,30 @@ std::vector<FramePoint> read_coordinates(const std::string& path) {
         text = trimmed(text);
         if (text.empty() || text.front() == '#')
             continue;
-        std::optional<FramePoint> point = point_in(text);
+        const Cells cells = cells_of(text, columns.size());
         const bool first = std::exchange(names_may_come, false);
-        if (first && names_columns(text))
+        if (first && are_names(cells, columns))
             continue;
-        if (!point)
+        if (cells.size() != columns.size() || !take(cells, number))
             throw InvalidFile(
                 path,
-                fmt::format(
-                    "line {}: \"{}\", expected {}a frame number, x and y, separated by commas",
-                    number, shortened(text, 40), first ? "the header frame,x,y or " : ""));
-        point->line = number;
-        points.push_back(*point);
+                fmt::format("line {}: \"{}\", expected {}{}", number, shortened(text, 40),
+                            first ? fmt::format("the header {} or ", fmt::join(columns, ",")) : "",
+                            expected));
     }
+}
+
+std::vector<FramePoint> read_coordinates(const std::string& path) {
+    std::vector<FramePoint> points;
+    read_table(path, {"frame", "x", "y"}, "a frame number, x and y, separated by commas",
+               [&](const Cells& cells, int line) {
+                   const auto frame = parsed_number<std::int64_t>(cells[0]);
+                   const auto x = parsed_number<double>(cells[1]);
+                   const auto y = parsed_number<double>(cells[2]);
+                   if (frame && x && y)
+                       points.push_back({*frame, {*x, *y}, line});
+                   return frame && x && y;
+               });
     return points;
 }
 

@@ -5,12 +5,15 @@
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/transform/canvas.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace sextant::command {
@@ -79,6 +82,16 @@ void write_csv(const SeriesTransforms& transforms, const TextSink& sink);
 /// what was expected.
 SeriesTransforms read_transforms(const std::string& path);
 
+/// The cells of a line of a table.
+using Cells = std::vector<std::string_view>;
+
+/// Reads lines of as many cells as there are columns, separated by commas; skips empty lines, lines
+/// with # and a first line with the names of columns, which are in lower case. Throws InvalidFile,
+/// naming the line, if it has another number of cells or `take` returns false; `expected` states
+/// what is expected.
+void read_table(const std::string& path, const Cells& columns, std::string_view expected,
+                const std::function<bool(const Cells& cells, int line)>& take);
+
 /// A point in a frame of a series, and its line in the file.
 struct FramePoint {
     std::int64_t frame = 0;
@@ -86,11 +99,55 @@ struct FramePoint {
     int line = 0;
 };
 
-/// Reads lines of frame number, x and y, separated by commas; skips lines with # and a first line
-/// with column names. Throws InvalidFile, naming the line, for anything else.
+/// Reads lines of frame number, x and y, as read_table().
 std::vector<FramePoint> read_coordinates(const std::string& path);
 
 /// Writes points in the format of read_coordinates, with column names.
 std::string to_csv(const std::vector<FramePoint>& points);
+
+/// The transforms of a file; displacement fields and those of rows are read when needed.
+class AppliedTransforms {
+  public:
+    explicit AppliedTransforms(const std::string& path);
+
+    const std::string& path() const { return path_; }
+    const SeriesTransforms& all() const { return all_; }
+    /// The number of columns at the left edge of frames that are gaps.
+    std::int64_t flyback() const { return all_.rows ? all_.rows->flyback : 0; }
+
+    /// The files that the transforms file refers to.
+    std::vector<std::string> files() const;
+
+    /// The transform of a frame. Throws InvalidTask, naming the frame, if the file does not list
+    /// the frame or lists it as left out.
+    registration::Transform of(std::int64_t frame);
+
+    /// The frames of a series of `count` frames that are registered and not left out. Throws
+    /// InvalidTask, naming the series `path`, if other frames were registered.
+    std::vector<std::int64_t> frames_of(const std::string& path, std::int64_t count) const;
+
+    /// Throws InvalidFile, for the file at `path`, unless its frames have the size of the
+    /// registered ones.
+    void require_shape(const std::string& path, ImageShape shape) const;
+
+  private:
+    /// A frame's index in the file, and the number of registered frames before it.
+    struct Standing {
+        std::size_t place = 0;
+        std::int64_t registered = 0;
+    };
+
+    void number_frames();
+    void open_fields();
+    void open_rows();
+    registration::DisplacementField field(std::int64_t number);
+    registration::RowMotion rows(std::int64_t number, const registration::RigidMotion& motion);
+
+    std::string path_;
+    SeriesTransforms all_;
+    std::unordered_map<std::int64_t, Standing> places_; ///< indexed by frame number
+    std::int64_t registered_ = 0;
+    std::unique_ptr<FrameSource> fields_, rows_;
+};
 
 } // namespace sextant::command

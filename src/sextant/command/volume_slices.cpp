@@ -3,9 +3,9 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/command/overview.hpp"
-#include "sextant/command/voxel_size.hpp"
-#include "sextant/core/statistics.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/distributed/list_exchange.hpp"
+#include "sextant/format/checks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -97,27 +97,19 @@ VolumeSlices<float> slices_of(const Communicator& communicator, FrameSource& vol
 
 namespace {
 
-/// The values to show as black and white.
-struct GreyRange {
-    double black, white;
-};
-
-GreyRange grey_range(std::span<const float> samples) {
-    constexpr double beyond = .003;
+Interval grey_range_of(std::span<const float> samples) {
     std::vector<double> values;
     for (const float sample : samples) {
         if (std::isfinite(sample))
             values.push_back(static_cast<double>(sample));
     }
-    if (values.empty())
-        return {0, 1};
-    const auto [least, most] = std::ranges::minmax(values);
-    const GreyRange usual{quantile(values, beyond), quantile(values, 1 - beyond)};
-    if (usual.black < usual.white)
+    const Interval usual = grey_range(values);
+    if (usual.low < usual.high)
         return usual;
     // Masks may be nearly all of one value.
-    return least < most ? GreyRange{least, most}
-                        : GreyRange{std::min(least, 0.), std::max(least, 0.)};
+    const auto [least, most] = std::ranges::minmax(values);
+    return least < most ? Interval{least, most}
+                        : Interval{std::min(least, 0.), std::max(least, 0.)};
 }
 
 template <class Sample>
@@ -134,13 +126,9 @@ SlicePngs pngs_of(const VolumeSlices<Sample>& slices,
 } // namespace
 
 SlicePngs grey_pngs(const VolumeSlices<float>& slices) {
-    const GreyRange range = grey_range(slices.all());
-    return pngs_of<float>(slices, [range](float sample) {
-        const double part = (static_cast<double>(sample) - range.black) /
-                            std::max(range.white - range.black, 1e-300);
-        const float shade = std::isnan(sample) ? 0 : static_cast<float>(std::clamp(part, 0., 1.));
-        return RgbaF32{shade, shade, shade, 1};
-    });
+    const Interval range = grey_range_of(slices.all());
+    return pngs_of<float>(
+        slices, [range](float sample) { return grey_pixel(static_cast<double>(sample), range); });
 }
 
 SlicePngs label_pngs(const VolumeSlices<std::uint64_t>& slices) {
@@ -168,6 +156,45 @@ std::string steps_shown(const SliceGrid& grid) {
         return "";
     return fmt::format(" One voxel in {}, {} and {} along z, y and x is shown.", grid.step[0],
                        grid.step[1], grid.step[2]);
+}
+
+VoxelSize voxel_of(const FrameHeader& header) {
+    if (!header.pixel.known())
+        return {};
+    const PixelSize& pixel = header.pixel;
+    const double z = header.slice_distance > 0 ? header.slice_distance : pixel.x;
+    std::string words = fmt::format("{:.4g}, {:.4g}, {:.4g} {}", z, pixel.y, pixel.x, pixel.unit);
+    if (header.slice_distance <= 0)
+        words = fmt::format("unknown, {:.4g}, {:.4g} {}; planes are drawn as thick as a voxel is "
+                            "wide",
+                            pixel.y, pixel.x, pixel.unit);
+    return {{z, pixel.y, pixel.x}, pixel.unit, words};
+}
+
+kernel::Scales pixel_size_in(const std::string& unit, const FrameHeader& header,
+                             kernel::Dimensions dimensions, const std::string& file) {
+    const double wanted = format::metres_of(format::tidy_unit(unit));
+    if (wanted == 0)
+        throw InvalidTask(fmt::format(
+            "sigma in \"{}\": expected pixels (a number), or nm, um, mm or another unit of length",
+            unit));
+    const PixelSize& pixel = header.pixel;
+    const double stated = format::metres_of(pixel.unit);
+    const auto unknown = [&](const std::string& what) {
+        return InvalidData(
+            fmt::format("sigma in {}: {} states {}, expected a scale in pixels", unit, file, what));
+    };
+    if (!pixel.known())
+        throw unknown("no pixel size");
+    if (stated == 0)
+        throw unknown(fmt::format("a pixel size of {:.4g} {}, which is no length", pixel.x,
+                                  pixel.unit.empty() ? "without a unit" : pixel.unit));
+    const bool is_volume = dimensions == kernel::Dimensions::three;
+    if (is_volume && header.slice_distance <= 0)
+        throw unknown("no distance between planes");
+    const double factor = stated / wanted; // exactly 1 for equal units
+    return {pixel.x * factor, pixel.y * factor,
+            (is_volume ? header.slice_distance : pixel.x) * factor};
 }
 
 } // namespace sextant::command

@@ -5,6 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/units.hpp"
+#include "sextant/kernel/filter/filter_bank.hpp"
 #include "sextant/kernel/label/bodies.hpp"
 #include "sextant/report/picture_sections.hpp"
 
@@ -79,5 +80,22 @@ SlicePngs label_pngs(const VolumeSlices<std::uint64_t>& slices);
 report::SlicedVolume sliced_volume(const SliceGrid& grid, const FrameHeader& header);
 /// A sentence that states which voxels are shown, with a space before it; empty if all are.
 std::string steps_shown(const SliceGrid& grid);
+
+/// The drawn size of a voxel along z, y and x, and its unit.
+struct VoxelSize {
+    std::array<double, 3> sides{1, 1, 1};
+    std::string unit = "voxels";
+    std::string words = "unknown: drawn as cubes";
+};
+
+/// The size that a file states for its voxels. Planes whose distance is unknown are drawn as thick
+/// as a voxel is wide.
+VoxelSize voxel_of(const FrameHeader& header);
+
+/// Returns the size of a pixel, or of a voxel of a volume, in the unit of the option sigma.
+/// Requires  a unit of length, and a file that states the size (InvalidTask, naming the option and
+///           the file).
+kernel::Scales pixel_size_in(const std::string& unit, const FrameHeader& header,
+                             kernel::Dimensions dimensions, const std::string& file);
 
 } // namespace sextant::command

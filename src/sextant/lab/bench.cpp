@@ -109,8 +109,7 @@ void print(const std::string& table) {
 }
 
 void check_files(const BenchCommand& command) {
-    command::keep_inputs(command::files_named({command.cases}), command.outputs());
-    command::check_outputs(command.outputs());
+    command::check_outputs(command.outputs(), command::files_named({command.cases}));
 }
 
 SizeOfCases size_of_cases(const std::string& operation) {

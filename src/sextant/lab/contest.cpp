@@ -3,7 +3,6 @@
 
 #include "sextant/core/statistics.hpp"
 #include "sextant/report/charts.hpp"
-#include "sextant/report/log_chart.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

@@ -175,8 +175,7 @@ void check_files(const EvaluateCommand& command) {
     std::vector<std::string> read = command.judge;
     for (const std::string& path : command::files_named({command.task.machine, command.platform}))
         read.push_back(path);
-    command::keep_inputs(read, command.outputs());
-    command::check_outputs(command.outputs());
+    command::check_outputs(command.outputs(), read);
 }
 
 void tell(const EvaluateCommand& command, std::span<const Evaluation> evaluations) {

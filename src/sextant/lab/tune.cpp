@@ -343,8 +343,7 @@ int run_tune(const TuneCommand& command, const command::Call& call) {
         throw InvalidTask("tune measures MPI, but this sextant was built without it");
     if (by.size == 1 && command.launcher.empty())
         throw InvalidTask("1 rank has nothing to tune: expected two ranks or more");
-    command::keep_inputs(command::files_named({command.verify}), command.outputs());
-    command::check_outputs(command.outputs());
+    command::check_outputs(command.outputs(), command::files_named({command.verify}));
     leave_launcher(by.launcher);
     TuneCampaign campaign(command, call.own_command(), by);
     const TuneResults results = command.verify.empty() ? campaign.tune() : campaign.verify();

@@ -3,7 +3,7 @@
 #include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/tune_choice.hpp"
-#include "sextant/report/log_chart.hpp"
+#include "sextant/report/charts.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
 

@@ -4,6 +4,7 @@
 #include "sextant/core/units.hpp"
 #include "sextant/report/svg.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -88,5 +89,59 @@ struct GanttChart {
 /// Returns the chart as SVG: one lane per worker, in which gaps are idle time. If there are too
 /// many workers to distinguish, only the first are drawn, and a note states this.
 std::string gantt(const GanttChart& chart);
+
+/// Values at consecutive positions; NaN if a position has none.
+struct Curve {
+    std::string name;
+    std::vector<double> values;
+    std::vector<double> deviations = {}; ///< standard deviations of the values, or empty
+};
+
+/// Positions to mark in a row below the curves.
+struct MarkedPlaces {
+    std::string name;
+    std::vector<std::int64_t> places;
+};
+
+struct CurveChart {
+    std::string title, subtitle;
+    std::string place;              ///< name of a position: "frame"
+    std::string unit;               ///< unit of all values; "" if they have none
+    std::vector<Curve> curves = {}; ///< one to four
+    std::vector<MarkedPlaces> marks = {};
+    std::vector<KeyFigure> figures = {};
+};
+
+/// The width of a chart: of a page, or of a phone, with the same size of letters.
+enum class ChartWidth { page, phone };
+
+/// Returns the chart as SVG, with a band for deviations. If there are more positions than the chart
+/// can show, neighbouring ones are merged and drawn as a line from their smallest to their largest
+/// value, so the size of the SVG is bounded.
+/// A chart for phones has no tooltips.
+/// Requires  curves of equal length; deviations empty or of the same length (std::logic_error).
+std::string curves(const CurveChart& chart, ChartWidth width = ChartWidth::page);
+
+/// Points of several kinds on two logarithmic axes.
+struct LogChart {
+    struct Point {
+        double x = 0, y = 0; ///< positive and finite; others are left out and counted in a note
+        std::string title = {};
+    };
+    struct Kind {
+        std::string name;
+        std::vector<Point> points = {};
+        bool joined = false; ///< true if joined by a line, in order of x
+    };
+    std::string title, subtitle = {};
+    std::string x_name = {}, y_name = {};
+    std::function<std::string(double)> x_text = {}, y_text = {}; ///< format a value
+    std::vector<Kind> kinds = {};
+    bool compares = false; ///< equal axes, with lines at y = x, 2x and x/2
+    std::vector<KeyFigure> figures = {};
+};
+
+/// Returns the chart as SVG; "" if there is no point to draw.
+std::string log_chart(const LogChart& chart);
 
 } // namespace sextant::report

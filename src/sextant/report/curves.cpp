@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/curves.hpp"
 
 #include "sextant/report/charts.hpp"
 #include "sextant/report/text.hpp"

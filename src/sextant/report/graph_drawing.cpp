@@ -2,7 +2,6 @@
 #include "sextant/report/graph_drawing.hpp"
 
 #include "sextant/report/charts.hpp"
-#include "sextant/report/message_graph.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
 

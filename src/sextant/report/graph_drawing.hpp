@@ -1,15 +1,87 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/report/message_graph.hpp"
 #include "sextant/report/svg.hpp"
+#include "sextant/schedule/matching.hpp"
 #include "sextant/schedule/program.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-// Key figures, notes and legend of message graphs.
 namespace sextant::report {
+
+/// The logical time of a schedule. Level 0 holds the steps that can run immediately, level n + 1
+/// those that can run after level n.
+struct Levels {
+    int count = 0;
+    std::vector<std::vector<int>> of; ///< by rank and step
+};
+
+/// Simulates all ranks with each step as early as possible. Every message, fold and copy takes one
+/// level; a message is transferred when both sides are ready. Ranks send and receive any number of
+/// messages at the same time.
+///
+/// Input     all ranks' programs, and `mates` from match_messages.
+/// Requires  a schedule that finishes; otherwise throws std::logic_error naming the waiting
+///           ranks.
+Levels levels(const Schedule& schedule, const std::vector<std::vector<StepOfRank>>& mates);
+
+/// A message or, in an aggregated graph, all messages between two lanes at about the same time.
+struct Arrow {
+    int from = 0, to = 0; ///< lanes
+    int column = 0;
+    int level = 0;
+    int round = 0; ///< lowest round of the messages
+    std::int64_t messages = 1;
+    Elements elements = 0;
+    StepOfRank send, receive; ///< of the first message
+};
+
+/// A fold, copy or computation or, in an aggregated graph, all those of one lane at about the same
+/// time.
+struct Box {
+    int lane = 0, column = 0, level = 0;
+    Verb verb = Verb::fold;
+    int round = 0;
+    std::int64_t steps = 1;
+    int operands = 0; ///< highest number of operands of a step
+    StepOfRank step;  ///< the first step
+};
+
+/// The content of a message graph's drawing: lanes one below another, columns of time side by side.
+///
+/// A rank's k-th send of a level is in the k-th column of that level, and so is its k-th operation.
+/// A pattern in which all ranks send to one rank at the same time is therefore visible.
+struct MessageGraph {
+    int ranks = 0, lanes = 0, ranks_per_lane = 1;
+    int columns = 0, merged_columns = 1; ///< `merged_columns` columns of time are drawn as one
+    std::vector<int> level_begins;       ///< first column of each level
+    int rounds = 0;
+
+    std::vector<Arrow> arrows; ///< ordered by column, then lanes
+    std::vector<Box> boxes;
+
+    std::int64_t messages = 0, folds = 0, copies = 0, computations = 0;
+    Elements moved = 0;
+
+    int levels() const { return static_cast<int>(level_begins.size()); }
+    bool aggregated() const { return ranks_per_lane > 1 || merged_columns > 1; }
+};
+
+/// Returns a graph with one arrow per message and one box per fold, copy or computation.
+/// Requires  a schedule that finishes; otherwise throws std::logic_error naming the waiting ranks.
+MessageGraph message_graph(const Schedule& schedule);
+
+/// Merges neighbouring ranks into lanes, and neighbouring columns, until there are at most
+/// `most_lanes` lanes, `most_arrows` arrows and `most_arrows` boxes. Columns of different levels
+/// are merged only if there are many levels. Messages within a lane are arrows from the lane to
+/// itself.
+MessageGraph aggregated(const MessageGraph& graph, std::size_t most_arrows, int most_lanes);
+
+/// Describes a step: "rank 3, step 5: send to rank 1, round 0, group 0, 512 elements", then one
+/// line for each of its first eight regions.
+std::string describe(const Schedule& schedule, StepOfRank at);
 
 /// Returns the counts of messages, folds and so on as key figures.
 std::vector<KeyFigure> key_figures(const MessageGraph& graph);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/log_chart.hpp"
-
+#include "sextant/report/charts.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
 

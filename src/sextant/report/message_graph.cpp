@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/message_graph.hpp"
-
+#include "sextant/report/graph_drawing.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/walk.hpp"

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,7 @@ struct Fact {
 struct Phase {
     std::string name;
     Seconds seconds = 0;
+    std::optional<Seconds> predicted = {};
 };
 
 /// A drawing from `draw` or `timeline`.

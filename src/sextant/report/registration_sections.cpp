@@ -2,7 +2,7 @@
 #include "sextant/report/registration_sections.hpp"
 
 #include "sextant/core/statistics.hpp"
-#include "sextant/report/curves.hpp"
+#include "sextant/report/charts.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/run_causes.hpp"
-
 #include "sextant/report/recording.hpp"
+#include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

@@ -3,11 +3,8 @@
 
 #include "sextant/report/assets.hpp"
 #include "sextant/report/recording.hpp"
-#include "sextant/report/run_causes.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/trace_file.hpp"
 #include "sextant/report/trace_timeline.hpp"
-#include "sextant/report/traffic.hpp"
 
 #include <algorithm>
 #include <cmath>

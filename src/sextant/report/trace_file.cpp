@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/trace_file.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/traffic.hpp"
-
 #include "sextant/report/charts.hpp"
 #include "sextant/report/recording.hpp"
+#include "sextant/report/run_comparison.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/merging_report.hpp"
 
 #include "sextant/command/plan_report.hpp"
+
 #include "sextant/report/charts.hpp"
-#include "sextant/report/run_causes.hpp"
 #include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
 
