@@ -1,15 +1,11 @@
-#!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Filters compared with scipy.ndimage, if it is installed (python3-scipy).
-. "$(dirname "$0")/start.sh"
-python=/usr/bin/python3
-"$python" -c 'import scipy.ndimage' 2>/dev/null || { echo "skipped: no SciPy"; exit 77; }
-"$python" - "$SEXTANT" "$folder" <<'X'
-import json, shutil, subprocess, sys
+"""Filters compared with scipy.ndimage, if it is installed (python3-scipy)."""
+from command_test import *
+
+command, folder = SEXTANT, str(script("scipy"))
 import numpy
 from scipy import ndimage
 
-command, folder = sys.argv[1:]
 borders = {"replicate": "nearest", "mirror": "mirror", "reflect": "reflect", "constant": "constant", "wrap": "wrap"}
 names = ["smooth", "x", "y", "xx", "xy", "yyy", "xxxx", "xxyy"]
 orders = {name: (0, 0) if name == "smooth" else (name.count("y"), name.count("x")) for name in names}
@@ -221,4 +217,3 @@ for kind, factor in (("int32", 1), ("uint32", 3), ("int64", 1), ("float64", .25)
         if not all(numpy.array_equal(every[0][name], other[name]) for name in other):
             sys.exit(f"FAILED: bits of {kind} beyond floats")
 print("filters are those of SciPy")
-X

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# volume_page.py SEXTANT FOLDER: labels and filters volumes, and compares pages and pyramids with NumPy.
+"""The pages and pyramids of labelled and filtered volumes, compared with NumPy, and with zarr if it is installed."""
 import base64
 import csv
-import json
-import os
-import re
 import struct
-import subprocess
-import sys
 import zlib
 
+from command_test import *
+
+command, folder = SEXTANT, str(script("numpy"))
 import numpy
 
-command, folder = sys.argv[1:]
 random = numpy.random.default_rng(11)
 
 

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gives each option to each command, with each kind of input and in each mode. It must be refused, or change what the
 command prints or writes. A value that is empty or repeated, an empty value in a list, and a value of a flag other than
-true and false must be refused, or change it too. Usage: options.py FOLDER, with the programs in SEXTANT and MACHINES, SAMPLE."""
+true and false must be refused, or change it too."""
 import hashlib
-import json
-import os
-import re
-import shutil
-import subprocess
-import sys
 
+from command_test import *
+
+script("numpy")
 import numpy as np
 
-folder = sys.argv[1]
-program, machines, sample = (os.environ[name] for name in ("SEXTANT", "MACHINES", "SAMPLE"))
-os.chdir(folder)
+program, machines, sample = SEXTANT, os.environ["MACHINES"], os.environ["SAMPLE"]
 
 # The inputs.
 random = np.random.default_rng(1)

@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares `sextant apply` to arrays of many axes with NumPy and SciPy.
+"""Compares `sextant apply` to arrays of 3 to 6 axes with NumPy and SciPy."""
+from command_test import *
 
-apply_arrays.py SEXTANT FOLDER PEAK_MEMORY
-"""
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
+FOLDER, PEAK_MEMORY = script("numpy", "scipy", "zarr", "h5py", "tifffile"), os.environ["PEAK_MEMORY"]
 import h5py
 import numcodecs
 import numpy as np
@@ -16,12 +10,11 @@ import scipy.ndimage
 import tifffile
 import zarr
 
-SEXTANT, FOLDER, PEAK_MEMORY = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 rng = np.random.default_rng(7)
 
 
 def fail(text):
-    sys.exit(f"apply_arrays.py: {text}")
+    sys.exit(f"FAILED: {text}")
 
 
 def run(*arguments, expect=0):
@@ -140,7 +133,7 @@ def close(found, wanted, tolerance, what):
         fail(f"{what}: differs by {worst}, gaps {np.isnan(found).sum()} and {np.isnan(wanted).sum()}")
 
 
-def same(found, wanted, what):
+def same(found, wanted, what):  # of arrays
     if found.shape != wanted.shape or found.dtype != wanted.dtype or not np.array_equal(
             found, wanted, equal_nan=found.dtype.kind == "f"):
         fail(f"{what}: {found.dtype} {found.shape} differs from {wanted.dtype} {wanted.shape}")
@@ -162,7 +155,7 @@ def write(path, array, chunks=None, axes=None, fill=0):
             group["0"].attrs["_ARRAY_DIMENSIONS"] = list(axes)
 
 
-def read(path):
+def read(path):  # of arrays
     if path.suffix == ".npy":
         return np.load(path)
     if path.suffix == ".h5":
