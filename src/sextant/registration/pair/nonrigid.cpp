@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair/nonrigid.hpp"
 
-#include "sextant/registration/pair/pyramid.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace sextant::registration {
 
@@ -98,36 +95,7 @@ std::size_t most_coefficients(ImageShape image) {
     return SplineGrid(image, spacing_for(image) / 2).unknowns();
 }
 
-/// The state and the steps of a NonrigidRegistration, whose functions call those of the same names
-/// here.
-class NonrigidRun {
-  public:
-    NonrigidRun(ImageShape image, NonrigidOptions options, Team* team);
-
-    const NonrigidResult& run(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                              const FieldStart& start);
-    SplineMotion find(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                      const FieldStart& start);
-    const SplineFitReport& report() const { return result_.fit; }
-    SplineMotion as_spline(const FieldStart& start);
-    std::shared_ptr<const SplineGrid> grid_of(std::size_t coefficients) const;
-
-  private:
-    SplineMotion motion_of(const SplineFit& fit, bool dense) const;
-    SplineFit& fit(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                   const FieldStart& start);
-
-    ImageShape image_;
-    Team* team_;
-    std::shared_ptr<const SplineGrid> grid_, dense_grid_;
-    NonrigidOptions options_;
-    PairPyramid pyramid_;
-    SplineFit coarse_;
-    std::optional<SplineFit> dense_; // created when first needed
-    NonrigidResult result_;
-};
-
-NonrigidRun::NonrigidRun(ImageShape image, NonrigidOptions options, Team* team)
+NonrigidRegistration::NonrigidRegistration(ImageShape image, NonrigidOptions options, Team* team)
     : image_(image),
       team_(team),
       grid_(std::make_shared<const SplineGrid>(image, spacing_for(image))),
@@ -140,8 +108,8 @@ NonrigidRun::NonrigidRun(ImageShape image, NonrigidOptions options, Team* team)
 
 /// Fits a pair. Returns the fit on the coarse grid or, if that grid is too coarse, on the dense
 /// one.
-SplineFit& NonrigidRun::fit(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                            const FieldStart& start) {
+SplineFit& NonrigidRegistration::fit(const kernel::SampleView& reference,
+                                     const kernel::SampleView& templ, const FieldStart& start) {
     pyramid_.fill(reference, templ, start.of_average);
     result_.fit = coarse_.run(pyramid_, start);
     result_.refined = result_.fit.coherence > coherent;
@@ -153,8 +121,9 @@ SplineFit& NonrigidRun::fit(const kernel::SampleView& reference, const kernel::S
     return *dense_;
 }
 
-const NonrigidResult& NonrigidRun::run(const kernel::SampleView& reference,
-                                       const kernel::SampleView& templ, const FieldStart& start) {
+const NonrigidResult& NonrigidRegistration::run(const kernel::SampleView& reference,
+                                                const kernel::SampleView& templ,
+                                                const FieldStart& start) {
     SplineFit& found = fit(reference, templ, start);
     result_.spacing = found.spacing();
     found.write(result_.field);
@@ -162,56 +131,30 @@ const NonrigidResult& NonrigidRun::run(const kernel::SampleView& reference,
     return result_;
 }
 
-SplineMotion NonrigidRun::find(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                               const FieldStart& start) {
+SplineMotion NonrigidRegistration::find(const kernel::SampleView& reference,
+                                        const kernel::SampleView& templ, const FieldStart& start) {
     const SplineFit& found = fit(reference, templ, start);
     return motion_of(found, result_.refined);
 }
 
-SplineMotion NonrigidRun::as_spline(const FieldStart& start) {
+SplineMotion NonrigidRegistration::as_spline(const FieldStart& start) {
     coarse_.begin_at(start);
     return motion_of(coarse_, false);
 }
 
-SplineMotion NonrigidRun::motion_of(const SplineFit& fit, bool dense) const {
+SplineMotion NonrigidRegistration::motion_of(const SplineFit& fit, bool dense) const {
     SplineMotion made{fit.motion(), {}, dense ? dense_grid_ : grid_, centre(image_)};
     for (const double coefficient : fit.coefficients())
         made.coefficients.push_back(static_cast<float>(coefficient));
     return made;
 }
 
-std::shared_ptr<const SplineGrid> NonrigidRun::grid_of(std::size_t coefficients) const {
+std::shared_ptr<const SplineGrid> NonrigidRegistration::grid_of(std::size_t coefficients) const {
     for (const auto& grid : {grid_, dense_grid_}) {
         if (grid->unknowns() == coefficients)
             return grid;
     }
     return nullptr;
-}
-
-NonrigidRegistration::NonrigidRegistration(ImageShape image, NonrigidOptions options, Team* team)
-    : run_(std::make_unique<NonrigidRun>(image, std::move(options), team)) {}
-NonrigidRegistration::NonrigidRegistration(NonrigidRegistration&& other) noexcept = default;
-NonrigidRegistration&
-NonrigidRegistration::operator=(NonrigidRegistration&& other) noexcept = default;
-NonrigidRegistration::~NonrigidRegistration() = default;
-
-const NonrigidResult& NonrigidRegistration::run(const kernel::SampleView& reference,
-                                                const kernel::SampleView& templ,
-                                                const FieldStart& start) {
-    return run_->run(reference, templ, start);
-}
-SplineMotion NonrigidRegistration::find(const kernel::SampleView& reference,
-                                        const kernel::SampleView& templ, const FieldStart& start) {
-    return run_->find(reference, templ, start);
-}
-const SplineFitReport& NonrigidRegistration::report() const {
-    return run_->report();
-}
-SplineMotion NonrigidRegistration::as_spline(const FieldStart& start) {
-    return run_->as_spline(start);
-}
-std::shared_ptr<const SplineGrid> NonrigidRegistration::grid_of(std::size_t coefficients) const {
-    return run_->grid_of(coefficients);
 }
 
 } // namespace sextant::registration

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/pair/pyramid.hpp"
 #include "sextant/registration/pair/spline_fit.hpp"
 #include "sextant/registration/pair/spline_grid.hpp"
 
@@ -52,8 +53,6 @@ struct NonrigidResult {
 /// shape.
 std::size_t most_coefficients(ImageShape image);
 
-class NonrigidRun;
-
 /// Registers pairs of frames non-rigidly, one after another. The field is a rigid motion plus cubic
 /// splines on a control grid, bilinear within cells of 8x8 pixels. It is found from coarse to fine
 /// by Gauss-Newton steps on squared residuals of normalised frames with the reference's gradients,
@@ -78,9 +77,6 @@ class NonrigidRegistration {
     /// The team must outlive this object.
     explicit NonrigidRegistration(ImageShape image, NonrigidOptions options = {},
                                   Team* team = nullptr);
-    NonrigidRegistration(NonrigidRegistration&& other) noexcept;
-    NonrigidRegistration& operator=(NonrigidRegistration&& other) noexcept;
-    ~NonrigidRegistration();
 
     /// Registers a pair. The result is valid until the next pair.
     const NonrigidResult& run(const kernel::SampleView& reference, const kernel::SampleView& templ,
@@ -90,7 +86,7 @@ class NonrigidRegistration {
     /// the scan of a series.
     SplineMotion find(const kernel::SampleView& reference, const kernel::SampleView& templ,
                       const FieldStart& start);
-    const SplineFitReport& report() const; ///< report of the last pair
+    const SplineFitReport& report() const { return result_.fit; } ///< report of the last pair
     /// Returns a start as a spline motion on the coarse grid.
     SplineMotion as_spline(const FieldStart& start);
 
@@ -98,7 +94,18 @@ class NonrigidRegistration {
     std::shared_ptr<const SplineGrid> grid_of(std::size_t coefficients) const;
 
   private:
-    std::unique_ptr<NonrigidRun> run_; // whose layout may change, unlike that of this class
+    SplineMotion motion_of(const SplineFit& fit, bool dense) const;
+    SplineFit& fit(const kernel::SampleView& reference, const kernel::SampleView& templ,
+                   const FieldStart& start);
+
+    ImageShape image_;
+    Team* team_;
+    std::shared_ptr<const SplineGrid> grid_, dense_grid_;
+    NonrigidOptions options_;
+    PairPyramid pyramid_;
+    SplineFit coarse_;
+    std::optional<SplineFit> dense_; ///< created when first needed
+    NonrigidResult result_;
 };
 
 } // namespace sextant::registration

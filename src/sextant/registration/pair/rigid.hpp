@@ -88,7 +88,7 @@ class RigidRegistration {
     RigidResult refine(const Pyramid& reference, const Pyramid& moved, const RigidMotion& start);
 
   private:
-    std::unique_ptr<RigidRun> run_; // whose layout may change, unlike that of this class
+    std::unique_ptr<RigidRun> run_;
 };
 
 } // namespace sextant::registration
