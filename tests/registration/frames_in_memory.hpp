@@ -47,21 +47,23 @@ class MadeSource : public FrameSource {
 /// A ledger that keeps results in memory.
 class MemoryLedger : public registration::Ledger {
   public:
-    std::optional<std::vector<std::byte>> find(const registration::EntryName& name) override {
-        const auto at = entries_.find(name);
-        return at == entries_.end() ? std::nullopt : std::optional(at->second);
-    }
-    void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override {
-        entries_[name].assign(bytes.begin(), bytes.end());
-        ++kept;
-    }
-    void refresh() override {}
     /// Removes bytes from the end of every entry.
     void cut(std::size_t bytes) {
         for (auto& [name, entry] : entries_)
             entry.resize(entry.size() - std::min(bytes, entry.size()));
     }
     int kept = 0;
+
+  protected:
+    std::optional<std::vector<std::byte>> load(const registration::EntryName& name) override {
+        const auto at = entries_.find(name);
+        return at == entries_.end() ? std::nullopt : std::optional(at->second);
+    }
+    void store(const registration::EntryName& name, std::span<const std::byte> bytes) override {
+        entries_[name].assign(bytes.begin(), bytes.end());
+        ++kept;
+    }
+    void update() override {}
 
   private:
     std::map<registration::EntryName, std::vector<std::byte>> entries_;

@@ -27,6 +27,10 @@ class Packer {
         else
             add_list(value);
     }
+    /// Adds bytes without their number: those that end a record.
+    void add_bytes(std::span<const std::byte> more) {
+        bytes_.insert(bytes_.end(), more.begin(), more.end());
+    }
 
     const std::vector<std::byte>& bytes() const { return bytes_; }
 
@@ -45,9 +49,6 @@ class Packer {
         add(value.has_value());
         if (value)
             add(*value);
-    }
-    void add_bytes(std::span<const std::byte> more) {
-        bytes_.insert(bytes_.end(), more.begin(), more.end());
     }
 
     std::vector<std::byte> bytes_;

@@ -16,12 +16,9 @@
 #include "sextant/registration/stages/results.hpp"
 #include "sextant/registration/stages/stages.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,42 +26,6 @@
 namespace sextant {
 
 using namespace registration;
-
-namespace {
-
-/// Forwards to another ledger and reports the time interval in which each result was computed: from
-/// the lookup that did not find it until it is stored, on the same thread. Calls must be serialised
-/// (GuardedLedger).
-class TimedLedger : public Ledger {
-  public:
-    using Worked = decltype(RegistrationHooks::worked);
-
-    TimedLedger(std::unique_ptr<Ledger> ledger, const Worked& worked)
-        : ledger_(std::move(ledger)), worked_(worked) {}
-
-    std::optional<std::vector<std::byte>> find(const EntryName& name) override {
-        auto found = ledger_->find(name);
-        began_[std::this_thread::get_id()] = now();
-        return found;
-    }
-    void keep(const EntryName& name, std::span<const std::byte> bytes) override {
-        ledger_->keep(name, bytes);
-        worked_(name.work, began_[std::this_thread::get_id()], now());
-    }
-    void refresh() override { ledger_->refresh(); }
-
-  private:
-    static Seconds now() {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-            .count();
-    }
-
-    std::unique_ptr<Ledger> ledger_;
-    const Worked& worked_;
-    std::map<std::thread::id, Seconds> began_;
-};
-
-} // namespace
 
 std::string describe_field_storage(const FrameHeader& series, int stages) {
     return fmt::format(
@@ -199,8 +160,7 @@ void open_ledger(SeriesState& state, const RegistrationHooks& hooks) {
         open_checkpoint(state, hooks);
     else
         state.ledger = std::make_unique<FieldMemory>(state.communicator);
-    if (hooks.worked)
-        state.ledger = std::make_unique<TimedLedger>(std::move(state.ledger), hooks.worked);
+    state.ledger->report_to(hooks.worked);
     state.context->ledger = state.ledger.get();
     state.has_ledger = true;
 }

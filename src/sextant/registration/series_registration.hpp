@@ -65,8 +65,8 @@ struct RegistrationHooks {
     /// Called on rank 0, before the run fails because fewer than two frames could be registered,
     /// with the frames and why they are left out.
     std::function<void(std::span<const FrameRegistration> frames)> failed = {};
-    /// Called on each rank after each computed result, with times on the steady clock of the host.
-    std::function<void(registration::Work work, Seconds begin, Seconds end)> worked = {};
+    /// Called on each rank after each computed result.
+    registration::Ledger::Worked worked = {};
 };
 
 /// Registers the frames of a noisy series to one another, and averages them.

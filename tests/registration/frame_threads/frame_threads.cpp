@@ -233,10 +233,10 @@ class WaitingLedger : public MemoryLedger {
   public:
     WaitingLedger(registration::Work work, const std::atomic<bool>& flag)
         : work_(work), flag_(flag) {}
-    void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override {
+    void store(const registration::EntryName& name, std::span<const std::byte> bytes) override {
         if (name.work == work_ && std::this_thread::get_id() != own_)
             limit_.wait_until([&] { return flag_.load(); });
-        MemoryLedger::keep(name, bytes);
+        MemoryLedger::store(name, bytes);
     }
 
   private:
@@ -282,10 +282,10 @@ TEST(FrameThreads, cancel_from_the_thread_that_runs_the_operation) {
 class FullLedger : public MemoryLedger {
   public:
     explicit FullLedger(registration::Work work) : work_(work) {}
-    void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override {
+    void store(const registration::EntryName& name, std::span<const std::byte> bytes) override {
         if (name.work == work_ && name.moved == 9)
             throw InvalidFile("checkpoint.0", "no space left");
-        MemoryLedger::keep(name, bytes);
+        MemoryLedger::store(name, bytes);
     }
 
   private:

@@ -164,7 +164,7 @@ LedgerWithLinks::LedgerWithLinks(std::unique_ptr<Ledger> ledger, const std::stri
     });
 }
 
-std::optional<std::vector<std::byte>> LedgerWithLinks::find(const EntryName& name) {
+std::optional<std::vector<std::byte>> LedgerWithLinks::load(const EntryName& name) {
     const auto link = links_.find(name);
     if (link == links_.end())
         return ledger_->find(name);

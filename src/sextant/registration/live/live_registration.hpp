@@ -85,13 +85,13 @@ class LedgerWithLinks : public Ledger {
     /// The number of links.
     std::size_t size() const { return links_.size(); }
 
-    std::optional<std::vector<std::byte>> find(const EntryName& name) override;
-    void keep(const EntryName& name, std::span<const std::byte> bytes) override {
+  private:
+    std::optional<std::vector<std::byte>> load(const EntryName& name) override;
+    void store(const EntryName& name, std::span<const std::byte> bytes) override {
         ledger_->keep(name, bytes);
     }
-    void refresh() override { ledger_->refresh(); }
+    void update() override { ledger_->refresh(); }
 
-  private:
     std::unique_ptr<Ledger> ledger_;
     std::map<EntryName, TimedResult> links_;
 };

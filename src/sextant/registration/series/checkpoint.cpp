@@ -135,7 +135,7 @@ Checkpoint::Checkpoint(const std::string& folder, int rank, const Identity& iden
         own, text_of(identity), [&](const RecordPlace& place, std::span<const std::byte> record) {
             take(0, own, place, record);
         }));
-    refresh();
+    update();
 }
 
 void Checkpoint::take(std::size_t file, const std::string& path, const RecordPlace& place,
@@ -150,7 +150,7 @@ void Checkpoint::take(std::size_t file, const std::string& path, const RecordPla
 }
 
 /// Opens files that other ranks have created since the last call, and reads all new entries.
-void Checkpoint::refresh() {
+void Checkpoint::update() {
     for (const std::string& path : files_in(folder_)) {
         const bool is_open = std::any_of(files_.begin(), files_.end(),
                                          [&](const auto& file) { return file.path() == path; });
@@ -164,53 +164,44 @@ void Checkpoint::refresh() {
     }
 }
 
-std::optional<std::vector<std::byte>> Checkpoint::find(const EntryName& name) {
+std::optional<std::vector<std::byte>> Checkpoint::load(const EntryName& name) {
     const auto at = places_.find(name);
     if (at == places_.end())
         return std::nullopt;
     return files_[at->second.file].read(at->second.record);
 }
 
-void Checkpoint::keep(const EntryName& name, std::span<const std::byte> bytes) {
-    std::vector<std::byte> record(sizeof name + bytes.size());
-    std::memcpy(record.data(), &name, sizeof name);
-    if (!bytes.empty())
-        std::memcpy(record.data() + sizeof name, bytes.data(), bytes.size());
-    const RecordPlace place = files_.front().append(record);
+void Checkpoint::store(const EntryName& name, std::span<const std::byte> bytes) {
+    Packer record;
+    record.add(name);
+    record.add_bytes(bytes);
+    const RecordPlace place = files_.front().append(record.bytes());
     places_[name] = {
         0, {place.position + static_cast<Bytes>(sizeof name), static_cast<Bytes>(bytes.size())}};
 }
 
-std::optional<std::vector<std::byte>> FieldMemory::find(const EntryName& name) {
+std::optional<std::vector<std::byte>> FieldMemory::load(const EntryName& name) {
     const auto at = fields_.find(name);
     return at == fields_.end() ? std::nullopt : std::optional(at->second);
 }
 
-void FieldMemory::keep(const EntryName& name, std::span<const std::byte> bytes) {
+void FieldMemory::store(const EntryName& name, std::span<const std::byte> bytes) {
     if (name.work != Work::field)
         return;
-    const std::size_t size = bytes.size();
-    for (const auto part :
-         {std::as_bytes(std::span(&name, 1)), std::as_bytes(std::span(&size, 1)), bytes})
-        kept_.insert(kept_.end(), part.begin(), part.end());
+    kept_.add(name);
+    kept_.add(std::vector(bytes.begin(), bytes.end()));
 }
 
-void FieldMemory::refresh() {
+void FieldMemory::update() {
     const std::vector<std::byte> all =
-        all_gather_lists(communicator_, std::span<const std::byte>(kept_));
+        all_gather_lists(communicator_, std::span<const std::byte>(kept_.bytes()));
     if (all.empty())
         return;
-    kept_.clear();
+    kept_ = {};
     fields_.clear();
-    std::span<const std::byte> rest = all;
-    while (!rest.empty()) {
-        EntryName name;
-        std::size_t size = 0;
-        std::memcpy(&name, rest.data(), sizeof name);
-        std::memcpy(&size, rest.data() + sizeof name, sizeof size);
-        rest = rest.subspan(sizeof name + sizeof size);
-        fields_[name].assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
-        rest = rest.subspan(size);
+    for (Unpacker rest(all); !rest.empty();) {
+        const auto name = rest.take<EntryName>();
+        fields_[name] = rest.take<std::vector<std::byte>>();
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/journal.hpp"
+#include "sextant/core/packing.hpp"
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/series/records.hpp"
 
@@ -35,10 +36,6 @@ class Checkpoint : public Ledger {
     /// belong to another run.
     Checkpoint(const std::string& folder, int rank, const Identity& identity);
 
-    std::optional<std::vector<std::byte>> find(const EntryName& name) override;
-    void keep(const EntryName& name, std::span<const std::byte> bytes) override;
-    void refresh() override;
-
     /// The number of entries.
     std::size_t size() const { return places_.size(); }
 
@@ -60,6 +57,9 @@ class Checkpoint : public Ledger {
         RecordPlace record;
     };
 
+    std::optional<std::vector<std::byte>> load(const EntryName& name) override;
+    void store(const EntryName& name, std::span<const std::byte> bytes) override;
+    void update() override;
     void take(std::size_t file, const std::string& path, const RecordPlace& place,
               std::span<const std::byte> record);
 
@@ -74,14 +74,14 @@ class FieldMemory : public Ledger {
   public:
     explicit FieldMemory(const Communicator& communicator) : communicator_(communicator) {}
 
-    std::optional<std::vector<std::byte>> find(const EntryName& name) override;
-    void keep(const EntryName& name, std::span<const std::byte> bytes) override;
-    /// Replaces the fields by those stored on any rank since the last call. Collective.
-    void refresh() override;
-
   private:
+    std::optional<std::vector<std::byte>> load(const EntryName& name) override;
+    void store(const EntryName& name, std::span<const std::byte> bytes) override;
+    /// Replaces the fields by those stored on any rank since the last call. Collective.
+    void update() override;
+
     const Communicator communicator_;
-    std::vector<std::byte> kept_; ///< entries stored by this rank since the last refresh
+    Packer kept_; ///< entries stored by this rank since the last refresh
     std::map<EntryName, std::vector<std::byte>> fields_;
 };
 

@@ -148,21 +148,6 @@ void GuardedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to)
     std::memcpy(to.data(), samples_.data() + static_cast<std::size_t>(rows.first) * row, to.size());
 }
 
-std::optional<std::vector<std::byte>> GuardedLedger::find(const EntryName& name) {
-    const std::lock_guard lock(mutex_);
-    return ledger_.find(name);
-}
-
-void GuardedLedger::keep(const EntryName& name, std::span<const std::byte> bytes) {
-    const std::lock_guard lock(mutex_);
-    ledger_.keep(name, bytes);
-}
-
-void GuardedLedger::refresh() {
-    const std::lock_guard lock(mutex_);
-    ledger_.refresh();
-}
-
 FrameThreads::FrameThreads(FrameSource& source, int threads)
     : items_(static_cast<std::size_t>(threads)),
       team_(threads),

@@ -6,7 +6,6 @@
 #include "sextant/core/image.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/prefix/scan.hpp"
-#include "sextant/registration/series/ledger.hpp"
 
 #include <condition_variable>
 #include <cstddef>
@@ -101,20 +100,6 @@ class GuardedFrames : public FrameSource {
     std::mutex& mutex_;
     std::vector<std::byte> samples_; ///< of frame_
     std::int64_t frame_ = -1;
-};
-
-/// A ledger that several threads of a rank may use at a time.
-class GuardedLedger : public Ledger {
-  public:
-    explicit GuardedLedger(Ledger& ledger) : ledger_(ledger) {}
-
-    std::optional<std::vector<std::byte>> find(const EntryName& name) override;
-    void keep(const EntryName& name, std::span<const std::byte> bytes) override;
-    void refresh() override;
-
-  private:
-    Ledger& ledger_;
-    std::mutex mutex_;
 };
 
 /// What the threads did that take whole frames.

@@ -62,13 +62,9 @@ class Registering {
           statistics_(std::move(inspection.statistics)),
           block_(block_of(communicator_.rank(), communicator_.size(),
                           static_cast<std::int64_t>(statistics_.size()))),
-          ledger_(context.ledger),
           team_(std::move(inspection.team)),
           inspected_(std::move(inspection.reader)),
-          reference_(context.options.reference) {
-        if (context.threads.whole_frames && context.ledger)
-            ledger_ = &guarded_.emplace(*context.ledger);
-    }
+          reference_(context.options.reference) {}
 
     std::vector<FrameRegistration> run() {
         const std::vector<Link> neighbours = linked_neighbours();
@@ -256,7 +252,7 @@ class Registering {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
         const std::uint32_t pass = frame_is_inverted_.empty() ? 0 : 1;
         const TimedResult timed =
-            timed_result(ledger_, {Work::link, pass, reference, 0, frame}, [&] {
+            timed_result(context_.ledger, {Work::link, pass, reference, 0, frame}, [&] {
                 return is_exact(before, moved) ? reader.align(reference, frame)
                                                : reader.locate(reference, frame);
             });
@@ -434,7 +430,7 @@ class Registering {
             frame_at(frame).mended = true;
         }
         const TimedResult timed =
-            timed_result(ledger_, {Work::mended, 0, reference, 0, frame},
+            timed_result(context_.ledger, {Work::mended, 0, reference, 0, frame},
                          [&] { return reader_->refine(reference, frame, expected); });
         Link link{reference, frame, timed.result, spent + timed.seconds};
         link.result.ambiguous = ambiguous;
@@ -541,9 +537,9 @@ class Registering {
         Seconds taken = 0;
         TimedResult timed;
         sextant::timed(taken, [&] {
-            timed =
-                timed_result(ledger_, {Work::combined, 0, left.reference, left.moved, right.moved},
-                             [&] { return refined(left.reference, right.moved, start); });
+            timed = timed_result(context_.ledger,
+                                 {Work::combined, 0, left.reference, left.moved, right.moved},
+                                 [&] { return refined(left.reference, right.moved, start); });
         });
         note_application(taken);
         Link link{left.reference, right.moved, {}, right.seconds + timed.seconds};
@@ -660,7 +656,7 @@ class Registering {
         for (const Choice& base : choices) {
             const RigidMotion start = compose(one.result.motion, inverse(base.motion->motion));
             const TimedResult timed =
-                timed_result(ledger_, {Work::turned, 1, base.frame, 0, one.frame},
+                timed_result(context_.ledger, {Work::turned, 1, base.frame, 0, one.frame},
                              [&] { return reader.refine(base.frame, one.frame, start); });
             one.seconds += timed.seconds;
             if (!trusted(timed.result))
@@ -776,7 +772,7 @@ class Registering {
         }
         const RigidMotion start = compose(one.result.motion, inverse(there));
         const TimedResult timed =
-            timed_result(ledger_, {Work::turned, 0, reference, 0, one.frame},
+            timed_result(context_.ledger, {Work::turned, 0, reference, 0, one.frame},
                          [&] { return reader.refine(reference, one.frame, start); });
         one.result = refined_from(start, timed.result, one.result.ambiguous);
         one.seconds += timed.seconds;
@@ -790,8 +786,6 @@ class Registering {
     std::vector<FrameRegistration> frames_;
     const std::vector<FrameStatistics> statistics_; ///< of all frames
     const Block block_;
-    std::optional<GuardedLedger> guarded_; ///< of context.ledger, if threads take whole frames
-    Ledger* ledger_;
     std::shared_ptr<Team> team_;
     std::shared_ptr<PairReader> inspected_;       ///< with pyramids of the first pass; may be null
     std::optional<FrameThreads> threads_;         ///< if they take whole frames

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/pair/rigid.hpp"
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sextant::registration {
@@ -42,19 +49,67 @@ struct EntryName {
 };
 
 /// Stores the results of a run, so that a later run of the same work can resume it, and data that
-/// is too large for memory. Belongs to one rank; not thread-safe.
+/// is too large for memory. Belongs to one rank. Thread-safe.
 class Ledger {
   public:
+    /// Receives the time interval in which a result was computed, on the steady clock of the host:
+    /// from the lookup that did not find it until it is stored, on the same thread.
+    using Worked = std::function<void(Work work, Seconds begin, Seconds end)>;
+
     Ledger() = default;
     virtual ~Ledger() = default;
     Ledger(const Ledger&) = delete;
     Ledger& operator=(const Ledger&) = delete;
 
-    virtual std::optional<std::vector<std::byte>> find(const EntryName& name) = 0;
-    virtual void keep(const EntryName& name, std::span<const std::byte> bytes) = 0;
+    /// Calls `worked` from now on after each computed result.
+    void report_to(Worked worked) { worked_ = std::move(worked); }
+
+    std::optional<std::vector<std::byte>> find(const EntryName& name) {
+        const std::scoped_lock lock(mutex_);
+        auto found = load(name);
+        if (worked_)
+            began_[std::this_thread::get_id()] = now();
+        return found;
+    }
+    void keep(const EntryName& name, std::span<const std::byte> bytes) {
+        const std::scoped_lock lock(mutex_);
+        store(name, bytes);
+        if (worked_)
+            worked_(name.work, began_[std::this_thread::get_id()], now());
+    }
     /// Makes results that other ranks have kept so far visible to find(). Collective.
-    virtual void refresh() = 0;
+    void refresh() {
+        const std::scoped_lock lock(mutex_);
+        update();
+    }
+
+  private:
+    virtual std::optional<std::vector<std::byte>> load(const EntryName& name) = 0;
+    virtual void store(const EntryName& name, std::span<const std::byte> bytes) = 0;
+    virtual void update() = 0;
+
+    static Seconds now() {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+            .count();
+    }
+
+    std::mutex mutex_;
+    Worked worked_;
+    std::map<std::thread::id, Seconds> began_;
 };
+
+/// Returns decode(bytes) of a stored result; none without a ledger or a result, or if decode throws
+/// Error because the bytes are not such a result.
+template <class Decode>
+auto stored_result(Ledger* ledger, const EntryName& name, const Decode& decode)
+    -> std::optional<decltype(decode(std::span<const std::byte>()))> {
+    const auto bytes = ledger ? ledger->find(name) : std::nullopt;
+    try {
+        return bytes ? std::optional(decode(*bytes)) : std::nullopt;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
 
 /// A result and the time it took.
 template <class Result>

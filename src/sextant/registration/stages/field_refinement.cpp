@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/packing.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/series/pair_reader.hpp"
@@ -9,11 +10,7 @@
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -29,55 +26,28 @@ struct Head {
     Elements spacing;
     SplineFitReport fit;
     Seconds seconds;
-    std::uint64_t sigmas, knowns; ///< number of each: 0 or one per node
 };
-
-template <class Value>
-void put(std::vector<std::byte>& bytes, std::span<Value> values) {
-    const std::size_t before = bytes.size();
-    bytes.resize(before + values.size_bytes());
-    if (!values.empty())
-        std::memcpy(bytes.data() + before, values.data(), values.size_bytes());
-}
-
-template <class Value>
-void take(std::span<const std::byte>& bytes, std::span<Value> to) {
-    if (bytes.size() < to.size_bytes())
-        throw std::logic_error("a stored field is shorter than its header states");
-    if (!to.empty())
-        std::memcpy(to.data(), bytes.data(), to.size_bytes());
-    bytes = bytes.subspan(to.size_bytes());
-}
 
 } // namespace
 
 std::vector<std::byte> bytes_of(const StoredField& stored) {
     const DisplacementField& field = stored.field;
-    const Head head{field.image,    field.nodes,        field.spacing,     stored.fit,
-                    stored.seconds, field.sigma.size(), field.known.size()};
-    std::vector<std::byte> bytes;
-    put(bytes, std::span(&head, 1));
-    put(bytes, std::span(field.x));
-    put(bytes, std::span(field.y));
-    put(bytes, std::span(field.sigma));
-    put(bytes, std::span(field.known));
-    return bytes;
+    Packer bytes;
+    bytes.add(Head{field.image, field.nodes, field.spacing, stored.fit, stored.seconds});
+    for (const std::vector<float>* values : {&field.x, &field.y, &field.sigma})
+        bytes.add(*values);
+    bytes.add(field.known);
+    return bytes.bytes();
 }
 
 StoredField field_from(std::span<const std::byte> bytes) {
-    Head head;
-    take(bytes, std::span(&head, 1));
+    Unpacker rest(bytes);
+    const auto head = rest.take<Head>();
     StoredField stored{
         {head.image, head.spacing, head.nodes, {}, {}, {}, {}}, head.fit, head.seconds};
-    DisplacementField& field = stored.field;
-    field.x.resize(field.count());
-    field.y.resize(field.count());
-    field.sigma.resize(head.sigmas);
-    field.known.resize(head.knowns);
-    take(bytes, std::span(field.x));
-    take(bytes, std::span(field.y));
-    take(bytes, std::span(field.sigma));
-    take(bytes, std::span(field.known));
+    for (std::vector<float>* values : {&stored.field.x, &stored.field.y, &stored.field.sigma})
+        *values = rest.take<std::vector<float>>();
+    stored.field.known = rest.take<std::vector<std::uint8_t>>();
     return stored;
 }
 
@@ -224,45 +194,6 @@ class FieldRegistration {
     std::vector<float> samples_;
 };
 
-/// The average of all frames but one, whose own samples are subtracted.
-class OthersImage {
-  public:
-    OthersImage(const SeriesContext& context, const MatchingAverage& average,
-                const Registered& registered, const TransformOf& transform_of, Team& team)
-        : context_(context),
-          average_(average),
-          registered_(registered),
-          transform_of_(transform_of),
-          shape_(context.source.header().shape),
-          resampler_(context.source, &team),
-          others_(average.samples.size()) {}
-
-    std::span<const float> without(std::int64_t frame) {
-        const Contribution one =
-            contribution_of(registered_.contrasts[registered_.index(frame)], context_.offset);
-        // In bands, because the resampler holds the rows of the frame that it reads.
-        constexpr Elements rows = 64;
-        const Transform transform = transform_of_(frame);
-        for (Elements y = 0; y < shape_.height; y += rows) {
-            const PixelArea band{0, y, {shape_.width, std::min(rows, shape_.height - y)}};
-            resampler_.show(frame, transform, band,
-                            std::span(others_.data() + y * shape_.width,
-                                      static_cast<std::size_t>(band.shape.elements())));
-        }
-        subtract_own(average_, area_of(shape_), one, others_);
-        return others_;
-    }
-
-  private:
-    const SeriesContext& context_;
-    const MatchingAverage& average_;
-    const Registered& registered_;
-    const TransformOf& transform_of_;
-    ImageShape shape_;
-    Resampler resampler_;
-    std::vector<float> others_;
-};
-
 /// Returns the median strength of the priors of fields of a stage, of some frames of all ranks
 /// other than `except`; none if the frames determine no fields.
 std::optional<double> usual_strength(Ledger& ledger, const Registered& registered,
@@ -330,7 +261,8 @@ void register_to_average_by_fields(const SeriesContext& context, const MatchingA
     Team team(options.threads);
     settle_in_doubt(context, average, registered, own, stage, team);
     FieldRegistration registration(context, the_average, stage, team);
-    OthersImage others(context, average, registered, before, team);
+    Resampler resampler(context.source, &team);
+    std::vector<float> others;
     const StartOf from_field = starts_from(before, shape);
     std::int64_t done = 0;
     for (FrameRegistration& frame : own) {
@@ -347,8 +279,9 @@ void register_to_average_by_fields(const SeriesContext& context, const MatchingA
         registration.run(
             frame,
             [&](const FrameRegistration&) {
-                return contributes ? others.without(frame.frame)
-                                   : std::span<const float>(average.samples);
+                show_others(context, average, average.area, registered, before, frame.frame,
+                            resampler, others);
+                return std::span<const float>(others);
             },
             [&] {
                 FieldStart start = settled ? FieldStart(frame.result.motion) : from_field(frame);

@@ -4,13 +4,13 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/packing.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/series/stations.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -35,11 +35,16 @@ struct FieldLink {
 };
 
 std::vector<std::byte> bytes_of(const FieldLink& link) {
-    const auto numbers = std::as_bytes(std::span(link.motion.coefficients));
-    std::vector<std::byte> bytes(sizeof(FieldHead) + numbers.size());
-    std::memcpy(bytes.data(), &link.head, sizeof(FieldHead));
-    std::copy(numbers.begin(), numbers.end(), bytes.begin() + sizeof(FieldHead));
-    return bytes;
+    Packer bytes;
+    bytes.add(link.head);
+    bytes.add(link.motion.coefficients);
+    return bytes.bytes();
+}
+
+/// Returns the largest size of a serialised link of frames of this shape.
+Bytes most_bytes(ImageShape shape) {
+    return static_cast<Bytes>(sizeof(FieldHead) + sizeof(std::uint64_t) +
+                              most_coefficients(shape) * sizeof(float));
 }
 
 /// Returns outer∘inner, which holds copies of both.
@@ -68,7 +73,6 @@ class FieldScan {
           source_(context.source),
           options_(context.options),
           shape_(source_.header().shape),
-          ledger_(context.ledger),
           team_(options_.threads),
           pairs_(source_, options_.nonrigid, &team_),
           frames_(std::move(frames)),
@@ -82,12 +86,10 @@ class FieldScan {
         const std::int64_t reference = reference_among(placed);
         std::vector<FieldLink> neighbours;
         agree(communicator_, [&] { neighbours = linked_neighbours(placed); });
-        const auto capacity =
-            static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape_) * sizeof(float));
-        take(scanned(neighbours, prefix::sized_slots<FieldLink>(
-                                     capacity, bytes_of, [&](std::span<const std::byte> bytes) {
-                                         return link_of(bytes);
-                                     })));
+        take(scanned(neighbours,
+                     prefix::sized_slots<FieldLink>(
+                         most_bytes(shape_), bytes_of,
+                         [&](std::span<const std::byte> bytes) { return link_of(bytes); })));
         note_use();
         place_others();
         if (!placed.empty() && placed.front() != reference)
@@ -143,8 +145,6 @@ class FieldScan {
     }
 
     void start_threads() {
-        if (context_.ledger)
-            ledger_ = &guarded_.emplace(*context_.ledger);
         threads_.emplace(source_, options_.threads);
         for (int thread = 0; thread < threads_->threads(); ++thread)
             pairs_of_threads_.push_back(
@@ -156,33 +156,24 @@ class FieldScan {
     }
 
     FieldLink link_of(std::span<const std::byte> bytes) const {
-        FieldLink link;
-        std::memcpy(&link.head, bytes.data(), sizeof(FieldHead));
-        const auto numbers = bytes.subspan(sizeof(FieldHead));
-        link.motion = {link.head.result.motion, std::vector<float>(numbers.size() / sizeof(float)),
-                       nullptr, centre(shape_)};
+        Unpacker rest(bytes);
+        FieldLink link{rest.take<FieldHead>(), {}};
+        link.motion = {link.head.result.motion, rest.take<std::vector<float>>(), nullptr, centre(shape_)};
         link.motion.grid = pairs_.registration.grid_of(link.motion.coefficients.size());
-        std::memcpy(link.motion.coefficients.data(), numbers.data(), numbers.size());
+        if (!link.motion.grid)
+            throw Error("a displacement field has a grid for frames of another shape");
         return link;
     }
 
-    /// True if `bytes` is a serialised link on one of the control grids for these frames.
-    bool is_link(std::span<const std::byte> bytes) const {
-        if (bytes.size() < sizeof(FieldHead) || (bytes.size() - sizeof(FieldHead)) % sizeof(float))
-            return false;
-        return pairs_.registration.grid_of((bytes.size() - sizeof(FieldHead)) / sizeof(float)) !=
-               nullptr;
-    }
-
-    /// Returns the ledger's entry if it is a link; otherwise computes the link and stores it.
+    /// Returns the link in the ledger; otherwise computes and stores it.
     template <class Find>
     FieldLink found_or_kept(const EntryName& name, const Find& find) {
-        const auto known = ledger_ ? ledger_->find(name) : std::nullopt;
-        if (known && is_link(*known))
-            return link_of(*known);
+        if (auto known =
+                stored_result(context_.ledger, name, [&](auto bytes) { return link_of(bytes); }))
+            return *std::move(known);
         FieldLink link = find();
-        if (ledger_)
-            ledger_->keep(name, bytes_of(link));
+        if (context_.ledger)
+            context_.ledger->keep(name, bytes_of(link));
         return link;
     }
 
@@ -388,8 +379,6 @@ class FieldScan {
     FrameSource& source_;
     const RegistrationOptions& options_;
     ImageShape shape_;
-    std::optional<GuardedLedger> guarded_; ///< of context.ledger, if threads take whole frames
-    Ledger* ledger_;
     Team team_;
     FieldPairs pairs_;                    ///< with threads that share rows
     std::optional<FrameThreads> threads_; ///< if they take whole frames
@@ -422,8 +411,7 @@ StartOf starts_from_motions(const FieldSeries& series, ImageShape shape) {
 
 Bytes memory_of_scan(std::int64_t frames, ImageShape shape) {
     constexpr Bytes copies = 3;
-    return copies * frames *
-           static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape) * sizeof(float));
+    return copies * frames * most_bytes(shape);
 }
 
 } // namespace sextant::registration

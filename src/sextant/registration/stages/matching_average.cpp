@@ -94,6 +94,11 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
     return average;
 }
 
+namespace {
+
+/// Converts the samples of a frame that contributes to an average, resampled in a window of it, to
+/// those of the average of the other frames. Where the frame has no data, they are those of the
+/// average.
 void subtract_own(const MatchingAverage& average, const PixelArea& window, const Contribution& own,
                   std::span<float> samples) {
     const double least = least_coverage * (average.total - own.weight);
@@ -117,13 +122,28 @@ void subtract_own(const MatchingAverage& average, const PixelArea& window, const
     }
 }
 
+} // namespace
+
 void show_others(const SeriesContext& context, const MatchingAverage& average,
-                 const PixelArea& window, const Registered& registered, std::int64_t frame,
-                 Resampler& resampler, std::vector<float>& samples) {
+                 const PixelArea& window, const Registered& registered,
+                 const TransformOf& transform_of, std::int64_t frame, Resampler& resampler,
+                 std::vector<float>& samples) {
     const std::size_t index = registered.index(frame);
     samples.resize(static_cast<std::size_t>(window.shape.elements()));
     if (registered.contributes[index] != 0) {
-        resampler.show(frame, transforms(registered)(frame), window, samples);
+        // In bands, because the resampler holds the rows of the frame that it reads.
+        constexpr Elements rows = 64;
+        const Transform transform = transform_of(frame);
+        bool continued = false;
+        for (Elements y = 0; y < window.shape.height; y += rows) {
+            const PixelArea band{window.x,
+                                 window.y + y,
+                                 {window.shape.width, std::min(rows, window.shape.height - y)}};
+            const auto to =
+                std::span(samples).subspan(static_cast<std::size_t>(y * window.shape.width),
+                                           static_cast<std::size_t>(band.shape.elements()));
+            continued = resampler.show(frame, transform, band, to, continued) || continued;
+        }
         subtract_own(average, window, contribution_of(registered.contrasts[index], context.offset),
                      samples);
         return;

@@ -25,7 +25,7 @@ struct StoredField {
 
 /// Serialises a field for a ledger, in this machine's byte order.
 std::vector<std::byte> bytes_of(const StoredField& stored);
-/// Deserialises a field. Throws std::logic_error if the bytes are not a field.
+/// Deserialises a field. Throws Error if there are too few bytes.
 StoredField field_from(std::span<const std::byte> bytes);
 
 /// Returns a function that maps a frame to its displacement field of a given stage, read from the
@@ -83,17 +83,12 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
 /// reference or, if the average is larger, the window nearest to the frame within it.
 PixelArea window_in(const PixelArea& area, const RigidMotion& motion, ImageShape shape);
 
-/// Converts the samples of a frame that contributes to an average, resampled in a window of it, to
-/// those of the average of the other frames. Where the frame has no data, they are those of the
-/// average.
-void subtract_own(const MatchingAverage& average, const PixelArea& window, const Contribution& own,
-                  std::span<float> samples);
-
-/// Computes a window of the average of the frames other than one, at the frame's motion in
-/// `registered`; of all frames, if this one does not contribute.
+/// Computes a window of the average of the frames other than one, which has the motion
+/// `transform_of(frame)`; of all frames, if this one does not contribute.
 void show_others(const SeriesContext& context, const MatchingAverage& average,
-                 const PixelArea& window, const Registered& registered, std::int64_t frame,
-                 Resampler& resampler, std::vector<float>& samples);
+                 const PixelArea& window, const Registered& registered,
+                 const TransformOf& transform_of, std::int64_t frame, Resampler& resampler,
+                 std::vector<float>& samples);
 
 /// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;

@@ -2,6 +2,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/packing.hpp"
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/pair/family_fit.hpp"
 #include "sextant/registration/pair/row_fit.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -23,13 +23,6 @@ namespace sextant::registration {
 namespace {
 
 constexpr std::uint32_t row_passes = 3;
-
-/// A frame's evidence as it is stored in the ledger: this head, then the sums of the rows and of
-/// the columns.
-struct EvidenceHead {
-    RigidMotion motion;
-    Seconds seconds = 0;
-};
 
 /// The comparison of a frame whose rows were displaced back with the average of the others.
 struct RowQuality {
@@ -59,18 +52,18 @@ class RowSeries {
             if (!own_[i].left_out.empty())
                 continue;
             const EntryName name{Work::rows, pass, 0, 0, own_[i].frame};
-            if (context_.ledger) {
-                if (const auto bytes = context_.ledger->find(name);
-                    bytes && take(*bytes, evidence[i], own_[i]))
-                    continue;
+            if (auto known = stored_result(context_.ledger, name,
+                                           [&](auto bytes) { return evidence_from(bytes); })) {
+                evidence[i] = std::move(known->result);
+                own_[i].seconds += known->seconds;
+                continue;
             }
-            EvidenceHead head;
-            timed(head.seconds,
+            Seconds seconds = 0;
+            timed(seconds,
                   [&] { make(average, registered, prior, pass, own_[i].frame, evidence[i]); });
-            head.motion = evidence[i].motion;
-            own_[i].seconds += head.seconds;
+            own_[i].seconds += seconds;
             if (context_.ledger)
-                context_.ledger->keep(name, bytes_of(head, evidence[i]));
+                context_.ledger->keep(name, bytes_of(seconds, evidence[i]));
         }
         return evidence;
     }
@@ -89,7 +82,8 @@ class RowSeries {
             const auto [quality, seconds] = timed_result(context_.ledger, name, [&] {
                 const PixelArea window =
                     window_in(average.area, registered.motion(frame.frame), shape_);
-                show_others(context_, average, window, registered, frame.frame, resampler_, shown_);
+                show_others(context_, average, window, registered, transforms(registered),
+                            frame.frame, resampler_, shown_);
                 others.fill(view_of(shown_, shape_));
                 resampler_.show(frame.frame, transforms(registered)(frame.frame), window, shown_);
                 moved.fill(view_of(shown_, shape_));
@@ -107,7 +101,8 @@ class RowSeries {
     void make(const MatchingAverage& average, const Registered& registered, const RowPrior& prior,
               std::uint32_t pass, std::int64_t frame, RowEvidence& evidence) {
         const PixelArea window = window_in(average.area, registered.motion(frame), shape_);
-        show_others(context_, average, window, registered, frame, resampler_, shown_);
+        show_others(context_, average, window, registered, transforms(registered), frame,
+                    resampler_, shown_);
         template_.fill(shown_);
         shown_.resize(static_cast<std::size_t>(shape_.elements()));
         context_.source.read_frame(frame, shown_);
@@ -135,34 +130,24 @@ class RowSeries {
             registered.motions[index], std::vector<float>(height), std::vector<float>(height), {}};
     }
 
-    static std::vector<std::byte> bytes_of(const EvidenceHead& head, const RowEvidence& evidence) {
-        const std::span<const RowSums> rows(evidence.rows);
-        const std::span<const ColumnErrors> columns(evidence.columns);
-        std::vector<std::byte> bytes(sizeof head + rows.size_bytes() + columns.size_bytes());
-        std::memcpy(bytes.data(), &head, sizeof head);
-        std::memcpy(bytes.data() + sizeof head, rows.data(), rows.size_bytes());
-        std::memcpy(bytes.data() + sizeof head + rows.size_bytes(), columns.data(),
-                    columns.size_bytes());
-        return bytes;
+    static std::vector<std::byte> bytes_of(Seconds seconds, const RowEvidence& evidence) {
+        Packer bytes;
+        bytes.add(seconds);
+        bytes.add(evidence.motion);
+        bytes.add(evidence.rows);
+        bytes.add(evidence.columns);
+        return bytes.bytes();
     }
 
-    /// Returns false if the bytes are not the evidence of a frame of this height.
-    bool take(std::span<const std::byte> bytes, RowEvidence& evidence,
-              FrameRegistration& frame) const {
-        EvidenceHead head;
-        const auto height = static_cast<std::size_t>(shape_.height);
-        const std::size_t columns = columns_at_edge(shape_) + 1;
-        if (bytes.size() != sizeof head + height * sizeof(RowSums) + columns * sizeof(ColumnErrors))
-            return false;
-        std::memcpy(&head, bytes.data(), sizeof head);
-        evidence.motion = head.motion;
-        evidence.rows.resize(height);
-        std::memcpy(evidence.rows.data(), bytes.data() + sizeof head, height * sizeof(RowSums));
-        evidence.columns.resize(columns);
-        std::memcpy(evidence.columns.data(), bytes.data() + sizeof head + height * sizeof(RowSums),
-                    columns * sizeof(ColumnErrors));
-        frame.seconds += head.seconds;
-        return true;
+    /// Throws Error unless the bytes are the evidence of a frame of this height.
+    Timed<RowEvidence> evidence_from(std::span<const std::byte> bytes) const {
+        Unpacker rest(bytes);
+        const auto seconds = rest.take<Seconds>();
+        const auto motion = rest.take<RigidMotion>();
+        auto rows = rest.take<std::vector<RowSums>>();
+        if (std::ssize(rows) != shape_.height)
+            throw Error("the rows are those of a frame of another height");
+        return {{motion, std::move(rows), rest.take<std::vector<ColumnErrors>>()}, seconds};
     }
 
     const SeriesContext& context_;

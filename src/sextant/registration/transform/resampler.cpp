@@ -116,14 +116,9 @@ constexpr std::size_t run_length = 64;
 
 } // namespace
 
-/// Reads the rows that interpolation between `lowest` and `highest` needs, at least two.
+/// Reads the rows that interpolation between `lowest` and `highest` needs, at least two, except
+/// those that are held.
 void Resampler::read(std::int64_t frame, double lowest, double highest) {
-    held_ = {};
-    read_missing(frame, lowest, highest);
-}
-
-/// The same, but rows of this frame that are held are not read again.
-void Resampler::read_missing(std::int64_t frame, double lowest, double highest) {
     const ImageShape shape = source_.header().shape;
     const auto row = [&](double y) {
         return static_cast<std::int64_t>(
@@ -280,11 +275,6 @@ PixelArea reached_part(const Transform& transform, const PixelArea& area, ImageS
 
 } // namespace
 
-bool Resampler::show(std::int64_t frame, const Transform& transform, const PixelArea& area,
-                     std::span<float> to) {
-    return show(frame, transform, area, to, false);
-}
-
 void Resampler::show_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
                           std::vector<float>& buffer, const RowsShown& take) {
     constexpr Elements at_a_time = Elements{1} << 22;
@@ -317,10 +307,9 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
     float* const first_row = to.data() + (part.y - area.y) * area.shape.width + (part.x - area.x);
     const auto show_by = [&](const auto& phi, const auto& fill_row) {
         const auto [lowest, highest] = reach(phi, part, shape);
-        if (continued)
-            read_missing(frame, lowest, highest);
-        else
-            read(frame, lowest, highest);
+        if (!continued)
+            held_ = {};
+        read(frame, lowest, highest);
         const Bands bands(part.shape.height);
         run_parts(team_, bands.count(), [&](int band, int) {
             std::vector<Point> places(width);

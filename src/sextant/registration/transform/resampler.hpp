@@ -34,8 +34,11 @@ class Resampler {
     /// Requires  `to` has exactly the size of the area (std::logic_error); a field has the frames'
     ///           size (InvalidTask), and the area is within the reference (std::logic_error).
     /// Throws    as FrameSource.
+    ///
+    /// With `continued`, the last area that a frame reached was of the same frame: rows that are in
+    /// memory are not read again.
     bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
-              std::span<float> to);
+              std::span<float> to, bool continued = false);
 
     /// Resamples an area as show() does, and passes it on some rows at a time, from the first to
     /// the last, in `buffer`. Rows of the frame are read once, in order, unless the frame is
@@ -44,10 +47,7 @@ class Resampler {
                    std::vector<float>& buffer, const RowsShown& take);
 
   private:
-    bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
-              std::span<float> to, bool continued);
     void read(std::int64_t frame, double lowest, double highest);
-    void read_missing(std::int64_t frame, double lowest, double highest);
     float sample(Point at) const;
     float sample_between_rows(const RowMotion& motion, double x, double y) const;
     void sample_row(std::span<const Point> places, float* to) const;
