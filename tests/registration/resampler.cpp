@@ -3,7 +3,7 @@
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/registration/transform/combined.hpp"
-#include "sextant/registration/transform/ring_correlation.hpp"
+#include "sextant/registration/transform/spectra.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -7,7 +7,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/pair/nonrigid.hpp"
-#include "sextant/registration/transform/power_spectrum.hpp"
+#include "sextant/registration/transform/spectra.hpp"
 #include "sextant/report/charts.hpp"
 #include "sextant/report/picture_sections.hpp"
 #include "sextant/report/recording.hpp"
@@ -146,7 +146,8 @@ report::Section spectra_of(const RegisterSummary& summary) {
         return {};
     part = {part.x - canvas.x, part.y - canvas.y, shape};
     const auto spectrum_of = [&](const Combined& combined) {
-        return log_power_spectrum(cut_out(combined, part, canvas.shape.width), shape);
+        const Combined shown = cut_out(combined, part, canvas.shape.width);
+        return registration::log_power_spectrum(shown.mean, shown.count, shape);
     };
     const auto before = spectrum_of(summary.result.recorded);
     const auto after = spectrum_of(summary.result.average);

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -205,48 +204,34 @@ void FieldMemory::update() {
     }
 }
 
-namespace {
-
-// Members are bound by name, so that a new member must be added here before this compiles.
-
-Checkpoint::Identity identity_of(const RigidOptions& options) {
-    const auto& [most_steps, stop, least_lead, most_rotation, inverts] = options;
-    return {{"rigid.most_steps", fmt::to_string(most_steps)},
-            {"rigid.stop", fmt::to_string(stop)},
-            {"rigid.least_lead", fmt::to_string(least_lead)},
-            {"rigid.most_rotation", fmt::to_string(most_rotation)},
-            {"rigid.inverts", fmt::to_string(inverts)}};
+Record compared_options(RegistrationOptions& options) {
+    // Members are bound by name, so that a new member must be added here before this compiles.
+    auto& [most_steps, stop, least_lead, most_rotation, inverts] = options.rigid;
+    auto& [prefilter, levels, fit] = options.nonrigid;
+    auto& [fit_steps, fit_stop, reach, weak_steps, share_of_strain] = fit;
+    auto& [least_brightness, most_gaps] = options.limits;
+    Record record = record_of(options);
+    record.add("rigid.most_steps", most_steps, "", "");
+    record.add("rigid.stop", stop, "", "");
+    record.add("rigid.least_lead", least_lead, "", "");
+    record.add("rigid.most_rotation", most_rotation, "", "");
+    record.add("rigid.inverts", inverts, "");
+    record.add("nonrigid.prefilter", prefilter, "", "");
+    record.add("nonrigid.levels", levels, "", "");
+    record.add("nonrigid.fit.steps", fit_steps, "", "");
+    record.add("nonrigid.fit.stop", fit_stop, "", "");
+    record.add("nonrigid.fit.reach", reach, "", "");
+    record.add("nonrigid.fit.weak_steps", weak_steps, "", "");
+    record.add("nonrigid.fit.share_of_strain", share_of_strain, "", "");
+    record.add("limits.least_brightness", least_brightness, "", "");
+    record.add("limits.most_gaps", most_gaps, "", "");
+    return record;
 }
-
-Checkpoint::Identity identity_of(const SplineFitOptions& options) {
-    const auto& [steps, stop, reach, weak_steps, share_of_strain] = options;
-    return {{"nonrigid.fit.steps", fmt::to_string(steps)},
-            {"nonrigid.fit.stop", fmt::to_string(stop)},
-            {"nonrigid.fit.reach", fmt::to_string(reach)},
-            {"nonrigid.fit.weak_steps", fmt::to_string(weak_steps)},
-            {"nonrigid.fit.share_of_strain", fmt::to_string(share_of_strain)}};
-}
-
-Checkpoint::Identity identity_of(const NonrigidOptions& options) {
-    const auto& [prefilter, levels, fit] = options;
-    Checkpoint::Identity identity = {{"nonrigid.prefilter", fmt::to_string(prefilter)},
-                                     {"nonrigid.levels", fmt::to_string(levels)}};
-    std::ranges::move(identity_of(fit), std::back_inserter(identity));
-    return identity;
-}
-
-Checkpoint::Identity identity_of(const FrameLimits& options) {
-    const auto& [least_brightness, most_gaps] = options;
-    return {{"limits.least_brightness", fmt::to_string(least_brightness)},
-            {"limits.most_gaps", fmt::to_string(most_gaps)}};
-}
-
-} // namespace
 
 Checkpoint::Identity identity_of(const RegistrationOptions& options,
                                  std::span<const std::string_view> without) {
     RegistrationOptions listed = options;
-    Record record = record_of(listed);
+    Record record = compared_options(listed);
     for (const std::string_view name : without) {
         (void)record[name]; // throws if there is no such field
         record.without(name);
@@ -256,19 +241,7 @@ Checkpoint::Identity identity_of(const RegistrationOptions& options,
         const std::string text = field.text();
         identity.emplace_back(field.name, text.empty() ? "the default" : text);
     }
-    for (Checkpoint::Identity members :
-         {identity_of(options.rigid), identity_of(options.nonrigid), identity_of(options.limits)})
-        std::ranges::move(members, std::back_inserter(identity));
     return identity;
-}
-
-Record compared_options(RegistrationOptions& options) {
-    Record record = record_of(options);
-    for (const auto& [name, value] : identity_of(options, {})) {
-        if (!record.find(name))
-            record.add(name, Codec{[value = value] { return value; }, nullptr}, "", "");
-    }
-    return record;
 }
 
 std::span<const std::string_view> options_without_effect_on_checkpoints() {

@@ -85,17 +85,16 @@ class FieldMemory : public Ledger {
     std::map<EntryName, std::vector<std::byte>> fields_;
 };
 
-/// Names and values of all options, as the record declares them, except those in `without`. The
-/// members that the record leaves out (`rigid`, `nonrigid`, `limits`) have names such as
-/// "rigid.stop".
+/// The record of the options with a field for each member of those that it leaves out (`rigid`,
+/// `nonrigid`, `limits`), such as "rigid.stop", so that all of them can be compared. The record
+/// refers to `options`, which must outlive it.
+Record compared_options(RegistrationOptions& options);
+
+/// Names and values of all compared_options(), except those in `without`.
 ///
 /// Requires  names of fields of the record (std::logic_error).
 Checkpoint::Identity identity_of(const RegistrationOptions& options,
                                  std::span<const std::string_view> without);
-
-/// The record of the options with a field for each of the members that it leaves out, so that ranks
-/// can compare all of them. The record refers to `options`, which must outlive it.
-Record compared_options(RegistrationOptions& options);
 
 /// The options that a run may change when it continues a checkpoint, because the results in it do
 /// not depend on them. An option that is not listed here must be the same.

@@ -4,7 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/registration/series/division.hpp"
 
-#include <cstddef>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,61 +15,21 @@ namespace sextant {
 
 using namespace registration;
 
+namespace {
+
+const std::vector<Named<MotionModel>> models = {
+    {"translation", MotionModel::translation}, {"rigid", MotionModel::rigid},
+    {"similarity", MotionModel::similarity},   {"affine", MotionModel::affine},
+    {"nonrigid", MotionModel::nonrigid},       {"auto", MotionModel::automatic}};
+
+} // namespace
+
 std::string_view name(MotionModel model) {
-    switch (model) {
-    case MotionModel::rigid:
-        return "rigid";
-    case MotionModel::nonrigid:
-        return "nonrigid";
-    case MotionModel::translation:
-        return "translation";
-    case MotionModel::similarity:
-        return "similarity";
-    case MotionModel::affine:
-        return "affine";
-    case MotionModel::automatic:
-        return "auto";
-    }
-    return "";
-}
-
-std::string_view name(AverageKind kind) {
-    return kind == AverageKind::plain ? "plain" : "weighted";
-}
-
-std::string_view name(ThreadWork work) {
-    switch (work) {
-    case ThreadWork::automatic:
-        return "auto";
-    case ThreadWork::rows:
-        return "rows";
-    case ThreadWork::frames:
-        break;
-    }
-    return "frames";
-}
-
-std::string_view name(Flattening flattening) {
-    constexpr std::string_view names[] = {"auto", "on", "off"};
-    return names[static_cast<std::size_t>(flattening)];
-}
-
-std::string_view name(ContrastSearch contrast) {
-    return contrast == ContrastSearch::automatic ? "auto" : "same";
-}
-
-std::string_view name(Canvas canvas) {
-    constexpr std::string_view names[] = {"reference", "union", "common"};
-    return names[static_cast<std::size_t>(canvas)];
+    return std::ranges::find(models, model, &Named<MotionModel>::value)->name;
 }
 
 Record record_of(RegistrationOptions& options) {
     Record record;
-    std::vector<Named<MotionModel>> models;
-    for (const MotionModel model :
-         {MotionModel::translation, MotionModel::rigid, MotionModel::similarity,
-          MotionModel::affine, MotionModel::nonrigid, MotionModel::automatic})
-        models.push_back({name(model), model});
     record.add("model", options.model, models, "NAME", "model");
     record
         .add("reference", options.reference, "N",
@@ -85,9 +45,9 @@ Record record_of(RegistrationOptions& options) {
                "compute the mean of the frames as recorded");
     record.add("threads", options.threads, "N", "threads per rank").between(1, 1024);
     record.add("thread_work", options.thread_work,
-               {{name(ThreadWork::automatic), ThreadWork::automatic},
-                {name(ThreadWork::rows), ThreadWork::rows},
-                {name(ThreadWork::frames), ThreadWork::frames}},
+               {{"auto", ThreadWork::automatic},
+                {"rows", ThreadWork::rows},
+                {"frames", ThreadWork::frames}},
                "NAME", "threads share a frame's rows or take frames");
     record.add_memory("memory", options.memory, "memory per rank for the samples of a median");
     record
@@ -108,27 +68,22 @@ Record record_of(RegistrationOptions& options) {
              "tolerance within which registrations to previous frames agree")
         .between(0, 1 << 20);
     record.add("average", options.average,
-               {{name(AverageKind::plain), AverageKind::plain},
-                {name(AverageKind::weighted), AverageKind::weighted}},
-               "NAME", "mean, or mean at one level and contrast");
+               {{"plain", AverageKind::plain}, {"weighted", AverageKind::weighted}}, "NAME",
+               "mean, or mean at one level and contrast");
     record.add("frames", options.frames, "sound|all|LIST",
                "frames to average: sound, all, or a list such as 0-9,12");
     record.add("despike", codec_of(options.despike), "SIGMA",
                "ignore hot pixels and cosmic rays: auto, off, or a threshold");
     record.add("flatten", options.flatten,
-               {{name(Flattening::automatic), Flattening::automatic},
-                {name(Flattening::on), Flattening::on},
-                {name(Flattening::off), Flattening::off}},
+               {{"auto", Flattening::automatic}, {"on", Flattening::on}, {"off", Flattening::off}},
                "WHEN", "remove changing shading before registration");
     record.add("contrast", options.contrast,
-               {{name(ContrastSearch::automatic), ContrastSearch::automatic},
-                {name(ContrastSearch::same), ContrastSearch::same}},
-               "NAME", "whether to recognise frames of opposite contrast");
-    record.add("canvas", options.canvas,
-               {{name(Canvas::reference), Canvas::reference},
-                {name(Canvas::united), Canvas::united},
-                {name(Canvas::common), Canvas::common}},
-               "NAME", "area that all result images show");
+               {{"auto", ContrastSearch::automatic}, {"same", ContrastSearch::same}}, "NAME",
+               "whether to recognise frames of opposite contrast");
+    record.add(
+        "canvas", options.canvas,
+        {{"reference", Canvas::reference}, {"union", Canvas::united}, {"common", Canvas::common}},
+        "NAME", "area that all result images show");
     record.add("scan_rows", options.scan_rows,
                "register the rows of scanned frames: jitter, and drift within frames");
     constexpr double half_turn = 180;

@@ -9,7 +9,7 @@
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series/pair_reader.hpp"
 #include "sextant/registration/transform/combined.hpp"
-#include "sextant/registration/transform/ring_correlation.hpp"
+#include "sextant/registration/transform/spectra.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,8 +34,6 @@ std::string_view name(MotionModel model);
 /// series whose brightness changes.
 enum class AverageKind { plain, weighted };
 
-std::string_view name(AverageKind kind);
-
 /// How the threads of a rank divide the work of registering its frames.
 enum class ThreadWork {
     automatic, ///< as predicted to be fastest (registration/series/division.hpp)
@@ -43,25 +41,17 @@ enum class ThreadWork {
     frames     ///< each thread takes whole frames; in the scan, idle threads steal work
 };
 
-std::string_view name(ThreadWork work);
-
 /// When the large-scale shading of frames is removed before they are registered: if it changes much
 /// in the series, always, or never. Averages show the frames as they are.
 enum class Flattening { automatic, on, off };
-
-std::string_view name(Flattening flattening);
 
 /// Whether frames may have opposite contrast, as in focal series: recognised by their correlation,
 /// or never.
 enum class ContrastSearch { automatic, same };
 
-std::string_view name(ContrastSearch contrast);
-
 /// The area of all result images: that of the reference, the smallest one that contains all frames
 /// that are averaged, or the largest one that all of these cover.
 enum class Canvas { reference, united, common };
-
-std::string_view name(Canvas canvas);
 
 /// The number of pixels of the largest canvas that contains all frames.
 inline constexpr Elements largest_canvas = Elements{1} << 31;
@@ -133,10 +123,9 @@ struct RowFitSummary {
     double sigma = 0;                ///< RMS standard deviation of a row's displacement, pixels
 };
 
-/// The registration of a frame of a series.
-struct FrameRegistration {
+/// The numbers of a frame's registration, which ranks exchange.
+struct FrameNumbers {
     std::int64_t frame = 0;
-    std::string left_out; ///< why the frame is not registered; empty if it is registered
     /// The motion to the reference; the identity for the reference itself. `ambiguous` is set if
     /// the registrations of the frames around this one, or around any frame in between, leave the
     /// motion ambiguous. If the frame overlaps the reference too little, it is registered by way of
@@ -147,28 +136,33 @@ struct FrameRegistration {
 
     bool mended = false;   ///< registered to the previous frame with a start from the vote
     bool in_doubt = false; ///< registrations to the frames around this one disagree
+    /// True if the registrations to nearby frames determine this frame's position well enough for
+    /// others to be registered by way of it (consensus.hpp).
+    bool sound = true;
     /// Number of recorded samples that are not finite, or in lines without signal.
     std::int64_t gaps = 0;
     Seconds seconds = 0; ///< time spent on all registrations of this frame
     /// The motion to the last sound frame before this one, or to the first one; found before the
     /// scan.
     registration::RigidMotion from_before = {};
-    /// True if the registrations to nearby frames determine this frame's position well enough for
-    /// others to be registered by way of it (consensus.hpp).
-    bool sound = true;
     /// The level and the contrast of the frame, from its registrations to the frames around it.
     registration::FrameContrast contrast = {};
-    /// Why the frame is not part of the average and the median; empty if it is, or if left_out.
-    std::string not_averaged = {};
     /// Outliers of this frame that were replaced by gaps. They are not included in `gaps`.
     registration::OutlierSummary outliers = {};
     /// The motion, if the model is similarity or affine; `result.motion` is the rigid motion
     /// nearest to it.
     std::optional<registration::AffineMotion> affine = {};
+    std::optional<RowFitSummary> row_fit = {};
+};
+
+/// The registration of a frame of a series.
+struct FrameRegistration : FrameNumbers {
+    std::string left_out; ///< why the frame is not registered; empty if it is registered
+    /// Why the frame is not part of the average and the median; empty if it is, or if left_out.
+    std::string not_averaged = {};
     /// The motion with the displacements of rows, with RegistrationOptions::scan_rows;
     /// `result.motion` is its rigid part.
     std::shared_ptr<const registration::RowMotion> rows = {};
-    std::optional<RowFitSummary> row_fit = {};
 };
 
 /// A registered series, on every rank.

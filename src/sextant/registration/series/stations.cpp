@@ -192,46 +192,23 @@ Point first_of(const PixelArea& window) {
 } // namespace
 
 RigidMotion in_window(const RigidMotion& motion, const PixelArea& window) {
-    if (window.x == 0 && window.y == 0)
-        return motion;
     const Point by = rotated(motion.alpha, first_of(window));
     return {motion.alpha, motion.tx + by.x, motion.ty + by.y};
 }
 
+AffineMotion in_window(AffineMotion motion, const PixelArea& window) {
+    const Point at = first_of(window);
+    motion.tx += motion.a * at.x + motion.b * at.y;
+    motion.ty += motion.c * at.x + motion.d * at.y;
+    return motion;
+}
+
 RigidMotion from_window(const RigidMotion& motion, const PixelArea& window) {
-    if (window.x == 0 && window.y == 0)
-        return motion;
-    const Point by = rotated(motion.alpha, first_of(window));
-    return {motion.alpha, motion.tx - by.x, motion.ty - by.y};
-}
-
-namespace {
-
-/// Returns Mv for the matrix M of a motion.
-Point mapped(const AffineMotion& motion, Point v) {
-    return {motion.a * v.x + motion.b * v.y, motion.c * v.x + motion.d * v.y};
-}
-
-} // namespace
-
-AffineMotion in_window(const AffineMotion& motion, const PixelArea& window) {
-    if (window.x == 0 && window.y == 0)
-        return motion;
-    AffineMotion moved = motion;
-    const Point by = mapped(motion, first_of(window));
-    moved.tx += by.x;
-    moved.ty += by.y;
-    return moved;
+    return in_window(motion, {-window.x, -window.y, window.shape});
 }
 
 AffineMotion from_window(const AffineMotion& motion, const PixelArea& window) {
-    if (window.x == 0 && window.y == 0)
-        return motion;
-    AffineMotion moved = motion;
-    const Point by = mapped(motion, first_of(window));
-    moved.tx -= by.x;
-    moved.ty -= by.y;
-    return moved;
+    return in_window(motion, {-window.x, -window.y, window.shape});
 }
 
 FamilyResult from_window(FamilyResult result, const PixelArea& window) {

@@ -84,7 +84,7 @@ Elements window_grid(ImageShape shape);
 /// centre of the window, and back.
 RigidMotion in_window(const RigidMotion& motion, const PixelArea& window);
 RigidMotion from_window(const RigidMotion& motion, const PixelArea& window);
-AffineMotion in_window(const AffineMotion& motion, const PixelArea& window);
+AffineMotion in_window(AffineMotion motion, const PixelArea& window);
 AffineMotion from_window(const AffineMotion& motion, const PixelArea& window);
 /// Converts the result of registering a frame to the image in a window.
 RigidResult from_window(RigidResult result, const PixelArea& window);

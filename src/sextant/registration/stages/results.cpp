@@ -8,7 +8,7 @@
 #include "sextant/registration/stages/stages.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 #include "sextant/registration/transform/combined.hpp"
-#include "sextant/registration/transform/ring_correlation.hpp"
+#include "sextant/registration/transform/spectra.hpp"
 
 #include <algorithm>
 #include <array>
@@ -162,27 +162,10 @@ void summarise_rows(SeriesState& state) {
 }
 
 void gather_frames(SeriesState& state) {
-    /// The part of a frame's result that has a fixed size.
-    struct Numbers {
-        std::int64_t frame;
-        RigidResult result;
-        std::optional<FieldFit> field;
-        bool mended, in_doubt;
-        std::int64_t gaps;
-        Seconds seconds;
-        RigidMotion from_before;
-        bool sound;
-        FrameContrast contrast;
-        OutlierSummary outliers;
-        std::optional<AffineMotion> affine;
-        std::optional<RowFitSummary> row_fit;
-    };
-    std::vector<Numbers> own;
+    std::vector<FrameNumbers> own;
     std::string reasons;
     for (const FrameRegistration& frame : state.own) {
-        own.push_back({frame.frame, frame.result, frame.field, frame.mended, frame.in_doubt,
-                       frame.gaps, frame.seconds, frame.from_before, frame.sound, frame.contrast,
-                       frame.outliers, frame.affine, frame.row_fit});
+        own.push_back(frame);
         reasons += frame.left_out + '\0' + frame.not_averaged + '\0';
     }
     std::string all_reasons;
@@ -195,24 +178,10 @@ void gather_frames(SeriesState& state) {
         at = end + 1;
         return reason;
     };
-    for (const Numbers& one : all_gather_lists(state.communicator, std::span<const Numbers>(own))) {
+    for (const FrameNumbers& one :
+         all_gather_lists(state.communicator, std::span<const FrameNumbers>(own))) {
         std::string left_out = next_reason(), not_averaged = next_reason();
-        state.result.frames.push_back({one.frame,
-                                       std::move(left_out),
-                                       one.result,
-                                       one.field,
-                                       one.mended,
-                                       one.in_doubt,
-                                       one.gaps,
-                                       one.seconds,
-                                       one.from_before,
-                                       one.sound,
-                                       one.contrast,
-                                       std::move(not_averaged),
-                                       one.outliers,
-                                       one.affine,
-                                       {},
-                                       one.row_fit});
+        state.result.frames.push_back({one, std::move(left_out), std::move(not_averaged), {}});
     }
     for (std::size_t i = 0; i < state.registered.rows.size(); ++i)
         state.result.frames[static_cast<std::size_t>(state.registered.frames[i])].rows =

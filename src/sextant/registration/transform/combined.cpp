@@ -9,7 +9,7 @@
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 #include "sextant/registration/transform/pixel_medians.hpp"
-#include "sextant/registration/transform/ring_correlation.hpp"
+#include "sextant/registration/transform/spectra.hpp"
 
 #include <algorithm>
 #include <cmath>

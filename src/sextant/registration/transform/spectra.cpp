@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/transform/ring_correlation.hpp"
+#include "sextant/registration/transform/spectra.hpp"
 
 #include "sextant/core/memory.hpp"
 #include "sextant/registration/pair/fourier_lines.hpp"
@@ -18,16 +18,31 @@ namespace {
 
 using Values = std::vector<std::complex<float>>;
 
-/// Both images as the real and the imaginary part of one. Pixels where one is NaN are 0 in both.
-Values windowed(std::span<const float> one, std::span<const float> other, ImageShape shape,
-                Elements side) {
-    const PixelArea area = ring_area(shape, side);
+/// Returns the central square of an image whose side is the largest power of two that fits, at most
+/// `most`; empty if it were smaller than `smallest`.
+PixelArea central_square(ImageShape shape, Elements smallest, Elements most) {
+    const Elements largest = std::min({shape.width, shape.height, most});
+    if (largest < smallest)
+        return {};
+    Elements side = smallest;
+    while (2 * side <= largest)
+        side *= 2;
+    return {(shape.width - side) / 2, (shape.height - side) / 2, {side, side}};
+}
+
+/// Returns the discrete Fourier transform of two images, as the real and the imaginary part of one:
+/// of a square part of each, less its average and multiplied by a Hann window. Pixels for which
+/// is_known(pixel) is false count as the average.
+template <class IsKnown>
+Values transform_of(std::span<const float> one, std::span<const float> other, ImageShape shape,
+                    const PixelArea& area, const IsKnown& is_known) {
+    const Elements side = area.shape.width;
     const auto each = [&](const auto& body) {
         for (Elements y = 0; y < side; ++y) {
             for (Elements x = 0; x < side; ++x) {
                 const auto pixel =
                     static_cast<std::size_t>((area.y + y) * shape.width + area.x + x);
-                if (std::isfinite(one[pixel]) && std::isfinite(other[pixel]))
+                if (is_known(pixel))
                     body(x, y, static_cast<double>(one[pixel]), static_cast<double>(other[pixel]));
             }
         }
@@ -42,8 +57,9 @@ Values windowed(std::span<const float> one, std::span<const float> other, ImageS
     for (Elements i = 0; i < side; ++i)
         window.push_back(.5 - .5 * std::cos(2 * std::numbers::pi * (static_cast<double>(i) + .5) /
                                             static_cast<double>(side)));
-    Values values;
-    resize_buffer(values, static_cast<std::size_t>(side * side));
+    Values values, columns;
+    for (Values* buffer : {&values, &columns})
+        resize_buffer(*buffer, static_cast<std::size_t>(side * side));
     each([&](Elements x, Elements y, double a, double b) {
         const double weight =
             window[static_cast<std::size_t>(x)] * window[static_cast<std::size_t>(y)];
@@ -51,6 +67,9 @@ Values windowed(std::span<const float> one, std::span<const float> other, ImageS
             static_cast<float>((a - sum_of_one / count) * weight),
             static_cast<float>((b - sum_of_other / count) * weight)};
     });
+    const FourierLines of_lines(side, false);
+    of_lines.transform(values.data(), columns.data(), side, 0, side);
+    of_lines.transform(columns.data(), values.data(), side, 0, side);
     return values;
 }
 
@@ -151,12 +170,7 @@ void find_resolution(std::span<const Ring> rings, RingCorrelation& result) {
 
 PixelArea ring_area(ImageShape shape, Elements most) {
     constexpr Elements smallest = 16;
-    if (std::min({shape.width, shape.height, most}) < smallest)
-        return {};
-    Elements side = smallest;
-    while (2 * side <= std::min({shape.width, shape.height, most}))
-        side *= 2;
-    return {(shape.width - side) / 2, (shape.height - side) / 2, {side, side}};
+    return central_square(shape, smallest, most);
 }
 
 RingCorrelation ring_correlation(std::span<const float> one, std::span<const float> other,
@@ -165,20 +179,41 @@ RingCorrelation ring_correlation(std::span<const float> one, std::span<const flo
     if (one.size() != pixels || other.size() != pixels)
         throw std::logic_error("images of a ring correlation do not have the given shape");
     RingCorrelation result;
-    const Elements side = result.side = ring_area(shape, most).shape.width;
-    if (side == 0)
+    const PixelArea area = ring_area(shape, most);
+    result.side = area.shape.width;
+    if (result.side == 0)
         return result;
-    Values values = windowed(one, other, shape, side), columns;
-    resize_buffer(columns, values.size());
-    const FourierLines of_lines(side, false);
-    of_lines.transform(values.data(), columns.data(), side, 0, side);
-    of_lines.transform(columns.data(), values.data(), side, 0, side);
-    const std::vector<Ring> rings = rings_of(values, side);
+    const Values values = transform_of(one, other, shape, area, [&](std::size_t pixel) {
+        return std::isfinite(one[pixel]) && std::isfinite(other[pixel]);
+    });
+    const std::vector<Ring> rings = rings_of(values, result.side);
     for (const Ring& ring : rings)
         result.values.push_back(ring.correlation());
     result.values[0] = 1;
     find_resolution(rings, result);
     return result;
+}
+
+PowerSpectrum log_power_spectrum(std::span<const float> mean, std::span<const float> count,
+                                 ImageShape shape, Elements most) {
+    const auto pixels = static_cast<std::size_t>(shape.elements());
+    constexpr Elements smallest = 2;
+    const PixelArea area = central_square(shape, smallest, most);
+    const Elements side = area.shape.width;
+    if (side == 0 || mean.size() != pixels || count.size() != pixels)
+        throw std::logic_error("the power spectrum of an image without pixels");
+    const Values values =
+        transform_of(mean, mean, shape, area, [&](std::size_t pixel) { return count[pixel] > 0; });
+    PowerSpectrum spectrum{side, std::vector<float>(values.size())};
+    for (Elements y = 0; y < side; ++y) {
+        for (Elements x = 0; x < side; ++x) {
+            const Elements from = (y + side / 2) % side * side + (x + side / 2) % side;
+            // The transform of the same image as both parts is (1 + i)F.
+            spectrum.values[static_cast<std::size_t>(y * side + x)] =
+                std::log1p(std::norm(values[static_cast<std::size_t>(from)]) / 2);
+        }
+    }
+    return spectrum;
 }
 
 } // namespace sextant::registration

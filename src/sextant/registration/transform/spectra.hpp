@@ -43,4 +43,20 @@ PixelArea ring_area(ImageShape shape, Elements most = 2048);
 RingCorrelation ring_correlation(std::span<const float> one, std::span<const float> other,
                                  ImageShape shape, Elements most = 2048);
 
+/// The logarithm of the power spectrum of a square part of an image.
+struct PowerSpectrum {
+    Elements side = 0; ///< pixels; the zero frequency is at (side / 2, side / 2)
+    std::vector<float> values;
+};
+
+/// Computes ln(1 + |F|²), where F is the discrete Fourier transform of the central square of an
+/// average, less its mean and multiplied by a Hann window. Pixels that no frame covers have the
+/// mean. The side is the largest power of two that fits, at most `most`.
+///
+/// Input     the average and the number of frames that cover each pixel of an image of this shape,
+///           of 2x2 pixels or more (std::logic_error otherwise).
+/// Cost      the FFT of one image.
+PowerSpectrum log_power_spectrum(std::span<const float> mean, std::span<const float> count,
+                                 ImageShape shape, Elements most = 512);
+
 } // namespace sextant::registration
