@@ -10,18 +10,14 @@
 
 namespace sextant::registration {
 
-namespace {
-
-FrameHeader header_of_changed(FrameHeader header) {
+FrameHeader as_grey_floats(FrameHeader header) {
     header.sample = Sample::f32;
     header.channels = 1;
     return header;
 }
 
-} // namespace
-
 ChangedFrames::ChangedFrames(FrameSource& source, RowChange change)
-    : FrameSource(source.path(), header_of_changed(source.header()),
+    : FrameSource(source.path(), as_grey_floats(source.header()),
                   {[this](auto... part) { load(part...); }}),
       source_(source),
       change_(std::move(change)) {}

@@ -13,6 +13,9 @@ namespace sextant::registration {
 /// Changes the samples of some rows of a frame. Calls need not be in the order of frames or rows.
 using RowChange = std::function<void(std::int64_t frame, Rows rows, std::span<float> samples)>;
 
+/// Returns the header of a series that is read as grey images of f32.
+FrameHeader as_grey_floats(FrameHeader header);
+
 /// A series, as f32, whose samples are changed when they are read.
 class ChangedFrames : public FrameSource {
   public:

@@ -6,6 +6,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/registration/correct/changed_frames.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,12 +22,6 @@
 namespace sextant::registration {
 
 namespace {
-
-FrameHeader grey_floats(FrameHeader header) {
-    header.sample = Sample::f32;
-    header.channels = 1;
-    return header;
-}
 
 /// The least number of frames whose mean shows more than each of them.
 constexpr std::int64_t least_summed = 3;
@@ -110,7 +105,7 @@ void add_planes(const Communicator& communicator, std::span<float> plane) {
 
 CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double offset,
                                  const DetectorImages& detector, const Despike& despike)
-    : FrameSource(source->path(), grey_floats(source->header()),
+    : FrameSource(source->path(), as_grey_floats(source->header()),
                   {[this](auto... part) { load(part...); }}),
       source_(std::move(source)),
       offset_(offset),

@@ -66,6 +66,17 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
     return x;
 }
 
+DisplacementField field_of_cells(ImageShape image) {
+    const ImageShape cells = kernel::cells_of(image);
+    DisplacementField field{
+        image, kernel::cell_size, {cells.width + 1, cells.height + 1}, {}, {}, {}, {}};
+    field.x.resize(field.count());
+    field.y.resize(field.count());
+    field.sigma.resize(field.count());
+    field.known.resize(field.count());
+    return field;
+}
+
 namespace {
 
 constexpr double closest = 64; // least spacing of control points on the first grid, pixels
@@ -75,18 +86,6 @@ constexpr double coherent = 1.8;
 
 double spacing_for(ImageShape image) {
     return std::max(closest, static_cast<double>(std::max(image.width, image.height)) / 8);
-}
-
-/// Returns a field with a node at each corner of the cells.
-DisplacementField empty_field(ImageShape image) {
-    const ImageShape cells = kernel::cells_of(image);
-    DisplacementField field{
-        image, kernel::cell_size, {cells.width + 1, cells.height + 1}, {}, {}, {}, {}};
-    field.x.resize(field.count());
-    field.y.resize(field.count());
-    field.sigma.resize(field.count());
-    field.known.resize(field.count());
-    return field;
 }
 
 } // namespace
@@ -103,7 +102,7 @@ NonrigidRegistration::NonrigidRegistration(ImageShape image, NonrigidOptions opt
       options_(options),
       pyramid_(image, options.prefilter, options.levels, team),
       coarse_(image, spacing_for(image), pyramid_, options.fit, team) {
-    result_.field = empty_field(image);
+    result_.field = field_of_cells(image);
 }
 
 /// Fits a pair. Returns the fit on the coarse grid or, if that grid is too coarse, on the dense

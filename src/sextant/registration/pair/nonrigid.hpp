@@ -36,6 +36,10 @@ FieldStart start_at(const Displacement& phi, ImageShape shape);
 /// shorter than 10⁻³ px.
 Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, Point y);
 
+/// Returns a field of 0 with a node at each corner of the cells over which fits sum. No node is
+/// known.
+DisplacementField field_of_cells(ImageShape image);
+
 struct NonrigidOptions {
     double prefilter = usual_prefilter; ///< σ of the Gaussian filter of both frames, pixels
     int levels = 3;                     ///< maximum number of pyramid levels

@@ -83,12 +83,8 @@ void take(const StoredField& stored, double prefilter, FrameRegistration& frame)
 
 /// Returns the identity field of the reference frame.
 StoredField identity_field(ImageShape shape) {
-    StoredField stored{{shape, kernel::cell_size, nodes_of_fields(shape), {}, {}, {}, {}}, {}, 0};
-    const std::size_t nodes = stored.field.count();
-    stored.field.x.resize(nodes);
-    stored.field.y.resize(nodes);
-    stored.field.sigma.resize(nodes);
-    stored.field.known.assign(nodes, 1);
+    StoredField stored{field_of_cells(shape), {}, 0};
+    std::ranges::fill(stored.field.known, std::uint8_t{1});
     stored.fit.ncc_before = stored.fit.ncc_after = stored.fit.overlap = 1;
     return stored;
 }

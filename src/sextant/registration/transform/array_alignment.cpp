@@ -50,10 +50,31 @@ class Buffer {
     Bytes size_ = 0;
 };
 
-/// Writes a block, if desired on another thread while the next one is computed.
+/// Locks of what the threads that align blocks share.
+struct Locks {
+    std::mutex source, sink, caller;
+    std::mutex large; ///< held by the only thread with a block that exceeds its part of the memory
+};
+
+/// The blocks that one of several threads aligns: every n-th.
+struct Lane {
+    int number = 0, count = 1;
+    Locks* locks = nullptr; ///< null if there is one thread
+
+    /// Calls body() while holding one of the locks.
+    template <class Body>
+    auto alone(std::mutex Locks::*which, const Body& body) const {
+        std::unique_lock<std::mutex> held;
+        if (locks)
+            held = std::unique_lock(locks->*which);
+        return body();
+    }
+};
+
+/// Writes a block. A single thread writes it on another one, while the next block is computed.
 class BlockWriter {
   public:
-    BlockWriter(ArraySink& sink, bool apart) : sink_(sink), apart_(apart) {}
+    BlockWriter(ArraySink& sink, const Lane& lane) : sink_(sink), lane_(lane) {}
     ~BlockWriter() {
         if (writing_.valid())
             writing_.wait();
@@ -64,8 +85,8 @@ class BlockWriter {
     /// Memory for the next block, which write() then writes.
     std::span<std::byte> buffer(Bytes size) { return buffers_[next_].bytes(size); }
     void write(ArrayBlock block, std::span<const std::byte> samples) {
-        if (!apart_)
-            return sink_.write(block, samples);
+        if (lane_.locks)
+            return lane_.alone(&Locks::sink, [&] { sink_.write(block, samples); });
         finish();
         next_ = 1 - next_;
         writing_ = std::async(std::launch::async, [this, block = std::move(block), samples] {
@@ -79,44 +100,10 @@ class BlockWriter {
 
   private:
     ArraySink& sink_;
-    bool apart_;
+    Lane lane_;
     Buffer buffers_[2];
     int next_ = 0;
     std::future<void> writing_;
-};
-
-/// A source that several threads read in turn.
-class SharedSource final : public ArraySource {
-  public:
-    explicit SharedSource(ArraySource& source)
-        : ArraySource(source.path(), source.header()), source_(source) {}
-
-  private:
-    void load(const ArrayBlock& block, std::span<std::byte> to) override {
-        const std::scoped_lock held(lock_);
-        source_.read(block, to);
-    }
-    bool lacks(const ArrayBlock& block) override {
-        const std::scoped_lock held(lock_);
-        return source_.is_fill(block);
-    }
-    ArraySource& source_;
-    std::mutex lock_;
-};
-
-/// A sink to which several threads write in turn.
-class SharedSink final : public ArraySink {
-  public:
-    explicit SharedSink(ArraySink& sink) : ArraySink(sink.path(), sink.header()), sink_(sink) {}
-    void commit() override { sink_.commit(); }
-
-  private:
-    void store(const ArrayBlock& block, std::span<const std::byte> from) override {
-        const std::scoped_lock held(lock_);
-        sink_.write(block, from);
-    }
-    ArraySink& sink_;
-    std::mutex lock_;
 };
 
 /// True if samples of type f64 differ by less than floats resolve: values near 10⁹, for example.
@@ -151,13 +138,6 @@ bool is_far_from_zero(ArraySource& source, const MovedAxes& axes) {
     return false;
 }
 
-/// The blocks that one of several threads aligns: every n-th. Only one of them at a time holds a
-/// block that exceeds its part of the memory.
-struct Lane {
-    int number = 0, count = 1;
-    std::mutex* large = nullptr;
-};
-
 std::size_t sink_axis(const MovedAxes& axes, bool has_frames, std::size_t axis) {
     return axes.frame && !has_frames && axis > *axes.frame ? axis - 1 : axis;
 }
@@ -189,7 +169,7 @@ class ArrayAligner {
           shape_{source.header().lengths[axes.column], source.header().lengths[axes.row]},
           from_(source.header().sample),
           to_(sink.header().sample),
-          writer_(sink, lane.count == 1),
+          writer_(sink, lane),
           lane_(lane) {
         check();
         plan();
@@ -449,7 +429,8 @@ class ArrayAligner {
     void set_frame(std::size_t frame) {
         if (frame == frame_)
             return;
-        transform_ = transform_of_(frames_[frame].registered);
+        transform_ =
+            lane_.alone(&Locks::caller, [&] { return transform_of_(frames_[frame].registered); });
         check_transform(transform_, shape_);
         if (options_.by == AlignBy::shift) {
             const RigidMotion whole = whole_shift(transform_, shape_);
@@ -521,6 +502,15 @@ class ArrayAligner {
         return block;
     }
 
+    bool is_fill(const ArrayBlock& block) const {
+        return lane_.alone(&Locks::source, [&] { return source_.is_fill(block); });
+    }
+    std::span<std::byte> read_block(const AlignedBlock& work, Rows rows) {
+        const std::span<std::byte> read = read_.bytes(bytes_of(work, rows));
+        lane_.alone(&Locks::source, [&] { source_.read(block_of_source(work, rows), read); });
+        return read;
+    }
+
     Bytes bytes_of(const AlignedBlock& work, Rows rows) const {
         return work.outer * rows.count() * shape_.width * work.inner * size_of(from_);
     }
@@ -583,8 +573,8 @@ class ArrayAligner {
                         refuse_rows(work, needed);
                 }
                 std::unique_lock<std::mutex> alone;
-                if (lane_.large && bytes_of(work, needed) > options_.memory)
-                    alone = std::unique_lock(*lane_.large);
+                if (lane_.locks && bytes_of(work, needed) > options_.memory)
+                    alone = std::unique_lock(lane_.locks->large);
                 written = interpolate_rows(work, places, needed, samples) || written;
                 if (alone.owns_lock())
                     read_.release();
@@ -601,8 +591,7 @@ class ArrayAligner {
             may_lose() ? &losses_ : nullptr};
         const bool empty = needed.count() == 0;
         const bool fill_may_lose = is_integer(from_) && may_lose() && !fill_adds_nothing();
-        const bool plain =
-            !empty && !fill_may_lose && source_.is_fill(block_of_source(work, needed));
+        const bool plain = !empty && !fill_may_lose && is_fill(block_of_source(work, needed));
         if (options_.sum) {
             if (!empty && !(plain && fill_adds_nothing()))
                 need_sums(work);
@@ -635,8 +624,7 @@ class ArrayAligner {
                      [&](Elements outer, Rows part) { interpolation.fill(outer, part, here); });
             return !skips;
         }
-        const std::span<std::byte> read = read_.bytes(bytes_of(work, needed));
-        source_.read(block_of_source(work, needed), read);
+        const std::span<std::byte> read = read_block(work, needed);
         RowInterpolation reading = interpolation;
         reading.set_source(read.data());
         if (counting_)
@@ -709,11 +697,9 @@ class ArrayAligner {
                    bytes_of(work, {rows.first, rows.last + 1}) <= most)
                 ++rows.last;
             row = rows.last;
-            const ArrayBlock block = block_of_source(work, rows);
-            if (fill_adds_nothing() && source_.is_fill(block))
+            if (fill_adds_nothing() && is_fill(block_of_source(work, rows)))
                 continue;
-            const std::span<std::byte> read = read_.bytes(bytes_of(work, rows));
-            source_.read(block, read);
+            const std::span<std::byte> read = read_block(work, rows);
             need_sums(work);
             add_rows(work, frame_splat, rows, read.data());
             added = true;
@@ -922,27 +908,21 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
     if (lanes == 1)
         return ArrayAligner(source, axes, frames, transform_of, sink, options, team, control, {})
             .run();
-    SharedSource shared_source(source);
-    SharedSink shared_sink(sink);
-    std::mutex lock, large;
-    const TransformOf shared_transform_of = [&](std::int64_t frame) {
-        const std::scoped_lock held(lock);
-        return transform_of(frame);
-    };
+    Locks locks;
     std::atomic<bool> failed{false};
     std::vector<AlignResult> results(static_cast<std::size_t>(lanes));
     team->run(lanes, [&](int lane, int) {
         RunControl here;
         here.cancelled = [&] {
-            const std::scoped_lock held(lock);
+            const std::scoped_lock held(locks.caller);
             return failed || (control.cancelled && control.cancelled());
         };
         if (lane == 0)
             here.progress = control.progress;
         try {
             results[static_cast<std::size_t>(lane)] =
-                ArrayAligner(shared_source, axes, frames, shared_transform_of, shared_sink, part,
-                             nullptr, here, {lane, lanes, &large})
+                ArrayAligner(source, axes, frames, transform_of, sink, part, nullptr, here,
+                             {lane, lanes, &locks})
                     .run();
         } catch (...) {
             if (failed.exchange(true))

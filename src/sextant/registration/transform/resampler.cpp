@@ -6,6 +6,7 @@
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/transform/canvas.hpp"
+#include "sextant/registration/transform/row_places.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,10 +41,6 @@ Reach reach(const Motion& motion, const PixelArea& area, ImageShape shape) {
 /// Returns a range that contains all y coordinates to which the displacement field maps an area.
 /// The extremes of u are at nodes, because u is interpolated between them.
 Reach reach(const DisplacementField& field, const PixelArea& area, ImageShape shape) {
-    if (field.image != shape)
-        throw InvalidTask(fmt::format(
-            "the displacement field is for frames of {}x{} pixels, but the frames have {}x{}",
-            field.image.width, field.image.height, shape.width, shape.height));
     if (!contains(area_of(shape), area))
         throw std::logic_error("a displacement field is requested outside the reference");
     const std::int64_t last_row = area.y + area.shape.height - 1;
@@ -57,12 +54,7 @@ Reach reach(const DisplacementField& field, const PixelArea& area, ImageShape sh
 }
 
 Reach reach(const RowMotion& motion, const PixelArea& area, ImageShape shape) {
-    Reach found = reach(motion.motion, area, shape);
-    if (const auto height = static_cast<std::size_t>(shape.height);
-        motion.dx.size() != height || motion.dy.size() != height)
-        throw InvalidTask(
-            fmt::format("the displacements are those of {} rows, but the frames have {} rows",
-                        std::min(motion.dx.size(), motion.dy.size()), shape.height));
+    const Reach found = reach(motion.motion, area, shape);
     const auto [least, largest] = std::minmax_element(motion.dy.begin(), motion.dy.end());
     return {found.lowest + static_cast<double>(*least),
             found.highest + static_cast<double>(*largest)};
@@ -298,6 +290,7 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
         throw std::logic_error("the size of the buffer differs from that of the requested area");
     if (area.shape.elements() == 0)
         return false;
+    check_transform(transform, shape);
     const PixelArea part = reached_part(transform, area, shape);
     if (part != area)
         std::fill(to.begin(), to.end(), std::numeric_limits<float>::quiet_NaN());

@@ -20,12 +20,14 @@ bool is_unit(const AffineMotion& motion) {
     return motion.a == 1 && motion.b == 0 && motion.c == 0 && motion.d == 1;
 }
 
-/// The translation of a motion that shifts rows, in the frame for row motions before d is added.
-Point translation_of(const Transform& transform) {
+/// The translation of the centre c of a frame; of row motions, before d is added.
+Point translation_of(const Transform& transform, Point c) {
     if (const auto* const rigid = std::get_if<RigidMotion>(&transform))
         return {rigid->tx, rigid->ty};
     if (const auto* const affine = std::get_if<AffineMotion>(&transform))
         return {affine->tx, affine->ty};
+    if (const auto* const field = std::get_if<DisplacementField>(&transform))
+        return displacement(*field, c);
     const RigidMotion& motion = std::get<RowMotion>(transform).motion;
     return {motion.tx, motion.ty};
 }
@@ -66,16 +68,7 @@ bool shifts_rows(const Transform& transform) {
 }
 
 RigidMotion whole_shift(const Transform& transform, ImageShape shape) {
-    const Point c = centre(shape);
-    Point t;
-    if (const auto* const rows = std::get_if<RowMotion>(&transform))
-        t = {rows->motion.tx, rows->motion.ty};
-    else if (const auto* const field = std::get_if<DisplacementField>(&transform))
-        t = displacement(*field, c);
-    else if (const auto* const affine = std::get_if<AffineMotion>(&transform))
-        t = {affine->tx, affine->ty};
-    else
-        t = {std::get<RigidMotion>(transform).tx, std::get<RigidMotion>(transform).ty};
+    const Point t = translation_of(transform, centre(shape));
     return {0, std::floor(t.x + .5), std::floor(t.y + .5)};
 }
 
@@ -95,20 +88,23 @@ void check_transform(const Transform& transform, ImageShape shape) {
     }
 }
 
+PixelPositions::PixelPositions(const Transform& transform, std::int64_t width, Rows rows)
+    : rows_(rows), uniform_(shifts_rows(transform)), columns_(uniform_ ? 1 : width) {
+    positions_.reserve(static_cast<std::size_t>(rows.count() * columns_));
+}
+
 RowPlaces::RowPlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows)
-    : width_(area.shape.width),
-      rows_(rows),
-      uniform_(shifts_rows(transform)),
-      motion_(std::get_if<RowMotion>(&transform)) {
+    : PixelPositions(transform, area.shape.width, rows),
+      motion_(std::get_if<RowMotion>(&transform)),
+      lowest_(limitless),
+      highest_(-limitless) {
     const auto left = static_cast<double>(area.x), top = static_cast<double>(area.y);
     const Point c = centre(shape);
-    const std::int64_t columns = uniform_ ? 1 : width_;
-    places_.reserve(static_cast<std::size_t>(rows.count() * columns));
-    const Point t = uniform_ ? translation_of(transform) : Point{};
+    const Point t = uniform_ ? translation_of(transform, c) : Point{};
     for (std::int64_t row = rows.first; row < rows.last; ++row) {
         const double y = top + static_cast<double>(row);
         double there = y; // of the previous pixel: a good start
-        for (std::int64_t column = 0; column < columns; ++column) {
+        for (std::int64_t column = 0; column < columns_; ++column) {
             const Point from{left + static_cast<double>(column), y};
             Point at;
             if (motion_) {
@@ -120,29 +116,23 @@ RowPlaces::RowPlaces(const Transform& transform, const PixelArea& area, ImageSha
             } else {
                 at = apply(transform, from, shape);
             }
-            places_.push_back(at);
+            positions_.push_back(at);
+            lowest_ = std::min(lowest_, at.y);
+            highest_ = std::max(highest_, at.y);
         }
-    }
-    lowest_ = limitless;
-    highest_ = -limitless;
-    for (const Point& at : places_) {
-        lowest_ = std::min(lowest_, at.y);
-        highest_ = std::max(highest_, at.y);
     }
 }
 
 ReversePlaces::ReversePlaces(const Transform& transform, const PixelArea& area, ImageShape shape,
                              Rows rows)
-    : width_(shape.width), rows_(rows), uniform_(shifts_rows(transform)) {
+    : PixelPositions(transform, shape.width, rows) {
     const auto left = static_cast<double>(area.x), top = static_cast<double>(area.y);
     const auto* const motion = std::get_if<RowMotion>(&transform);
     const Reverse reverse(transform, shape);
-    const std::int64_t columns = uniform_ ? 1 : width_;
-    const Point t = uniform_ ? translation_of(transform) : Point{};
-    places_.reserve(static_cast<std::size_t>(rows.count() * columns));
+    const Point t = uniform_ ? translation_of(transform, centre(shape)) : Point{};
     for (std::int64_t row = rows.first; row < rows.last; ++row) {
         double lowest = limitless, highest = -limitless;
-        for (std::int64_t column = 0; column < columns; ++column) {
+        for (std::int64_t column = 0; column < columns_; ++column) {
             Point from{static_cast<double>(column), static_cast<double>(row)}, to;
             if (uniform_) {
                 const Point d = motion ? displacement(*motion, from.y) : Point{};
@@ -153,7 +143,7 @@ ReversePlaces::ReversePlaces(const Transform& transform, const PixelArea& area, 
             }
             lowest = std::min(lowest, to.y);
             highest = std::max(highest, to.y);
-            places_.push_back(to);
+            positions_.push_back(to);
         }
         lowest_.push_back(lowest);
         highest_.push_back(highest);

@@ -21,24 +21,36 @@ enum class AlignBy {
     splat     ///< each pixel is distributed to the pixels that it overlaps: sums are kept
 };
 
+/// A position for each pixel of some rows.
+class PixelPositions {
+  public:
+    Rows rows() const { return rows_; }
+    /// True if all pixels of a row are at the same distance from their positions: there is one
+    /// position per row, that of the pixel in column 0.
+    bool is_uniform() const { return uniform_; }
+    /// The position of a pixel: `column` must be 0 if is_uniform().
+    const Point& at(std::int64_t row, std::int64_t column) const {
+        return positions_[static_cast<std::size_t>((row - rows_.first) * columns_ + column)];
+    }
+
+  protected:
+    PixelPositions(const Transform& transform, std::int64_t width, Rows rows);
+
+    Rows rows_;
+    bool uniform_;
+    std::int64_t columns_; ///< number of positions per row
+    std::vector<Point> positions_;
+};
+
 /// The positions in a frame of the pixels of some rows of the result: φ(x).
 ///
 /// Of a RowMotion, x is the position before the displacement of the rows of the frame, since each
 /// of the rows between which samples are interpolated is displaced by its own offset.
-class RowPlaces {
+class RowPlaces : public PixelPositions {
   public:
     /// `rows` are those of the area, counted from its first one.
     RowPlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
 
-    Rows rows() const { return rows_; }
-    /// True if all pixels of a row are at the same distance from their positions: there is one
-    /// position per row, that of the pixel in column 0 of the area.
-    bool is_uniform() const { return uniform_; }
-    /// The position of a pixel: `column` must be 0 if is_uniform().
-    const Point& at(std::int64_t row, std::int64_t column) const {
-        const std::int64_t width = uniform_ ? 1 : width_;
-        return places_[static_cast<std::size_t>((row - rows_.first) * width + column)];
-    }
     /// The displacement to the right of a row of the frame.
     double row_offset(std::int64_t row) const {
         return motion_ ? static_cast<double>(motion_->dx[static_cast<std::size_t>(row)]) : 0;
@@ -49,26 +61,16 @@ class RowPlaces {
     double highest() const { return highest_; }
 
   private:
-    std::int64_t width_;
-    Rows rows_;
-    bool uniform_ = false;
-    const RowMotion* motion_ = nullptr; ///< of the transform, which outlives this object
-    std::vector<Point> places_;
-    double lowest_ = 0, highest_ = 0;
+    const RowMotion* motion_; ///< of the transform, which outlives this object
+    double lowest_, highest_;
 };
 
 /// The positions in the result of the pixels of some rows of a frame: φ⁻¹(p), in pixels of the
 /// area.
-class ReversePlaces {
+class ReversePlaces : public PixelPositions {
   public:
     ReversePlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
 
-    Rows rows() const { return rows_; }
-    bool is_uniform() const { return uniform_; }
-    const Point& at(std::int64_t row, std::int64_t column) const {
-        const std::int64_t width = uniform_ ? 1 : width_;
-        return places_[static_cast<std::size_t>((row - rows_.first) * width + column)];
-    }
     /// The smallest and the largest y coordinate of a row.
     double lowest(std::int64_t row) const {
         return lowest_[static_cast<std::size_t>(row - rows_.first)];
@@ -78,10 +80,6 @@ class ReversePlaces {
     }
 
   private:
-    std::int64_t width_;
-    Rows rows_;
-    bool uniform_ = false;
-    std::vector<Point> places_;
     std::vector<double> lowest_, highest_;
 };
 
