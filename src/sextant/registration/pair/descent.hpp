@@ -4,6 +4,7 @@
 #include "sextant/registration/pair/motion.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 
@@ -36,6 +37,13 @@ Matrix covariance_of_fit(const Eigen::LLT<Matrix>& factor, const Matrix& scores,
     const Matrix spread = scores * (count / std::max(1., count - fitted));
     const Matrix inverse = factor.solve(Matrix::Identity(scores.rows(), scores.cols()));
     return inverse * spread * inverse;
+}
+
+/// Returns the entries of a symmetric matrix, column by column.
+inline std::array<double, 9> entries_of(const Eigen::Matrix3d& matrix) {
+    std::array<double, 9> entries;
+    Eigen::Map<Eigen::Matrix3d>(entries.data()) = matrix;
+    return entries;
 }
 
 struct DescentLimits {

@@ -57,18 +57,9 @@ AffineMotion small_motion(const Parameters& p) {
     return motion;
 }
 
-/// Returns the centre of a tile, and the tile.
-struct PlacedTile {
-    Tile tile;
-    Point middle;
-};
-
-PlacedTile tile_at(Elements column, Elements row, Elements side, ImageShape shape) {
-    const Elements x = column * side, y = row * side;
-    const Tile tile{x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
-    return {tile,
-            {static_cast<double>(x) + static_cast<double>(tile.width - 1) / 2,
-             static_cast<double>(y) + static_cast<double>(tile.height - 1) / 2}};
+Point middle_of(const Tile& tile) {
+    return {static_cast<double>(tile.x) + static_cast<double>(tile.width - 1) / 2,
+            static_cast<double>(tile.y) + static_cast<double>(tile.height - 1) / 2};
 }
 
 /// Returns the rigid map that agrees with an affine motion at a position and has its rotation.
@@ -95,9 +86,10 @@ TileEquations equations_of(const kernel::RigidSums& tile, const Similarity& alik
     return equations;
 }
 
-/// The position of the centre of a tile relative to the centre of rotation.
-Point from_centre(const PlacedTile& at, const Images& images) {
-    return {at.middle.x - images.centre.x, at.middle.y - images.centre.y};
+/// Returns the position of the centre of a tile relative to the centre of rotation.
+Point from_centre(const Tile& tile, const Images& images) {
+    const Point middle = middle_of(tile);
+    return {middle.x - images.centre.x, middle.y - images.centre.y};
 }
 
 /// Adds SᵀHS and Sᵀs of a tile to the equations of a step.
@@ -174,26 +166,18 @@ RigidUncertainty uncertainty_of(const FamilyResult& result) {
     Eigen::Matrix3d by = Eigen::Matrix3d::Identity();
     by.bottomRightCorner<2, 2>() << result.motion.a, result.motion.b, result.motion.c,
         result.motion.d;
-    const Eigen::Matrix3d covariance = by * before * by.transpose();
-    std::array<double, 9> entries;
-    Eigen::Map<Eigen::Matrix3d>(entries.data()) = covariance; // symmetric: rows are columns
-    return uncertainty_with(entries);
+    return uncertainty_with(entries_of(by * before * by.transpose()));
 }
 
 FamilyFit::FamilyFit(ImageShape shape, Team* team) : shape_(shape), team_(team) {}
 
 FamilyFit::Level FamilyFit::level_of(const Pyramid& reference, const Pyramid& moved,
                                      int number) const {
-    const Point c = centre(shape_);
-    const double unit = std::ldexp(1, -number);
+    constexpr Elements side = 16;
     Level level;
-    level.images = {reference.level(number),
-                    moved.level(number),
-                    {c.x * unit, c.y * unit},
-                    reference.gaps() || moved.gaps()};
-    const ImageShape shape = level.images.reference.shape;
-    level.tiles = {(shape.width + level.side - 1) / level.side,
-                   (shape.height + level.side - 1) / level.side};
+    level.images = images_of(reference, moved, number);
+    level.tiling = {level.images.reference.shape, side};
+    level.tiles = level.tiling.tiles();
     // After the usual filter, every second row has all information (RigidRegistration).
     level.row_step = number > 0 || reference.prefilter() >= usual_prefilter ? 2 : 1;
     return level;
@@ -204,14 +188,14 @@ kernel::RigidSums FamilyFit::sums_of_tiles(const Level& level, const AffineMotio
     const Elements width = level.tiles.width, height = level.tiles.height;
     tiles_.resize(static_cast<std::size_t>(level.tiles.elements()));
     run_parts(team_, static_cast<int>(height), [&](int row, int) {
-        check_cancelled(level.images.reference.shape.width * level.side);
+        check_cancelled(level.tiling.image.width * level.tiling.side);
         for (Elements column = 0; column < width; ++column) {
-            const PlacedTile at = tile_at(column, row, level.side, level.images.reference.shape);
+            const Tile tile = level.tiling.at(column, row);
             kernel::RigidComparison comparison =
                 compare_at(level.images, nearest_rigid(motion), level.row_step);
-            comparison.map = map_near(motion, at.middle, level.images.centre);
+            comparison.map = map_near(motion, middle_of(tile), level.images.centre);
             tiles_[static_cast<std::size_t>(row * width + column)] =
-                kernel::rigid_sums(comparison, at.tile, kernel::Detail::slopes);
+                kernel::rigid_sums(comparison, tile, kernel::Detail::slopes);
         }
     });
     kernel::RigidSums all;
@@ -238,10 +222,7 @@ FamilyResult FamilyFit::fit_level(const Level& level, const AffineMotion& start,
             all.count * static_cast<double>(level.row_step) /
             static_cast<double>(
                 kernel::with_slopes({0, 0, shape.width, shape.height}, shape).elements());
-        kernel::RigidSums weighted;
-        for (const kernel::RigidSums& tile : tiles_)
-            weighted += tile;
-        alike = similarity(weighted);
+        alike = similarity(total_of(tiles_));
         return all.count >= least_count(shape, level.row_step);
     };
     const auto step = [&]() -> std::optional<SmallStep> {
@@ -250,8 +231,7 @@ FamilyResult FamilyFit::fit_level(const Level& level, const AffineMotion& start,
         for (Elements row = 0; row < level.tiles.height; ++row) {
             for (Elements column = 0; column < level.tiles.width; ++column)
                 add_tile(tiles_[static_cast<std::size_t>(row * level.tiles.width + column)], alike,
-                         from_centre(tile_at(column, row, level.side, shape), level.images), matrix,
-                         score);
+                         from_centre(level.tiling.at(column, row), level.images), matrix, score);
         }
         const auto p = solved(Eigen::LLT<ParameterMatrix>(matrix), score);
         return p ? std::optional(SmallStep{small_motion(*p)}) : std::nullopt;
@@ -276,7 +256,6 @@ FamilyResult FamilyFit::fit_level(const Level& level, const AffineMotion& start,
 std::array<double, affine_parameters * affine_parameters>
 FamilyFit::covariance(const Level& level, const Similarity& alike, std::size_t parameters) const {
     const auto n = static_cast<Eigen::Index>(parameters);
-    const ImageShape shape = level.images.reference.shape;
     ParameterMatrix matrix = ParameterMatrix::Zero(n, n), spread = matrix;
     double seen = 0;
     for (Elements top = 0; top < level.tiles.height; top += 2) {
@@ -289,8 +268,7 @@ FamilyFit::covariance(const Level& level, const Similarity& alike, std::size_t p
                     const kernel::RigidSums& tile =
                         tiles_[static_cast<std::size_t>(row * level.tiles.width + column)];
                     known |= tile.count != 0;
-                    add_tile(tile, alike,
-                             from_centre(tile_at(column, row, level.side, shape), level.images),
+                    add_tile(tile, alike, from_centre(level.tiling.at(column, row), level.images),
                              matrix, of_square);
                 }
             }

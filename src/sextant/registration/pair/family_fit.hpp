@@ -69,8 +69,8 @@ class FamilyFit {
   private:
     struct Level {
         Images images;
-        Elements side = 16; ///< of tiles
-        ImageShape tiles;
+        Tiling tiling;
+        ImageShape tiles; ///< of the tiling
         Elements row_step = 2;
     };
 

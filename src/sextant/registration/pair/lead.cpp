@@ -16,10 +16,6 @@ namespace {
 /// independent, and an image of 64 pixels still has 16 of them.
 constexpr Elements tile_side = 8;
 
-ImageShape tiles_in(ImageShape shape) {
-    return {(shape.width + tile_side - 1) / tile_side, (shape.height + tile_side - 1) / tile_side};
-}
-
 /// Mean and standard deviation.
 struct Spread {
     double mean = 0, deviation = 0;
@@ -57,7 +53,7 @@ LeadMeter::LeadMeter(ImageShape shape, Team* team)
       team_(team),
       best_(shape),
       rival_(shape),
-      tiles_(static_cast<std::size_t>(tiles_in(shape).elements())) {}
+      tiles_(static_cast<std::size_t>(Tiling{shape, tile_side}.tiles().elements())) {}
 
 void LeadMeter::set(const Images& images, const RigidMotion& motion) {
     images_ = images;
@@ -95,15 +91,12 @@ LeadMeter::TileSums LeadMeter::sums_of(const Tile& tile, const kernel::FloatPlan
 
 /// Sums over the tiles, and over all of them.
 LeadMeter::TileSums LeadMeter::sum_tiles(const kernel::FloatPlane& rival) {
-    const ImageShape tiles = tiles_in(shape_);
+    const Tiling tiling{shape_, tile_side};
+    const ImageShape tiles = tiling.tiles();
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
-        for (Elements column = 0; column < tiles.width; ++column) {
-            const Elements x = column * tile_side, y = row * tile_side;
+        for (Elements column = 0; column < tiles.width; ++column)
             tiles_[static_cast<std::size_t>(row * tiles.width + column)] =
-                sums_of({x, y, std::min(tile_side, shape_.width - x),
-                         std::min(tile_side, shape_.height - y)},
-                        rival);
-        }
+                sums_of(tiling.at(column, row), rival);
     });
     TileSums all;
     for (const TileSums& tile : tiles_)

@@ -4,7 +4,6 @@
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/pair/descent.hpp"
 #include "sextant/registration/pair/partition.hpp"
-#include "sextant/registration/pair/pyramid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -83,6 +82,23 @@ std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Simil
 kernel::RigidMap map_of(const RigidMotion& motion, Point centre) {
     const Point first = apply(motion, {0, 0}, centre);
     return {std::cos(motion.alpha), std::sin(motion.alpha), first.x, first.y};
+}
+
+Images images_of(const Pyramid& reference, const Pyramid& moved, int level, bool inverted) {
+    const Point c = centre(reference.shape());
+    const double scale = std::ldexp(1, -level);
+    return {reference.level(level),
+            moved.level(level),
+            {c.x * scale, c.y * scale},
+            reference.gaps() || moved.gaps(),
+            inverted};
+}
+
+kernel::RigidSums total_of(std::span<const kernel::RigidSums> tiles) {
+    kernel::RigidSums sums;
+    for (const kernel::RigidSums& tile : tiles)
+        sums += tile;
+    return sums;
 }
 
 Similarity similarity(const kernel::RigidSums& sums, bool inverted) {
@@ -188,10 +204,7 @@ Eigen::Matrix3d covariance_before(std::span<const kernel::RigidSums> tiles,
 RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
     Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
     turn.bottomRightCorner<2, 2>() = Eigen::Rotation2Dd(alpha).toRotationMatrix();
-    const Eigen::Matrix3d covariance = turn * before * turn.transpose();
-    std::array<double, 9> entries;
-    Eigen::Map<Eigen::Matrix3d>(entries.data()) = covariance; // symmetric: rows are columns
-    return uncertainty_with(entries);
+    return uncertainty_with(entries_of(turn * before * turn.transpose()));
 }
 
 } // namespace

@@ -4,7 +4,9 @@
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/pair/pyramid.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -22,6 +24,26 @@ struct Images {
     bool gaps = false;     ///< true if either may contain NaN; such pixels are ignored
     bool inverted = false; ///< the images have opposite contrast: T is compared as −T
 };
+
+/// Returns a level of two pyramids and its centre: that of the frames, scaled to the level.
+Images images_of(const Pyramid& reference, const Pyramid& moved, int level, bool inverted = false);
+
+/// The division of an image into square tiles; those at the right and at the bottom may be smaller.
+struct Tiling {
+    ImageShape image;
+    Elements side;
+
+    ImageShape tiles() const {
+        return {(image.width + side - 1) / side, (image.height + side - 1) / side};
+    }
+    Tile at(Elements column, Elements row) const {
+        const Elements x = column * side, y = row * side;
+        return {x, y, std::min(side, image.width - x), std::min(side, image.height - y)};
+    }
+};
+
+/// Returns the sums over all tiles.
+kernel::RigidSums total_of(std::span<const kernel::RigidSums> tiles);
 
 /// The similarity of two images over their overlap.
 struct Similarity {

@@ -25,10 +25,9 @@ namespace sextant::registration {
 
 namespace {
 
-/// Returns the side of tiles. Noise is hardly correlated between tiles of this size, yet several
-/// fit into a frame.
-Elements side_of_tile(ImageShape shape) {
-    return std::min(shape.width, shape.height) < 192 ? 16 : 32;
+/// Returns tiles between which noise is hardly correlated, but several of which fit into a frame.
+Tiling tiling_of(ImageShape shape) {
+    return {shape, std::min(shape.width, shape.height) < 192 ? 16 : 32};
 }
 
 constexpr std::size_t followed = 3; ///< number of starts refined after their first steps
@@ -59,23 +58,6 @@ RigidMotion scaled(const RigidMotion& motion, double factor) {
     return {motion.alpha, motion.tx * factor, motion.ty * factor};
 }
 
-ImageShape tiles_of_fit(ImageShape shape) {
-    const Elements side = side_of_tile(shape);
-    return {(shape.width + side - 1) / side, (shape.height + side - 1) / side};
-}
-
-Tile tile_at(Elements column, Elements row, ImageShape shape) {
-    const Elements side = side_of_tile(shape), x = column * side, y = row * side;
-    return {x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
-}
-
-kernel::RigidSums total(const std::vector<kernel::RigidSums>& tiles) {
-    kernel::RigidSums sums;
-    for (const kernel::RigidSums& tile : tiles)
-        sums += tile;
-    return sums;
-}
-
 } // namespace
 
 /// The state and the steps of a RigidRegistration, whose functions call those of the same names
@@ -97,8 +79,6 @@ class RigidRun {
     };
 
     void check(const Pyramid& pyramid) const;
-    Images images(const Pyramid& reference, const Pyramid& moved, int level,
-                  bool inverted = false) const;
     void find_starts(const Images& coarsest);
     std::size_t most_rivals() const;
     Start search(const Pyramid& reference, const Pyramid& moved);
@@ -137,7 +117,7 @@ RigidRun::RigidRun(ImageShape shape, int levels, const RigidOptions& options, Te
       correlation_(shape_of_level(shape, levels_ - 1), team),
       lead_(shape_of_level(shape, levels_ - 1), team),
       closer_lead_(shape_of_level(shape, std::max(0, levels_ - 2)), team),
-      tiles_(static_cast<std::size_t>(tiles_of_fit(shape).elements())) {
+      tiles_(static_cast<std::size_t>(tiling_of(shape).tiles().elements())) {
     std::size_t searches = 1;
     if (options.most_rotation > usual_rotation) {
         rotations_.emplace(shape_of_level(shape, levels_ - 1), team);
@@ -153,18 +133,6 @@ void RigidRun::check(const Pyramid& pyramid) const {
             pyramid.shape().height, pyramid.levels(), shape_.width, shape_.height, levels_));
 }
 
-/// Returns a level of both pyramids and its centre: the frame's centre, scaled to the level.
-Images RigidRun::images(const Pyramid& reference, const Pyramid& moved, int level,
-                        bool inverted) const {
-    const Point c = centre(shape_);
-    const double scale = std::ldexp(1, -level);
-    return {reference.level(level),
-            moved.level(level),
-            {c.x * scale, c.y * scale},
-            reference.gaps() || moved.gaps(),
-            inverted};
-}
-
 RigidResult RigidRun::align(const Pyramid& reference, const Pyramid& moved) {
     check(reference);
     check(moved);
@@ -177,7 +145,7 @@ RigidResult RigidRun::locate(const Pyramid& reference, const Pyramid& moved) {
     check(reference);
     check(moved);
     RigidResult result = to_finest(reference, moved, search(reference, moved));
-    const Images finest = images(reference, moved, 0, result.inverted);
+    const Images finest = images_of(reference, moved, 0, result.inverted);
     constexpr Elements row_step = 4;
     const kernel::RigidSums sums =
         sums_over(finest, result.motion, kernel::Detail::score, row_step, team_);
@@ -226,7 +194,7 @@ void RigidRun::sort_out(ImageShape coarsest) {
 }
 
 RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved) {
-    const Images coarsest = images(reference, moved, levels_ - 1);
+    const Images coarsest = images_of(reference, moved, levels_ - 1);
     Start start;
     start.level = levels_ - 1;
     start.lead = 0; // stays 0 if no candidate is found
@@ -319,12 +287,12 @@ void RigidRun::choose(const Images& images, std::size_t count, double apart, Lea
 /// Chooses again among more fits, on the next finer level, which shows more of what distinguishes
 /// them.
 void RigidRun::look_closer(const Pyramid& reference, const Pyramid& moved, Start& start) {
-    const Images coarsest = images(reference, moved, levels_ - 1);
+    const Images coarsest = images_of(reference, moved, levels_ - 1);
     fit_all(coarsest, std::min(fits_.size(), followed), fits_.size(), 8, .02, start);
     sort_out(coarsest.reference.shape);
     fits_.resize(std::min(fits_.size(), most_rivals()));
     start.level = levels_ - 2;
-    const Images finer = images(reference, moved, start.level);
+    const Images finer = images_of(reference, moved, start.level);
     run_parts(team_, static_cast<int>(fits_.size()), [&](int number, int) {
         Fit& one = fits_[static_cast<std::size_t>(number)];
         one = fit(as_inverted(finer, one.inverted), scaled(one.motion, 2),
@@ -337,7 +305,7 @@ void RigidRun::look_closer(const Pyramid& reference, const Pyramid& moved, Start
 
 RigidResult RigidRun::descend(const Pyramid& reference, const Pyramid& moved, const Start& start) {
     RigidResult result = to_finest(reference, moved, start);
-    finish(images(reference, moved, 0, result.inverted), reference.prefilter(), result);
+    finish(images_of(reference, moved, 0, result.inverted), reference.prefilter(), result);
     return result;
 }
 
@@ -353,7 +321,7 @@ RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
     for (int level = start.level; level > 0; --level) {
         // Coarser levels need not be exact, because the next finer level refines their result.
         constexpr double stop = .05;
-        const Fit one = fit(images(reference, moved, level, result.inverted), result.motion,
+        const Fit one = fit(images_of(reference, moved, level, result.inverted), result.motion,
                             {options_.most_steps, stop, 2, kernel::Detail::slopes}, team_);
         result.iterations += one.steps;
         result.motion = scaled(one.motion, 2);
@@ -372,7 +340,7 @@ void RigidRun::finish(const Images& finest, double prefilter, RigidResult& resul
             sums = sums_of_tiles(finest, motion, row_step);
             return sums.count >= least_count(shape_, row_step);
         },
-        [&] { return newton_step(total(tiles_), similarity(sums, result.inverted)); });
+        [&] { return newton_step(total_of(tiles_), similarity(sums, result.inverted)); });
     result.iterations += descent.steps;
     result.converged = descent.converged;
     judge(finest, sums, static_cast<double>(row_step), prefilter, result);
@@ -382,13 +350,14 @@ void RigidRun::finish(const Images& finest, double prefilter, RigidResult& resul
 kernel::RigidSums RigidRun::sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                           Elements row_step) {
     const kernel::RigidComparison comparison = compare_at(finest, motion, row_step);
-    const ImageShape tiles = tiles_of_fit(shape_);
+    const Tiling tiling = tiling_of(shape_);
+    const ImageShape tiles = tiling.tiles();
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
         for (Elements column = 0; column < tiles.width; ++column)
-            tiles_[static_cast<std::size_t>(row * tiles.width + column)] = kernel::rigid_sums(
-                comparison, tile_at(column, row, shape_), kernel::Detail::slopes);
+            tiles_[static_cast<std::size_t>(row * tiles.width + column)] =
+                kernel::rigid_sums(comparison, tiling.at(column, row), kernel::Detail::slopes);
     });
-    const kernel::RigidSums all = total(tiles_);
+    const kernel::RigidSums all = total_of(tiles_);
     for (kernel::RigidSums& tile : tiles_)
         weigh_tile(tile, finest.inverted);
     return all;
@@ -400,9 +369,9 @@ void RigidRun::judge(const Images& finest, const kernel::RigidSums& sums, double
     result.ncc_before =
         similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
     const Similarity alike = similarity(sums, result.inverted);
-    result.uncertainty = uncertainty_of(tiles_, total(tiles_), alike, result.motion.alpha);
+    result.uncertainty = uncertainty_of(tiles_, total_of(tiles_), alike, result.motion.alpha);
     constexpr std::size_t parameters = 3;
-    result.misfit = misfit_of(tiles_, tiles_of_fit(shape_), alike, parameters);
+    result.misfit = misfit_of(tiles_, tiling_of(shape_).tiles(), alike, parameters);
     compare(sums, row_step, prefilter, result);
 }
 

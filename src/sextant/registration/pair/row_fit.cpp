@@ -505,10 +505,7 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
     of_rigid.row(2) = mean_y.transpose();
     Eigen::Matrix3d covariance = of_rigid * inverse * of_rigid.transpose();
     covariance(1, 1) += noise_of_mean / (rows * rows);
-    std::array<double, 9> flat{};
-    for (Eigen::Index i = 0; i < 9; ++i)
-        flat[static_cast<std::size_t>(i)] = covariance(i / 3, i % 3);
-    estimate.uncertainty = uncertainty_with(flat);
+    estimate.uncertainty = uncertainty_with(entries_of(covariance.transpose()));
     return estimate;
 }
 
