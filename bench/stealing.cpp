@@ -26,7 +26,7 @@
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/inspection.hpp"
-#include "sextant/registration/stages/field_series.hpp"
+#include "sextant/registration/stages/stages.hpp"
 #include "sextant/registration/synthetic.hpp"
 #include "sextant/scan/rehearsal.hpp"
 

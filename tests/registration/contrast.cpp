@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The separation of signal and noise of a series' frames.
-#include "sextant/registration/series/contrast.hpp"
+#include "sextant/registration/series/consensus.hpp"
 
 #include <cmath>
 

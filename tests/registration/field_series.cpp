@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The scan of non-rigid motions.
-#include "sextant/registration/stages/field_series.hpp"
-
 #include "sextant/comm/agreement.hpp"
+#include "sextant/registration/stages/stages.hpp"
 
 #include <algorithm>
 

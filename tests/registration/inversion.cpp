@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series whose contrast inverts.
 #include "sextant/registration/correct/changed_frames.hpp"
-#include "sextant/registration/series/contrast.hpp"
+#include "sextant/registration/series/consensus.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Frames that are rotated by any angle.
 #include "sextant/comm/agreement.hpp"
-#include "sextant/registration/pair/rotation_search.hpp"
+#include "sextant/registration/pair/correlation.hpp"
 #include "sextant/registration/series_registration.hpp"
 
 #include <cmath>

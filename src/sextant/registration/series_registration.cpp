@@ -12,8 +12,6 @@
 #include "sextant/registration/series/checkpoint.hpp"
 #include "sextant/registration/series/inspection.hpp"
 #include "sextant/registration/series/state.hpp"
-#include "sextant/registration/stages/field_series.hpp"
-#include "sextant/registration/stages/results.hpp"
 #include "sextant/registration/stages/stages.hpp"
 
 #include <filesystem>

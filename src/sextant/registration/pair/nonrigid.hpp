@@ -3,16 +3,155 @@
 
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
-#include "sextant/registration/pair/spline_fit.hpp"
 #include "sextant/registration/pair/spline_grid.hpp"
 
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sextant::registration {
+
+struct SplineFitOptions {
+    int steps = 20;     ///< maximum number per level
+    double stop = .003; ///< a level ends when a step is shorter than this (RMS, pixels)
+    double reach = 3;   ///< standard deviation of coefficients in the weakest prior, pixels
+    int weak_steps = 3; ///< number of first steps with the weakest prior
+    double share_of_strain = .1; ///< weight of the strain in SplineGrid::energy
+};
+
+/// Diagnostics of a fit.
+struct SplineFitReport {
+    double ncc_before = 0, ncc_after = 0; ///< of the filtered frames, over the overlap
+    double overlap = 0;  ///< fraction of pixels that the motion maps into the template
+    double freedom = 0;  ///< γ: number of coefficients that the data determine
+    double strength = 0; ///< β, strength of the prior
+    double noise = 0;    ///< v, variance of the scores relative to the structure tensor
+    /// Σ|s|² over tiles relative to that over cells: 1 if only noise is left, up to 16 if
+    /// neighbouring cells agree.
+    double coherence = 0;
+    int steps = 0; ///< number of steps over all levels
+    /// Covariance of the parameters (α, t_x, t_y) of the rigid motion nearest to the field, row by
+    /// row; set by SplineFit::write().
+    std::array<double, 9> covariance{};
+};
+
+/// A function of a position in the reference, such as the displacement w of a motion φ(x) =
+/// motion(x) + w(x). Threads of a team may call it concurrently.
+using Displacement = std::function<Point(Point)>;
+
+/// The start of a fit: a rigid motion and, if known, a displacement field added to it.
+struct FieldStart {
+    RigidMotion motion;
+    Displacement beyond; ///< empty: no displacement
+    /// The factor that brings the template's samples to the contrast of the reference. Unknown: the
+    /// variances of both are matched, which is right only if both have equally much noise.
+    std::optional<double> gain = {};
+    /// The reference is an average of resampled frames.
+    bool of_average = false;
+    /// The strength of the prior. Unknown: estimated from the evidence.
+    std::optional<double> strength = {};
+
+    FieldStart(const RigidMotion& near = {}, Displacement field = {})
+        : motion(near), beyond(std::move(field)) {}
+};
+
+/// Fits splines on one control grid to pairs of frames, by Gauss-Newton steps δ with (H/v + βK) δ =
+/// −(s/v + βKc) for coefficients c, from the coarsest level that resolves the grid to the finest. H
+/// sums the structure tensors and s the scores of the cells that show more than noise; on the
+/// finest level, H excludes the gradients of noise. K is the energy of the splines. The noise v =
+/// Σ|s|² / tr H is estimated over tiles of up to 32 pixels of a level, because noise is correlated
+/// within them, and corrected for the degrees of freedom of the coefficients. The strength β of the
+/// prior is estimated from the evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, with n
+/// coefficients and n₀ the dimension of K's null space. β starts small, because a strong prior
+/// would prevent the data from changing the coefficients; if a level determines fewer than four
+/// coefficients, the next level starts with a small β again. (H/v + βK)⁻¹ is the covariance of the
+/// coefficients.
+///
+/// If fewer than one in twelve tiles shows more than noise, a field cannot be told from noise: the
+/// result is the start, with the standard deviations of the weakest prior.
+///
+/// A start with a field is projected onto the grid by least squares over cells; the fit then begins
+/// at the second finest level. The prior applies to the whole field, not to its change from the
+/// start, so the result does not depend on the start.
+///
+/// The team shares rows of tiles, rows of control points, and the two ends of the matrix
+/// (banded_cholesky.hpp).
+/// Deterministic  The bits do not depend on the number of threads.
+class SplineFit {
+  public:
+    SplineFit(ImageShape image, double spacing, const PairPyramid& pyramid,
+              SplineFitOptions options, Team* team = nullptr);
+
+    double spacing() const { return spacing_; }
+    SplineFitReport run(const PairPyramid& pyramid, const FieldStart& start);
+    /// Projects the start onto the grid without fitting.
+    void begin_at(const FieldStart& start);
+    const RigidMotion& motion() const { return motion_; }
+    /// The coefficients of the displacement added to motion().
+    std::span<const double> coefficients() const { return coefficients_; }
+    /// Writes the field at the corners of cells, which are the nodes of `field`. A node is known if
+    /// a cell around it shows more than noise and its position is within the template. If no node
+    /// is known, writes the starting field, with infinite standard deviations.
+    void write(DisplacementField& field);
+    const SplineFitReport& report() const { return report_; } ///< report of the last pair
+
+  private:
+    /// The sums over tiles of cells.
+    struct Found {
+        kernel::FitMoments moments;
+        double trace = 0;                    // sum of the tensors' traces
+        double of_squares = 0, of_cells = 0; // Σ|s|² over tiles, and over cells
+        double squares = 0;                  // number of tiles that show more than noise
+
+        Found& operator+=(const Found& other);
+    };
+    /// Buffers of a level.
+    struct Level {
+        SplineCells cells;
+        std::vector<float> u_x, u_y;
+        std::vector<kernel::CellSums> sums;
+        Elements tile_side;       // side of the tiles, in cells
+        std::vector<Found> found; // one per row of tiles
+    };
+
+    void bring_onto_grid(const Displacement& field);
+    void comparison(const PairPyramid& pyramid, std::size_t number);
+    Found compare_cells(const kernel::CellComparison& comparison, std::size_t number, Elements row,
+                        const InformativeTiles& tiles);
+    void estimate_noise(const Found& found, Elements tiles);
+    bool step();
+    void estimate_strength();
+    double correlation() const;
+    std::array<double, 9> covariance_of_motion();
+
+    SplineFitOptions options_;
+    Team* team_;
+    double spacing_;
+    ImageShape image_;
+    Point centre_;
+    std::unique_ptr<const SplineGrid> grid_; // referenced by the levels
+    BandedMatrix energy_, matrix_;
+    BandedCholesky cholesky_;
+    std::vector<double> coefficients_, score_, direction_, energy_slope_;
+    /// The parameters of the nearest rigid motion as linear functions of the coefficients.
+    std::array<std::vector<double>, 3> motion_weights_;
+    double weak_strength_;
+    std::vector<Level> levels_;
+
+    RigidMotion motion_;
+    int weak_steps_left_ = 0;
+    bool estimates_strength_ = true; ///< false if the start states the strength
+    double shown_ = 0;               ///< fraction of the tiles that show more than noise
+    kernel::FitMoments moments_;
+    std::optional<double> known_gain_; ///< in units of the normalised frames
+    float gain_ = 1, offset_ = 0;
+    SplineFitReport report_;
+};
 
 /// A compact non-rigid motion, φ(x) = motion(x) + Σ B_i(x) B_j(y) c_ij. It takes about 1 kB for
 /// frames of 512x512 pixels or more; as a field on nodes it would take at least 35 kB.
@@ -61,7 +200,7 @@ std::size_t most_coefficients(ImageShape image);
 /// splines on a control grid, bilinear within cells of 8x8 pixels. It is found from coarse to fine
 /// by Gauss-Newton steps on squared residuals of normalised frames with the reference's gradients,
 /// so that interpolation of the template adds no bias. Its smoothness is estimated from the data
-/// (spline_fit.hpp). Control points are max(64, max(width, height)/8) pixels apart, or half that if
+/// (SplineFit). Control points are max(64, max(width, height)/8) pixels apart, or half that if
 /// the residuals on this grid are still spatially coherent.
 ///
 /// Input     two whole frames of this object's shape, and a start near the true motion; on a

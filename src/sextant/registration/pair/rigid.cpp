@@ -7,7 +7,6 @@
 #include "sextant/registration/pair/lead.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
-#include "sextant/registration/pair/rotation_search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,6 @@
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/series/consensus.hpp"
-#include "sextant/registration/series/contrast.hpp"
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/series/pair_reader.hpp"
 #include "sextant/registration/series/stations.hpp"

@@ -28,7 +28,7 @@ prefix::ScanOptions scan_options(const RegistrationOptions& options);
 /// frames are not sound: the frames before and after them count as neighbours, as with frames that
 /// are left out, and they are registered afterwards.
 ///
-/// Frames of opposite contrast (contrast.hpp) are recognised by their registrations to the frames
+/// Frames of opposite contrast (FrameContrast) are recognised by their registrations to the frames
 /// before them, and inverted from then on; the signal of their contrast is negative.
 ///
 /// Input     the series and the result of inspect_series(); options.reference is a frame of the
@@ -48,7 +48,7 @@ std::vector<FrameRegistration> register_series(const SeriesContext& context,
 
 /// Performs only the steps before the scan: registers neighbours and votes. `result.motion` and
 /// `from_before` of a frame are then its motion to the last sound frame before it. Used before
-/// scans of other motions (field_series.hpp); `options.reference` is ignored.
+/// scans of other motions (register_series_by_fields()); `options.reference` is ignored.
 std::vector<FrameRegistration> register_neighbours(const SeriesContext& context,
                                                    SeriesInspection inspection);
 

@@ -5,7 +5,7 @@
 #include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/pair/rigid.hpp"
-#include "sextant/registration/series/contrast.hpp"
+#include "sextant/registration/series/consensus.hpp"
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series/pair_reader.hpp"
 #include "sextant/registration/transform/combined.hpp"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/stages/field_series.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
@@ -8,6 +6,7 @@
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/series/stations.hpp"
+#include "sextant/registration/stages/stages.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>

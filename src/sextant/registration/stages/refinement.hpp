@@ -4,7 +4,7 @@
 #include "sextant/registration/pair/pyramid.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/ledger.hpp"
-#include "sextant/registration/series/registered.hpp"
+#include "sextant/registration/series/state.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <cstddef>

@@ -7,7 +7,6 @@
 #include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/inspection.hpp"
-#include "sextant/registration/stages/field_series.hpp"
 #include "sextant/registration/stages/refinement.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 

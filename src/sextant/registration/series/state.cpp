@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/series/registered.hpp"
+#include "sextant/registration/series/state.hpp"
 
 #include <algorithm>
 #include <numeric>
