@@ -6,6 +6,7 @@
 #include "sextant/kernel/filter/float_plane.hpp"
 #include "sextant/kernel/filter/gaussian.hpp"
 
+#include <span>
 #include <vector>
 
 namespace sextant::registration {
@@ -19,6 +20,11 @@ class UnusableFrame : public Error {
 /// The usual σ, in pixels, of the Gaussian filter of frames. Without it, interpolation smooths a
 /// noisy image most at half a pixel, which biases every motion towards half pixels.
 inline constexpr double usual_prefilter = 1.5;
+
+/// Returns samples of a whole frame as the input of a pyramid or a fit.
+inline kernel::SampleView view_of(std::span<const float> samples, ImageShape shape) {
+    return {samples.data(), shape.width, {0, 0, shape.width, shape.height}, shape};
+}
 
 /// Returns the usual number of pyramid levels: three, fewer if the coarsest would be less than 16
 /// pixels wide or high, more if it would be larger than 256.

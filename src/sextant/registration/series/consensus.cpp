@@ -30,6 +30,27 @@ double deviate(double sum, int links) {
     return links == 0 ? 0 : sum / std::sqrt(links * (1 + (links - 1) * correlation));
 }
 
+/// Trusted links, by frame.
+struct LinksByFrame {
+    LinksByFrame(std::size_t frames, std::span<const LinkSeen> links, bool with_inverted)
+        : of(frames), across(frames) {
+        for (const LinkSeen& link : links) {
+            if (!link.trusted || (link.inverted && !with_inverted))
+                continue;
+            of[link.reference].push_back(&link);
+            of[link.moved].push_back(&link);
+            for (std::size_t frame = link.reference + 1; frame <= link.moved; ++frame)
+                across[frame].push_back(&link);
+        }
+    }
+    std::vector<std::vector<const LinkSeen*>> of;
+    std::vector<std::vector<const LinkSeen*>> across; ///< from before a frame to it or later
+};
+
+std::size_t other_end(const LinkSeen& link, std::size_t frame) {
+    return link.moved == frame ? link.reference : link.moved;
+}
+
 /// A motion that a link implies, and the link's weight.
 struct Opinion {
     RigidMotion motion;
@@ -62,19 +83,10 @@ class Voting {
     Voting(std::size_t frames, std::span<const LinkSeen> links, ImageShape shape, double tolerance,
            double least_lead)
         : votes_(frames),
-          links_of_(frames),
-          across_(frames),
+          links_(frames, links, false),
           shape_(shape),
           tolerance_(tolerance),
           least_lead_(least_lead) {
-        for (const LinkSeen& link : links) {
-            if (!link.trusted || link.inverted)
-                continue;
-            links_of_[link.reference].push_back(&link);
-            links_of_[link.moved].push_back(&link);
-            for (std::size_t frame = link.reference + 1; frame <= link.moved; ++frame)
-                across_[frame].push_back(&link);
-        }
         for (std::size_t frame = 0; frame < frames; ++frame)
             sort_nearest_first(frame);
     }
@@ -97,19 +109,15 @@ class Voting {
     void sort_nearest_first(std::size_t frame) {
         const auto distance = [](const LinkSeen* link) { return link->moved - link->reference; };
         std::stable_sort(
-            links_of_[frame].begin(), links_of_[frame].end(),
+            links_.of[frame].begin(), links_.of[frame].end(),
             [&](const LinkSeen* a, const LinkSeen* b) { return distance(a) < distance(b); });
-    }
-
-    static std::size_t other_end(const LinkSeen& link, std::size_t frame) {
-        return link.moved == frame ? link.reference : link.moved;
     }
 
     /// Returns the positions of a frame that its links imply, one per link. With `only_clear`,
     /// links to frames that are not sound and even less clear than this one are omitted.
     std::vector<Opinion> candidates(std::size_t frame, bool only_clear = false) const {
         std::vector<Opinion> all;
-        for (const LinkSeen* link : links_of_[frame]) {
+        for (const LinkSeen* link : links_.of[frame]) {
             const FrameVote& other = votes_[other_end(*link, frame)];
             const bool clear = other.sound || other.lead >= votes_[frame].lead;
             if (other.place && (clear || !only_clear))
@@ -169,7 +177,7 @@ class Voting {
     /// Returns the largest group of linked frames, in order.
     std::vector<std::size_t> largest_group() const {
         Groups groups(votes_.size());
-        for (const auto& links : links_of_) {
+        for (const auto& links : links_.of) {
             for (const LinkSeen* link : links)
                 groups.join(link->reference, link->moved);
         }
@@ -224,7 +232,7 @@ class Voting {
     /// would shift the latter; the identity if a link agrees with the positions.
     std::vector<Opinion> shifts(std::size_t frame, bool only_sound = false) const {
         std::vector<Opinion> all;
-        for (const LinkSeen* link : across_[frame]) {
+        for (const LinkSeen* link : links_.across[frame]) {
             const FrameVote &from = votes_[link->reference], &to = votes_[link->moved];
             if (from.place && to.place && (!only_sound || (from.sound && to.sound)))
                 all.push_back({compose(compose(link->motion, *from.place), inverse(*to.place)),
@@ -304,8 +312,7 @@ class Voting {
     }
 
     std::vector<FrameVote> votes_;
-    std::vector<std::vector<const LinkSeen*>> links_of_;
-    std::vector<std::vector<const LinkSeen*>> across_; ///< links from before a frame to it or later
+    LinksByFrame links_;
     ImageShape shape_;
     double tolerance_, least_lead_;
 };
@@ -384,27 +391,16 @@ std::vector<FrameContrast> contrasts_of(std::span<const double> deviations,
 
 namespace {
 
-constexpr int most_rounds_of_signs = 10;
-
 /// The vote of registrations on the signs of the frames' contrasts.
 class SignVote {
   public:
     SignVote(std::size_t frames, std::span<const LinkSeen> links)
-        : signs_(frames), links_of_(frames), across_(frames) {
-        for (const LinkSeen& link : links) {
-            if (!link.trusted)
-                continue;
-            links_of_[link.reference].push_back(&link);
-            links_of_[link.moved].push_back(&link);
-            for (std::size_t frame = link.reference + 1; frame <= link.moved; ++frame)
-                across_[frame].push_back(&link);
-        }
-    }
+        : signs_(frames), links_(frames, links, true) {}
 
     std::vector<std::uint8_t> result() {
         for (std::size_t frame = 0; frame < signs_.size(); ++frame)
             signs_[frame] = for_positive(frame) < 0 ? -1 : 1;
-        for (int round = 0; round < most_rounds_of_signs; ++round) {
+        for (int round = 0; round < most_rounds; ++round) {
             const bool changed = change_outvoted();
             if (!change_all_after() && !changed)
                 break;
@@ -416,17 +412,16 @@ class SignVote {
     }
 
   private:
-    static double weight(const LinkSeen& link) {
-        constexpr double least = .1; // as in consensus()
-        return (link.inverted ? -1 : 1) * std::clamp(link.lead, least, most_lead);
+    static double signed_weight(const LinkSeen& link) {
+        return link.inverted ? -weight(link) : weight(link);
     }
 
     /// The weight for a positive sign of a frame, given the others; 0 is the sign of later frames
     /// at first.
     double for_positive(std::size_t frame) const {
         double sum = 0;
-        for (const LinkSeen* link : links_of_[frame])
-            sum += weight(*link) * signs_[link->moved == frame ? link->reference : link->moved];
+        for (const LinkSeen* link : links_.of[frame])
+            sum += signed_weight(*link) * signs_[other_end(*link, frame)];
         return sum;
     }
 
@@ -447,8 +442,8 @@ class SignVote {
         bool changed = false;
         for (std::size_t frame = 1; frame < signs_.size(); ++frame) {
             double sum = 0;
-            for (const LinkSeen* link : across_[frame])
-                sum += weight(*link) * signs_[link->reference] * signs_[link->moved];
+            for (const LinkSeen* link : links_.across[frame])
+                sum += signed_weight(*link) * signs_[link->reference] * signs_[link->moved];
             if (sum >= 0)
                 continue;
             for (std::size_t later = frame; later < signs_.size(); ++later)
@@ -459,7 +454,7 @@ class SignVote {
     }
 
     std::vector<int> signs_;
-    std::vector<std::vector<const LinkSeen*>> links_of_, across_;
+    LinksByFrame links_;
 };
 
 } // namespace

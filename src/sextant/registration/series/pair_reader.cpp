@@ -176,9 +176,7 @@ PairReader::Kept& PairReader::kept(std::int64_t frame) {
                                 [](const Kept& a, const Kept& b) { return a.used < b.used; });
         slot->frame = -1; // stays -1 if reading or filling throws
         slot->statistics = read(frame);
-        const ImageShape shape = source_.header().shape;
-        slot->pyramid.fill(
-            {samples_.data(), shape.width, {0, 0, shape.width, shape.height}, shape});
+        slot->pyramid.fill(view_of(samples_, source_.header().shape));
         slot->statistics.deviation = 1 / slot->pyramid.scale();
         slot->frame = frame;
     }

@@ -18,10 +18,6 @@
 
 namespace sextant::registration {
 
-kernel::SampleView view_of(std::span<const float> samples, ImageShape shape) {
-    return {samples.data(), shape.width, {0, 0, shape.width, shape.height}, shape};
-}
-
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
     std::vector<float> samples(static_cast<std::size_t>(source.header().shape.elements()));
     source.read_frame(frame, samples);

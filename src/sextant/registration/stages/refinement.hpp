@@ -32,9 +32,6 @@ StoredField field_from(std::span<const std::byte> bytes);
 /// ledger when needed. The ledger must outlive the result.
 TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage);
 
-/// Returns samples of a whole frame as the input of a pyramid or a fit.
-kernel::SampleView view_of(std::span<const float> samples, ImageShape shape);
-
 /// Reads a frame; gaps are NaN.
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 

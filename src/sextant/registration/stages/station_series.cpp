@@ -134,11 +134,6 @@ class StationRegistration {
             .samples;
     }
 
-    void fill(Pyramid& pyramid, std::size_t station) {
-        pyramid.fill(
-            {averages_[station].data(), shape_.width, {0, 0, shape_.width, shape_.height}, shape_});
-    }
-
     StationLink linked(const StationPair& pair) {
         const PixelArea &from = windows_[pair.from], &to = windows_[pair.to];
         const RigidMotion start{0, static_cast<double>(from.x - to.x),
@@ -154,8 +149,8 @@ class StationRegistration {
                                  apart.unrelated = true;
                                  return apart;
                              }
-                             fill(from_, pair.from);
-                             fill(to_, pair.to);
+                             from_.fill(view_of(averages_[pair.from], shape_));
+                             to_.fill(view_of(averages_[pair.to], shape_));
                              return registration_.refine(from_, to_, start);
                          });
         return {pair.from, pair.to, displacement(timed.result, from, to)};
