@@ -11,6 +11,7 @@
 #include "sextant/registration/series/consensus.hpp"
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/series/pair_reader.hpp"
+#include "sextant/registration/series/series_workers.hpp"
 #include "sextant/registration/series/stations.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
@@ -18,7 +19,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -74,14 +74,14 @@ class Registering {
             join_segments();
         else
             register_to_reference();
-        note_use();
+        workers_->note_use();
         return std::move(frames_);
     }
 
     std::vector<FrameRegistration> neighbours() {
         take(linked_neighbours());
         take(others_);
-        note_use();
+        workers_->note_use();
         return std::move(frames_);
     }
 
@@ -90,8 +90,7 @@ class Registering {
         agree(communicator_, [&] {
             if (!team_)
                 team_ = std::make_shared<Team>(options_.threads);
-            if (context_.threads.whole_frames)
-                threads_.emplace(source_, options_.threads);
+            workers_.emplace(context_);
             make_readers(options_.contrast == ContrastSearch::automatic);
             link();
         });
@@ -121,45 +120,38 @@ class Registering {
         return frames_[static_cast<std::size_t>(frame - block_.first)];
     }
 
-    /// Makes the reader, and that of each thread if they take whole frames. With `inverts`, pairs
-    /// may have opposite contrast. Frames that have a level in `levels` are inverted.
+    /// Makes the readers. With `inverts`, pairs may have opposite contrast. Frames that have a
+    /// level in `levels` are inverted.
     void make_readers(bool inverts, const std::vector<double>& levels = {}) {
-        readers_.clear();
-        const auto source = [&](FrameSource& recorded) -> FrameSource& {
-            if (levels.empty())
-                return recorded;
-            return *inverted_.emplace_back(
-                std::make_unique<ChangedFrames>(recorded, mirrored_at(levels)));
-        };
         RigidOptions options = options_.rigid;
         options.inverts = inverts;
         const int kept = std::max(2, options_.farthest + 1);
-        reader_.emplace(source(source_), options, options_.prefilter, kept, &*team_);
-        if (inspected_ && levels.empty() && !threads_)
-            reader_->take_frames(std::move(*inspected_));
+        workers_->create([&](FrameSource& recorded, bool shares_rows) {
+            FrameSource* source = &recorded;
+            if (!levels.empty())
+                source = inverted_
+                             .emplace_back(
+                                 std::make_unique<ChangedFrames>(recorded, mirrored_at(levels)))
+                             .get();
+            return std::make_unique<PairReader>(*source, options, options_.prefilter, kept,
+                                                shares_rows ? &*team_ : nullptr);
+        });
+        if (inspected_ && levels.empty() && !workers_->take_whole_frames())
+            workers_->shared().take_frames(std::move(*inspected_));
         inspected_.reset();
-        for (int thread = 0; threads_ && thread < threads_->threads(); ++thread)
-            readers_.push_back(std::make_unique<PairReader>(source(threads_->source(thread)),
-                                                            options, options_.prefilter, kept));
     }
 
-    PairReader& reader_of(int thread) { return *readers_[static_cast<std::size_t>(thread)]; }
-
-    /// Calls body(i, reader) for each number i below `items`, on all threads if they take whole
-    /// frames. frame_of(i) is the frame whose progress is reported.
+    /// Calls body(i, reader) for each number i below `items`. frame_of(i) is the frame whose
+    /// progress is reported.
     template <class FrameOf, class Body>
     void for_each(std::string_view part, std::size_t items, const FrameOf& frame_of,
                   const Body& body) {
-        const auto step = [&](std::size_t item) {
-            context_.step(part, frame_of(item) - block_.first, block_.count());
-        };
-        if (threads_)
-            return threads_->for_each(
-                items, step, [&](std::size_t item, int thread) { body(item, reader_of(thread)); });
-        for (std::size_t item = 0; item < items; ++item) {
-            step(item);
-            body(item, *reader_);
-        }
+        workers_->for_each(
+            items,
+            [&](std::size_t item) {
+                context_.step(part, frame_of(item) - block_.first, block_.count());
+            },
+            body);
     }
 
     /// Registers each of this rank's frames to at most `farthest` frames before it.
@@ -240,7 +232,7 @@ class Registering {
 
     /// Registers two frames, given by their indices in usable_, and lets the result vote.
     Link link(std::size_t before, std::size_t moved) {
-        const Link found = linked(before, moved, *reader_);
+        const Link found = linked(before, moved, workers_->shared());
         let_vote(before, moved, found.result);
         return found;
     }
@@ -430,7 +422,7 @@ class Registering {
         }
         const TimedResult timed =
             timed_result(context_.ledger, {Work::mended, 0, reference, 0, frame},
-                         [&] { return reader_->refine(reference, frame, expected); });
+                         [&] { return workers_->shared().refine(reference, frame, expected); });
         Link link{reference, frame, timed.result, spent + timed.seconds};
         link.result.ambiguous = ambiguous;
         return link;
@@ -506,21 +498,9 @@ class Registering {
 
     /// Combines the motions of neighbours by the scan.
     std::vector<Link> scanned(const std::vector<Link>& neighbours) {
-        const bool steals = threads_ && context_.threads.steals;
-        const prefix::Slots<Link> slots = prefix::plain_slots<Link>();
-        prefix::Scan scan(
-            communicator_, std::ssize(neighbours),
-            prefix::operator_on(
-                slots, [&](const Link& left, const Link& right) { return combined(left, right); }),
-            steals ? scan_with_threads(options_.threads) : scan_options(options_));
-        const Memory values =
-            in_slots(communicator_, std::span<const Link>(neighbours), slots, scan.first());
-        Seconds elapsed = 0;
-        std::span<const std::byte> results;
-        timed(elapsed, [&] { results = scan.run(values.bytes()); });
-        if (steals)
-            use_.scan = {applications_, scan.stolen(), elapsed, options_.threads * elapsed - busy_};
-        return from_slots(communicator_, results, slots);
+        return workers_->scanned(
+            neighbours, prefix::plain_slots<Link>(), false,
+            [&](const Link& left, const Link& right) { return combined(left, right); });
     }
 
     /// The operator ⊙ of the scan. Thread-safe if threads take whole frames. A motion that begins
@@ -530,42 +510,18 @@ class Registering {
             return right;
         if (left.moved != right.reference)
             throw std::logic_error("motions to be combined are not adjacent");
-        if (!threads_ || threads_->on_caller())
+        if (workers_->on_caller())
             context_.step("combine", right.moved - block_.first, block_.count());
         const RigidMotion start = compose(right.result.motion, left.result.motion);
-        Seconds taken = 0;
-        TimedResult timed;
-        sextant::timed(taken, [&] {
-            timed = timed_result(context_.ledger,
-                                 {Work::combined, 0, left.reference, left.moved, right.moved},
-                                 [&] { return refined(left.reference, right.moved, start); });
+        const TimedResult timed = workers_->applied(left.reference, [&](PairReader& reader) {
+            return timed_result(context_.ledger,
+                                {Work::combined, 0, left.reference, left.moved, right.moved},
+                                [&] { return reader.refine(left.reference, right.moved, start); });
         });
-        note_application(taken);
         Link link{left.reference, right.moved, {}, right.seconds + timed.seconds};
         link.result =
             refined_from(start, timed.result, left.result.ambiguous || right.result.ambiguous);
         return link;
-    }
-
-    /// Thread-safe if threads steal.
-    RigidResult refined(std::int64_t reference, std::int64_t moved, const RigidMotion& start) {
-        if (!threads_ || !context_.threads.steals)
-            return reader_->refine(reference, moved, start);
-        const FrameThreads::Loan loan = threads_->reserve(reference);
-        return reader_of(loan.number()).refine(reference, moved, start);
-    }
-
-    void note_application(Seconds taken) {
-        const std::lock_guard lock(noting_);
-        ++applications_;
-        busy_ += taken;
-    }
-
-    void note_use() {
-        if (!threads_ || !context_.used)
-            return;
-        use_.registrations = threads_->registrations();
-        *context_.used = use_;
     }
 
     /// Stores the results of this rank's frames.
@@ -787,15 +743,9 @@ class Registering {
     const Block block_;
     std::shared_ptr<Team> team_;
     std::shared_ptr<PairReader> inspected_;       ///< with pyramids of the first pass; may be null
-    std::optional<FrameThreads> threads_;         ///< if they take whole frames
     std::vector<std::uint8_t> frame_is_inverted_; ///< one per frame of usable_; empty if none is
     std::vector<std::unique_ptr<ChangedFrames>> inverted_; ///< the sources of readers, if any is
-    std::optional<PairReader> reader_;
-    std::vector<std::unique_ptr<PairReader>> readers_; ///< of threads_
-    std::mutex noting_;                                ///< protects the next two numbers
-    std::int64_t applications_ = 0;                    ///< of ⊙
-    Seconds busy_ = 0;                                 ///< time of all threads in ⊙
-    FrameThreadUse use_;
+    std::optional<SeriesWorkers<PairReader>> workers_;
     std::vector<Link> links_;         ///< this rank's links to nearby frames, ordered by `moved`
     std::vector<LinkSeen> seen_;      ///< `links_`, as input to the vote
     std::vector<FrameVote> votes_;    ///< one per frame of usable_
@@ -808,13 +758,6 @@ class Registering {
 };
 
 } // namespace
-
-prefix::ScanOptions scan_options(const RegistrationOptions& options) {
-    prefix::ScanOptions scan;
-    if (!options.reproducible)
-        scan.association = Association::by_arrival;
-    return scan;
-}
 
 std::vector<FrameRegistration> register_series(const SeriesContext& context,
                                                SeriesInspection inspection) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series/state.hpp"
 
 #include <cstdint>
@@ -10,9 +9,6 @@
 #include <vector>
 
 namespace sextant::registration {
-
-/// Returns the options of the scan of motions.
-prefix::ScanOptions scan_options(const RegistrationOptions& options);
 
 /// Registers every frame of a series to the first sound frame by neighbours, vote and scan, as
 /// SeriesRegistration describes. If another reference is requested, then registers every frame

@@ -10,6 +10,13 @@
 
 namespace sextant::registration {
 
+prefix::ScanOptions scan_options(const RegistrationOptions& options) {
+    prefix::ScanOptions scan;
+    if (!options.reproducible)
+        scan.association = Association::by_arrival;
+    return scan;
+}
+
 bool in_doubt(const FrameRegistration& frame) {
     return frame.in_doubt || frame.result.ambiguous || frame.result.unrelated;
 }

@@ -59,6 +59,9 @@ Registered gather_registered(const Communicator& communicator,
 /// Returns a function that maps a frame to its motion. `registered` must outlive the result.
 TransformOf transforms(const Registered& registered);
 
+/// Returns the options of the scan of motions.
+prefix::ScanOptions scan_options(const RegistrationOptions& options);
+
 /// What registrations of a series use on one rank.
 struct SeriesContext {
     const Communicator& communicator;

@@ -5,13 +5,13 @@
 #include "sextant/core/packing.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series/ledger.hpp"
+#include "sextant/registration/series/series_workers.hpp"
 #include "sextant/registration/series/stations.hpp"
 #include "sextant/registration/stages/stages.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -73,11 +73,13 @@ class FieldScan {
           options_(context.options),
           shape_(source_.header().shape),
           team_(options_.threads),
-          pairs_(source_, options_.nonrigid, &team_),
+          workers_(context),
           frames_(std::move(frames)),
           motions_(frames_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {
-        if (context.threads.whole_frames)
-            start_threads();
+        workers_.create([&](FrameSource& frames_of, bool shares_rows) {
+            return std::make_unique<FieldPairs>(frames_of, options_.nonrigid,
+                                                shares_rows ? &team_ : nullptr);
+        });
     }
 
     FieldSeries run() {
@@ -85,11 +87,14 @@ class FieldScan {
         const std::int64_t reference = reference_among(placed);
         std::vector<FieldLink> neighbours;
         agree(communicator_, [&] { neighbours = linked_neighbours(placed); });
-        take(scanned(neighbours,
-                     prefix::sized_slots<FieldLink>(
-                         most_bytes(shape_), bytes_of,
-                         [&](std::span<const std::byte> bytes) { return link_of(bytes); })));
-        note_use();
+        take(workers_.scanned(neighbours,
+                              prefix::sized_slots<FieldLink>(
+                                  most_bytes(shape_), bytes_of,
+                                  [&](std::span<const std::byte> bytes) { return link_of(bytes); }),
+                              true, [&](const FieldLink& left, const FieldLink& right) {
+                                  return combined(left, right);
+                              }));
+        workers_.note_use();
         place_others();
         if (!placed.empty() && placed.front() != reference)
             change_reference(reference);
@@ -138,27 +143,16 @@ class FieldScan {
                     std::upper_bound(sound.frames.begin(), sound.frames.end(), frame.frame);
                 const std::int64_t by = after == sound.frames.begin() ? *after : *std::prev(after);
                 frame.result.motion = compose(frame.from_before, sound.motion(by));
-                motions_[i] = pairs_.registration.as_spline({frame.result.motion});
+                motions_[i] = workers_.shared().registration.as_spline({frame.result.motion});
             }
         });
-    }
-
-    void start_threads() {
-        threads_.emplace(source_, options_.threads);
-        for (int thread = 0; thread < threads_->threads(); ++thread)
-            pairs_of_threads_.push_back(
-                std::make_unique<FieldPairs>(threads_->source(thread), options_.nonrigid, nullptr));
-    }
-
-    FieldPairs& pairs_of(int thread) {
-        return *pairs_of_threads_[static_cast<std::size_t>(thread)];
     }
 
     FieldLink link_of(std::span<const std::byte> bytes) const {
         Unpacker rest(bytes);
         FieldLink link{rest.take<FieldHead>(), {}};
         link.motion = {link.head.result.motion, rest.take<std::vector<float>>(), nullptr, centre(shape_)};
-        link.motion.grid = pairs_.registration.grid_of(link.motion.coefficients.size());
+        link.motion.grid = workers_.shared().registration.grid_of(link.motion.coefficients.size());
         if (!link.motion.grid)
             throw Error("a displacement field has a grid for frames of another shape");
         return link;
@@ -190,22 +184,15 @@ class FieldScan {
                 own.push_back({*std::prev(at), &frame});
         }
         std::vector<FieldLink> links(own.size());
-        const auto step = [&](std::size_t i) {
-            context_.step("fields of neighbours", own[i].frame->frame - frames_.front().frame,
-                          std::ssize(frames_));
-        };
-        const auto link = [&](std::size_t i, FieldPairs& pairs) {
-            links[i] = linked(own[i].before, *own[i].frame, pairs);
-        };
-        if (threads_) {
-            threads_->for_each(own.size(), step,
-                               [&](std::size_t i, int thread) { link(i, pairs_of(thread)); });
-            return links;
-        }
-        for (std::size_t i = 0; i < own.size(); ++i) {
-            step(i);
-            link(i, pairs_);
-        }
+        workers_.for_each(
+            own.size(),
+            [&](std::size_t i) {
+                context_.step("fields of neighbours", own[i].frame->frame - frames_.front().frame,
+                              std::ssize(frames_));
+            },
+            [&](std::size_t i, FieldPairs& pairs) {
+                links[i] = linked(own[i].before, *own[i].frame, pairs);
+            });
         return links;
     }
 
@@ -218,50 +205,15 @@ class FieldScan {
         });
     }
 
-    /// Combines the fields of neighbours by the scan.
-    std::vector<FieldLink> scanned(const std::vector<FieldLink>& neighbours,
-                                   const prefix::Slots<FieldLink>& slots) {
-        const bool steals = threads_ && context_.threads.steals;
-        prefix::ScanOptions options =
-            steals ? scan_with_threads(options_.threads) : scan_options(options_);
-        options.names_elements = true;
-        prefix::Scan scan(communicator_, std::ssize(neighbours),
-                          prefix::operator_on(slots,
-                                              [&](const FieldLink& left, const FieldLink& right) {
-                                                  return combined(left, right);
-                                              }),
-                          options);
-        const Memory values =
-            in_slots(communicator_, std::span<const FieldLink>(neighbours), slots, scan.first());
-        Seconds elapsed = 0;
-        std::span<const std::byte> results;
-        timed(elapsed, [&] { results = scan.run(values.bytes()); });
-        if (steals)
-            use_ = {applications_, scan.stolen(), elapsed, options_.threads * elapsed - busy_};
-        return from_slots(communicator_, results, slots);
-    }
-
     /// The operator ⊙ of the scan. Thread-safe if threads steal.
     FieldLink combined(const FieldLink& left, const FieldLink& right) {
         if (left.head.moved != right.head.reference)
             throw std::logic_error("fields to be combined are not adjacent");
-        if (!threads_ || threads_->on_caller())
+        if (workers_.on_caller())
             context_.step("combine fields", right.head.moved - frames_.front().frame,
                           std::ssize(frames_));
-        Seconds taken = 0;
-        std::optional<FieldLink> made;
-        timed(taken, [&] {
-            if (!threads_ || !context_.threads.steals) {
-                made = combined_on(pairs_, left, right);
-                return;
-            }
-            const FrameThreads::Loan loan = threads_->reserve(left.head.reference);
-            made = combined_on(pairs_of(loan.number()), left, right);
-        });
-        const std::lock_guard lock(noting_);
-        ++applications_;
-        busy_ += taken;
-        return *std::move(made);
+        return workers_.applied(left.head.reference,
+                                [&](FieldPairs& pairs) { return combined_on(pairs, left, right); });
     }
 
     FieldLink combined_on(FieldPairs& pairs, const FieldLink& left, const FieldLink& right) {
@@ -278,17 +230,6 @@ class FieldScan {
             link.head.seconds += right.head.seconds;
             return link;
         });
-    }
-
-    /// Adds the use of threads to that of the registrations of neighbours by rigid motions.
-    void note_use() {
-        if (!threads_ || !context_.used)
-            return;
-        std::vector<std::int64_t>& counts = context_.used->registrations;
-        counts.resize(threads_->registrations().size());
-        for (std::size_t thread = 0; thread < counts.size(); ++thread)
-            counts[thread] += threads_->registrations()[thread];
-        context_.used->scan = use_;
     }
 
     FieldLink registered(FieldPairs& pairs, std::int64_t reference, std::int64_t moved,
@@ -338,7 +279,7 @@ class FieldScan {
             const Displacement back = [&](Point y) {
                 return motions_[i](inverted(there, there.motion, centre(shape_), y));
             };
-            motions_[i] = pairs_.registration.as_spline(start_at(back, shape_));
+            motions_[i] = workers_.shared().registration.as_spline(start_at(back, shape_));
             frames_[i].result.motion = motions_[i].motion;
             constexpr double least_overlap = .1; // as trusted()
             RigidResult& result = frames_[i].result;
@@ -369,7 +310,7 @@ class FieldScan {
                             centre(shape_)};
         motion.motion =
             all_gather_lists(communicator_, std::span<const RigidMotion>(rigid)).front();
-        motion.grid = pairs_.registration.grid_of(motion.coefficients.size());
+        motion.grid = workers_.shared().registration.grid_of(motion.coefficients.size());
         return motion;
     }
 
@@ -379,13 +320,7 @@ class FieldScan {
     const RegistrationOptions& options_;
     ImageShape shape_;
     Team team_;
-    FieldPairs pairs_;                    ///< with threads that share rows
-    std::optional<FrameThreads> threads_; ///< if they take whole frames
-    std::vector<std::unique_ptr<FieldPairs>> pairs_of_threads_;
-    std::mutex noting_;             ///< protects the next two numbers
-    std::int64_t applications_ = 0; ///< of ⊙
-    Seconds busy_ = 0;              ///< time of all threads in ⊙
-    FrameThreadUse::Scan use_;
+    SeriesWorkers<FieldPairs> workers_;
     std::vector<FrameRegistration> frames_;
     std::vector<SplineMotion> motions_; ///< one per entry of frames_
 };
