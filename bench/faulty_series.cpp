@@ -178,7 +178,7 @@ FaultySeries::Point FaultySeries::place(std::int64_t frame, Point p, bool rows) 
     }
     if (frame == faults_.upside_down_frame)
         p = {2 * centre_.x - p.x, 2 * centre_.y - p.y};
-    const Point x = series_.place(static_cast<int>(frame), p);
+    const Point x = series_.position(static_cast<int>(frame), p);
     const Matrix a = enlargement(frame);
     const double determinant = a.xx * a.yy - a.xy * a.yx;
     const double dx = x.x - centre_.x, dy = x.y - centre_.y;
@@ -199,7 +199,7 @@ std::optional<FaultySeries::Point> FaultySeries::truth(std::int64_t frame, Point
         // gradient of the distortion is small.
         constexpr double close = 1e-9;
         for (int step = 0; step < 100; ++step) {
-            const Point there = series_.place(static_cast<int>(frame), p);
+            const Point there = series_.position(static_cast<int>(frame), p);
             const RigidMotion& motion = series_.motion(static_cast<int>(frame));
             const Point to = apply(motion, there, centre_),
                         wanted = apply(motion, enlarged, centre_);

@@ -397,7 +397,7 @@ class Judge {
 
     /// Returns the true position, in the coordinates of the reference, of a pixel of a frame.
     Point true_place(std::int64_t frame, Point p, bool rows) const {
-        const Point x = series_.place(frame, p, rows);
+        const Point x = series_.position(frame, p, rows);
         return series_.truth(registered_.result.reference, x, false).value_or(x);
     }
 
@@ -547,8 +547,8 @@ class Judge {
     std::vector<double> deviations(std::int64_t frame, const Gauge& gauge, double sigma_x,
                                    double sigma_y) const {
         const Point shift = gauge(centre_);
-        const Point x = series_.place(registered_.result.reference,
-                                      {centre_.x - shift.x, centre_.y - shift.y}, false);
+        const Point x = series_.position(registered_.result.reference,
+                                         {centre_.x - shift.x, centre_.y - shift.y}, false);
         const Point truth = *series_.truth(frame, x, false);
         const Point found = apply(registered_.transforms.at(frame), centre_, shape_);
         std::vector<double> z;

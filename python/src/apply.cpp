@@ -73,7 +73,7 @@ std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
             if (found == transforms.of.end())
                 std::fill(pixels.begin(), pixels.end(), std::nanf(""));
             else
-                resampler.show(frame, found->second, area, pixels);
+                resampler.resample(frame, found->second, area, pixels);
             for (float& pixel : pixels)
                 pixel = static_cast<float>(pixel + offset);
             sink.write(call, frame, 0, std::as_bytes(std::span(pixels)), area.shape.width, "f4");

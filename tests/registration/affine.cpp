@@ -72,7 +72,7 @@ TEST(AffineMotion, shows_frames_at_the_positions_to_which_it_maps) {
     std::vector<float> shown(64 * 8);
     int inside = 0;
     for (const Rows rows : {Rows{0, 8}, {20, 28}, {40, 48}}) {
-        resampler.show(0, some, {0, rows.first, {64, rows.count()}}, shown);
+        resampler.resample(0, some, {0, rows.first, {64, rows.count()}}, shown);
         for (std::size_t i = 0; i < shown.size(); ++i) {
             const Point to = apply(some,
                                    {static_cast<double>(i % 64),

@@ -149,13 +149,14 @@ TEST(Canvas, FramesThatDoNotReachAnAreaAreNotRead) {
     MemoryFrames source = two.source();
     registration::Resampler resampler(source);
     std::vector<float> shown(200 * 4);
-    EXPECT_FALSE(resampler.show(0, two.transforms[0], {500, 0, {200, 4}}, shown));
+    EXPECT_FALSE(resampler.resample(0, two.transforms[0], {500, 0, {200, 4}}, shown));
     EXPECT_TRUE(std::isnan(shown[0]) && std::isnan(shown.back()));
-    EXPECT_TRUE(resampler.show(0, two.transforms[0], {-60, 20, {200, 4}}, shown));
-    EXPECT_THROW(resampler.show(0, two.transforms[0], {0, 0, {200, 5}}, shown), std::logic_error);
+    EXPECT_TRUE(resampler.resample(0, two.transforms[0], {-60, 20, {200, 4}}, shown));
+    EXPECT_THROW(resampler.resample(0, two.transforms[0], {0, 0, {200, 5}}, shown),
+                 std::logic_error);
     shown.resize(100);
     EXPECT_THROW(
-        resampler.show(0, registration::no_displacement(two.shape, 8), {60, 0, {20, 5}}, shown),
+        resampler.resample(0, registration::no_displacement(two.shape, 8), {60, 0, {20, 5}}, shown),
         std::logic_error);
 }
 

@@ -57,8 +57,8 @@ Chain chain_of(std::size_t frames) {
 void expect_right(const Chain& chain, const std::string& what) {
     const std::vector<FrameVote> votes = chain.votes();
     for (std::size_t k = 0; k < votes.size(); ++k) {
-        ASSERT_TRUE(votes[k].place) << what << ": frame " << k;
-        EXPECT_LT(rms_distance(*votes[k].place, chain.truth[k], voters_shape), 1.5)
+        ASSERT_TRUE(votes[k].position) << what << ": frame " << k;
+        EXPECT_LT(rms_distance(*votes[k].position, chain.truth[k], voters_shape), 1.5)
             << what << ": frame " << k;
     }
 }
@@ -106,7 +106,7 @@ TEST(FrameConsensus, accepts_the_only_link_of_two_frames) {
     Chain chain = chain_of(2);
     EXPECT_FALSE(chain.votes()[1].in_doubt);
     chain.hop_at(0, 1);
-    EXPECT_GT(rms_distance(*chain.votes()[1].place, chain.truth[1], voters_shape), 20);
+    EXPECT_GT(rms_distance(*chain.votes()[1].position, chain.truth[1], voters_shape), 20);
 }
 
 TEST(FrameConsensus, doubts_a_frame_with_contradicting_links) {
@@ -124,9 +124,9 @@ TEST(FrameConsensus, omits_unlinked_frames_and_continues_after_them) {
         const std::vector<FrameVote> votes = chain.votes();
         const std::size_t first = stranger == 0 ? 1 : 0;
         for (std::size_t k = 0; k < votes.size(); ++k) {
-            EXPECT_EQ(votes[k].place.has_value(), k != stranger);
+            EXPECT_EQ(votes[k].position.has_value(), k != stranger);
             if (k != stranger) {
-                EXPECT_LT(rms_distance(*votes[k].place,
+                EXPECT_LT(rms_distance(*votes[k].position,
                                        compose(chain.truth[k], inverse(chain.truth[first])),
                                        voters_shape),
                           1.5);
@@ -141,7 +141,7 @@ TEST(FrameConsensus, uses_the_larger_of_two_unconnected_parts) {
         link.trusted = (link.reference < 5) == (link.moved < 5);
     const std::vector<FrameVote> votes = chain.votes();
     for (std::size_t k = 0; k < votes.size(); ++k)
-        EXPECT_EQ(votes[k].place.has_value(), k >= 5) << k;
+        EXPECT_EQ(votes[k].position.has_value(), k >= 5) << k;
 }
 
 TEST(FrameConsensus, joins_two_parts_that_only_one_later_frame_connects) {
@@ -164,7 +164,7 @@ TEST(FrameConsensus, a_clear_link_outvotes_two_that_leave_the_motion_ambiguous) 
     expect_right(chain, "one clear link");
     for (LinkSeen& link : chain.links)
         link.lead = 6;
-    EXPECT_GT(rms_distance(*chain.votes()[3].place, chain.truth[3], voters_shape), 20);
+    EXPECT_GT(rms_distance(*chain.votes()[3].position, chain.truth[3], voters_shape), 20);
 }
 
 TEST(FrameConsensus, many_links_of_a_small_lead_that_agree_make_a_position_clear) {
@@ -234,7 +234,7 @@ TEST(FrameConsensus, shifts_half_of_a_series_if_most_links_to_it_say_so) {
 
 TEST(FrameConsensus, of_no_frames_is_empty) {
     EXPECT_TRUE(consensus(0, {}, voters_shape).empty());
-    EXPECT_TRUE(consensus(1, {}, voters_shape)[0].place);
+    EXPECT_TRUE(consensus(1, {}, voters_shape)[0].position);
 }
 
 } // namespace

@@ -77,7 +77,7 @@ TEST(FaultySeries, truth_and_place_are_inverse_for_every_motion) {
         for (std::int64_t frame = 0; frame < plan.frames; ++frame) {
             for (double y = 10; y < 120; y += 13) {
                 const Point at{.8 * y + 3, y};
-                const Point back = *series.truth(frame, series.place(frame, at));
+                const Point back = *series.truth(frame, series.position(frame, at));
                 EXPECT_NEAR(back.x, at.x, 1e-6) << frame;
                 EXPECT_NEAR(back.y, at.y, 1e-6) << frame;
             }
@@ -129,8 +129,8 @@ TEST(FaultySeries, shows_the_specimen_at_the_true_position) {
     const Point c = registration::centre(shape);
     for (std::int64_t frame = 0; frame < plan.frames; ++frame) {
         for (Elements i = 0; i < shape.elements(); i += 61) {
-            const Point at = series.place(frame, {static_cast<double>(i % shape.width),
-                                                  static_cast<double>(i / shape.width)});
+            const Point at = series.position(frame, {static_cast<double>(i % shape.width),
+                                                     static_cast<double>(i / shape.width)});
             const double expected = specimen({at.x - c.x, at.y - c.y});
             const float count = series.frame(frame)[static_cast<std::size_t>(i)];
             EXPECT_NEAR(static_cast<double>(count) / plan.dose, expected, .03) << frame;
@@ -182,7 +182,7 @@ TEST(FaultySeries, disturbs_the_first_columns_of_each_row_differently) {
             EXPECT_LT(difference, .01) << column;
         }
     }
-    EXPECT_EQ(series.place(1, {3, 40}), plain.place(1, {3, 40}));
+    EXPECT_EQ(series.position(1, {3, 40}), plain.position(1, {3, 40}));
 }
 
 TEST(FaultySeries, refuses_faults_of_frames_that_do_not_exist) {

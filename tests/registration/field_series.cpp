@@ -54,8 +54,8 @@ double error_of_field(const MadeSeries& made, const Displacement& phi, int refer
             const Point at = phi({x, y});
             if (!shows(at))
                 continue;
-            const Point here = made.series.place(reference, {x, y});
-            const Point there = made.series.place(frame, at);
+            const Point here = made.series.position(reference, {x, y});
+            const Point there = made.series.position(frame, at);
             sum +=
                 (there.x - here.x) * (there.x - here.x) + (there.y - here.y) * (there.y - here.y);
             count += 1;

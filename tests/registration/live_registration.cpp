@@ -93,7 +93,7 @@ TEST(LiveRegistration, averages_the_frames_in_the_area_of_the_reference) {
     std::vector<double> sum(average.size()), count(average.size());
     std::vector<float> shown(average.size());
     for (const LiveFrame& frame : series.frames()) {
-        resampler.show(frame.frame, frame.motion, registration::area_of({128, 128}), shown);
+        resampler.resample(frame.frame, frame.motion, registration::area_of({128, 128}), shown);
         for (std::size_t i = 0; i < shown.size(); ++i) {
             if (std::isnan(shown[i]))
                 continue;

@@ -168,7 +168,7 @@ TEST(LongDrift, ACancelledRunContinuesWithTheSameResult) {
     RegistrationOptions options;
     options.canvas = Canvas::united;
     const DriftRun whole = run_of(made.frames, 2, options);
-    for (const Work work : {Work::combined, Work::turned, Work::station, Work::averaged}) {
+    for (const Work work : {Work::combined, Work::to_reference, Work::station, Work::averaged}) {
         SCOPED_TRACE(static_cast<int>(work));
         const TemporaryFolder folder;
         options.checkpoint = folder.path();

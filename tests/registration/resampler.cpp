@@ -67,7 +67,7 @@ TEST(Resampler, HasTheBitsOfInterpolationPixelByPixelForAnyRigidMotion) {
           RigidMotion{0, -7.3, 4}, RigidMotion{0, 4, -7.3}, RigidMotion{.004, 1.2, -.7},
           RigidMotion{-.03, 11.9, 5.1}, RigidMotion{.6, 20, -3}, RigidMotion{3.1, .1, .2},
           RigidMotion{1e-9, 1e-8, 1 - 1e-8}, RigidMotion{0, 300, 0}}) {
-        resampler.show(0, motion, registration::area_of(shape), shown);
+        resampler.resample(0, motion, registration::area_of(shape), shown);
         std::int64_t different = 0;
         for (std::int64_t y = 0; y < shape.height; ++y) {
             for (std::int64_t x = 0; x < shape.width; ++x) {
@@ -126,16 +126,16 @@ TEST(Resampler, ShowsTheSameSamplesRowByRowAndReadsEachRowOnce) {
         for (const auto& area : {within, larger}) {
             ReadInOrder source(tall, frame);
             std::vector<float> whole(static_cast<std::size_t>(area.shape.elements())), rows, buffer;
-            registration::Resampler(source).show(0, transform, area, whole);
+            registration::Resampler(source).resample(0, transform, area, whole);
             source.next = 0;
             const auto append = [&rows](std::span<const float> some) {
                 rows.insert(rows.end(), some.begin(), some.end());
             };
             registration::Resampler by_rows(source);
-            by_rows.show_rows(0, transform, area, buffer, append); // allocates
+            by_rows.resample_rows(0, transform, area, buffer, append); // allocates
             rows.clear();
             source.next = 0;
-            by_rows.show_rows(0, transform, area, buffer, append);
+            by_rows.resample_rows(0, transform, area, buffer, append);
             EXPECT_TRUE(bits_of(rows) == bits_of(whole)) << transform.index();
             EXPECT_LT(buffer.capacity(), whole.size());
         }

@@ -99,7 +99,7 @@ TEST(RowMotion, is_reversed_by_the_resampler_row_by_row) {
     const auto source = source_of(samples);
     registration::Resampler resampler(*source);
     std::vector<float> shown(samples.size()), parts(samples.size());
-    resampler.show(0, motion, {0, 0, square}, shown);
+    resampler.resample(0, motion, {0, 0, square}, shown);
     double worst = 0;
     std::size_t seen = 0;
     for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -116,7 +116,7 @@ TEST(RowMotion, is_reversed_by_the_resampler_row_by_row) {
     // If all rows were displaced by their mean, the error would be much larger.
     RowMotion rigid = motion;
     std::fill(rigid.dx.begin(), rigid.dx.end(), 0.F);
-    resampler.show(0, rigid, {0, 0, square}, parts);
+    resampler.resample(0, rigid, {0, 0, square}, parts);
     double with_jitter = 0;
     for (std::size_t i = side * 20; i < side * 100; ++i) {
         if (std::isfinite(parts[i]))
@@ -128,9 +128,9 @@ TEST(RowMotion, is_reversed_by_the_resampler_row_by_row) {
     registration::Resampler shared(*source, &team);
     for (const Elements first : {Elements{0}, Elements{37}, Elements{101}}) {
         const Elements last = first == 0 ? 37 : first == 37 ? 101 : 128;
-        shared.show(0, motion, {0, first, {side, last - first}},
-                    std::span(parts).subspan(static_cast<std::size_t>(first) * side,
-                                             static_cast<std::size_t>(last - first) * side));
+        shared.resample(0, motion, {0, first, {side, last - first}},
+                        std::span(parts).subspan(static_cast<std::size_t>(first) * side,
+                                                 static_cast<std::size_t>(last - first) * side));
     }
     for (std::size_t i = 0; i < shown.size(); ++i) {
         ASSERT_EQ(std::isnan(parts[i]), std::isnan(shown[i]));
@@ -147,7 +147,7 @@ TEST(RowMotion, of_another_number_of_rows_is_refused) {
     RowMotion motion = scanned();
     motion.dx.pop_back();
     std::vector<float> shown(samples.size());
-    EXPECT_THROW(resampler.show(0, motion, {0, 0, square}, shown), InvalidTask);
+    EXPECT_THROW(resampler.resample(0, motion, {0, 0, square}, shown), InvalidTask);
 }
 
 TEST(RowTemplate, keeps_slow_content_and_its_gradient_and_skips_gaps) {
@@ -363,7 +363,7 @@ double error_of_rows(const bench::FaultySeries& series, const RowsOfSeries& foun
     for (const auto& [frame, transform] : found.transforms) {
         for (double y = 12; y < static_cast<double>(shape.height) - 12; ++y) {
             const Point p{72, y};
-            const Point truth = series.place(frame, p);
+            const Point truth = series.position(frame, p);
             errors.push_back(apply_inverse(transform, p, shape).x - truth.x);
             places.push_back(truth.y);
         }

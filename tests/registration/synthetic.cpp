@@ -75,7 +75,7 @@ TEST(Synthetic, a_frame_resampled_by_the_relative_motion_equals_the_other_frame)
     const Point c = registration::centre({40, 30});
     const Point x{12, 20};
     const Point there = apply(series.between(1, 3), x, c);
-    const Point a = series.place(1, x), b = series.place(3, there);
+    const Point a = series.position(1, x), b = series.position(3, there);
     EXPECT_NEAR(a.x, b.x, 1e-12);
     EXPECT_NEAR(a.y, b.y, 1e-12);
 }
@@ -116,12 +116,13 @@ TEST(Synthetic, a_warp_grows_linearly_from_zero_to_its_amplitude) {
     plan.warp = 3;
     plan.warp_length = 40;
     const SyntheticSeries series(plan, slope);
-    EXPECT_EQ(series.place(0, {7, 9}), (Point{7, 9}));
+    EXPECT_EQ(series.position(0, {7, 9}), (Point{7, 9}));
     double largest = 0;
     for (double y = 0; y < 30; ++y) {
         for (double x = 0; x < 40; ++x) {
-            largest = std::max(largest, std::abs(series.place(3, {x, y}).x - x));
-            EXPECT_NEAR(series.place(1, {x, y}).x - x, (series.place(3, {x, y}).x - x) / 3, 1e-12);
+            largest = std::max(largest, std::abs(series.position(3, {x, y}).x - x));
+            EXPECT_NEAR(series.position(1, {x, y}).x - x, (series.position(3, {x, y}).x - x) / 3,
+                        1e-12);
         }
     }
     EXPECT_NEAR(largest, 3, .05);

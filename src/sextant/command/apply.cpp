@@ -143,7 +143,8 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
     std::int64_t done = 0;
     for (const std::int64_t frame : frames) {
         progress.say("apply", done++, header.frames);
-        resampler.show(frame, transforms.of(command.source.frame.value_or(frame)), area, pixels);
+        resampler.resample(frame, transforms.of(command.source.frame.value_or(frame)), area,
+                           pixels);
         to_stack_samples(header.sample, offset, registration::usual_gap(header.sample), pixels,
                          samples);
         sink->write_samples(samples);

@@ -274,7 +274,7 @@ const std::vector<WorkKind>& kinds() {
     static const std::vector<WorkKind> all = {
         {"to previous frames", {Work::link, Work::mended, Work::neighbour_field}},
         {"combined (⊙)", {Work::combined, Work::combined_field}},
-        {"to the reference", {Work::turned}},
+        {"to the reference", {Work::to_reference}},
         {"to the average, or with displacement fields",
          {Work::averaged, Work::field, Work::family, Work::station, Work::rows}}};
     return all;

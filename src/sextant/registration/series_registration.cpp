@@ -51,13 +51,13 @@ Transform RegisteredFrames::transform(std::int64_t frame) {
 std::span<const float> RegisteredFrames::aligned(std::int64_t frame) {
     control_.report("write aligned frames", done_++, std::ssize(numbers_));
     resize_buffer(pixels_, static_cast<std::size_t>(area_.shape.elements()));
-    resampler_.show(frame, transform(frame), area_, pixels_);
+    resampler_.resample(frame, transform(frame), area_, pixels_);
     return pixels_;
 }
 
-void RegisteredFrames::aligned(std::int64_t frame, const RowsShown& take) {
+void RegisteredFrames::aligned(std::int64_t frame, const ResampledRows& take) {
     control_.report("write aligned frames", done_++, std::ssize(numbers_));
-    resampler_.show_rows(frame, transform(frame), area_, pixels_, take);
+    resampler_.resample_rows(frame, transform(frame), area_, pixels_, take);
 }
 
 namespace {

@@ -37,7 +37,7 @@ class RegisteredFrames {
     std::span<const float> aligned(std::int64_t frame);
     /// The same, but passes on some rows at a time, from the first to the last, which takes less
     /// memory.
-    void aligned(std::int64_t frame, const registration::RowsShown& take);
+    void aligned(std::int64_t frame, const registration::ResampledRows& take);
 
   private:
     friend class SeriesRegistration;

@@ -246,8 +246,9 @@ Specimen specimen_of(const kernel::FloatImage& image) {
 
 namespace {
 
-constexpr double beam_off = .02;           ///< fraction of the dose
-constexpr double farthest_place = 1 << 30; ///< limit above which coordinates are not exact enough
+constexpr double beam_off = .02; ///< fraction of the dose
+constexpr double farthest_position = 1
+                                     << 30; ///< limit above which coordinates are not exact enough
 // Numbers of a seed's random streams; frame i uses stream first_frame + i.
 constexpr std::uint64_t wandering = 0, warping = 1, first_frame = 2;
 
@@ -266,9 +267,9 @@ void check(const SeriesPlan& plan) {
     if (!(plan.dose > 0) || !std::isfinite(plan.dose))
         throw InvalidTask(
             fmt::format("the dose is {} electrons per pixel, expected more than 0", plan.dose));
-    if (!(std::abs(plan.warp) < farthest_place))
+    if (!(std::abs(plan.warp) < farthest_position))
         throw InvalidTask(fmt::format("the warp is {:.3g} pixels, expected less than {:.3g}",
-                                      plan.warp, farthest_place));
+                                      plan.warp, farthest_position));
     if (!(plan.warp_length > 0))
         throw InvalidTask(
             fmt::format("the length of the warp is {}, expected more than 0", plan.warp_length));
@@ -300,10 +301,10 @@ std::vector<RigidMotion> make_motions(const SeriesPlan& plan) {
                 motion.ty += jump.ty;
             }
         }
-        if (!(std::hypot(motion.tx, motion.ty) < farthest_place) || !std::isfinite(motion.alpha))
+        if (!(std::hypot(motion.tx, motion.ty) < farthest_position) || !std::isfinite(motion.alpha))
             throw InvalidTask(
                 fmt::format("frame {} is {:.3g} pixels from the first, expected less than {:.3g}",
-                            frame, std::hypot(motion.tx, motion.ty), farthest_place));
+                            frame, std::hypot(motion.tx, motion.ty), farthest_position));
         motions.push_back(motion);
     }
     return motions;
@@ -337,7 +338,7 @@ Point SyntheticSeries::distortion(int frame, Point x) const {
             amplitude * std::sin(wave * (x.x - x.y / 2) + phases_[1])};
 }
 
-Point SyntheticSeries::place(int frame, Point x) const {
+Point SyntheticSeries::position(int frame, Point x) const {
     const Point u = distortion(frame, x);
     return apply(lookups_[static_cast<std::size_t>(frame)], {x.x + u.x, x.y + u.y},
                  centre(plan_.shape));
@@ -354,7 +355,7 @@ kernel::FloatPlane SyntheticSeries::expected(int frame) const {
         float* const row = image.row(y);
         check_cancelled(work_per_pixel * plan_.shape.width);
         for (Elements x = 0; x < plan_.shape.width; ++x) {
-            const Point at = place(frame, {static_cast<double>(x), static_cast<double>(y)});
+            const Point at = position(frame, {static_cast<double>(x), static_cast<double>(y)});
             const double seen = is_blank(frame) ? beam_off : specimen_({at.x - c.x, at.y - c.y});
             row[x] = static_cast<float>(plan_.dose * seen);
         }

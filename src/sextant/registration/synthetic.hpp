@@ -125,9 +125,9 @@ struct SeriesPlan {
 /// A series of frames of a specimen, with known motions.
 ///
 /// Motions are those of the content, as for RigidMotion: the feature at x in frame 0 is at φ_i(x)
-/// in frame i. With a smooth distortion u_i, pixel x of frame i shows the specimen at place(i, x) =
-/// φ_i⁻¹(x + u_i(x)), relative to the centre of the frames. Without distortion, frame b registers
-/// to frame a by φ_b∘φ_a⁻¹.
+/// in frame i. With a smooth distortion u_i, pixel x of frame i shows the specimen at position(i,
+/// x) = φ_i⁻¹(x + u_i(x)), relative to the centre of the frames. Without distortion, frame b
+/// registers to frame a by φ_b∘φ_a⁻¹.
 ///
 /// Deterministic  The same plan gives the same frames, in any order.
 class SyntheticSeries {
@@ -142,7 +142,7 @@ class SyntheticSeries {
     /// Returns the motion that registers frame `moved` to frame `reference`.
     RigidMotion between(int reference, int moved) const;
     /// Returns φ_i⁻¹(x + u_i(x)) in pixels of the frame.
-    Point place(int frame, Point x) const;
+    Point position(int frame, Point x) const;
     bool is_blank(int frame) const;
     /// Phases of the distortion's two waves, radians.
     const std::array<double, 2>& warp_phases() const { return phases_; }

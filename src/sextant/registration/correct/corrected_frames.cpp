@@ -334,21 +334,22 @@ void CorrectedFrames::settle(const Communicator& communicator) {
 
 /// Finds the defective pixels, and shares the other outliers.
 void CorrectedFrames::find_defects(const Communicator& communicator) {
-    struct Place {
+    struct OutlierPixel {
         std::int64_t frame;
         Elements pixel;
     };
-    std::vector<Place> own;
+    std::vector<OutlierPixel> own;
     for (const auto& [frame, seen] : inspected_)
         for (const Elements pixel : seen.pixels)
             own.push_back({frame, pixel});
-    std::vector<Place> all = all_gather_lists(communicator, std::span<const Place>(own));
+    std::vector<OutlierPixel> all =
+        all_gather_lists(communicator, std::span<const OutlierPixel>(own));
     const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
     const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 
     std::vector<Elements> pixels;
-    for (const Place& place : all)
-        pixels.push_back(place.pixel);
+    for (const OutlierPixel& one : all)
+        pixels.push_back(one.pixel);
     const std::vector<Elements> often =
         frequent_pixels(std::move(pixels), std::max<std::int64_t>(2, (frames + 1) / 2));
     defects_.insert(defects_.end(), often.begin(), often.end());
@@ -364,11 +365,11 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
     sort_without_duplicates(defects_);
     forget_defects();
 
-    std::erase_if(all, [this](const Place& place) { return contains(defects_, place.pixel); });
+    std::erase_if(all, [this](const OutlierPixel& one) { return contains(defects_, one.pixel); });
     first_.assign(static_cast<std::size_t>(header().frames) + 1, 0);
-    for (const Place& place : all) { // ordered by frame, because ranks have blocks of frames
-        pixels_.push_back(place.pixel);
-        ++first_[static_cast<std::size_t>(place.frame) + 1];
+    for (const OutlierPixel& one : all) { // ordered by frame, because ranks have blocks of frames
+        pixels_.push_back(one.pixel);
+        ++first_[static_cast<std::size_t>(one.frame) + 1];
     }
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }

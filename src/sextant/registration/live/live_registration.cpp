@@ -298,7 +298,7 @@ void LiveRegistration::place(LiveFrame& frame) {
 }
 
 void LiveRegistration::add(const LiveFrame& frame) {
-    resampler_.show(frame.frame, frame.motion, area_of(source_.header().shape), shown_);
+    resampler_.resample(frame.frame, frame.motion, area_of(source_.header().shape), shown_);
     for (std::size_t pixel = 0; pixel < shown_.size(); ++pixel) {
         const float sample = shown_[pixel];
         const bool covers = std::isfinite(sample);

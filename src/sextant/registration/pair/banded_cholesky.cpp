@@ -143,7 +143,7 @@ void BandedCholesky::fill_last(double a, const BandedMatrix& g, double b, const 
     factor.clear();
     for (std::size_t j = 0; j < ends_[1].own; ++j) {
         for (std::size_t i = 0; i <= below(factor, j); ++i) {
-            const std::size_t column = turned(j + i);
+            const std::size_t column = reversed(j + i);
             factor.column(j)[i] = a * g.column(column)[i] + b * k.column(column)[i];
         }
     }
@@ -161,7 +161,7 @@ bool BandedCholesky::factorise(double a, const BandedMatrix& g, double b, const 
     auto& [first, last] = ends_;
     for (std::size_t j = last.own; j < last.factor.size(); ++j) {
         for (std::size_t i = 0; i <= below(last.factor, j); ++i)
-            first.factor.column(turned(j + i))[i] += last.factor.column(j)[i];
+            first.factor.column(reversed(j + i))[i] += last.factor.column(j)[i];
     }
     return eliminate(first.factor, first.own, first.factor.size());
 }
@@ -170,18 +170,18 @@ void BandedCholesky::solve(std::span<double> x) {
     auto& [first, last] = ends_;
     std::fill(x_of_last_.begin(), x_of_last_.end(), 0);
     for (std::size_t j = 0; j < last.own; ++j)
-        x_of_last_[j] = x[turned(j)];
+        x_of_last_[j] = x[reversed(j)];
     substitute_down(first.factor, 0, first.own, x.data());
     substitute_down(last.factor, 0, last.own, x_of_last_.data());
     for (std::size_t j = last.own; j < x_of_last_.size(); ++j)
-        x[turned(j)] += x_of_last_[j];
+        x[reversed(j)] += x_of_last_[j];
     substitute_down(first.factor, first.own, first.factor.size(), x.data());
     substitute_up(first.factor, first.factor.size(), x.data());
     for (std::size_t j = last.own; j < x_of_last_.size(); ++j)
-        x_of_last_[j] = x[turned(j)];
+        x_of_last_[j] = x[reversed(j)];
     substitute_up(last.factor, last.own, x_of_last_.data());
     for (std::size_t j = 0; j < last.own; ++j)
-        x[turned(j)] = x_of_last_[j];
+        x[reversed(j)] = x_of_last_[j];
 }
 
 /// Copies the inverse of the middle block from the first end to the last.
@@ -189,7 +189,7 @@ void BandedCholesky::give_middle_inverse() {
     auto& [first, last] = ends_;
     for (std::size_t j = last.own; j < last.inverse.size(); ++j) {
         for (std::size_t i = 0; i <= below(last.inverse, j); ++i)
-            last.inverse.column(j)[i] = first.inverse.column(turned(j + i))[i];
+            last.inverse.column(j)[i] = first.inverse.column(reversed(j + i))[i];
     }
 }
 
@@ -203,7 +203,7 @@ void BandedCholesky::collect_last() {
     const BandedMatrix& from = ends_[1].inverse;
     for (std::size_t j = 0; j < ends_[1].own; ++j) {
         for (std::size_t i = 0; i <= below(from, j); ++i)
-            inverse_.column(turned(j + i))[i] = from.column(j)[i];
+            inverse_.column(reversed(j + i))[i] = from.column(j)[i];
     }
 }
 

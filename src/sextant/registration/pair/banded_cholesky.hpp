@@ -75,7 +75,7 @@ class BandedCholesky {
     };
 
     /// Converts a row or column number of A to its number counted from the last end, and back.
-    std::size_t turned(std::size_t at) const { return inverse_.size() - 1 - at; }
+    std::size_t reversed(std::size_t at) const { return inverse_.size() - 1 - at; }
     void fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
     void fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
     void give_middle_inverse();

@@ -37,12 +37,12 @@ Elements unwrapped(Elements at, Elements period) {
 }
 
 /// The spectra of two real images.
-struct Both {
+struct TwoSpectra {
     std::complex<float> f, g;
 };
 
 /// Separates F and G, given F + iG at k and at −k: F(−k) = conj F(k), G(−k) = conj G(k).
-Both taken_apart(std::complex<float> here, std::complex<float> there) {
+TwoSpectra separated(std::complex<float> here, std::complex<float> there) {
     const std::complex<float> opposite = std::conj(there);
     const std::complex<float> difference = .5F * (here - opposite);
     return {.5F * (here + opposite), {difference.imag(), -difference.real()}};
@@ -81,7 +81,7 @@ std::span<const Resemblance> Correlation::search(const kernel::FloatImage& refer
                                                  const kernel::FloatImage& moved, Point centre,
                                                  double around, bool inverts) {
     around_ = around;
-    place_all(reference, moved, centre);
+    fill_all(reference, moved, centre);
     transform(forward_);
     whiten_all();
     transform(backward_);
@@ -122,18 +122,18 @@ void Correlation::for_each_band(Elements lines, const Body& body) {
 
 /// Fills the first pair with the reference and the first angle of the moved image, and each other
 /// pair with two angles.
-void Correlation::place_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
-                            Point centre) {
+void Correlation::fill_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
+                           Point centre) {
     for_each_band(shape_.height, [&](int number, Elements first, Elements last) {
         Pair& pair = pairs_[static_cast<std::size_t>(number)];
         if (number == 0)
-            place(pair.values, reference, true, first, last);
+            fill(pair.values, reference, true, first, last);
         for (int angle = 0; angle < angles; ++angle) {
             if (pair_of(angle) != number)
                 continue;
             kernel::warp_rows(moved, map_of({alpha_of(angle), 0, 0}, centre), 0, shape_, first,
-                              last, pair.turned.plane());
-            place(pair.values, pair.turned.image(), is_imaginary(angle), first, last);
+                              last, pair.rotated.plane());
+            fill(pair.values, pair.rotated.image(), is_imaginary(angle), first, last);
         }
         if (last == shape_.height)
             std::fill(pair.values.begin() + last * padded_.width, pair.values.end(), 0.F);
@@ -141,8 +141,8 @@ void Correlation::place_all(const kernel::FloatImage& reference, const kernel::F
 }
 
 /// Writes the windowed rows [first, last) of an image to the real or imaginary part of `samples`.
-void Correlation::place(Values& samples, const kernel::FloatImage& image, bool imaginary,
-                        Elements first, Elements last) const {
+void Correlation::fill(Values& samples, const kernel::FloatImage& image, bool imaginary,
+                       Elements first, Elements last) const {
     for (Elements y = first; y < last; ++y) {
         std::complex<float>* const to = samples.data() + y * padded_.width;
         const float* const row = image.row(y);
@@ -194,16 +194,16 @@ void Correlation::whiten_all() {
 /// which is the imaginary part of the first pair.
 void Correlation::whiten(std::size_t here, std::size_t there) {
     const Values& first_values = pairs_.front().values;
-    const std::complex<float> reference = taken_apart(first_values[here], first_values[there]).g;
+    const std::complex<float> reference = separated(first_values[here], first_values[there]).g;
     for (Pair& pair : pairs_) {
-        const Both both = taken_apart(pair.values[here], pair.values[there]);
+        const TwoSpectra both = separated(pair.values[here], pair.values[there]);
         const bool with_reference = &pair == &pairs_.front();
         const std::complex<float> first = whitened(reference, both.f);
         const std::complex<float> second =
             with_reference ? std::complex<float>() : whitened(reference, both.g);
-        const std::complex<float> turned_second(-second.imag(), second.real());
-        pair.values[here] = first + turned_second;
-        pair.values[there] = std::conj(first - turned_second);
+        const std::complex<float> i_second(-second.imag(), second.real());
+        pair.values[here] = first + i_second;
+        pair.values[there] = std::conj(first - i_second);
     }
 }
 
@@ -351,7 +351,7 @@ RotationSearch::RotationSearch(ImageShape shape, Team* team)
 
 std::span<const double> RotationSearch::angles(const kernel::FloatImage& reference,
                                                const kernel::FloatImage& moved) {
-    place(reference, moved);
+    fill(reference, moved);
     transform();
     run_parts(team_, static_cast<int>(rings_), [&](int ring, int) { correlate(ring); });
     std::fill(sums_.begin(), sums_.end(), 0.);
@@ -364,7 +364,7 @@ std::span<const double> RotationSearch::angles(const kernel::FloatImage& referen
     return angles_;
 }
 
-void RotationSearch::place(const kernel::FloatImage& reference, const kernel::FloatImage& moved) {
+void RotationSearch::fill(const kernel::FloatImage& reference, const kernel::FloatImage& moved) {
     std::fill(samples_.begin(), samples_.end(), std::complex<float>());
     for (Elements y = 0; y < shape_.height; ++y) {
         const float *const r = reference.row(y), *const t = moved.row(y);

@@ -26,8 +26,8 @@ struct Resemblance {
 /// locally. On a lattice, where a shift by one period correlates almost as well, the true shift is
 /// among several peaks.
 ///
-/// Both images are multiplied by a Tukey window, the template after rotation by each angle. The
-/// cross spectrum is divided by the square root of its modulus, as a compromise: full phase
+/// TwoSpectra images are multiplied by a Tukey window, the template after rotation by each angle.
+/// The cross spectrum is divided by the square root of its modulus, as a compromise: full phase
 /// correlation weights noise as much as signal, and without whitening the strongest frequencies
 /// dominate. Peak heights are divided by the fraction of the images that overlaps.
 class Correlation {
@@ -64,7 +64,7 @@ class Correlation {
     /// Two real images that are transformed together, as the real and imaginary parts of one
     /// complex transform. The reference is paired with the first angle.
     struct Pair {
-        kernel::FloatPlane turned;
+        kernel::FloatPlane rotated;
         Values values, columns; ///< `values`: samples or spectra; `columns`: scratch
     };
     /// The peaks at one angle in one half of all shifts, highest first.
@@ -76,10 +76,10 @@ class Correlation {
 
     template <class Body>
     void for_each_band(Elements lines, const Body& body);
-    void place_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
-                   Point centre);
-    void place(Values& samples, const kernel::FloatImage& image, bool imaginary, Elements first,
-               Elements last) const;
+    void fill_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
+                  Point centre);
+    void fill(Values& samples, const kernel::FloatImage& image, bool imaginary, Elements first,
+              Elements last) const;
     void transform(const Transform& by);
     void whiten_all();
     void whiten(std::size_t here, std::size_t there);
@@ -128,7 +128,7 @@ class RotationSearch {
   private:
     using Values = std::vector<std::complex<float>>;
 
-    void place(const kernel::FloatImage& reference, const kernel::FloatImage& moved);
+    void fill(const kernel::FloatImage& reference, const kernel::FloatImage& moved);
     void transform();
     void correlate(Elements ring);
     float modulus(const std::complex<float>& here, const std::complex<float>& there,

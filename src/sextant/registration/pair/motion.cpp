@@ -13,7 +13,7 @@ namespace sextant::registration {
 
 namespace {
 
-Point turned(double alpha, Point v) {
+Point rotated(double alpha, Point v) {
     const double cosine = std::cos(alpha), sine = std::sin(alpha);
     return {cosine * v.x - sine * v.y, sine * v.x + cosine * v.y};
 }
@@ -25,28 +25,28 @@ Point centre(ImageShape image) {
 }
 
 Point apply(const RigidMotion& motion, Point x, Point c) {
-    const Point turn = turned(motion.alpha, {x.x - c.x, x.y - c.y});
-    return {turn.x + c.x + motion.tx, turn.y + c.y + motion.ty};
+    const Point by_alpha = rotated(motion.alpha, {x.x - c.x, x.y - c.y});
+    return {by_alpha.x + c.x + motion.tx, by_alpha.y + c.y + motion.ty};
 }
 
 RigidMotion compose(const RigidMotion& outer, const RigidMotion& inner) {
-    const Point t = turned(outer.alpha, {inner.tx, inner.ty});
+    const Point t = rotated(outer.alpha, {inner.tx, inner.ty});
     // Angles that add up to a half turn or less keep their bits.
     return {std::remainder(outer.alpha + inner.alpha, 2 * std::numbers::pi), t.x + outer.tx,
             t.y + outer.ty};
 }
 
 RigidMotion inverse(const RigidMotion& motion) {
-    const Point t = turned(-motion.alpha, {motion.tx, motion.ty});
+    const Point t = rotated(-motion.alpha, {motion.tx, motion.ty});
     return {-motion.alpha, -t.x, -t.y};
 }
 
 double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape image,
-                    double share) {
+                    double fraction) {
     // The mean of ‖(R(α) − R(β))v + d‖² is |R(α) − R(β)|² mean‖v‖² + ‖d‖², because v has mean 0.
     const double chord = 2 * std::sin((phi.alpha - psi.alpha) / 2);
     const auto variance = [&](std::int64_t size) {
-        const double length = share * static_cast<double>(size);
+        const double length = fraction * static_cast<double>(size);
         return length * length / 12;
     };
     const double spread = variance(image.width) + variance(image.height);
@@ -56,18 +56,18 @@ double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape i
 
 namespace {
 
-/// A position between two nodes of an axis; `share` is the weight of the second.
+/// A position between two nodes of an axis; `weight` is that of the second.
 struct Along {
     std::size_t first, next;
-    double share;
+    double weight;
 };
 
 Along along(double at, Elements spacing, std::int64_t nodes) {
     const double last = static_cast<double>(nodes - 1);
-    const double place = std::clamp(at / static_cast<double>(spacing), 0., last);
-    const double first = std::min(std::floor(place), std::max(last - 1, 0.));
+    const double position = std::clamp(at / static_cast<double>(spacing), 0., last);
+    const double first = std::min(std::floor(position), std::max(last - 1, 0.));
     const auto index = static_cast<std::size_t>(first);
-    return {index, std::min(index + 1, static_cast<std::size_t>(nodes - 1)), place - first};
+    return {index, std::min(index + 1, static_cast<std::size_t>(nodes - 1)), position - first};
 }
 
 /// The four nodes around a position and their bilinear weights.
@@ -82,8 +82,8 @@ Corners corners(const DisplacementField& field, Point at) {
     const auto width = static_cast<std::size_t>(field.nodes.width);
     return {{y.first * width + x.first, y.first * width + x.next, y.next * width + x.first,
              y.next * width + x.next},
-            {(1 - y.share) * (1 - x.share), (1 - y.share) * x.share, y.share * (1 - x.share),
-             y.share * x.share}};
+            {(1 - y.weight) * (1 - x.weight), (1 - y.weight) * x.weight, y.weight * (1 - x.weight),
+             y.weight * x.weight}};
 }
 
 double weighted_mean(const Corners& at, const std::vector<float>& values) {
@@ -104,7 +104,7 @@ bool known(const Corners& at, const DisplacementField& field) {
     return true;
 }
 
-Point place(const DisplacementField& field, std::size_t node) {
+Point position_of(const DisplacementField& field, std::size_t node) {
     const auto width = static_cast<std::size_t>(field.nodes.width);
     return {static_cast<double>(node % width) * static_cast<double>(field.spacing),
             static_cast<double>(node / width) * static_cast<double>(field.spacing)};
@@ -135,7 +135,7 @@ DisplacementField no_displacement(ImageShape image, Elements spacing) {
 DisplacementField as_field(const RigidMotion& motion, ImageShape image, Elements spacing) {
     DisplacementField field = no_displacement(image, spacing);
     for (std::size_t i = 0; i < field.count(); ++i) {
-        const Point from = place(field, i), to = apply(motion, from, centre(image));
+        const Point from = position_of(field, i), to = apply(motion, from, centre(image));
         set(field, i, {to.x - from.x, to.y - from.y});
     }
     return field;
@@ -165,9 +165,9 @@ Point apply_inverse(const DisplacementField& field, Point y) {
         "the displacement field folds near ({:.0f}, {:.0f}) and has no inverse", y.x, y.y));
 }
 
-double rms_distance(const DisplacementField& phi, const DisplacementField& psi, double share) {
-    const auto beyond = [share](std::int64_t size) {
-        return static_cast<std::int64_t>(static_cast<double>(size) * (1 - share) / 2);
+double rms_distance(const DisplacementField& phi, const DisplacementField& psi, double fraction) {
+    const auto beyond = [fraction](std::int64_t size) {
+        return static_cast<std::int64_t>(static_cast<double>(size) * (1 - fraction) / 2);
     };
     double sum = 0;
     std::int64_t pixels = 0;
@@ -228,10 +228,10 @@ AffineMotion stretch_of(const AffineMotion& motion) {
 }
 
 double rms_distance(const AffineMotion& phi, const AffineMotion& psi, ImageShape image,
-                    double share) {
+                    double fraction) {
     // The mean of ‖Dv + d‖² is mean‖Dv‖² + ‖d‖², because v has mean 0.
     const auto variance = [&](std::int64_t size) {
-        const double length = share * static_cast<double>(size);
+        const double length = fraction * static_cast<double>(size);
         return length * length / 12;
     };
     const auto square = [](double value) { return value * value; };

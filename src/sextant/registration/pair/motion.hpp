@@ -40,9 +40,10 @@ RigidMotion compose(const RigidMotion& outer, const RigidMotion& inner);
 /// Returns φ⁻¹: −α, −R(−α)t.
 RigidMotion inverse(const RigidMotion& motion);
 
-/// Returns the RMS of ‖φ(x) − ψ(x)‖ over the central fraction `share` of an image along each axis.
+/// Returns the RMS of ‖φ(x) − ψ(x)‖ over the central `fraction` of an image along each
+/// axis.
 double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape image,
-                    double share = 1);
+                    double fraction = 1);
 
 /// A non-rigid motion φ(x) = x + u(x) of an image, with T∘φ ≈ R as for RigidMotion. u is stored at
 /// nodes `spacing` pixels apart, bilinear between them and constant beyond the last ones. With a
@@ -77,9 +78,10 @@ Point apply(const DisplacementField& field, Point x);
 ///           InvalidTask with the position if it does not converge.
 Point apply_inverse(const DisplacementField& field, Point y);
 
-/// Returns the RMS of ‖φ − ψ‖ over the central fraction `share` of the pixels along each axis where
-/// both fields are known.
-double rms_distance(const DisplacementField& phi, const DisplacementField& psi, double share = 1);
+/// Returns the RMS of ‖φ − ψ‖ over the central `fraction` of the pixels along each axis
+/// where both fields are known.
+double rms_distance(const DisplacementField& phi, const DisplacementField& psi,
+                    double fraction = 1);
 
 /// An affine motion φ(x) = M(x − c) + c + t about the centre c of an image, with M = (a, b; c, d)
 /// and T∘φ ≈ R as for RigidMotion. Besides rotation, M describes a change of the magnification,
@@ -109,9 +111,10 @@ AffineMotion inverse(const AffineMotion& motion);
 /// symmetric. It is the motion without its rigid part.
 AffineMotion stretch_of(const AffineMotion& motion);
 
-/// Returns the RMS of ‖φ(x) − ψ(x)‖ over the central fraction `share` of an image along each axis.
+/// Returns the RMS of ‖φ(x) − ψ(x)‖ over the central `fraction` of an image along each
+/// axis.
 double rms_distance(const AffineMotion& phi, const AffineMotion& psi, ImageShape image,
-                    double share = 1);
+                    double fraction = 1);
 
 /// A motion of a frame whose rows are recorded one after another, as by a scan. Each row y of the
 /// frame is displaced by d(y) in addition to a rigid motion φ: the feature at x in the reference is

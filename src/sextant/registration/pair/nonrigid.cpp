@@ -316,16 +316,16 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
 /// the mean of w, and the rotation the mean of its component along the derivative of R(α)x with
 /// respect to α, relative to the mean of ‖x‖².
 std::array<double, 9> SplineFit::covariance_of_motion() {
-    constexpr int places = 16; // number of positions along each axis, as in nearest_rigid()
+    constexpr int positions = 16; // number of positions along each axis, as in nearest_rigid()
     const double cosine = std::cos(motion_.alpha), sine = std::sin(motion_.alpha);
     std::array<std::vector<double>, 3>& weights = motion_weights_;
     for (std::vector<double>& of_parameter : weights)
         std::fill(of_parameter.begin(), of_parameter.end(), 0);
     double squares = 0;
-    for (int row = 0; row < places; ++row) {
-        for (int column = 0; column < places; ++column) {
-            const double x = ((column + .5) / places - .5) * static_cast<double>(image_.width);
-            const double y = ((row + .5) / places - .5) * static_cast<double>(image_.height);
+    for (int row = 0; row < positions; ++row) {
+        for (int column = 0; column < positions; ++column) {
+            const double x = ((column + .5) / positions - .5) * static_cast<double>(image_.width);
+            const double y = ((row + .5) / positions - .5) * static_cast<double>(image_.height);
             const SplineBasis along_x = grid_->along_x(centre_.x + x);
             const SplineBasis along_y = grid_->along_y(centre_.y + y);
             squares += x * x + y * y;
@@ -335,8 +335,8 @@ std::array<double, 9> SplineFit::covariance_of_motion() {
                     const double weight = along_x.weight[i] * along_y.weight[j];
                     weights[0][at] -= weight * (sine * x + cosine * y);
                     weights[0][at + 1] += weight * (cosine * x - sine * y);
-                    weights[1][at] += weight / (places * places);
-                    weights[2][at + 1] += weight / (places * places);
+                    weights[1][at] += weight / (positions * positions);
+                    weights[2][at + 1] += weight / (positions * positions);
                 }
             }
         }
@@ -391,16 +391,16 @@ Point SplineMotion::operator()(Point x) const {
 /// Solves the Procrustes problem in the plane: the shift is the mean of φ(x) − c over evenly spaced
 /// positions x, and the rotation minimises the squared distances.
 RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape) {
-    constexpr int places = 16; // number of positions along each axis
+    constexpr int positions = 16; // number of positions along each axis
     const Point c = centre(shape);
     double sine = 0, cosine = 0, x = 0, y = 0;
-    for (int j = 0; j < places; ++j) {
-        for (int i = 0; i < places; ++i) {
-            const double from_x = ((i + .5) / places - .5) * static_cast<double>(shape.width);
-            const double from_y = ((j + .5) / places - .5) * static_cast<double>(shape.height);
+    for (int j = 0; j < positions; ++j) {
+        for (int i = 0; i < positions; ++i) {
+            const double from_x = ((i + .5) / positions - .5) * static_cast<double>(shape.width);
+            const double from_y = ((j + .5) / positions - .5) * static_cast<double>(shape.height);
             const Point to = phi({c.x + from_x, c.y + from_y});
-            x += (to.x - c.x) / (places * places);
-            y += (to.y - c.y) / (places * places);
+            x += (to.x - c.x) / (positions * positions);
+            y += (to.y - c.y) / (positions * positions);
             cosine += from_x * to.x + from_y * to.y;
             sine += from_x * to.y - from_y * to.x;
         }

@@ -49,8 +49,9 @@ SplineGrid::SplineGrid(ImageShape image, double spacing)
                                       spacing, image.width, image.height));
 }
 
-SplineBasis SplineGrid::Axis::at(double place) const {
-    const double intervals_before = std::clamp(place / spacing, 0., static_cast<double>(intervals));
+SplineBasis SplineGrid::Axis::at(double position) const {
+    const double intervals_before =
+        std::clamp(position / spacing, 0., static_cast<double>(intervals));
     const auto first = std::min(static_cast<std::size_t>(intervals_before), intervals - 1);
     return {first, cubic(intervals_before - static_cast<double>(first), 0)};
 }

@@ -51,7 +51,7 @@ class SplineGrid {
         double spacing;
         std::size_t intervals;
         std::size_t controls() const { return intervals + 3; }
-        SplineBasis at(double place) const;
+        SplineBasis at(double position) const;
         BandedMatrix gram(int derivative) const;
         using Slopes = std::vector<std::array<double, 7>>;
         Slopes slopes() const;

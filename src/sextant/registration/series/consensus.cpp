@@ -120,9 +120,9 @@ class Voting {
         for (const LinkSeen* link : links_.of[frame]) {
             const FrameVote& other = votes_[other_end(*link, frame)];
             const bool clear = other.sound || other.lead >= votes_[frame].lead;
-            if (other.place && (clear || !only_clear))
+            if (other.position && (clear || !only_clear))
                 all.push_back({compose(link->moved == frame ? link->motion : inverse(link->motion),
-                                       *other.place),
+                                       *other.position),
                                weight(*link)});
         }
         return all;
@@ -192,15 +192,15 @@ class Voting {
     /// frames.
     void place_all() {
         const std::vector<std::size_t> group = largest_group();
-        votes_[group.front()].place = RigidMotion();
+        votes_[group.front()].position = RigidMotion();
         std::size_t placed = 1;
         const auto place = [&](std::size_t frame) {
-            if (votes_[frame].place)
+            if (votes_[frame].position)
                 return;
             const std::vector<Opinion> all = candidates(frame);
             if (all.empty())
                 return;
-            votes_[frame].place = best(all);
+            votes_[frame].position = best(all);
             ++placed;
         };
         while (placed < group.size()) {
@@ -213,16 +213,16 @@ class Voting {
     bool move_where_outvoted() {
         bool moved = false;
         for (std::size_t frame = 0; frame < votes_.size(); ++frame) {
-            std::optional<RigidMotion>& place = votes_[frame].place;
-            if (!place)
+            std::optional<RigidMotion>& position = votes_[frame].position;
+            if (!position)
                 continue;
             const std::vector<Opinion> all = candidates(frame);
             if (all.empty())
                 continue;
             const RigidMotion& better = best(all);
-            if (weight_at(better, all) <= weight_at(*place, all))
+            if (weight_at(better, all) <= weight_at(*position, all))
                 continue;
-            place = better;
+            position = better;
             moved = true;
         }
         return moved;
@@ -234,15 +234,16 @@ class Voting {
         std::vector<Opinion> all;
         for (const LinkSeen* link : links_.across[frame]) {
             const FrameVote &from = votes_[link->reference], &to = votes_[link->moved];
-            if (from.place && to.place && (!only_sound || (from.sound && to.sound)))
-                all.push_back({compose(compose(link->motion, *from.place), inverse(*to.place)),
-                               weight(*link)});
+            if (from.position && to.position && (!only_sound || (from.sound && to.sound)))
+                all.push_back(
+                    {compose(compose(link->motion, *from.position), inverse(*to.position)),
+                     weight(*link)});
         }
         return all;
     }
 
-    /// Lets all links across each place in the series vote on the motion between the frames before
-    /// and after it. Returns true if any frame moved.
+    /// Lets all links across each boundary between frames vote on the motion between the frames
+    /// before and after it. Returns true if any frame moved.
     bool shift_where_outvoted() {
         bool moved = false;
         for (std::size_t frame = 1; frame < votes_.size(); ++frame) {
@@ -253,8 +254,8 @@ class Voting {
             if (weight_at(better, all) <= weight_at({}, all))
                 continue;
             for (std::size_t later = frame; later < votes_.size(); ++later) {
-                if (votes_[later].place)
-                    votes_[later].place = compose(better, *votes_[later].place);
+                if (votes_[later].position)
+                    votes_[later].position = compose(better, *votes_[later].position);
             }
             moved = true;
         }
@@ -263,12 +264,12 @@ class Voting {
 
     void begin_at_first() {
         const auto first = std::find_if(votes_.begin(), votes_.end(),
-                                        [](const FrameVote& vote) { return vote.place; });
-        const RigidMotion back = inverse(*first->place);
-        first->place = RigidMotion();
+                                        [](const FrameVote& vote) { return vote.position; });
+        const RigidMotion back = inverse(*first->position);
+        first->position = RigidMotion();
         for (auto vote = first + 1; vote != votes_.end(); ++vote) {
-            if (vote->place)
-                vote->place = compose(*vote->place, back);
+            if (vote->position)
+                vote->position = compose(*vote->position, back);
         }
     }
 
@@ -278,16 +279,16 @@ class Voting {
         for (const bool only_clear : {false, true}) {
             std::vector<FrameVote> counted = votes_;
             for (std::size_t frame = 0; frame < votes_.size(); ++frame) {
-                if (votes_[frame].place)
+                if (votes_[frame].position)
                     count(candidates(frame, only_clear), counted[frame]);
             }
             votes_ = std::move(counted);
         }
         const auto placed = std::ranges::count_if(
-            votes_, [](const FrameVote& vote) { return vote.place.has_value(); });
+            votes_, [](const FrameVote& vote) { return vote.position.has_value(); });
         if (2 * std::ranges::count_if(votes_, &FrameVote::sound) < placed) {
             for (FrameVote& vote : votes_)
-                vote.sound = vote.place.has_value();
+                vote.sound = vote.position.has_value();
         }
         bool first = true;
         for (std::size_t frame = 0; frame < votes_.size(); ++frame) {
@@ -305,8 +306,8 @@ class Voting {
             return;
         }
         vote.links = static_cast<int>(all.size());
-        vote.agreeing = vote.links - static_cast<int>(others(*vote.place, all).size());
-        vote.lead = lead_of(*vote.place, all);
+        vote.agreeing = vote.links - static_cast<int>(others(*vote.position, all).size());
+        vote.lead = lead_of(*vote.position, all);
         vote.sound = vote.lead >= least_lead_;
         vote.in_doubt = vote.agreeing < vote.links && !vote.sound;
     }
@@ -436,7 +437,7 @@ class SignVote {
         return changed;
     }
 
-    /// Lets all links across each place in the series vote on the sign of the frames after it,
+    /// Lets all links across each boundary between frames vote on the sign of the frames after it,
     /// relative to those before.
     bool change_all_after() {
         bool changed = false;

@@ -26,8 +26,8 @@ struct LinkSeen {
 
 /// The position of a frame according to all registrations to nearby frames.
 struct FrameVote {
-    std::optional<RigidMotion> place; ///< motion from the first placed frame to this one
-    /// number of trusted links to placed frames, and of those that agree with `place`
+    std::optional<RigidMotion> position; ///< motion from the first placed frame to this one
+    /// number of trusted links to placed frames, and of those that agree with `position`
     int links = 0, agreeing = 0;
     /// The lead of the position over the best other one, as a normal deviate, according to all
     /// links of this frame except those to bad frames.
@@ -49,8 +49,8 @@ struct FrameVote {
 ///
 /// Frames are placed one after another, each at the position with the largest sum of leads of its
 /// registrations to earlier frames; a tie is decided by the nearest frame. Then all links of each
-/// frame, including those to later frames, vote again, and all links between the frames before and
-/// after each place in the series vote on the motion between the two groups, until no frame moves.
+/// frame, including those to later frames, vote again, and all links across each boundary between
+/// frames vote on the motion between the two groups, until no frame moves.
 /// Only nearby frames are compared, because errors add up along a chain.
 ///
 /// The errors of links that share a frame or its neighbours are correlated. The lead of a position

@@ -256,7 +256,7 @@ class Registering {
 
     /// True if the links to the nearest frames do not determine the position of a frame.
     bool needs_more(const FrameVote& vote) const {
-        return !vote.place || !is_clear(vote.lead) || !is_clear(vote.lead_across);
+        return !vote.position || !is_clear(vote.lead) || !is_clear(vote.lead_across);
     }
 
     /// Registers this rank's frames whose positions are not clear to sound frames that are farther
@@ -340,7 +340,7 @@ class Registering {
                 placed_.push_back(i);
             if (!block_.has(usable_[i]))
                 continue;
-            if (!votes_[i].place)
+            if (!votes_[i].position)
                 frame_at(usable_[i]).left_out = why_unplaced(i);
             frame_at(usable_[i]).in_doubt = votes_[i].in_doubt;
             frame_at(usable_[i]).sound = votes_[i].sound;
@@ -356,7 +356,7 @@ class Registering {
         std::vector<ContrastLink> own;
         for (const Link& link : links_) {
             const std::size_t reference = index_of(link.reference), moved = index_of(link.moved);
-            const auto &from = votes_[reference].place, &to = votes_[moved].place;
+            const auto &from = votes_[reference].position, &to = votes_[moved].position;
             if (trusted(link.result) && from && to &&
                 rms_distance(link.result.motion, compose(*to, inverse(*from)),
                              source_.header().shape) <= options_.tolerance)
@@ -400,7 +400,7 @@ class Registering {
     /// from the voted motion.
     Link link_to_previous(std::size_t before, std::size_t moved, bool ambiguous) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
-        RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
+        RigidMotion expected = compose(*votes_[moved].position, inverse(*votes_[before].position));
         Seconds spent = 0;
         const Link* found = nullptr;
         for (const Link& link : equal_range(links_, frame, &Link::moved)) {
@@ -432,7 +432,7 @@ class Registering {
     /// the last sound frame before it, or to the first one.
     void link_others() {
         for (std::size_t i = 0; i < usable_.size(); ++i) {
-            if (!block_.has(usable_[i]) || !votes_[i].place || votes_[i].sound)
+            if (!block_.has(usable_[i]) || !votes_[i].position || votes_[i].sound)
                 continue;
             const auto after = std::upper_bound(placed_.begin(), placed_.end(), i);
             const std::size_t sound = after == placed_.begin() ? *after : *std::prev(after);
@@ -445,12 +445,12 @@ class Registering {
     /// the middle of the motion.
     void plan_segments() {
         const ImageShape shape = source_.header().shape;
-        std::vector<RigidMotion> places;
+        std::vector<RigidMotion> positions;
         for (const std::size_t i : placed_)
-            places.push_back(*votes_[i].place);
-        bases_ = bases_of(places, shape);
+            positions.push_back(*votes_[i].position);
+        bases_ = bases_of(positions, shape);
         if (has_segments() && !reference_)
-            reference_ = usable_[placed_[middle_of(places, shape)]];
+            reference_ = usable_[placed_[middle_of(positions, shape)]];
     }
 
     bool has_segments() const { return !bases_.empty() && bases_.back() > 0; }
@@ -545,13 +545,13 @@ class Registering {
         const std::int64_t base = base_of(one.frame);
         if (!one.result.unrelated)
             return {one.frame, base, {one.result.motion, one.result.uncertainty.covariance}};
-        const RigidMotion expected = compose(place_of(one.frame), inverse(place_of(base)));
+        const RigidMotion expected = compose(position_of(one.frame), inverse(position_of(base)));
         return {one.frame, base, {expected, unknown_covariance}};
     }
 
-    const RigidMotion& place_of(std::int64_t frame) const {
+    const RigidMotion& position_of(std::int64_t frame) const {
         const auto index = std::ranges::lower_bound(usable_, frame) - usable_.begin();
-        return *votes_[static_cast<std::size_t>(index)].place;
+        return *votes_[static_cast<std::size_t>(index)].position;
     }
 
     /// Composes the motions of the segments, and registers the frames that overlap the reference
@@ -611,7 +611,7 @@ class Registering {
         for (const Choice& base : choices) {
             const RigidMotion start = compose(one.result.motion, inverse(base.motion->motion));
             const TimedResult timed =
-                timed_result(context_.ledger, {Work::turned, 1, base.frame, 0, one.frame},
+                timed_result(context_.ledger, {Work::to_reference, 1, base.frame, 0, one.frame},
                              [&] { return reader.refine(base.frame, one.frame, start); });
             one.seconds += timed.seconds;
             if (!trusted(timed.result))
@@ -727,7 +727,7 @@ class Registering {
         }
         const RigidMotion start = compose(one.result.motion, inverse(there));
         const TimedResult timed =
-            timed_result(context_.ledger, {Work::turned, 0, reference, 0, one.frame},
+            timed_result(context_.ledger, {Work::to_reference, 0, reference, 0, one.frame},
                          [&] { return reader.refine(reference, one.frame, start); });
         one.result = refined_from(start, timed.result, one.result.ambiguous);
         one.seconds += timed.seconds;

@@ -27,9 +27,9 @@ enum class Work : std::uint32_t {
     link,     ///< registers two nearby frames without a starting estimate
     mended,   ///< registers two neighbours, starting from the motion implied by nearby frames
     combined, ///< ⊙: registers two frames, starting from motions composed at a frame in between
-    turned,   ///< registers a frame to a reference other than the first frame
-    averaged, ///< registers a frame to the average
-    field,    ///< registers a frame to the reference or the average by a displacement field
+    to_reference,    ///< registers a frame to a reference other than the first frame
+    averaged,        ///< registers a frame to the average
+    field,           ///< registers a frame to the reference or the average by a displacement field
     neighbour_field, ///< registers two neighbours by a displacement field
     combined_field,  ///< ⊙ for displacement fields
     family,  ///< registers a frame to the average of the others by a family of affine motions

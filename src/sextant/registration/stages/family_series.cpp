@@ -138,8 +138,8 @@ class Families {
 
     /// Uses the average of the frames other than one, in a window, as the image to register to.
     void fill_others(const MatchingAverage& average, const PixelArea& window, std::int64_t frame) {
-        show_others(context_, average, window, registered_, transforms(registered_), frame,
-                    resampler_, samples_);
+        resample_others(context_, average, window, registered_, transforms(registered_), frame,
+                        resampler_, samples_);
         others_.fill(view_of(samples_, shape_));
     }
 

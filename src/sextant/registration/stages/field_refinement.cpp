@@ -275,8 +275,8 @@ void register_to_average_by_fields(const SeriesContext& context, const MatchingA
         registration.run(
             frame,
             [&](const FrameRegistration&) {
-                show_others(context, average, average.area, registered, before, frame.frame,
-                            resampler, others);
+                resample_others(context, average, average.area, registered, before, frame.frame,
+                                resampler, others);
                 return std::span<const float>(others);
             },
             [&] {

@@ -127,10 +127,10 @@ void subtract_own(const MatchingAverage& average, const PixelArea& window, const
 
 } // namespace
 
-void show_others(const SeriesContext& context, const MatchingAverage& average,
-                 const PixelArea& window, const Registered& registered,
-                 const TransformOf& transform_of, std::int64_t frame, Resampler& resampler,
-                 std::vector<float>& samples) {
+void resample_others(const SeriesContext& context, const MatchingAverage& average,
+                     const PixelArea& window, const Registered& registered,
+                     const TransformOf& transform_of, std::int64_t frame, Resampler& resampler,
+                     std::vector<float>& samples) {
     const std::size_t index = registered.index(frame);
     samples.resize(static_cast<std::size_t>(window.shape.elements()));
     if (registered.contributes[index] != 0) {
@@ -145,7 +145,7 @@ void show_others(const SeriesContext& context, const MatchingAverage& average,
             const auto to =
                 std::span(samples).subspan(static_cast<std::size_t>(y * window.shape.width),
                                            static_cast<std::size_t>(band.shape.elements()));
-            continued = resampler.show(frame, transform, band, to, continued) || continued;
+            continued = resampler.resample(frame, transform, band, to, continued) || continued;
         }
         subtract_own(average, window, contribution_of(registered.contrasts[index], context.offset),
                      samples);

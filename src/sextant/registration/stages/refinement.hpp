@@ -82,10 +82,10 @@ PixelArea window_in(const PixelArea& area, const RigidMotion& motion, ImageShape
 
 /// Computes a window of the average of the frames other than one, which has the motion
 /// `transform_of(frame)`; of all frames, if this one does not contribute.
-void show_others(const SeriesContext& context, const MatchingAverage& average,
-                 const PixelArea& window, const Registered& registered,
-                 const TransformOf& transform_of, std::int64_t frame, Resampler& resampler,
-                 std::vector<float>& samples);
+void resample_others(const SeriesContext& context, const MatchingAverage& average,
+                     const PixelArea& window, const Registered& registered,
+                     const TransformOf& transform_of, std::int64_t frame, Resampler& resampler,
+                     std::vector<float>& samples);
 
 /// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;

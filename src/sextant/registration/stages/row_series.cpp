@@ -82,10 +82,11 @@ class RowSeries {
             const auto [quality, seconds] = timed_result(context_.ledger, name, [&] {
                 const PixelArea window =
                     window_in(average.area, registered.motion(frame.frame), shape_);
-                show_others(context_, average, window, registered, transforms(registered),
-                            frame.frame, resampler_, shown_);
+                resample_others(context_, average, window, registered, transforms(registered),
+                                frame.frame, resampler_, shown_);
                 others.fill(view_of(shown_, shape_));
-                resampler_.show(frame.frame, transforms(registered)(frame.frame), window, shown_);
+                resampler_.resample(frame.frame, transforms(registered)(frame.frame), window,
+                                    shown_);
                 moved.fill(view_of(shown_, shape_));
                 const FamilyResult found = fit.fit(others, moved, {}, MotionFamily::rigid);
                 return RowQuality{found.ncc, found.overlap, found.misfit};
@@ -101,8 +102,8 @@ class RowSeries {
     void make(const MatchingAverage& average, const Registered& registered, const RowPrior& prior,
               std::uint32_t pass, std::int64_t frame, RowEvidence& evidence) {
         const PixelArea window = window_in(average.area, registered.motion(frame), shape_);
-        show_others(context_, average, window, registered, transforms(registered), frame,
-                    resampler_, shown_);
+        resample_others(context_, average, window, registered, transforms(registered), frame,
+                        resampler_, shown_);
         template_.fill(shown_);
         shown_.resize(static_cast<std::size_t>(shape_.elements()));
         context_.source.read_frame(frame, shown_);

@@ -6,7 +6,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/registration/transform/row_interpolation.hpp"
-#include "sextant/registration/transform/row_places.hpp"
+#include "sextant/registration/transform/row_positions.hpp"
 #include "sextant/registration/transform/sample_strips.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr Bytes places_at_a_time = Bytes{8} << 20; ///< positions of pixels in memory
-constexpr Bytes usual_block = Bytes{6} << 20;      ///< larger blocks are not faster
+constexpr Bytes positions_at_a_time = Bytes{8} << 20; ///< positions of pixels in memory
+constexpr Bytes usual_block = Bytes{6} << 20;         ///< larger blocks are not faster
 
 /// Memory that grows and is not initialised.
 class Buffer {
@@ -557,15 +557,15 @@ class ArrayAligner {
         bool written = false;
         for (Rows rows{work.rows.first, work.rows.first}; rows.first < work.rows.last;
              rows.first = rows.last) {
-            const Bytes row_of_places =
+            const Bytes row_of_positions =
                 shifts_rows(transform_) ? 64 : options_.area.shape.width * Bytes{sizeof(Point)};
             std::int64_t height =
-                std::min(std::max<std::int64_t>(1, places_at_a_time / row_of_places),
+                std::min(std::max<std::int64_t>(1, positions_at_a_time / row_of_positions),
                          work.rows.last - rows.first);
             for (;; height = (height + 1) / 2) {
                 rows.last = rows.first + height;
-                const RowPlaces places(transform_, options_.area, shape_, rows);
-                const Rows needed = rows_for(places, options_.by, shape_.height);
+                const RowPositions positions(transform_, options_.area, shape_, rows);
+                const Rows needed = rows_for(positions, options_.by, shape_.height);
                 if (needed.count() > 0 && bytes_of(work, needed) > options_.memory / 4) {
                     if (height > 1)
                         continue;
@@ -575,7 +575,7 @@ class ArrayAligner {
                 std::unique_lock<std::mutex> alone;
                 if (lane_.locks && bytes_of(work, needed) > options_.memory)
                     alone = std::unique_lock(lane_.locks->large);
-                written = interpolate_rows(work, places, needed, samples) || written;
+                written = interpolate_rows(work, positions, needed, samples) || written;
                 if (alone.owns_lock())
                     read_.release();
                 break;
@@ -584,7 +584,7 @@ class ArrayAligner {
         return written;
     }
 
-    bool interpolate_rows(const AlignedBlock& work, const RowPlaces& places, Rows needed,
+    bool interpolate_rows(const AlignedBlock& work, const RowPositions& positions, Rows needed,
                           std::span<std::byte> samples) {
         Interpolated to{
             options_.area.shape.width,      options_.gap, to_, nullptr, nullptr, nullptr, nullptr,
@@ -606,21 +606,21 @@ class ArrayAligner {
         }
         const InterpolationSource from{nullptr,          from_,     shape_, needed,
                                        options_.flyback, work.inner};
-        const RowInterpolation interpolation(options_.by, places, from, to, work.rows);
+        const RowInterpolation interpolation(options_.by, positions, from, to, work.rows);
         if (options_.sum && (empty || (plain && fill_adds_nothing()))) {
             if (counting_)
                 interpolation.count();
             return false;
         }
         if (!options_.sum && (empty || plain)) {
-            const bool whole = places.rows().count() == work.rows.count();
+            const bool whole = positions.rows().count() == work.rows.count();
             const std::vector<std::byte> here = fill();
             const bool same = here == sample_of(options_.gap);
             const bool skips = may_skip() && here == sink_.header().fill &&
                                (same || (!empty && interpolation.covers_all()));
             if (skips && whole)
                 return false;
-            run_rows(work, places.rows(),
+            run_rows(work, positions.rows(),
                      [&](Elements outer, Rows part) { interpolation.fill(outer, part, here); });
             return !skips;
         }
@@ -629,8 +629,8 @@ class ArrayAligner {
         reading.set_source(read.data());
         if (counting_)
             reading.count();
-        run_rows(work, places.rows(),
-                 [&](Elements outer, Rows part) { reading.show(outer, part); });
+        run_rows(work, positions.rows(),
+                 [&](Elements outer, Rows part) { reading.interpolate(outer, part); });
         return true;
     }
 
@@ -820,7 +820,7 @@ class ArrayAligner {
     bool counting_ = false; ///< true while the first block of the axes carried along is added
     std::size_t frame_ = static_cast<std::size_t>(-1);
     Transform transform_;
-    std::optional<ReversePlaces> reverse_; ///< of frame_
+    std::optional<ReversePositions> reverse_; ///< of frame_
     AlignResult result_;
     std::int64_t done_ = 0;
 };

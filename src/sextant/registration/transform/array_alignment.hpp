@@ -6,7 +6,7 @@
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/transform/canvas.hpp"
-#include "sextant/registration/transform/row_places.hpp"
+#include "sextant/registration/transform/row_positions.hpp"
 
 #include <cstdint>
 #include <optional>

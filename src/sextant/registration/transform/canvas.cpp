@@ -49,14 +49,15 @@ bool is_inside(Point at, ImageShape shape) {
 double predicted_overlap(const RigidMotion& motion, ImageShape shape) {
     constexpr int steps = 16;
     const Point c = centre(shape);
-    const auto place = [](int step, std::int64_t size) {
+    const auto position = [](int step, std::int64_t size) {
         return (step + .5) / steps * static_cast<double>(size) - .5;
     };
     int inside = 0;
     for (int row = 0; row < steps; ++row) {
         for (int column = 0; column < steps; ++column)
             inside += is_inside(
-                apply(motion, {place(column, shape.width), place(row, shape.height)}, c), shape);
+                apply(motion, {position(column, shape.width), position(row, shape.height)}, c),
+                shape);
     }
     return static_cast<double>(inside) / (steps * steps);
 }

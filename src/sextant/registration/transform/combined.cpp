@@ -282,8 +282,9 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
             control.report(options.median ? "average and median" : "average", done++,
                            passes * count);
             control.check();
-            if (!resampler.show(frame, transform_of(frame),
-                                {area.x, area.y + some.first, {width, some.count()}}, band.shown()))
+            if (!resampler.resample(frame, transform_of(frame),
+                                    {area.x, area.y + some.first, {width, some.count()}},
+                                    band.shown()))
                 continue;
             const bool in_second = options.halves && index % 2 == 1;
             if (options.contributions.empty())

@@ -6,7 +6,7 @@
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/transform/canvas.hpp"
-#include "sextant/registration/transform/row_places.hpp"
+#include "sextant/registration/transform/row_positions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -62,11 +62,11 @@ Reach reach(const RowMotion& motion, const PixelArea& area, ImageShape shape) {
 
 /// Computes φ(x) for the pixels of a row from column `left` on. The field is interpolated along y
 /// once per node, and along x between the nodes on both sides of each pixel.
-void place_row_by(const DisplacementField& field, std::int64_t left, double y,
-                  std::vector<Point>& places) {
+void positions_of_row(const DisplacementField& field, std::int64_t left, double y,
+                      std::vector<Point>& positions) {
     const auto spacing = static_cast<double>(field.spacing);
     const auto columns = static_cast<std::size_t>(field.nodes.width);
-    const auto begin = static_cast<std::size_t>(left), end_of_row = begin + places.size();
+    const auto begin = static_cast<std::size_t>(left), end_of_row = begin + positions.size();
     const double row = std::clamp(y / spacing, 0., static_cast<double>(field.nodes.height - 1));
     const auto above = static_cast<std::size_t>(row);
     const std::size_t below = std::min(above + 1, static_cast<std::size_t>(field.nodes.height - 1));
@@ -86,8 +86,8 @@ void place_row_by(const DisplacementField& field, std::int64_t left, double y,
         const Point after{at_node(field.x, next), at_node(field.y, next)};
         for (std::size_t x = std::max(first, begin); x < end; ++x) {
             const double u = static_cast<double>(x - first) / spacing;
-            places[x - begin] = {static_cast<double>(x) + (1 - u) * before.x + u * after.x,
-                                 y + (1 - u) * before.y + u * after.y};
+            positions[x - begin] = {static_cast<double>(x) + (1 - u) * before.x + u * after.x,
+                                    y + (1 - u) * before.y + u * after.y};
         }
     }
 }
@@ -135,8 +135,8 @@ void Resampler::read(std::int64_t frame, double lowest, double highest) {
 
 float Resampler::sample(Point at) const {
     const ImageShape shape = source_.header().shape;
-    const auto inside = [](double place, std::int64_t size) {
-        return place >= 0 && place <= static_cast<double>(size - 1);
+    const auto inside = [](double along, std::int64_t size) {
+        return along >= 0 && along <= static_cast<double>(size - 1);
     };
     if (!inside(at.x, shape.width) || !inside(at.y, shape.height))
         return std::numeric_limits<float>::quiet_NaN();
@@ -180,11 +180,11 @@ float Resampler::sample_between_rows(const RowMotion& motion, double x, double y
 /// Samples a row. Where all four neighbours of a position are finite, the result is the same as
 /// that of sample(), because terms of weight 0 add 0; except that −0 + 0 is 0, so sample() gives
 /// the sign of zeros.
-void Resampler::sample_row(std::span<const Point> places, float* to) const {
+void Resampler::sample_row(std::span<const Point> positions, float* to) const {
     const ImageShape shape = source_.header().shape;
     const auto right = static_cast<double>(shape.width - 1);
     const auto bottom = static_cast<double>(shape.height - 1);
-    for (const Point& at : places) {
+    for (const Point& at : positions) {
         float& result = *to++;
         if (!(at.x >= 0 && at.x <= right && at.y >= 0 && at.y <= bottom)) {
             result = std::numeric_limits<float>::quiet_NaN();
@@ -205,7 +205,7 @@ void Resampler::sample_row(std::span<const Point> places, float* to) const {
 }
 
 /// Interpolates pixels of a row of T∘φ for a rigid motion, if all of them lie inside the frame,
-/// between the same two rows of T, and to the same number of columns beside their place in T. The
+/// between the same two rows of T, and to the same column offset in T. The
 /// compiler can vectorise this loop. Every pixel has the same bits as sample() gives.
 ///
 /// `phi` maps (x, y) for x from `first` on. Returns false, and writes nothing, for other pixels.
@@ -267,8 +267,8 @@ PixelArea reached_part(const Transform& transform, const PixelArea& area, ImageS
 
 } // namespace
 
-void Resampler::show_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
-                          std::vector<float>& buffer, const RowsShown& take) {
+void Resampler::resample_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
+                              std::vector<float>& buffer, const ResampledRows& take) {
     constexpr Elements at_a_time = Elements{1} << 22;
     const Elements step =
         std::max<Elements>(1, at_a_time / std::max<Elements>(1, area.shape.width));
@@ -276,15 +276,15 @@ void Resampler::show_rows(std::int64_t frame, const Transform& transform, const 
     for (Elements row = 0; row < area.shape.height; row += step) {
         const Elements count = std::min(step, area.shape.height - row);
         resize_buffer(buffer, static_cast<std::size_t>(count * area.shape.width));
-        continued = show(frame, transform, {area.x, area.y + row, {area.shape.width, count}},
-                         buffer, continued) ||
+        continued = resample(frame, transform, {area.x, area.y + row, {area.shape.width, count}},
+                             buffer, continued) ||
                     continued;
         take(buffer);
     }
 }
 
-bool Resampler::show(std::int64_t frame, const Transform& transform, const PixelArea& area,
-                     std::span<float> to, bool continued) {
+bool Resampler::resample(std::int64_t frame, const Transform& transform, const PixelArea& area,
+                         std::span<float> to, bool continued) {
     const ImageShape shape = source_.header().shape;
     if (static_cast<Elements>(to.size()) != area.shape.elements())
         throw std::logic_error("the size of the buffer differs from that of the requested area");
@@ -298,48 +298,49 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
         return false;
     const auto width = static_cast<std::size_t>(part.shape.width);
     float* const first_row = to.data() + (part.y - area.y) * area.shape.width + (part.x - area.x);
-    const auto show_by = [&](const auto& phi, const auto& fill_row) {
+    const auto resample_by = [&](const auto& phi, const auto& fill_row) {
         const auto [lowest, highest] = reach(phi, part, shape);
         if (!continued)
             held_ = {};
         read(frame, lowest, highest);
         const Bands bands(part.shape.height);
         run_parts(team_, bands.count(), [&](int band, int) {
-            std::vector<Point> places(width);
+            std::vector<Point> positions(width);
             for (Elements row = bands.first(band); row < bands.first(band + 1); ++row) {
-                check_cancelled(std::ssize(places));
-                fill_row(static_cast<double>(part.y + row), places,
+                check_cancelled(std::ssize(positions));
+                fill_row(static_cast<double>(part.y + row), positions,
                          std::span(first_row + row * area.shape.width, width));
             }
         });
     };
-    const auto show_linear = [&](const auto& phi, const auto& place) {
-        show_by(phi, [&](double y, std::span<Point> places, std::span<float> row) {
+    const auto resample_linear = [&](const auto& phi, const auto& position) {
+        resample_by(phi, [&](double y, std::span<Point> positions, std::span<float> row) {
             for (std::size_t first = 0; first < row.size(); first += run_length) {
                 const std::size_t count = std::min(run_length, row.size() - first);
                 const std::span<float> run = row.subspan(first, count);
                 const std::int64_t column = part.x + static_cast<std::int64_t>(first);
-                if (sample_run(place, column, y, run))
+                if (sample_run(position, column, y, run))
                     continue;
                 for (std::size_t i = 0; i < count; ++i)
-                    places[i] = place({static_cast<double>(column) + static_cast<double>(i), y});
-                sample_row(places.first(count), run.data());
+                    positions[i] =
+                        position({static_cast<double>(column) + static_cast<double>(i), y});
+                sample_row(positions.first(count), run.data());
             }
         });
     };
     const Point c = centre(shape);
     if (const auto* const motion = std::get_if<RigidMotion>(&transform)) {
         const double cosine = std::cos(motion->alpha), sine = std::sin(motion->alpha);
-        show_linear(*motion, [&](Point x) {
+        resample_linear(*motion, [&](Point x) {
             return Point{cosine * (x.x - c.x) - sine * (x.y - c.y) + c.x + motion->tx,
                          sine * (x.x - c.x) + cosine * (x.y - c.y) + c.y + motion->ty};
         });
     } else if (const auto* const affine = std::get_if<AffineMotion>(&transform)) {
-        show_linear(*affine, [&](Point x) { return apply(*affine, x, c); });
+        resample_linear(*affine, [&](Point x) { return apply(*affine, x, c); });
     } else if (const auto* const displaced = std::get_if<RowMotion>(&transform)) {
         const double cosine = std::cos(displaced->motion.alpha);
         const double sine = std::sin(displaced->motion.alpha);
-        show_by(*displaced, [&](double y, std::span<Point>, std::span<float> row) {
+        resample_by(*displaced, [&](double y, std::span<Point>, std::span<float> row) {
             const Point begin = apply(displaced->motion, {static_cast<double>(part.x), y}, c);
             double there = begin.y; // that of the previous pixel is a good start
             for (std::size_t i = 0; i < row.size(); ++i) {
@@ -350,9 +351,9 @@ bool Resampler::show(std::int64_t frame, const Transform& transform, const Pixel
         });
     } else {
         const auto& field = std::get<DisplacementField>(transform);
-        show_by(field, [&](double y, std::vector<Point>& places, std::span<float> row) {
-            place_row_by(field, part.x, y, places);
-            sample_row(places, row.data());
+        resample_by(field, [&](double y, std::vector<Point>& positions, std::span<float> row) {
+            positions_of_row(field, part.x, y, positions);
+            sample_row(positions, row.data());
         });
     }
     return true;

@@ -14,7 +14,7 @@
 namespace sextant::registration {
 
 /// Takes rows of a resampled area, in order.
-using RowsShown = std::function<void(std::span<const float> rows)>;
+using ResampledRows = std::function<void(std::span<const float> rows)>;
 
 /// Resamples frames of a series into the coordinates of the reference. Computes an area of T∘φ at a
 /// time and reads only the rows of T that contribute to it. Interpolation is bilinear, so
@@ -37,20 +37,20 @@ class Resampler {
     ///
     /// With `continued`, the last area that a frame reached was of the same frame: rows that are in
     /// memory are not read again.
-    bool show(std::int64_t frame, const Transform& transform, const PixelArea& area,
-              std::span<float> to, bool continued = false);
+    bool resample(std::int64_t frame, const Transform& transform, const PixelArea& area,
+                  std::span<float> to, bool continued = false);
 
-    /// Resamples an area as show() does, and passes it on some rows at a time, from the first to
-    /// the last, in `buffer`. Rows of the frame are read once, in order, unless the frame is
+    /// Resamples an area as resample() does, and passes it on some rows at a time, from the first
+    /// to the last, in `buffer`. Rows of the frame are read once, in order, unless the frame is
     /// rotated by more than 90 degrees.
-    void show_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
-                   std::vector<float>& buffer, const RowsShown& take);
+    void resample_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
+                       std::vector<float>& buffer, const ResampledRows& take);
 
   private:
     void read(std::int64_t frame, double lowest, double highest);
     float sample(Point at) const;
     float sample_between_rows(const RowMotion& motion, double x, double y) const;
-    void sample_row(std::span<const Point> places, float* to) const;
+    void sample_row(std::span<const Point> positions, float* to) const;
     template <class Phi>
     bool sample_run(const Phi& phi, std::int64_t first, double y, std::span<float> to) const;
 

@@ -66,16 +66,16 @@ bool within(double at, double first, double last) {
 
 } // namespace
 
-Rows rows_for(const RowPlaces& places, AlignBy by, std::int64_t height) {
+Rows rows_for(const RowPositions& positions, AlignBy by, std::int64_t height) {
     const auto last = static_cast<double>(height - 1);
-    if (!(places.highest() >= 0 && places.lowest() <= last))
+    if (!(positions.highest() >= 0 && positions.lowest() <= last))
         return {0, 0};
     const std::int64_t margin = by == AlignBy::cubic ? 1 : by == AlignBy::lanczos ? 2 : 0;
     const auto row = [&](double y) {
         return static_cast<std::int64_t>(std::floor(std::clamp(y, 0., last)));
     };
-    return {std::max<std::int64_t>(0, row(places.lowest()) - margin),
-            std::min(height, row(places.highest()) + 2 + margin)};
+    return {std::max<std::int64_t>(0, row(positions.lowest()) - margin),
+            std::min(height, row(positions.highest()) + 2 + margin)};
 }
 
 /// The rows of a frame between which a pixel is interpolated: their weights, and the position of
@@ -99,10 +99,10 @@ RowInterpolation::RowTaps RowInterpolation::taps_of(Elements outer, Point at) co
     const Bytes row_bytes = from_.shape.width * from_.inner * size_of(from_.sample);
     for (int i = 0; i < taps.y.count; ++i) {
         const std::int64_t row = std::clamp<std::int64_t>(taps.y.first + i, 0, height - 1);
-        taps.x[i] = at.x + places_.row_offset(row);
+        taps.x[i] = at.x + positions_.row_offset(row);
         taps.rows[i] =
             from_.samples + (outer * from_.rows.count() + row - from_.rows.first) * row_bytes;
-        if (!places_.is_uniform())
+        if (!positions_.is_uniform())
             taps.covered = taps.covered && within(taps.x[i], first, last);
     }
     return taps;
@@ -113,13 +113,13 @@ bool RowInterpolation::covers(const Point& at) const {
         return false;
     const auto first = static_cast<double>(from_.first_column);
     const auto last = static_cast<double>(from_.shape.width - 1);
-    if (!places_.has_row_offsets())
+    if (!positions_.has_row_offsets())
         return within(at.x, first, last);
     const AxisTaps taps = axis_taps(by_, at.y);
     for (int i = 0; i < taps.count; ++i) {
         const std::int64_t row =
             std::clamp<std::int64_t>(taps.first + i, 0, from_.shape.height - 1);
-        if (!within(at.x + places_.row_offset(row), first, last))
+        if (!within(at.x + positions_.row_offset(row), first, last))
             return false;
     }
     return true;
@@ -128,14 +128,14 @@ bool RowInterpolation::covers(const Point& at) const {
 /// Calls visit(first, end) for runs of columns of a row that the frame covers.
 template <class Visit>
 void RowInterpolation::for_covered(std::int64_t row, const Visit& visit) const {
-    if (!places_.is_uniform()) {
+    if (!positions_.is_uniform()) {
         for (std::int64_t x = 0; x < to_.width; ++x) {
-            if (covers(places_.at(row, x)))
+            if (covers(positions_.at(row, x)))
                 visit(x, x + 1);
         }
         return;
     }
-    const Point& at = places_.at(row, 0);
+    const Point& at = positions_.at(row, 0);
     if (!within(at.y, 0, static_cast<double>(from_.shape.height - 1)))
         return;
     const auto width = static_cast<double>(to_.width);
@@ -144,7 +144,7 @@ void RowInterpolation::for_covered(std::int64_t row, const Visit& visit) const {
     for (int i = 0; i < taps.count; ++i) {
         const std::int64_t from =
             std::clamp<std::int64_t>(taps.first + i, 0, from_.shape.height - 1);
-        const double x = at.x + places_.row_offset(from);
+        const double x = at.x + positions_.row_offset(from);
         begin = std::max(begin, std::ceil(static_cast<double>(from_.first_column) - x));
         end = std::min(end, std::floor(static_cast<double>(from_.shape.width - 1) - x) + 1);
     }
@@ -153,7 +153,7 @@ void RowInterpolation::for_covered(std::int64_t row, const Visit& visit) const {
 }
 
 bool RowInterpolation::covers_all() const {
-    for (std::int64_t row = places_.rows().first; row < places_.rows().last; ++row) {
+    for (std::int64_t row = positions_.rows().first; row < positions_.rows().last; ++row) {
         std::int64_t covered = 0;
         for_covered(row, [&](std::int64_t first, std::int64_t end) { covered += end - first; });
         if (covered < to_.width)
@@ -165,7 +165,7 @@ bool RowInterpolation::covers_all() const {
 void RowInterpolation::count() const {
     if (!to_.counts)
         return;
-    for (std::int64_t row = places_.rows().first; row < places_.rows().last; ++row) {
+    for (std::int64_t row = positions_.rows().first; row < positions_.rows().last; ++row) {
         for_covered(row, [&](std::int64_t first, std::int64_t end) {
             double* const counts = to_.counts + pixel_of(0, row);
             for (std::int64_t x = first; x < end; ++x)
@@ -252,20 +252,20 @@ void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) c
     }
 }
 
-void RowInterpolation::show(Elements outer, Rows rows) const {
+void RowInterpolation::interpolate(Elements outer, Rows rows) const {
     const bool wide = is_integer(from_.sample) && size_of(from_.sample) == 8;
     for (std::int64_t row = rows.first; row < rows.last; ++row) {
-        if (places_.is_uniform())
-            show_uniform(outer, row);
+        if (positions_.is_uniform())
+            interpolate_uniform(outer, row);
         else if (from_.inner == 1 && !wide)
-            show_scalars(outer, row);
+            interpolate_scalars(outer, row);
         else
-            show_pixels(outer, row);
+            interpolate_pixels(outer, row);
     }
 }
 
 /// A row whose pixels all have the same weights: samples of successive pixels are one run.
-void RowInterpolation::show_uniform(Elements outer, std::int64_t row) const {
+void RowInterpolation::interpolate_uniform(Elements outer, std::int64_t row) const {
     const Elements pixel = pixel_of(outer, row);
     std::int64_t begin = 0, end = 0;
     for_covered(row, [&](std::int64_t first, std::int64_t last) {
@@ -276,7 +276,7 @@ void RowInterpolation::show_uniform(Elements outer, std::int64_t row) const {
     put_gaps(pixel + end, to_.width - end);
     if (begin == end)
         return;
-    const RowTaps rows = taps_of(outer, places_.at(row, 0));
+    const RowTaps rows = taps_of(outer, positions_.at(row, 0));
     std::array<AxisTaps, most_taps> columns;
     // Columns whose taps are all inside the frame.
     std::int64_t first = begin, last = end;
@@ -314,11 +314,11 @@ void RowInterpolation::show_uniform(Elements outer, std::int64_t row) const {
         blend_from(column, 1);
 }
 
-void RowInterpolation::show_pixels(Elements outer, std::int64_t row) const {
+void RowInterpolation::interpolate_pixels(Elements outer, std::int64_t row) const {
     const Elements pixel = pixel_of(outer, row);
     const Bytes pixel_bytes = from_.inner * size_of(from_.sample);
     for (std::int64_t column = 0; column < to_.width; ++column) {
-        const RowTaps rows = taps_of(outer, places_.at(row, column));
+        const RowTaps rows = taps_of(outer, positions_.at(row, column));
         if (!rows.covered) {
             put_gaps(pixel + column, 1);
             continue;
@@ -342,7 +342,7 @@ void RowInterpolation::show_pixels(Elements outer, std::int64_t row) const {
 }
 
 /// Pixels of one sample each.
-void RowInterpolation::show_scalars(Elements outer, std::int64_t row) const {
+void RowInterpolation::interpolate_scalars(Elements outer, std::int64_t row) const {
     std::array<double, strip_length> values;
     const Elements pixel = pixel_of(outer, row);
     for (std::int64_t first = 0; first < to_.width; first += std::ssize(values)) {
@@ -350,7 +350,7 @@ void RowInterpolation::show_scalars(Elements outer, std::int64_t row) const {
         const double gap = to_.sums ? 0 : to_.gap;
         visit_sample(from_.sample, [&]<class T>(std::type_identity<T>) {
             for (std::int64_t column = first; column < end; ++column) {
-                const RowTaps rows = taps_of(outer, places_.at(row, column));
+                const RowTaps rows = taps_of(outer, positions_.at(row, column));
                 double& value = values[static_cast<std::size_t>(column - first)];
                 value = gap;
                 for (int i = 0; rows.covered && i < rows.y.count; ++i) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/registration/transform/row_places.hpp"
+#include "sextant/registration/transform/row_positions.hpp"
 #include "sextant/registration/transform/sample_strips.hpp"
 
 #include <atomic>
@@ -47,20 +47,20 @@ struct Interpolated {
 };
 
 /// The rows of a frame from which pixels at these positions are interpolated; empty if none.
-Rows rows_for(const RowPlaces& places, AlignBy by, std::int64_t height);
+Rows rows_for(const RowPositions& positions, AlignBy by, std::int64_t height);
 
 /// Interpolates rows. Safe to use by several threads for different rows.
 class RowInterpolation {
   public:
-    /// `band` are the rows of the result that `to` holds. The places must outlive this object.
-    RowInterpolation(AlignBy by, const RowPlaces& places, const InterpolationSource& from,
+    /// `band` are the rows of the result that `to` holds. The positions must outlive this object.
+    RowInterpolation(AlignBy by, const RowPositions& positions, const InterpolationSource& from,
                      const Interpolated& to, Rows band)
-        : by_(by), places_(places), from_(from), to_(to), band_(band) {}
+        : by_(by), positions_(positions), from_(from), to_(to), band_(band) {}
 
     void set_source(const std::byte* samples) { from_.samples = samples; }
 
     /// Interpolates rows of one of the frames that move together.
-    void show(Elements outer, Rows rows) const;
+    void interpolate(Elements outer, Rows rows) const;
     /// The same if all samples of the frame are equal, without reading them.
     void fill(Elements outer, Rows rows, std::span<const std::byte> sample) const;
     /// Counts the pixels that the frame covers.
@@ -70,9 +70,9 @@ class RowInterpolation {
 
   private:
     struct RowTaps;
-    void show_uniform(Elements outer, std::int64_t row) const;
-    void show_pixels(Elements outer, std::int64_t row) const;
-    void show_scalars(Elements outer, std::int64_t row) const;
+    void interpolate_uniform(Elements outer, std::int64_t row) const;
+    void interpolate_pixels(Elements outer, std::int64_t row) const;
+    void interpolate_scalars(Elements outer, std::int64_t row) const;
     RowTaps taps_of(Elements outer, Point at) const;
     template <class Visit>
     void for_covered(std::int64_t row, const Visit& visit) const;
@@ -85,7 +85,7 @@ class RowInterpolation {
     }
 
     AlignBy by_;
-    const RowPlaces& places_;
+    const RowPositions& positions_;
     InterpolationSource from_;
     Interpolated to_;
     Rows band_;

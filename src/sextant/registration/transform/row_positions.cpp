@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/transform/row_places.hpp"
+#include "sextant/registration/transform/row_positions.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/registration/transform/sample_strips.hpp"
@@ -93,7 +93,8 @@ PixelPositions::PixelPositions(const Transform& transform, std::int64_t width, R
     positions_.reserve(static_cast<std::size_t>(rows.count() * columns_));
 }
 
-RowPlaces::RowPlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows)
+RowPositions::RowPositions(const Transform& transform, const PixelArea& area, ImageShape shape,
+                           Rows rows)
     : PixelPositions(transform, area.shape.width, rows),
       motion_(std::get_if<RowMotion>(&transform)),
       lowest_(limitless),
@@ -123,8 +124,8 @@ RowPlaces::RowPlaces(const Transform& transform, const PixelArea& area, ImageSha
     }
 }
 
-ReversePlaces::ReversePlaces(const Transform& transform, const PixelArea& area, ImageShape shape,
-                             Rows rows)
+ReversePositions::ReversePositions(const Transform& transform, const PixelArea& area,
+                                   ImageShape shape, Rows rows)
     : PixelPositions(transform, shape.width, rows) {
     const auto left = static_cast<double>(area.x), top = static_cast<double>(area.y);
     const auto* const motion = std::get_if<RowMotion>(&transform);
@@ -150,17 +151,17 @@ ReversePlaces::ReversePlaces(const Transform& transform, const PixelArea& area, 
     }
 }
 
-FrameSplat::FrameSplat(const ReversePlaces& places, ImageShape result, ImageShape frame,
+FrameSplat::FrameSplat(const ReversePositions& positions, ImageShape result, ImageShape frame,
                        std::int64_t first_column, Rows band)
-    : places_(places),
+    : positions_(positions),
       result_(result),
       frame_(frame),
       first_column_(std::min(first_column, frame.width)),
       band_(band) {}
 
 FrameSplat::Fall FrameSplat::fall_of(std::int64_t row, std::int64_t column) const {
-    Point at = places_.at(row, places_.is_uniform() ? 0 : column);
-    if (places_.is_uniform())
+    Point at = positions_.at(row, positions_.is_uniform() ? 0 : column);
+    if (positions_.is_uniform())
         at.x += static_cast<double>(column);
     // Positions far outside are all the same, and indices do not overflow.
     const double y = std::clamp(at.y, -2., static_cast<double>(result_.height) + 1);
@@ -173,8 +174,8 @@ bool FrameSplat::reaches(std::int64_t row) const {
     const auto owner = [&](double y) {
         return std::clamp(y, 0., static_cast<double>(result_.height - 1));
     };
-    return owner(std::floor(places_.lowest(row))) < static_cast<double>(band_.last) &&
-           owner(std::floor(places_.highest(row)) + 1) >= static_cast<double>(band_.first);
+    return owner(std::floor(positions_.lowest(row))) < static_cast<double>(band_.last) &&
+           owner(std::floor(positions_.highest(row)) + 1) >= static_cast<double>(band_.first);
 }
 
 /// Calls add(column, count, weight, result_row, result_column) for successive pixels of a row that
@@ -197,12 +198,12 @@ void FrameSplat::distribute(std::int64_t row, Rows to, const Add& add) const {
             }
         }
     };
-    if (!places_.is_uniform()) {
+    if (!positions_.is_uniform()) {
         for (std::int64_t column = first_column_; column < frame_.width; ++column)
             run(column, 1, fall_of(row, column));
         return;
     }
-    const Point& at = places_.at(row, 0);
+    const Point& at = positions_.at(row, 0);
     const double left = std::floor(at.x);
     const Fall fall = fall_of(row, 0);
     const auto far = static_cast<double>(frame_.width + result_.width + 2);

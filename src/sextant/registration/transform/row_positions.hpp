@@ -46,10 +46,10 @@ class PixelPositions {
 ///
 /// Of a RowMotion, x is the position before the displacement of the rows of the frame, since each
 /// of the rows between which samples are interpolated is displaced by its own offset.
-class RowPlaces : public PixelPositions {
+class RowPositions : public PixelPositions {
   public:
     /// `rows` are those of the area, counted from its first one.
-    RowPlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
+    RowPositions(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
 
     /// The displacement to the right of a row of the frame.
     double row_offset(std::int64_t row) const {
@@ -67,9 +67,10 @@ class RowPlaces : public PixelPositions {
 
 /// The positions in the result of the pixels of some rows of a frame: φ⁻¹(p), in pixels of the
 /// area.
-class ReversePlaces : public PixelPositions {
+class ReversePositions : public PixelPositions {
   public:
-    ReversePlaces(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
+    ReversePositions(const Transform& transform, const PixelArea& area, ImageShape shape,
+                     Rows rows);
 
     /// The smallest and the largest y coordinate of a row.
     double lowest(std::int64_t row) const {
@@ -97,8 +98,8 @@ void check_transform(const Transform& transform, ImageShape shape);
 /// interpolation and add up to 1. Safe to use by several threads for different rows of the result.
 class FrameSplat {
   public:
-    /// `places` are those of all rows of the frame; columns before `first_column` are left out.
-    FrameSplat(const ReversePlaces& places, ImageShape result, ImageShape frame,
+    /// `positions` are those of all rows of the frame; columns before `first_column` are left out.
+    FrameSplat(const ReversePositions& positions, ImageShape result, ImageShape frame,
                std::int64_t first_column, Rows band);
 
     /// True if pixels of a row of the frame fall into the band. Pixels above the result belong to
@@ -126,7 +127,7 @@ class FrameSplat {
     template <class Lose>
     void lose(std::int64_t row, Rows to, const Lose& lose) const;
 
-    const ReversePlaces& places_;
+    const ReversePositions& positions_;
     ImageShape result_, frame_;
     std::int64_t first_column_;
     Rows band_;
