@@ -16,7 +16,6 @@ namespace sextant::test {
 namespace {
 
 using registration::AffineMotion;
-using registration::FamilyEvidence;
 using registration::FamilyFit;
 using registration::FamilyResult;
 using registration::MotionFamily;
@@ -132,12 +131,12 @@ TEST(Families, do_not_depend_on_the_number_of_threads) {
 }
 
 /// Evidence of frames with this linear part and independent normal errors.
-std::vector<FamilyEvidence> evidence(int frames, const AffineMotion& last, double sigma) {
+std::vector<FamilyResult> evidence(int frames, const AffineMotion& last, double sigma) {
     registration::NoiseSource noise(5, 0);
-    std::vector<FamilyEvidence> all;
+    std::vector<FamilyResult> all;
     for (int frame = 0; frame < frames; ++frame) {
         const double part = static_cast<double>(frame) / (frames - 1);
-        FamilyEvidence one;
+        FamilyResult one;
         one.motion = {
             1 + part * (last.a - 1), part * last.b, part * last.c, 1 + part * (last.d - 1), 0, 0};
         const double e[] = {sigma * noise.normal(), sigma * noise.normal(), sigma * noise.normal(),
@@ -172,7 +171,7 @@ TEST(Families, the_simplest_sufficient_one_is_chosen) {
 }
 
 TEST(Families, one_wrong_frame_does_not_decide_the_choice) {
-    std::vector<FamilyEvidence> frames = evidence(24, {1, -.01, .01, 1, 0, 0}, 5e-5);
+    std::vector<FamilyResult> frames = evidence(24, {1, -.01, .01, 1, 0, 0}, 5e-5);
     frames[7].motion.a = 1.5;
     EXPECT_EQ(choose_family(frames, {512, 512}).family, MotionFamily::rigid);
 }

@@ -29,7 +29,7 @@ std::string fault_among_ramps(const std::vector<float>& samples) {
     const FrameStatistics odd = statistics_of(samples);
     const std::vector<FrameStatistics> all = {statistics_of(ramp()), odd, statistics_of(ramp()),
                                               statistics_of(ramp())};
-    return fault_of(odd, usual_statistics(all), {});
+    return fault_of(odd, usual_mean(all), {});
 }
 
 TEST(FrameStatistics, report_why_a_frame_is_unusable) {
@@ -60,12 +60,12 @@ TEST(FrameStatistics, accept_frames_of_any_mean_if_samples_are_differences) {
     }
     const std::vector<FrameStatistics> all = {statistics_of(filtered), statistics_of(filtered),
                                               statistics_of(other)};
-    EXPECT_EQ(fault_of(all[2], usual_statistics(all), {}), "");
+    EXPECT_EQ(fault_of(all[2], usual_mean(all), {}), "");
 }
 
 TEST(FrameStatistics, report_a_frame_of_NaNs_as_unusable) {
     const std::vector<FrameStatistics> all = {statistics_of(std::vector<float>(4, gap))};
-    EXPECT_THAT(fault_of(all[0], usual_statistics(all), {}), HasSubstr("4 of 4 samples"));
+    EXPECT_THAT(fault_of(all[0], usual_mean(all), {}), HasSubstr("4 of 4 samples"));
 }
 
 } // namespace

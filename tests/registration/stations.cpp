@@ -218,11 +218,11 @@ struct Line {
 TEST(Stations, CorrectionsReproduceTheLinksUpToACommonMotion) {
     Line line(5);
     line.add(0, 2);
-    const registration::StationCorrections found =
+    const std::vector<registration::UncertainMotion> found =
         correct_stations(line.windows, line.frames, line.links);
-    ASSERT_EQ(found.stations.size(), 5U);
+    ASSERT_EQ(found.size(), 5U);
     const auto common = [&](std::size_t i) {
-        const RigidMotion &a = found.stations[i].motion, &b = line.displaced[i];
+        const RigidMotion &a = found[i].motion, &b = line.displaced[i];
         return std::array{a.alpha - b.alpha, a.tx - b.tx, a.ty - b.ty};
     };
     for (std::size_t i = 1; i < 5; ++i) {
@@ -232,7 +232,7 @@ TEST(Stations, CorrectionsReproduceTheLinksUpToACommonMotion) {
     // The common motion of all positions is removed: displacements have a mean of 0.
     double x = 0, y = 0;
     for (std::size_t i = 0; i < 5; ++i) {
-        const RigidMotion& one = found.stations[i].motion;
+        const RigidMotion& one = found[i].motion;
         x += one.tx;
         y += one.ty + one.alpha * static_cast<double>(line.windows[i].x);
     }
@@ -246,7 +246,7 @@ TEST(Stations, DeviationsGrowTowardsTheEndsAndWithTheNumberOfLinks) {
         const auto found = correct_stations(line.windows, line.frames, line.links);
         registration::RigidResult result;
         result.motion = {0, -static_cast<double>(line.windows[station].x), 0};
-        result.uncertainty = registration::uncertainty_with(found.stations[station].covariance);
+        result.uncertainty = registration::uncertainty_with(found[station].covariance);
         return uncertainty_of_centre(result, shape).tx;
     };
     EXPECT_GT(at_end(9, 8), 1.5 * at_end(9, 4));

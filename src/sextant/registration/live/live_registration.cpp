@@ -205,7 +205,7 @@ std::string LiveRegistration::fault_of_next(const FrameStatistics& statistics) {
         before[i].samples = 1;
         before[i].mean = means_[i];
     }
-    std::string fault = fault_of(statistics, usual_statistics(before), options_.limits);
+    std::string fault = fault_of(statistics, usual_mean(before), options_.limits);
     if (!fault.empty())
         return fault;
     means_.push_back(statistics.mean);

@@ -326,7 +326,7 @@ Eigen::Vector4d linear_parameters(const AffineMotion& motion) {
 }
 
 /// Returns parameters `first` … `last` − 1 of α, λ, γ₁, γ₂, with those from `last` on held at 0.
-Part part_of(const FamilyEvidence& frame, Eigen::Index first, Eigen::Index last) {
+Part part_of(const FamilyResult& frame, Eigen::Index first, Eigen::Index last) {
     const Eigen::Vector4d p = linear_parameters(frame.motion);
     const Eigen::Matrix<double, most, most> all =
         Eigen::Map<const Eigen::Matrix<double, most, most, Eigen::RowMajor>>(
@@ -352,7 +352,7 @@ struct Significance {
     bool needed = false;
 };
 
-Significance significance(std::span<const FamilyEvidence> frames, ImageShape shape,
+Significance significance(std::span<const FamilyResult> frames, ImageShape shape,
                           Eigen::Index first, Eigen::Index last) {
     constexpr double least_deviations = 5, least_displacement = .05;
     const double arm = std::hypot(static_cast<double>(shape.width),
@@ -361,7 +361,7 @@ Significance significance(std::span<const FamilyEvidence> frames, ImageShape sha
     const auto freedom = static_cast<double>(last - first);
     std::vector<double> excess;
     Significance found;
-    for (const FamilyEvidence& frame : frames) {
+    for (const FamilyResult& frame : frames) {
         const Part part = part_of(frame, first, last);
         const Eigen::LLT<ParameterMatrix> factor(part.covariance);
         if (factor.info() != Eigen::Success || !part.p.allFinite())
@@ -394,7 +394,7 @@ std::string text_of(const Significance& found) {
 
 } // namespace
 
-FamilyChoice choose_family(std::span<const FamilyEvidence> frames, ImageShape shape) {
+FamilyChoice choose_family(std::span<const FamilyResult> frames, ImageShape shape) {
     if (const Significance shear = significance(frames, shape, 2, 4); shear.needed)
         return {MotionFamily::affine, "shear moves the content " + text_of(shear)};
     if (const Significance size = significance(frames, shape, 1, 2); size.needed)

@@ -86,12 +86,6 @@ class FamilyFit {
     std::vector<kernel::RigidSums> tiles_; ///< weighted sums per tile, row by row
 };
 
-/// A frame's fit by the richest family, as evidence for the choice of a family.
-struct FamilyEvidence {
-    AffineMotion motion;
-    std::array<double, affine_parameters * affine_parameters> covariance{};
-};
-
 /// The choice of the simplest family that describes the motions of a series.
 struct FamilyChoice {
     MotionFamily family = MotionFamily::rigid;
@@ -104,6 +98,6 @@ struct FamilyChoice {
 /// frame's content by more than .05 pixels (RMS).
 ///
 /// Input     fits of frames of this shape by the affine family.
-FamilyChoice choose_family(std::span<const FamilyEvidence> frames, ImageShape shape);
+FamilyChoice choose_family(std::span<const FamilyResult> frames, ImageShape shape);
 
 } // namespace sextant::registration

@@ -4,6 +4,7 @@
 #include "sextant/registration/pair/descent.hpp"
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/pair/partition.hpp"
+#include "sextant/registration/pair/spline_grid.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,9 +59,8 @@ struct RowSpline {
         return static_cast<Eigen::Index>(std::min((row + .5) * scale, double(intervals) - 1e-9));
     }
     Eigen::Vector4d weights(double row) const {
-        const double u = (row + .5) * scale - static_cast<double>(first(row)), w = 1 - u;
-        return {w * w * w / 6, (3 * u * u * u - 6 * u * u + 4) / 6,
-                (3 * w * w * w - 6 * w * w + 4) / 6, u * u * u / 6};
+        return Eigen::Vector4d(
+            cubic_b_splines((row + .5) * scale - static_cast<double>(first(row))).data());
     }
     /// Returns K, for which cᵀKc is the sum of the squared second differences.
     Eigen::MatrixXd energy() const {

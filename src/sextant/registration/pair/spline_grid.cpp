@@ -17,8 +17,7 @@ namespace {
 std::array<double, 4> cubic(double t, int derivative) {
     const double s = 1 - t;
     if (derivative == 0)
-        return {s * s * s / 6, (3 * t * t * t - 6 * t * t + 4) / 6,
-                (3 * s * s * s - 6 * s * s + 4) / 6, t * t * t / 6};
+        return cubic_b_splines(t);
     if (derivative == 1)
         return {-s * s / 2, (3 * t * t - 4 * t) / 2, (4 * s - 3 * s * s) / 2, t * t / 2};
     return {s, 3 * t - 2, 3 * s - 2, t};

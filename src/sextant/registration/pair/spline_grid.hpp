@@ -20,6 +20,14 @@ struct SplineBasis {
     std::array<double, 4> weight{};
 };
 
+/// Returns the four uniform cubic B-splines that are non-zero in an interval, at the fraction t of
+/// it.
+inline std::array<double, 4> cubic_b_splines(double t) {
+    const double s = 1 - t;
+    return {s * s * s / 6, (3 * t * t * t - 6 * t * t + 4) / 6, (3 * s * s * s - 6 * s * s + 4) / 6,
+            t * t * t / 6};
+}
+
 /// Displacements w(x) = Σ B_i(x) B_j(y) c_ij with control points of two coefficients each, evenly
 /// spaced along each axis. Control points along the shorter axis are numbered consecutively, so
 /// that the matrices of energies and normal equations have a small bandwidth.

@@ -112,7 +112,7 @@ SeriesInspection inspect_series(const SeriesContext& context) {
         if (frame.readable)
             readable.push_back(frame.statistics);
     }
-    const UsualStatistics usual = usual_statistics(readable);
+    const double usual = usual_mean(readable);
     for (std::int64_t frame = 0; frame < frames; ++frame) {
         const Inspected& one = all[static_cast<std::size_t>(frame)];
         if (!one.readable)

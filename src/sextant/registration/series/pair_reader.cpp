@@ -105,8 +105,7 @@ bool same_samples(const FrameStatistics& a, const FrameStatistics& b) {
     return values(a) == values(b);
 }
 
-UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {
-    UsualStatistics usual;
+double usual_mean(std::span<const FrameStatistics> frames) {
     std::vector<double> means, least;
     for (const FrameStatistics& frame : frames) {
         if (frame.gaps == frame.samples)
@@ -114,20 +113,17 @@ UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {
         means.push_back(frame.mean);
         least.push_back(frame.least);
     }
-    if (!means.empty() && median(least) > -median(means))
-        usual.mean = median(means);
-    return usual;
+    return !means.empty() && median(least) > -median(means) ? median(means) : 0;
 }
 
-std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
-                     const FrameLimits& limits) {
+std::string fault_of(const FrameStatistics& frame, double usual_mean, const FrameLimits& limits) {
     if (share(frame.gaps, frame.samples) > limits.most_gaps)
         return fmt::format("{} of {} samples are gaps", frame.gaps, frame.samples);
     if (frame.least == frame.largest)
         return fmt::format("every sample is {:g}", frame.least);
-    if (usual.mean > 0 && frame.mean < limits.least_brightness * usual.mean)
+    if (usual_mean > 0 && frame.mean < limits.least_brightness * usual_mean)
         return fmt::format("the mean is {:.4g}, but {:.4g} in the other frames", frame.mean,
-                           usual.mean);
+                           usual_mean);
     return "";
 }
 

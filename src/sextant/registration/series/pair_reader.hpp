@@ -29,14 +29,9 @@ FrameStatistics statistics_of(std::span<const float> samples);
 /// Returns true if frames with these statistics can be taken as equal, sample by sample.
 bool same_samples(const FrameStatistics& a, const FrameStatistics& b);
 
-/// Typical statistics of a series' frames.
-struct UsualStatistics {
-    /// Median of the frames' means; 0 if samples are differences, of which negative ones reach as
-    /// far from 0 as the mean.
-    double mean = 0;
-};
-
-UsualStatistics usual_statistics(std::span<const FrameStatistics> frames);
+/// Returns the median of the frames' means; 0 if samples are differences, of which negative ones
+/// reach as far from 0 as the mean.
+double usual_mean(std::span<const FrameStatistics> frames);
 
 /// Limits beyond which a frame is left out.
 struct FrameLimits {
@@ -47,8 +42,7 @@ struct FrameLimits {
 };
 
 /// Returns the reason why a frame is left out, or "" if it is usable.
-std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
-                     const FrameLimits& limits);
+std::string fault_of(const FrameStatistics& frame, double usual_mean, const FrameLimits& limits);
 
 /// Reads frames of a series into pyramids and registers them. The most recently used pyramids are
 /// cached.

@@ -270,9 +270,9 @@ Eigen::Vector3d vector_of(const RigidMotion& motion) {
 
 } // namespace
 
-StationCorrections correct_stations(std::span<const PixelArea> windows,
-                                    std::span<const double> frames,
-                                    std::span<const StationLink> links) {
+std::vector<UncertainMotion> correct_stations(std::span<const PixelArea> windows,
+                                              std::span<const double> frames,
+                                              std::span<const StationLink> links) {
     const auto count = static_cast<Eigen::Index>(windows.size());
     constexpr Eigen::Index of_one = 3;
     const Eigen::Index size = of_one * count;
@@ -314,13 +314,13 @@ StationCorrections correct_stations(std::span<const PixelArea> windows,
     const Eigen::Vector3d common = weights * solution;
     const Eigen::MatrixXd with_common = covariance * weights.transpose(); // size × 3
     const Eigen::Matrix3d of_common = weights * with_common;
-    StationCorrections corrections;
+    std::vector<UncertainMotion> corrections;
     for (Eigen::Index i = 0; i < count; ++i) {
         const Eigen::Vector3d one = solution.segment<3>(of_one * i) - common;
         const Eigen::Matrix3d cross = with_common.block<3, 3>(of_one * i, 0);
         const Matrix3 own =
             covariance.block<3, 3>(of_one * i, of_one * i) - cross - cross.transpose() + of_common;
-        corrections.stations.push_back({{one[0], one[1], one[2]}, covariance_of(own)});
+        corrections.push_back({{one[0], one[1], one[2]}, covariance_of(own)});
     }
     return corrections;
 }

@@ -102,19 +102,15 @@ struct StationLink {
     UncertainMotion displaced;
 };
 
-/// Small motions that are applied before those of the frames around each station.
-struct StationCorrections {
-    std::vector<UncertainMotion> stations;
-};
-
 /// Solves for the corrections that agree best with the links, by weighted least squares. A common
 /// rigid motion of all frames is removed, so that covariances are those relative to the series.
 ///
 /// Input     the windows of the stations and the numbers of frames around them; links that connect
 ///           all stations (std::logic_error otherwise).
+/// Output    for each station, a small motion to be applied before those of the frames around it.
 /// Cost      O(n³) for n stations.
-StationCorrections correct_stations(std::span<const PixelArea> windows,
-                                    std::span<const double> frames,
-                                    std::span<const StationLink> links);
+std::vector<UncertainMotion> correct_stations(std::span<const PixelArea> windows,
+                                              std::span<const double> frames,
+                                              std::span<const StationLink> links);
 
 } // namespace sextant::registration

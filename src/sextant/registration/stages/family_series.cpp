@@ -76,14 +76,14 @@ class Families {
     }
 
     FamilyChoice choose(const std::vector<FamilyResult>& results) const {
-        std::vector<FamilyEvidence> evidence;
+        std::vector<FamilyResult> evidence;
         for (std::size_t i = 0; i < own_.size(); ++i) {
             const FrameRegistration& frame = own_[i];
             if (frame.left_out.empty() && usable(results[i]) && !in_doubt(frame))
-                evidence.push_back({results[i].motion, results[i].covariance});
+                evidence.push_back(results[i]);
         }
         return choose_family(
-            all_gather_lists(context_.communicator, std::span<const FamilyEvidence>(evidence)),
+            all_gather_lists(context_.communicator, std::span<const FamilyResult>(evidence)),
             shape_);
     }
 

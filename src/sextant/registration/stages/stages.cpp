@@ -115,18 +115,17 @@ void correct_stations(SeriesState& state, std::uint32_t stage) {
     state.of_station.clear();
     if (matched_area(state) == area_of(state.source->header().shape))
         return;
-    const FrameCorrections corrections =
+    const std::vector<UncertainMotion> corrections =
         register_stations(*state.context, state.registered, state.result.reference, stage);
     for (std::size_t i = 0; i < state.registered.frames.size(); ++i)
-        state.registered.motions[i] =
-            compose(state.registered.motions[i], corrections.frames[i].motion);
+        state.registered.motions[i] = compose(state.registered.motions[i], corrections[i].motion);
     for (FrameRegistration& frame : state.own) {
         state.of_station.emplace_back();
         if (!frame.left_out.empty())
             continue;
         const std::size_t index = state.registered.index(frame.frame);
         frame.result.motion = state.registered.motions[index];
-        state.of_station.back().covariance = corrections.frames[index].covariance;
+        state.of_station.back().covariance = corrections[index].covariance;
     }
 }
 

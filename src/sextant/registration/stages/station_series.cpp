@@ -70,7 +70,7 @@ class StationRegistration {
         pairs_ = pairs_of(windows_);
     }
 
-    StationCorrections run() {
+    std::vector<UncertainMotion> run() {
         std::vector<StationLink> own;
         std::size_t next = 0;
         for (std::size_t station = 0; station < windows_.size(); ++station) {
@@ -193,8 +193,9 @@ class StationRegistration {
 
 } // namespace
 
-FrameCorrections register_stations(const SeriesContext& context, const Registered& registered,
-                                   std::int64_t reference, std::uint32_t stage) {
+std::vector<UncertainMotion> register_stations(const SeriesContext& context,
+                                               const Registered& registered, std::int64_t reference,
+                                               std::uint32_t stage) {
     const auto after = std::ranges::lower_bound(registered.frames, reference);
     const auto from = static_cast<std::size_t>(
         std::min(after - registered.frames.begin(), std::ssize(registered.frames) - 1));
@@ -203,10 +204,10 @@ FrameCorrections register_stations(const SeriesContext& context, const Registere
     std::optional<StationRegistration> registration;
     agree(context.communicator,
           [&] { registration.emplace(context, registered, stage, stations); });
-    const StationCorrections corrections = registration->run();
-    FrameCorrections all;
+    const std::vector<UncertainMotion> corrections = registration->run();
+    std::vector<UncertainMotion> all;
     for (const std::size_t station : stations.nearest)
-        all.frames.push_back(corrections.stations[station]);
+        all.push_back(corrections[station]);
     return all;
 }
 
