@@ -198,7 +198,7 @@ void expect_bits(const std::vector<double>& one, const std::vector<double>& othe
     EXPECT_EQ(std::memcmp(one.data(), other.data(), one.size() * sizeof(double)), 0);
 }
 
-TEST(ArrayAlignment, InterpolatesEveryChannelAndSpectrumWithItsPixel) {
+TEST(ArrayAlignment, interpolates_every_channel_and_spectrum_with_its_pixel) {
     const std::vector<double> samples = random_samples(1);
     const PixelArea area{1, 1, {10, 8}};
     for (const Transform& transform : motions_of_arrays()) {
@@ -230,7 +230,7 @@ TEST(ArrayAlignment, InterpolatesEveryChannelAndSpectrumWithItsPixel) {
     }
 }
 
-TEST(ArrayAlignment, HasTheSameBitsForAllBlocksMemoryLimitsAndThreads) {
+TEST(ArrayAlignment, has_the_same_bits_for_all_blocks_memory_limits_and_threads) {
     const std::vector<double> samples = random_samples(2);
     Team team(3);
     for (const Transform& transform : motions_of_arrays()) {
@@ -264,7 +264,7 @@ TEST(ArrayAlignment, HasTheSameBitsForAllBlocksMemoryLimitsAndThreads) {
     }
 }
 
-TEST(ArrayAlignment, SplatsKeepTheSumOfEachSpectrum) {
+TEST(ArrayAlignment, splats_keep_the_sum_of_each_spectrum) {
     const std::vector<double> samples = random_samples(3);
     double total = 0;
     for (const std::int64_t frame : {0, 2})
@@ -296,7 +296,7 @@ TEST(ArrayAlignment, SplatsKeepTheSumOfEachSpectrum) {
     }
 }
 
-TEST(ArrayAlignment, ShiftsAreThoseOfTheCentreAndStateTheFarthestPixel) {
+TEST(ArrayAlignment, shifts_are_those_of_the_centre_and_state_the_farthest_pixel) {
     const std::vector<double> samples = random_samples(4);
     const Aligned found = aligned(samples, RigidMotion{.1, 1.6, -.7}, options_for(AlignBy::shift));
     // Frame 2 is moved by (2, -1).
@@ -310,13 +310,13 @@ TEST(ArrayAlignment, ShiftsAreThoseOfTheCentreAndStateTheFarthestPixel) {
               0);
 }
 
-TEST(ArrayAlignment, ReadsEverySampleOnceIfABlockHoldsAFrame) {
+TEST(ArrayAlignment, reads_every_sample_once_if_a_block_holds_a_frame) {
     const Aligned found =
         aligned(random_samples(5), RigidMotion{0, 0, 0}, options_for(AlignBy::bilinear));
     EXPECT_EQ(found.read, 2 * channels * array_frames.elements() * energies);
 }
 
-TEST(ArrayAlignment, NeitherReadsNorWritesBlocksOfTheFillValue) {
+TEST(ArrayAlignment, neither_reads_nor_writes_blocks_of_the_fill_value) {
     ArrayInMemory source(random_samples(6));
     source.all_fill = true;
     const std::vector<MovedFrame> frames{{0, 0}, {2, 2}};
@@ -353,7 +353,7 @@ TEST(ArrayAlignment, NeitherReadsNorWritesBlocksOfTheFillValue) {
     EXPECT_TRUE(std::isnan(sink.samples.back()));
 }
 
-TEST(ArrayAlignment, WritesEverySampleOfASinkThatHoldsOldOnes) {
+TEST(ArrayAlignment, writes_every_sample_of_a_sink_that_holds_old_ones) {
     Team team(2);
     for (const bool all_fill : {false, true}) {
         for (const AlignBy by : {AlignBy::bilinear, AlignBy::cubic, AlignBy::lanczos,
@@ -382,7 +382,7 @@ TEST(ArrayAlignment, WritesEverySampleOfASinkThatHoldsOldOnes) {
     }
 }
 
-TEST(ArrayAlignment, RefusesTooLittleMemoryAndOtherFields) {
+TEST(ArrayAlignment, refuses_too_little_memory_and_other_fields) {
     AlignOptions options = options_for(AlignBy::bilinear);
     options.memory = 100;
     EXPECT_THROW(aligned(random_samples(7), RigidMotion{}, options), InvalidTask);
@@ -391,7 +391,7 @@ TEST(ArrayAlignment, RefusesTooLittleMemoryAndOtherFields) {
         InvalidTask);
 }
 
-TEST(ArrayAlignment, ChoosesChunksOfOneFrameThatFitInMemory) {
+TEST(ArrayAlignment, chooses_chunks_of_one_frame_that_fit_in_memory) {
     ArrayHeader source{{100, 512, 512, 2048}};
     source.chunk = {8, 16, 16, 64};
     const MovedAxes axes{0, 1, 2};

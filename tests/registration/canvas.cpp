@@ -24,7 +24,7 @@ using registration::predicted_overlap;
 using registration::RigidMotion;
 using registration::Transform;
 
-TEST(Canvas, CommonToAllFramesIsTheLargestRectangleThatTheyCover) {
+TEST(Canvas, common_to_all_frames_is_the_largest_rectangle_that_they_cover) {
     const std::vector<std::int64_t> frames{0, 1, 2};
     const auto area = [&](std::vector<Transform> transforms) {
         return covered_by_all(
@@ -54,7 +54,7 @@ TEST(Canvas, CommonToAllFramesIsTheLargestRectangleThatTheyCover) {
     EXPECT_EQ(area({RigidMotion{}, field, RigidMotion{}}), (PixelArea{0, 4, {40, 26}}));
 }
 
-TEST(Canvas, OfAllFramesContainsEveryPixelThatAFrameCovers) {
+TEST(Canvas, of_all_frames_contains_every_pixel_that_a_frame_covers) {
     const ImageShape shape{40, 30};
     const std::vector<Transform> transforms{RigidMotion{}, RigidMotion{0, 3.5, 0},
                                             RigidMotion{0, -20, 50}};
@@ -68,7 +68,7 @@ TEST(Canvas, OfAllFramesContainsEveryPixelThatAFrameCovers) {
     EXPECT_THROW(area_of_frame(registration::no_displacement(shape, 8), shape), std::logic_error);
 }
 
-TEST(Canvas, AreasHaveAnIntersectionAndAHull) {
+TEST(Canvas, areas_have_an_intersection_and_a_hull) {
     const PixelArea one{-5, 2, {10, 10}}, other{3, 7, {10, 10}};
     EXPECT_EQ(common_area(one, other), (PixelArea{3, 7, {2, 5}}));
     EXPECT_EQ(enclosing_area(one, other), (PixelArea{-5, 2, {18, 15}}));
@@ -78,7 +78,7 @@ TEST(Canvas, AreasHaveAnIntersectionAndAHull) {
     EXPECT_FALSE(contains(one, other));
 }
 
-TEST(Canvas, OverlapIsPredictedFromTheMotion) {
+TEST(Canvas, overlap_is_predicted_from_the_motion) {
     const ImageShape shape{100, 60};
     EXPECT_EQ(predicted_overlap({}, shape), 1);
     EXPECT_NEAR(predicted_overlap({0, 50, 0}, shape), .5, .04);
@@ -115,7 +115,7 @@ struct TwoFrames {
     }
 };
 
-TEST(Canvas, AnImageOfALargerAreaContainsThatOfTheReferenceBitForBit) {
+TEST(Canvas, an_image_of_a_larger_area_contains_that_of_the_reference_bit_for_bit) {
     const TwoFrames two;
     const PixelArea canvas{-50, -13, {150, 90}};
     const registration::Combined small = two.combined(1, {});
@@ -144,7 +144,7 @@ TEST(Canvas, AnImageOfALargerAreaContainsThatOfTheReferenceBitForBit) {
     }
 }
 
-TEST(Canvas, FramesThatDoNotReachAnAreaAreNotRead) {
+TEST(Canvas, frames_that_do_not_reach_an_area_are_not_read) {
     const TwoFrames two;
     MemoryFrames source = two.source();
     registration::Resampler resampler(source);

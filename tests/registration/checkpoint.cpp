@@ -48,7 +48,7 @@ class CheckpointFiles : public testing::Test {
     test::TemporaryFolder folder;
 };
 
-TEST_F(CheckpointFiles, AreFoundByAnyRankOfTheNextRun) {
+TEST_F(CheckpointFiles, are_found_by_any_rank_of_the_next_run) {
     {
         Checkpoint first(folder.path(), 0, identity), second(folder.path(), 1, identity);
         keep(first, 1, 11);
@@ -66,7 +66,7 @@ TEST_F(CheckpointFiles, AreFoundByAnyRankOfTheNextRun) {
     EXPECT_EQ(find(next, 2), 33U); // the last record for a key is valid
 }
 
-TEST_F(CheckpointFiles, TruncatedAnywhereKeepTheirCompleteRecords) {
+TEST_F(CheckpointFiles, truncated_anywhere_keep_their_complete_records) {
     {
         Checkpoint first(folder.path(), 0, identity);
         keep(first, 1, 11);
@@ -81,7 +81,7 @@ TEST_F(CheckpointFiles, TruncatedAnywhereKeepTheirCompleteRecords) {
     EXPECT_EQ(find(next, 2), 22U);
 }
 
-TEST_F(CheckpointFiles, OfAnotherRunAreRefusedNamingTheDifferenceAndAreKept) {
+TEST_F(CheckpointFiles, of_another_run_are_refused_naming_the_difference_and_are_kept) {
     { Checkpoint first(folder.path(), 0, identity); }
     EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "3"}}),
                 HasSubstr("whose stages is 2, expected 3; use another folder, or restart"));
@@ -93,7 +93,7 @@ TEST_F(CheckpointFiles, OfAnotherRunAreRefusedNamingTheDifferenceAndAreKept) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST_F(CheckpointFiles, OfOneRankAllowOnlyOneWriter) {
+TEST_F(CheckpointFiles, of_one_rank_allow_only_one_writer) {
     const Checkpoint first(folder.path(), 0, identity);
     EXPECT_THROW(Checkpoint(folder.path(), 0, identity), InvalidFile);
 }

@@ -90,7 +90,7 @@ double error_of(const DriftRun& run, const MadeSeries& made) {
     return std::sqrt(squares / static_cast<double>(run.result.frames.size()));
 }
 
-TEST(LongDrift, FramesThatDoNotOverlapTheReferenceAreRegisteredByWayOfOthers) {
+TEST(LongDrift, frames_that_do_not_overlap_the_reference_are_registered_by_way_of_others) {
     const MadeSeries& made = drifting();
     for (const int stages : {1, 2}) {
         for (const std::optional<std::int64_t> reference :
@@ -115,7 +115,7 @@ TEST(LongDrift, FramesThatDoNotOverlapTheReferenceAreRegisteredByWayOfOthers) {
     }
 }
 
-TEST(LongDrift, DeviationsExplainTheErrorsOfFramesRelativeToTheReference) {
+TEST(LongDrift, deviations_explain_the_errors_of_frames_relative_to_the_reference) {
     const MadeSeries& made = drifting();
     for (const int stages : {1, 2}) {
         RegistrationOptions options;
@@ -142,7 +142,7 @@ TEST(LongDrift, DeviationsExplainTheErrorsOfFramesRelativeToTheReference) {
     }
 }
 
-TEST(LongDrift, MotionsAreTheSameOnAnyNumberOfRanksAndThreads) {
+TEST(LongDrift, motions_are_the_same_on_any_number_of_ranks_and_threads) {
     const MadeSeries& made = drifting();
     const DriftRun alone = run_of(made.frames, 1, {});
     for (const int ranks : {2, 3, 40}) {
@@ -163,7 +163,7 @@ TEST(LongDrift, MotionsAreTheSameOnAnyNumberOfRanksAndThreads) {
     EXPECT_EQ(threads.result.average.mean, alone.result.average.mean);
 }
 
-TEST(LongDrift, ACancelledRunContinuesWithTheSameResult) {
+TEST(LongDrift, a_cancelled_run_continues_with_the_same_result) {
     const MadeSeries& made = drifting();
     RegistrationOptions options;
     options.canvas = Canvas::united;
@@ -182,7 +182,7 @@ TEST(LongDrift, ACancelledRunContinuesWithTheSameResult) {
     }
 }
 
-TEST(LongDrift, ACanvasOfAllFramesShowsTheWholeSpecimen) {
+TEST(LongDrift, a_canvas_of_all_frames_shows_the_whole_specimen) {
     const MadeSeries& made = drifting();
     const DriftRun small = run_of(made.frames, 1, {});
     EXPECT_EQ(small.result.canvas, registration::area_of(side));
@@ -219,7 +219,7 @@ TEST(LongDrift, ACanvasOfAllFramesShowsTheWholeSpecimen) {
     }
 }
 
-TEST(LongDrift, ACommonCanvasHasNoPixelWithoutData) {
+TEST(LongDrift, a_common_canvas_has_no_pixel_without_data) {
     const MadeSeries made = make_series(6);
     RegistrationOptions options;
     options.canvas = Canvas::common;
@@ -235,7 +235,7 @@ TEST(LongDrift, ACommonCanvasHasNoPixelWithoutData) {
                 Contains(HasSubstr("canvas common: no pixel is covered by all frames")));
 }
 
-TEST(LongDrift, FamiliesOfMotionsAreFittedToFramesFarFromTheReference) {
+TEST(LongDrift, families_of_motions_are_fitted_to_frames_far_from_the_reference) {
     const MadeSeries& made = drifting();
     for (const MotionModel model : {MotionModel::similarity, MotionModel::affine}) {
         RegistrationOptions options;
@@ -254,7 +254,7 @@ TEST(LongDrift, FamiliesOfMotionsAreFittedToFramesFarFromTheReference) {
     }
 }
 
-TEST(LongDrift, DisplacementFieldsReferToTheMiddleOfTheMotion) {
+TEST(LongDrift, displacement_fields_refer_to_the_middle_of_the_motion) {
     const MadeSeries made = make_series(14, {}, {0, -7, 3});
     RegistrationOptions options;
     options.model = MotionModel::nonrigid;
@@ -274,7 +274,7 @@ TEST(LongDrift, DisplacementFieldsReferToTheMiddleOfTheMotion) {
     }
 }
 
-TEST(LongDrift, DisplacementFieldsRefuseACanvasOfAllFrames) {
+TEST(LongDrift, displacement_fields_refuse_a_canvas_of_all_frames) {
     RegistrationOptions options;
     options.model = MotionModel::nonrigid;
     options.canvas = Canvas::united;

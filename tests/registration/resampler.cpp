@@ -57,7 +57,7 @@ float interpolated(const std::vector<float>& frame, const RigidMotion& motion, d
                                      : (1 - v) * between(top) + v * between(top + 1));
 }
 
-TEST(Resampler, HasTheBitsOfInterpolationPixelByPixelForAnyRigidMotion) {
+TEST(Resampler, has_the_bits_of_interpolation_pixel_by_pixel_for_any_rigid_motion) {
     const std::vector<float> frame = pattern();
     MemoryFrames source({1, shape}, std::as_bytes(std::span(frame)));
     registration::Resampler resampler(source);
@@ -108,7 +108,7 @@ class ReadInOrder : public FrameSource {
     MemoryFrames frame_;
 };
 
-TEST(Resampler, ShowsTheSameSamplesRowByRowAndReadsEachRowOnce) {
+TEST(Resampler, shows_the_same_samples_row_by_row_and_reads_each_row_once) {
     constexpr ImageShape tall{52, 90000}; // of more rows than are shown at a time
     std::vector<float> frame(static_cast<std::size_t>(tall.elements()));
     for (std::size_t i = 0; i < frame.size(); ++i)
@@ -142,7 +142,7 @@ TEST(Resampler, ShowsTheSameSamplesRowByRowAndReadsEachRowOnce) {
     }
 }
 
-TEST(Combined, HasTheMeansOfEverySecondFrameInTheSquareThatIsCompared) {
+TEST(Combined, has_the_means_of_every_second_frame_in_the_square_that_is_compared) {
     constexpr std::int64_t count = 5;
     std::vector<float> frames;
     for (std::int64_t frame = 0; frame < count; ++frame) {

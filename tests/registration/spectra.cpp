@@ -209,7 +209,7 @@ PlaneWave wave(ImageShape shape, double along_x, double along_y) {
     return image;
 }
 
-TEST(PowerSpectrum, HasPeaksAtTheFrequencyOfAWave) {
+TEST(PowerSpectrum, has_peaks_at_the_frequency_of_a_wave) {
     const PowerSpectrum spectrum = spectrum_of(wave({100, 70}, 9, -4), {100, 70});
     ASSERT_EQ(spectrum.side, 64);
     const auto at = [&](Elements x, Elements y) {
@@ -224,7 +224,7 @@ TEST(PowerSpectrum, HasPeaksAtTheFrequencyOfAWave) {
     EXPECT_LT(at(10, 10), 1);
 }
 
-TEST(PowerSpectrum, IgnoresPixelsThatNoFrameCovers) {
+TEST(PowerSpectrum, ignores_pixels_that_no_frame_covers) {
     PlaneWave image = wave({64, 64}, 9, 0);
     const PowerSpectrum whole = spectrum_of(image, {64, 64});
     for (Elements y = 0; y < 64; ++y) { // where the window is largest
@@ -237,7 +237,7 @@ TEST(PowerSpectrum, IgnoresPixelsThatNoFrameCovers) {
     EXPECT_LT(gap.values[32 * 64 + 32], 12);
 }
 
-TEST(PowerSpectrum, IsOfALimitedSquareAndRequiresAnImage) {
+TEST(PowerSpectrum, is_of_a_limited_square_and_requires_an_image) {
     EXPECT_EQ(spectrum_of(wave({100, 300}, 1, 0), {100, 300}, 32).side, 32);
     EXPECT_THROW(spectrum_of({}, {64, 64}), std::logic_error);
     EXPECT_THROW(spectrum_of({}, {0, 0}), std::logic_error);

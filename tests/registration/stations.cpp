@@ -34,7 +34,7 @@ std::vector<RigidMotion> drifting(int frames, double x, double y) {
     return motions;
 }
 
-TEST(Stations, SegmentsOfASeriesOverlapTheirBases) {
+TEST(Stations, segments_of_a_series_overlap_their_bases) {
     EXPECT_THAT(bases_of(drifting(20, 2, 1), shape), Each(0U));
     const std::vector<RigidMotion> motions = drifting(40, -7, 3);
     const std::vector<std::size_t> bases = bases_of(motions, shape);
@@ -50,7 +50,7 @@ TEST(Stations, SegmentsOfASeriesOverlapTheirBases) {
     EXPECT_THAT(bases_of(jump, shape), ElementsAre(0, 0, 1, 2, 2));
 }
 
-TEST(Stations, TheFrameInTheMiddleOfTheMotionIsNearestToItsFarthestFrame) {
+TEST(Stations, the_frame_in_the_middle_of_the_motion_is_nearest_to_its_farthest_frame) {
     EXPECT_EQ(middle_of(drifting(41, -5, 3), shape), 20U);
     EXPECT_EQ(middle_of(std::vector<RigidMotion>(3), shape), 0U);
     // Out and back again: the first frame that is halfway out.
@@ -63,7 +63,7 @@ TEST(Stations, TheFrameInTheMiddleOfTheMotionIsNearestToItsFarthestFrame) {
     EXPECT_EQ(middle_of(rotated, shape), 0U);
 }
 
-TEST(Stations, EveryFrameOverlapsAStation) {
+TEST(Stations, every_frame_overlaps_a_station) {
     const std::vector<RigidMotion> motions = drifting(60, 4, -3);
     std::vector<std::uint8_t> may_be(60, 1);
     may_be[30] = 0;
@@ -79,7 +79,7 @@ TEST(Stations, EveryFrameOverlapsAStation) {
     }
 }
 
-TEST(Stations, WindowsAreOnTheGridAndNearTheFrame) {
+TEST(Stations, windows_are_on_the_grid_and_near_the_frame) {
     const RigidMotion motion{.2, 100.3, -57.8};
     const PixelArea window = window_of(motion, shape, 8);
     EXPECT_EQ(window.x % 8, 0);
@@ -140,7 +140,7 @@ void expect_near(const RigidCovariance& one, const RigidCovariance& other) {
         EXPECT_NEAR(one[i], other[i], 1e-6 * (1e-4 + std::abs(other[i]))) << i;
 }
 
-TEST(Stations, CovariancesOfComposedMotionsFollowFromTheirDerivatives) {
+TEST(Stations, covariances_of_composed_motions_follow_from_their_derivatives) {
     const RigidMotion first{.3, 40, -25}, second{-.7, 11, 60};
     const RigidCovariance sure{};
     expect_near(
@@ -169,7 +169,7 @@ TEST(Stations, CovariancesOfComposedMotionsFollowFromTheirDerivatives) {
     EXPECT_GT(outside.uncertainty.tx, 1.1 * result.uncertainty.tx);
 }
 
-TEST(Stations, CovariancesOfFamiliesFollowFromTheDisplacementsInTheWindow) {
+TEST(Stations, covariances_of_families_follow_from_the_displacements_in_the_window) {
     registration::FamilyResult result;
     constexpr std::size_t size = registration::affine_parameters;
     const std::array<double, size> deviations{.03, .02, 2e-4, 1e-4, 3e-4, 2e-4};
@@ -215,7 +215,7 @@ struct Line {
     }
 };
 
-TEST(Stations, CorrectionsReproduceTheLinksUpToACommonMotion) {
+TEST(Stations, corrections_reproduce_the_links_up_to_a_common_motion) {
     Line line(5);
     line.add(0, 2);
     const std::vector<registration::UncertainMotion> found =
@@ -240,7 +240,7 @@ TEST(Stations, CorrectionsReproduceTheLinksUpToACommonMotion) {
     EXPECT_NEAR(y, 0, 1e-9);
 }
 
-TEST(Stations, DeviationsGrowTowardsTheEndsAndWithTheNumberOfLinks) {
+TEST(Stations, deviations_grow_towards_the_ends_and_with_the_number_of_links) {
     const auto at_end = [](std::size_t count, std::size_t station) {
         const Line line(count);
         const auto found = correct_stations(line.windows, line.frames, line.links);
@@ -254,7 +254,7 @@ TEST(Stations, DeviationsGrowTowardsTheEndsAndWithTheNumberOfLinks) {
     EXPECT_GT(at_end(9, 8), std::sqrt(some_covariance[4]));
 }
 
-TEST(Stations, MustBeConnected) {
+TEST(Stations, must_be_connected) {
     Line line(4);
     line.links.erase(line.links.begin() + 1);
     EXPECT_THROW(correct_stations(line.windows, line.frames, line.links), std::logic_error);

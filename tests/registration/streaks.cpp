@@ -60,7 +60,7 @@ class NoisyFrames {
     std::vector<std::vector<float>> samples_;
 };
 
-TEST(Streaks, AreNotFoundInNoiseOfAnyDoseAndLength) {
+TEST(Streaks, are_not_found_in_noise_of_any_dose_and_length) {
     for (const double dose : {.3, 1., 4., 20., 400.}) {
         for (const int frames : {2, 5, 8, 24, 60}) {
             const NoisyFrames noisy(frames, dose, static_cast<std::uint32_t>(frames));
@@ -70,7 +70,7 @@ TEST(Streaks, AreNotFoundInNoiseOfAnyDoseAndLength) {
     }
 }
 
-TEST(Streaks, AreFoundWhereAHotPixelPassed) {
+TEST(Streaks, are_found_where_a_hot_pixel_passed) {
     NoisyFrames noisy(24, 10, 1);
     for (int frame = 0; frame < 24; ++frame)
         noisy.set(20 + frame, 40, frame, frame == 7 ? 600.F : 400.F); // 40 means
@@ -81,7 +81,7 @@ TEST(Streaks, AreFoundWhereAHotPixelPassed) {
     EXPECT_GT(streaks.most, 30);
 }
 
-TEST(Streaks, AreNotSoughtWhereFewFramesCoverAPixel) {
+TEST(Streaks, are_not_sought_where_few_frames_cover_a_pixel) {
     NoisyFrames noisy(24, 10, 2);
     noisy.cover(0, 11);
     noisy.cover(1, 0);
@@ -91,12 +91,12 @@ TEST(Streaks, AreNotSoughtWhereFewFramesCoverAPixel) {
     EXPECT_EQ(find_streaks(noisy.combined(), noisy.shape).pixels, 1);
 }
 
-TEST(Streaks, AreNotFoundInAnImageWithoutNoise) {
+TEST(Streaks, are_not_found_in_an_image_without_noise) {
     NoisyFrames noisy(8, 0, 3);
     EXPECT_EQ(find_streaks(noisy.combined(), noisy.shape).pixels, 0);
 }
 
-TEST(Streaks, RequireWholeImages) {
+TEST(Streaks, require_whole_images) {
     const NoisyFrames noisy(8, 1, 4, {40, 30});
     EXPECT_THROW(find_streaks(noisy.combined(), {40, 31}), std::logic_error);
     EXPECT_EQ(find_streaks({}, {0, 0}).pixels, 0);
