@@ -142,7 +142,7 @@ Made make(const SeriesCase& one, int seed) {
     plan.dose = one.dose;
     plan.drift = {0, one.drift_x, one.drift_y};
     plan.wander = one.step;
-    plan.turn_wander = one.turn * degree;
+    plan.rotation_wander = one.turn * degree;
     plan.warp = one.warp;
     plan.seed = static_cast<std::uint64_t>(seed);
     if (one.is_pair()) {
@@ -152,7 +152,7 @@ Made make(const SeriesCase& one, int seed) {
                      ty = within(one.reach);
         plan.frames = 2;
         plan.drift = {alpha, tx, ty};
-        plan.wander = plan.turn_wander = 0;
+        plan.wander = plan.rotation_wander = 0;
         plan.dose *= std::pow(std::max(1., one.dose_most / one.dose), noise.uniform());
     }
     registration::SpecimenPlan specimen;

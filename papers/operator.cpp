@@ -51,7 +51,7 @@ Bracketings register_in_two_ways(std::uint64_t seed) {
     plan.frames = 4;
     plan.dose = 7;
     plan.wander = 1;
-    plan.turn_wander = .005;
+    plan.rotation_wander = .005;
     plan.seed = seed;
     const SyntheticSeries series = lattice_series(plan);
     std::vector<kernel::FloatPlane> frames;
@@ -145,7 +145,7 @@ OperatorWork work_in_series(int pairs, double dose, double sigma) {
     plan.frames = pairs + 1;
     plan.dose = dose;
     plan.wander = 1;
-    plan.turn_wander = .005;
+    plan.rotation_wander = .005;
     const SyntheticSeries series = lattice_series(plan);
     const GradientFlowRegistration registration({.sigma = sigma});
     const kernel::FloatPlane first = series.counted(0);

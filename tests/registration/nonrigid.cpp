@@ -172,20 +172,20 @@ TEST(Nonrigid, the_noise_of_an_average_of_resampled_frames_is_known) {
             }
         }
     }
-    const auto mean_share = [&](bool of_average) {
+    const auto mean_signal = [&](bool of_average) {
         registration::PairPyramid pyramid(shape, registration::usual_prefilter, 1);
         pyramid.fill(average.samples(), average.samples(), of_average);
         double sum = 0, count = 0;
         for (Elements y = 0; y < shape.height; y += 8) {
             for (Elements x = 0; x < shape.width; x += 8) {
-                sum += pyramid.informative().share(x, y);
+                sum += pyramid.informative().signal(x, y);
                 ++count;
             }
         }
         return sum / count;
     };
-    EXPECT_LT(mean_share(true), .1);
-    EXPECT_GT(mean_share(false), .5);
+    EXPECT_LT(mean_signal(true), .1);
+    EXPECT_GT(mean_signal(false), .5);
 }
 
 TEST(Nonrigid, returns_the_initial_motion_with_all_nodes_unknown_for_frames_of_noise) {

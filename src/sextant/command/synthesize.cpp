@@ -31,7 +31,7 @@ struct SynthesizeCommand {
     std::string output, truth, specimen = "lattice", image;
     SeriesPlan plan = {.shape = {512, 512}, .frames = 16, .drift = {0, -1.3, .7}, .wander = .5};
     registration::SpecimenPlan look;
-    double turn = 0, turn_wander = 0; ///< in degrees
+    double turn = 0, rotation_wander = 0; ///< in degrees
     /// For each jump: its frame, and the motion to the right and downward.
     std::vector<int> jumps;
     std::int64_t seed = 1;
@@ -76,7 +76,7 @@ Record record_of(SynthesizeCommand& command) {
     record.add("random_step", plan.wander, "PX", "standard deviation of a random step per frame")
         .between(0, most);
     record
-        .add("random_rotation", command.turn_wander, "DEG",
+        .add("random_rotation", command.rotation_wander, "DEG",
              "standard deviation of a random rotation per frame")
         .between(0, 360);
     record
@@ -123,7 +123,7 @@ std::vector<registration::Jump> jumps_from(const std::vector<int>& given) {
 SeriesPlan plan_from(const SynthesizeCommand& command) {
     SeriesPlan plan = command.plan;
     plan.drift.alpha = command.turn * degree;
-    plan.turn_wander = command.turn_wander * degree;
+    plan.rotation_wander = command.rotation_wander * degree;
     plan.jumps = jumps_from(command.jumps);
     plan.seed = static_cast<std::uint64_t>(command.seed);
     return plan;

@@ -85,7 +85,7 @@ void check_disk(SeriesState& state) {
     });
 }
 
-/// What recognises the series, whatever the options are.
+/// Returns the values that identify the series, independent of the options.
 Checkpoint::Identity identity_of_series(const SeriesState& state) {
     const FrameHeader& header = state.source->header();
     return {{"frames", std::to_string(header.frames)},
@@ -95,7 +95,7 @@ Checkpoint::Identity identity_of_series(const SeriesState& state) {
             {"content", state.content}};
 }
 
-/// All on which the results in a checkpoint depend.
+/// Returns everything that the results in a checkpoint depend on.
 Checkpoint::Identity identity_of(const SeriesState& state, const Checkpoint::Identity& series) {
     Checkpoint::Identity identity = {{"sextant", version()}};
     const Checkpoint::Identity options =

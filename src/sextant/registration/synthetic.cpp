@@ -68,7 +68,7 @@ class Spline {
     kernel::FloatPlane coefficients_;
 };
 
-/// What a random number or a sample of a specimen counts for check_cancelled().
+/// The work of a random number or a sample of a specimen, in units of check_cancelled().
 constexpr Elements work_per_pixel = 32;
 
 struct Moments {
@@ -292,7 +292,7 @@ std::vector<RigidMotion> make_motions(const SeriesPlan& plan) {
     std::vector<RigidMotion> motions(1);
     for (int frame = 1; frame < plan.frames; ++frame) {
         RigidMotion motion = motions.back();
-        motion.alpha += plan.drift.alpha - plan.turn_wander * noise.normal();
+        motion.alpha += plan.drift.alpha - plan.rotation_wander * noise.normal();
         motion.tx += plan.drift.tx - plan.wander * noise.normal();
         motion.ty += plan.drift.ty - plan.wander * noise.normal();
         for (const Jump& jump : plan.jumps) {

@@ -114,7 +114,7 @@ struct SeriesPlan {
     double dose = 10;  ///< expected electrons per pixel where the specimen's brightness is 1
     RigidMotion drift; ///< motion of the content per frame
     double wander = 0; ///< standard deviation of the random step per frame and coordinate, pixels
-    double turn_wander = 0;       ///< standard deviation of the random rotation per frame, radians
+    double rotation_wander = 0;   ///< standard deviation of the random rotation per frame, radians
     double warp = 0;              ///< amplitude of the distortion in the last frame, pixels
     double warp_length = 512;     ///< wavelength of the distortion, pixels
     std::vector<int> blanks = {}; ///< frames with the beam off: a fiftieth of the dose, no specimen

@@ -196,7 +196,7 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
     defects_ = std::move(unusable);
 }
 
-/// Collects the pixels that are said to be defective.
+/// Collects the pixels that are listed as defective.
 void CorrectedFrames::mark_defects(const DetectorImages& detector) {
     const ImageShape shape = header().shape;
     if (detector.defects) {
@@ -223,7 +223,7 @@ void CorrectedFrames::mark_defects(const DetectorImages& detector) {
     add_to_hash(hash_, std::as_bytes(std::span(defects_)));
 }
 
-/// Applies what is known of the detector to some rows.
+/// Applies the calibration of the detector to some rows.
 void CorrectedFrames::correct(Rows rows, std::span<float> samples) const {
     const Elements width = header().shape.width;
     if (!factor_.empty()) {

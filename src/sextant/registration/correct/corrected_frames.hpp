@@ -27,7 +27,7 @@ using OpenImage = std::function<std::unique_ptr<FrameSource>()>;
 /// A pixel of the detector: column and row.
 using DetectorPixel = std::array<std::int64_t, 2>;
 
-/// What is known of the detector. Everything may be empty.
+/// The calibration of the detector. All members may be empty.
 struct DetectorImages {
     OpenImage dark;    ///< samples without beam, which are subtracted
     OpenImage gain;    ///< relative sensitivity, by which samples are divided
@@ -84,7 +84,7 @@ class CorrectedFrames : public FrameSource {
     /// True if all defective pixels are those of the detector's images. A frame without outliers
     /// and blank lines then has the samples that these images alone give it. Requires as defects().
     bool found_no_defects() const { return defects() == known_defects_; }
-    /// Gives the source back.
+    /// Returns the source.
     std::unique_ptr<FrameSource> release() && { return std::move(source_); }
 
   private:

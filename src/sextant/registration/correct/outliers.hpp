@@ -13,7 +13,7 @@
 
 namespace sextant::registration {
 
-/// Whether samples that stand out from their neighbours, such as cosmic rays, are replaced by gaps.
+/// The replacement of samples that stand out from their neighbours, such as cosmic rays, by gaps.
 struct Despike {
     bool enabled = true;
     /// Threshold in standard deviations of a frame's samples; default: automatic_threshold.
@@ -99,7 +99,7 @@ struct BlankLines {
 /// blank, and the others must have at least a fifth of what is usual, except for up to one in 50:
 /// in frames without so sharp an edge, dark lines show the specimen.
 ///
-/// Lines beside a bright specimen in a dark field are found too. CorrectedFrames rejects them,
+/// Lines next to a bright specimen in a dark field are found too. CorrectedFrames rejects them,
 /// because the dimmest lines of the other frames have no more noise.
 ///
 /// Input     a frame; samples that are not finite are ignored.

@@ -22,8 +22,7 @@
 
 namespace sextant::registration {
 
-/// Returns a text that states all on which a link between two frames depends, besides their
-/// samples.
+/// Returns a text with everything that a link between two frames depends on, except the samples.
 ///
 /// Input     the options, the header of the series, the offset that is subtracted from samples, and
 ///           the hash of the detector's images (CorrectedFrames::detector_hash(); 0 without).

@@ -104,22 +104,22 @@ LeadMeter::TileSums LeadMeter::sum_tiles(const kernel::FloatPlane& rival) {
     return all;
 }
 
-/// Divides what the tiles won together by its standard deviation. If the motion is right, a tile
-/// wins in proportion to what is at stake in it, except for noise.
+/// Returns the evidence of all tiles, divided by its standard deviation. If the motion is right,
+/// the evidence of a tile is proportional to its weight, except for noise.
 template <class PartOf>
 double LeadMeter::deviate(const TileSums& all, const PartOf& part_of) const {
     const Part whole = part_of(all);
-    if (!(whole.at_stake > 0))
+    if (!(whole.weight > 0))
         return 0;
-    double squares = 0, stakes = 0;
+    double squares = 0, weights = 0;
     for (const TileSums& tile : tiles_) {
         const Part part = part_of(tile);
-        const double share = part.at_stake / whole.at_stake;
-        const double noise = (part.won - share * whole.won) / std::max(1e-3, 1 - share);
+        const double share = part.weight / whole.weight;
+        const double noise = (part.evidence - share * whole.evidence) / std::max(1e-3, 1 - share);
         squares += noise * noise;
-        stakes += share * share;
+        weights += share * share;
     }
-    return squares > 0 ? normal_deviate(whole.won / std::sqrt(squares), 1 / stakes) : 0;
+    return squares > 0 ? normal_deviate(whole.evidence / std::sqrt(squares), 1 / weights) : 0;
 }
 
 double LeadMeter::over_nothing() {

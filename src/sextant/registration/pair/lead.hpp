@@ -62,9 +62,9 @@ class LeadMeter {
         TileSums& operator+=(const TileSums& other);
     };
 
-    /// What a motion won over another one in some pixels, and what is at stake there.
+    /// The evidence of some pixels for one motion against another, and the weight of these pixels.
     struct Part {
-        double won = 0, at_stake = 0;
+        double evidence = 0, weight = 0;
     };
 
     void warp(const RigidMotion& motion, bool inverted, kernel::FloatPlane& to);

@@ -153,7 +153,7 @@ SplineFit::Found SplineFit::compare_cells(const kernel::CellComparison& comparis
         found.moments += cell_sums(comparison, j, of_row);
         for (Elements i = 0; i < cells.width; ++i) {
             CellSums& cell = of_row[static_cast<std::size_t>(i)];
-            weigh(cell, tiles.share(i * pixels, j * pixels), number == 0);
+            weigh(cell, tiles.signal(i * pixels, j * pixels), number == 0);
             found.trace += static_cast<double>(cell.xx + cell.yy);
             found.of_cells += square_of_score(cell.x, cell.y);
         }

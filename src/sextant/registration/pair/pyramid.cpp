@@ -376,21 +376,21 @@ InformativeTiles::InformativeTiles(ImageShape image, double sigma, Team* team)
       tiles_{(image.width + size - 1) / size, (image.height + size - 1) / size},
       team_(team),
       slope_of_noise_(slope_of_unit_noise(sigma)),
-      share_(static_cast<std::size_t>(tiles_.elements())) {}
+      signal_(static_cast<std::size_t>(tiles_.elements())) {}
 
 void InformativeTiles::examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
                                const kernel::FloatImage& slope_y, double scale, bool of_average) {
     run_parts(team_, static_cast<int>(tiles_.height), [&](int row, int) {
         for (Elements tile = row * tiles_.width; tile < (row + 1) * tiles_.width; ++tile)
-            share_[static_cast<std::size_t>(tile)] =
-                share_of_signal(frame, slope_x, slope_y, scale, of_average, tile);
+            signal_[static_cast<std::size_t>(tile)] =
+                fraction_of_signal(frame, slope_x, slope_y, scale, of_average, tile);
     });
 }
 
-double InformativeTiles::share_of_signal(const kernel::SampleView& frame,
-                                         const kernel::FloatImage& slope_x,
-                                         const kernel::FloatImage& slope_y, double scale,
-                                         bool of_average, Elements tile) const {
+double InformativeTiles::fraction_of_signal(const kernel::SampleView& frame,
+                                            const kernel::FloatImage& slope_x,
+                                            const kernel::FloatImage& slope_y, double scale,
+                                            bool of_average, Elements tile) const {
     const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
     // Differences need a pixel on each side, so the image's border pixels have none.
     const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);

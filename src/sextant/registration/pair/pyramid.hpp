@@ -126,21 +126,21 @@ class InformativeTiles {
     void examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
                  const kernel::FloatImage& slope_y, double scale, bool of_average = false);
 
-    /// Returns the fraction of |∇|² in the pixel's tile that is not noise; 0 if the tile is not
+    /// Returns the fraction of |∇|² in the tile of a pixel that is not noise; 0 if the tile is not
     /// informative.
-    double share(Elements x, Elements y) const {
-        return share_[static_cast<std::size_t>(y / size * tiles_.width + x / size)];
+    double signal(Elements x, Elements y) const {
+        return signal_[static_cast<std::size_t>(y / size * tiles_.width + x / size)];
     }
 
   private:
-    double share_of_signal(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
-                           const kernel::FloatImage& slope_y, double scale, bool of_average,
-                           Elements tile) const;
+    double fraction_of_signal(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
+                              const kernel::FloatImage& slope_y, double scale, bool of_average,
+                              Elements tile) const;
 
     ImageShape image_, tiles_;
     Team* team_;
     double slope_of_noise_; // mean |∇|² of filtered white noise of variance 1
-    std::vector<double> share_;
+    std::vector<double> signal_;
 };
 
 /// Both frames of a pair on one level of their pyramids, and the gradient of the reference.

@@ -537,7 +537,7 @@ PriorSums sums_of(std::span<const RowEvidence> frames, const RowPrior& prior, Im
     return sums;
 }
 
-/// Leaves out what is not significant.
+/// Removes jitter and drift that are not significant from a prior.
 RowPrior without_noise(std::span<const RowEvidence> frames, RowPrior prior, ImageShape shape) {
     constexpr double least_deviations = 3, least_gain = 4; // of the logarithm of the evidence
     PriorSums sums = sums_of(frames, prior, shape);

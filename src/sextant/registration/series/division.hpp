@@ -102,7 +102,7 @@ class GuardedFrames : public FrameSource {
     std::int64_t frame_ = -1;
 };
 
-/// What the threads did that take whole frames.
+/// Statistics of threads that take whole frames.
 struct FrameThreadUse {
     std::vector<std::int64_t> registrations; ///< frames or applications of ⊙, by thread
 

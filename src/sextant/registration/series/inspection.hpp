@@ -26,8 +26,8 @@ SeriesInspection inspect_series(const SeriesContext& context);
 /// listed. Throws InvalidTask if it is not such a list of `frames` frames.
 std::vector<bool> frames_listed(const std::string& list, std::int64_t frames);
 
-/// Options of averages; a weighted one has a single contribution that stands for those of all
-/// frames.
+/// Returns the options of averages. If they are weighted, there is a single contribution, in place
+/// of those of all frames.
 CombineOptions averaging_options(const RegistrationOptions& options, const PixelArea& area,
                                  bool median);
 
@@ -44,7 +44,7 @@ void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRe
 /// Prepares the source for computation, and checks the options.
 void open_series(SeriesState& state);
 
-/// Inspects the frames, and finds what is to be corrected.
+/// Inspects the frames, and finds outliers, defective pixels and blank lines.
 void inspect_frames(SeriesState& state);
 
 /// Removes the frames' shading for registration if it changes in the series. Fails unless two

@@ -34,19 +34,19 @@ std::string_view name(MotionModel model);
 /// series whose brightness changes.
 enum class AverageKind { plain, weighted };
 
-/// How the threads of a rank divide the work of registering its frames.
+/// The division of the frames of a rank among its threads.
 enum class ThreadWork {
     automatic, ///< as predicted to be fastest (registration/series/division.hpp)
     rows,      ///< all threads share the rows of one frame
     frames     ///< each thread takes whole frames; in the scan, idle threads steal work
 };
 
-/// When the large-scale shading of frames is removed before they are registered: if it changes much
-/// in the series, always, or never. Averages show the frames as they are.
+/// The removal of large-scale shading before frames are registered: if it changes much in the
+/// series, always, or never. Averages contain the shading.
 enum class Flattening { automatic, on, off };
 
-/// Whether frames may have opposite contrast, as in focal series: recognised by their correlation,
-/// or never.
+/// The treatment of frames of opposite contrast, as in focal series: they are recognised by their
+/// correlation, or all frames have the same contrast.
 enum class ContrastSearch { automatic, same };
 
 /// The area of all result images: that of the reference, the smallest one that contains all frames
@@ -88,7 +88,7 @@ struct RegistrationOptions {
     /// The frames that are averaged: "sound" (those whose motion is not in doubt), "all", or a list
     /// of numbers and ranges such as "0-9,12".
     std::string frames = "sound";
-    registration::Despike despike;         ///< whether outliers are replaced by gaps
+    registration::Despike despike;         ///< replacement of outliers by gaps
     registration::DetectorImages detector; ///< dark and gain image, and defective pixels
     /// How the threads of a rank divide the work; results are the same within the stated tolerance,
     /// and have the same bits if `reproducible`. `automatic` never takes more than 256 MiB per rank
@@ -191,7 +191,8 @@ struct RegistrationResult {
     MotionModel model = MotionModel::rigid; ///< the model that was used, never `automatic`
     std::string model_reason; ///< why `automatic` chose this model; empty if it was requested
     registration::ThreadPlan thread_plan; ///< how threads were used, and the predicted times
-    /// What threads did that took whole frames, over all ranks; threads are listed rank by rank.
+    /// Statistics of threads that take whole frames, over all ranks; threads are listed rank by
+    /// rank.
     registration::FrameThreadUse thread_use;
     bool flattened = false; ///< the frames' shading was removed before registration
     /// The motions that remain within the frames whose motion is not in doubt; 0 for displacement

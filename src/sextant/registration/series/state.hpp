@@ -62,7 +62,7 @@ TransformOf transforms(const Registered& registered);
 /// Returns the options of the scan of motions.
 prefix::ScanOptions scan_options(const RegistrationOptions& options);
 
-/// What registrations of a series use on one rank.
+/// The inputs of the registrations of a series on one rank.
 struct SeriesContext {
     const Communicator& communicator;
     FrameSource& source;

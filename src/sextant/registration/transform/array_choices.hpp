@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// What is chosen before an array is aligned: its axes, and the samples of the result.
+// Choices before an array is aligned: its axes, and the samples of the result.
 namespace sextant::registration {
 
 /// Positions that are requested along the axes c, z and t.

@@ -10,7 +10,7 @@
 // The areas, in the coordinates of the reference, that registered frames cover.
 namespace sextant::registration {
 
-/// A rectangle of pixels. Its first pixel may lie outside the image whose coordinates it has.
+/// A rectangle of pixels. Its first pixel may be outside the image whose coordinates it has.
 struct PixelArea {
     std::int64_t x = 0, y = 0; ///< its first column and row
     ImageShape shape;

@@ -31,8 +31,8 @@ struct IntegerSums {
     std::atomic<bool> overflowed = false;
 };
 
-/// Where results go: samples, or sums to which they are added, of a band of rows for each frame
-/// that moves together. Pixels outside the frame get the gap, and add nothing to sums.
+/// The destination of results: samples, or sums to which they are added, of a band of rows for each
+/// frame that moves together. Pixels outside the frame get the gap, and add nothing to sums.
 struct Interpolated {
     std::int64_t width;
     double gap;

@@ -32,7 +32,7 @@ Point translation_of(const Transform& transform, Point c) {
     return {motion.tx, motion.ty};
 }
 
-/// φ⁻¹ with what is needed at every pixel computed once.
+/// φ⁻¹, for which the inverse of a linear motion is computed once.
 class Reverse {
   public:
     Reverse(const Transform& transform, ImageShape shape)

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-// Where a motion maps the pixels of some rows.
+// The positions to which a motion maps the pixels of some rows.
 namespace sextant::registration {
 
 /// How samples move to the pixels of the result.
@@ -115,8 +115,8 @@ class FrameSplat {
     void count(std::span<double> counts) const;
 
   private:
-    /// Where a pixel falls: the first of two rows and of two columns, and the weights of the
-    /// second.
+    /// The pixels of the result that a pixel overlaps: the first of two rows and of two columns,
+    /// and the weights of the second.
     struct Fall {
         std::int64_t row, column;
         double v, u;

@@ -42,7 +42,7 @@ void add_samples(Sample sample, const std::byte* from, std::size_t count, double
 /// becomes 0.
 void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to);
 
-/// What is lost when values are stored as samples of another type.
+/// Losses when values are stored as samples of another type.
 struct Losses {
     std::atomic<bool> exceed = false;   ///< a finite value became infinite
     std::atomic<Elements> vanished = 0; ///< values other than 0 that became 0

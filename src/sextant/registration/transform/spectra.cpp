@@ -124,8 +124,8 @@ Mean mean_of(std::span<const Ring> rings) {
     return {sum.product / sum.count, std::sqrt(2 * 1.5 * 1.5 / sum.count)};
 }
 
-/// Finds what is resolved in the means of neighbouring rings. Because rings of low frequencies have
-/// few coefficients, the correlation must also be low in those that follow.
+/// Finds the resolved frequencies from the means of neighbouring rings. Because rings of low
+/// frequencies have few coefficients, the correlation must also be low in those that follow.
 void find_resolution(std::span<const Ring> rings, RingCorrelation& result) {
     constexpr std::size_t around = 2;
     constexpr double likely = 2, clear = 3, certain = 5; // standard deviations
