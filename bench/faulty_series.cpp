@@ -168,7 +168,7 @@ double FaultySeries::shift_of_row(std::int64_t frame, double y) const {
     return row_shifts_[static_cast<std::size_t>(frame * shape_.height + row)];
 }
 
-FaultySeries::Point FaultySeries::place(std::int64_t frame, Point p, bool rows) const {
+FaultySeries::Point FaultySeries::position(std::int64_t frame, Point p, bool rows) const {
     if (rows)
         p.x -= shift_of_row(frame, p.y);
     if (!scan_drifts_.empty()) {
@@ -195,7 +195,7 @@ std::optional<FaultySeries::Point> FaultySeries::truth(std::int64_t frame, Point
     const Point enlarged{centre_.x + a.xx * dx + a.xy * dy, centre_.y + a.yx * dx + a.yy * dy};
     Point p = apply(series_.motion(static_cast<int>(frame)), enlarged, centre_);
     if (plan().warp != 0) {
-        // Solves place(p) = enlarged by a fixed-point iteration, which contracts because the
+        // Solves position(p) = enlarged by a fixed-point iteration, which contracts because the
         // gradient of the distortion is small.
         constexpr double close = 1e-9;
         for (int step = 0; step < 100; ++step) {
@@ -296,11 +296,12 @@ double FaultySeries::bound(std::int64_t frame, const Specimen& specimen, double 
             continue;
         for (Elements i = 0; i < shape_.width; i += every) {
             const Point p{static_cast<double>(i), static_cast<double>(j)};
-            const Point x = place(frame, p, false);
+            const Point x = position(frame, p, false);
             if (x.x < 0 || x.y < 0 || x.x > width - 1 || x.y > height - 1)
                 continue;
             const auto at = [&](double right, double down) {
-                return brightness(frame, place(frame, {p.x + right, p.y + down}, false), specimen);
+                return brightness(frame, position(frame, {p.x + right, p.y + down}, false),
+                                  specimen);
             };
             const double by_x = (at(h, 0) - at(-h, 0)) / (2 * h);
             const double by_y = (at(0, h) - at(0, -h)) / (2 * h);
@@ -332,7 +333,8 @@ void FaultySeries::expose(std::int64_t frame, const Specimen& specimen) {
             if (!dark) {
                 const double shown =
                     static_cast<double>(x) - of_row * flyback_shift(static_cast<double>(x));
-                seen = brightness(frame, place(frame, {shown, static_cast<double>(y)}), specimen);
+                seen =
+                    brightness(frame, position(frame, {shown, static_cast<double>(y)}), specimen);
             }
             // The expected counts are rounded as SyntheticSeries rounds them, so that frames
             // without faults have the same bits.

@@ -50,7 +50,7 @@ Record record_of(Faults& faults);
 
 /// A synthetic series with faults and known motions, in memory.
 ///
-/// Pixel p of frame i shows the specimen at place(i, p), in the coordinates of an ideal frame 0
+/// Pixel p of frame i shows the specimen at position(i, p), in the coordinates of an ideal frame 0
 /// without shifts of rows. The specimen is evaluated there in closed form; no frame is resampled.
 /// Without faults, the frames are those of registration::SyntheticSeries.
 ///
@@ -76,7 +76,7 @@ class FaultySeries {
     /// is not recoverable. Without `rows`, the shifts of single rows are ignored.
     std::optional<Point> truth(std::int64_t frame, Point x, bool rows = true) const;
     /// Returns the position in the ideal frame 0 of the feature at p in a frame.
-    Point place(std::int64_t frame, Point p, bool rows = true) const;
+    Point position(std::int64_t frame, Point p, bool rows = true) const;
     /// Returns the shift of a row to the right, in pixels.
     double shift_of_row(std::int64_t frame, double y) const;
     /// Returns the Cramér-Rao bound of the rigid motion of a frame relative to the specimen, of

@@ -30,13 +30,8 @@ Series make(const std::string& kind, std::uint64_t seed, double dose = 10) {
     plan.drift = {.05 * degree, 1.4, -.9};
     plan.wander = .4;
     plan.seed = seed;
-    registration::SpecimenPlan of_specimen;
-    of_specimen.field = registration::field_for(plan);
-    of_specimen.seed = seed;
-    Series made{SyntheticSeries(plan, registration::find_specimen(kind).make(of_specimen)), {}};
-    for (int frame = 0; frame < frames; ++frame)
-        made.frames.push_back(made.series.counted(frame));
-    return made;
+    const SyntheticSeries series(plan, specimen_of(plan, kind, seed));
+    return {series, counted_frames(series)};
 }
 
 struct Outcome {

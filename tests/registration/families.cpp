@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "bench/faulty_series.hpp"
+#include "tests/registration/frames_in_memory.hpp"
 #include "tests/registration/trials.hpp"
 #include <gmock/gmock.h>
 
@@ -23,12 +24,8 @@ using registration::SeriesPlan;
 using testing::HasSubstr;
 
 bench::FaultySeries made(const bench::Faults& faults, const SeriesPlan& plan,
-                         std::string_view specimen = "carbon") {
-    registration::SpecimenPlan of_specimen;
-    const ImageShape field = registration::field_for(plan);
-    of_specimen.field = {field.width + 32, field.height + 32};
-    of_specimen.seed = plan.seed;
-    return {plan, faults, registration::find_specimen(specimen).make(of_specimen)};
+                       std::string_view specimen = "carbon") {
+    return {plan, faults, specimen_of(plan, specimen, plan.seed, 16)};
 }
 
 SeriesPlan pair_plan(std::uint64_t seed) {

@@ -116,7 +116,7 @@ TEST(FaultySeries, moves_features_as_the_faults_say) {
     EXPECT_LT(mean_of(made(faults).frame(2)), 1);
 }
 
-/// Samples of a frame are those of the specimen at place(): without noise they would be equal.
+/// Samples of a frame are those of the specimen at position(): without noise they would be equal.
 TEST(FaultySeries, shows_the_specimen_at_the_true_position) {
     Faults faults;
     faults.jitter = 2;

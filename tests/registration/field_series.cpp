@@ -18,13 +18,8 @@ using registration::SplineMotion;
 constexpr ImageShape shape{128, 128};
 
 MadeSeries made_series(const SeriesPlan& plan, const char* specimen = "carbon") {
-    registration::SpecimenPlan of_specimen;
-    of_specimen.field = registration::field_for(plan);
-    MadeSeries made{
-        SyntheticSeries(plan, registration::find_specimen(specimen).make(of_specimen)), {}, 0};
-    for (int frame = 0; frame < plan.frames; ++frame)
-        made.frames.push_back(made.series.counted(frame));
-    return made;
+    const SyntheticSeries series(plan, specimen_of(plan, specimen));
+    return {series, counted_frames(series), 0};
 }
 
 /// Frames with increasing distortion, up to 3 pixels.

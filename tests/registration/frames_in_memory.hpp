@@ -4,16 +4,38 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/kernel/filter/float_plane.hpp"
 #include "sextant/registration/series/ledger.hpp"
+#include "sextant/registration/synthetic.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <string_view>
 #include <vector>
 
 // Frames and results of registrations in memory.
 namespace sextant::test {
 
 using FramesMade = std::vector<kernel::FloatPlane>;
+
+/// A specimen for a series, with detail in the area of its frames and a margin.
+inline registration::Specimen specimen_of(const registration::SeriesPlan& plan,
+                                          std::string_view kind = "carbon", std::uint64_t seed = 1,
+                                          Elements margin = 0, double amorphous = .38) {
+    registration::SpecimenPlan specimen;
+    const ImageShape field = registration::field_for(plan);
+    specimen.field = {field.width + 2 * margin, field.height + 2 * margin};
+    specimen.amorphous = amorphous;
+    specimen.seed = seed;
+    return registration::find_specimen(kind).make(specimen);
+}
+
+/// The frames of a series from `first` on.
+inline FramesMade counted_frames(const registration::SyntheticSeries& series, int first = 0) {
+    FramesMade frames;
+    for (int frame = first; frame < series.plan().frames; ++frame)
+        frames.push_back(series.counted(frame));
+    return frames;
+}
 
 /// A source of frames in memory.
 class MadeSource : public FrameSource {

@@ -5,7 +5,7 @@
 #include "sextant/registration/pair/lead.hpp"
 
 #include "sextant/comm/threads.hpp"
-#include "sextant/lab/faulty_series.hpp"
+#include "bench/faulty_series.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
 #include "sextant/registration/series_registration.hpp"
@@ -14,6 +14,7 @@
 #include <limits>
 #include <vector>
 
+#include "tests/registration/frames_in_memory.hpp"
 #include "tests/registration/trials.hpp"
 #include <gtest/gtest.h>
 
@@ -133,7 +134,7 @@ TEST(NormalDeviate, has_the_probability_of_students_t) {
 using registration::Misfit;
 using registration::SeriesMisfit;
 
-RegistrationResult result_of(const char* specimen, const lab::Faults& faults, double dose = 10,
+RegistrationResult result_of(const char* specimen, const bench::Faults& faults, double dose = 10,
                              RegistrationOptions options = {}) {
     registration::SeriesPlan plan;
     plan.shape = {256, 256};
@@ -142,13 +143,7 @@ RegistrationResult result_of(const char* specimen, const lab::Faults& faults, do
     plan.drift = {0, .8, -.6};
     plan.wander = .3;
     plan.seed = 5;
-    registration::SpecimenPlan of_specimen;
-    constexpr Elements margin = 32;
-    const ImageShape field = registration::field_for(plan);
-    of_specimen.field = {field.width + 2 * margin, field.height + 2 * margin};
-    of_specimen.seed = 5;
-    const lab::FaultySeries series(plan, faults,
-                                   registration::find_specimen(specimen).make(of_specimen));
+    const bench::FaultySeries series(plan, faults, specimen_of(plan, specimen, 5, 32));
     RegistrationResult result;
     options.reproducible = true;
     run_threads(1, [&](const Communicator& communicator) {
@@ -171,7 +166,7 @@ TEST(SeriesMisfit, is_not_significant_if_the_model_fits) {
 }
 
 TEST(SeriesMisfit, measures_a_change_of_the_magnification_that_rigid_motions_leave) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.magnification = .02;
     for (const char* specimen : {"lattice", "particles", "carbon"}) {
         const SeriesMisfit misfit = result_of(specimen, faults).misfit;
@@ -187,7 +182,7 @@ TEST(SeriesMisfit, measures_a_change_of_the_magnification_that_rigid_motions_lea
 }
 
 TEST(SeriesMisfit, is_that_of_the_model) {
-    lab::Faults faults;
+    bench::Faults faults;
     faults.magnification = .02;
     RegistrationOptions options;
     options.model = MotionModel::automatic;
@@ -201,7 +196,7 @@ TEST(SeriesMisfit, is_that_of_the_model) {
 }
 
 TEST(SeriesMisfit, tells_rows_that_jitter_from_a_shear) {
-    lab::Faults jitter, shear;
+    bench::Faults jitter, shear;
     jitter.jitter = 1;
     shear.shear = .02;
     for (const char* specimen : {"lattice", "carbon"}) {

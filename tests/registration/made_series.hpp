@@ -30,15 +30,10 @@ inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
     plan.drift = drift;
     plan.wander = .4;
     plan.blanks = std::move(blanks);
-    registration::SpecimenPlan of_specimen;
-    of_specimen.field = registration::field_for(plan);
-    const registration::Specimen specimen = registration::find_specimen("carbon").make(of_specimen);
-    MadeSeries made{SyntheticSeries(plan, specimen),
-                    {},
-                    bench::cramer_rao(specimen, plan.shape, plan.dose, central)};
-    for (int frame = 0; frame < frames; ++frame)
-        made.frames.push_back(made.series.counted(frame));
-    return made;
+    const registration::Specimen specimen = specimen_of(plan);
+    const SyntheticSeries series(plan, specimen);
+    return {series, counted_frames(series),
+            bench::cramer_rao(specimen, plan.shape, plan.dose, central)};
 }
 
 /// Inspects and registers a series. Collective.

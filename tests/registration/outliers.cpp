@@ -43,10 +43,7 @@ SyntheticSeries series_of(std::string_view kind, double dose, int frames, std::u
     plan.dose = dose;
     plan.drift = {0, 1.3, -.7};
     plan.seed = seed;
-    registration::SpecimenPlan of_specimen;
-    of_specimen.field = registration::field_for(plan);
-    of_specimen.seed = seed;
-    return SyntheticSeries(plan, registration::find_specimen(kind).make(of_specimen));
+    return SyntheticSeries(plan, specimen_of(plan, kind, seed));
 }
 
 std::vector<float> clean_frame(double dose, std::uint64_t seed = 1) {

@@ -17,6 +17,7 @@
 
 #include "bench/faulty_series.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include "tests/registration/frames_in_memory.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -322,11 +323,7 @@ bench::FaultySeries series_of(const bench::Faults& faults, int frames = 8, Eleme
     plan.drift = {0, drift, -.4};
     plan.wander = .3;
     plan.seed = 6;
-    registration::SpecimenPlan specimen;
-    const ImageShape field = registration::field_for(plan);
-    specimen.field = {field.width + 64, field.height + 64};
-    specimen.seed = 6;
-    return {plan, faults, registration::find_specimen("carbon").make(specimen)};
+    return {plan, faults, specimen_of(plan, "carbon", 6, 32)};
 }
 
 struct RowsOfSeries {

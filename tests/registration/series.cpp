@@ -165,15 +165,9 @@ TEST(Series, a_period_jump_is_corrected_by_surrounding_frames) {
     plan.drift = {0, -5, .7};
     plan.wander = 6;
     plan.seed = 10;
-    registration::SpecimenPlan nearly_perfect;
-    nearly_perfect.field = registration::field_for(plan);
-    nearly_perfect.amorphous = .1;
-    nearly_perfect.seed = 10;
-    const SyntheticSeries series(plan, registration::find_specimen("lattice").make(nearly_perfect));
+    const SyntheticSeries series(plan, specimen_of(plan, "lattice", 10, 0, .1)); // nearly perfect
     constexpr int first = 7;
-    FramesMade frames;
-    for (int frame = first; frame < 14; ++frame)
-        frames.push_back(series.counted(frame));
+    const FramesMade frames = counted_frames(series, first);
     const auto worst = [&](const std::vector<FrameRegistration>& places) {
         double most = 0;
         for (const FrameRegistration& place : places)
@@ -206,12 +200,8 @@ TEST(Series, a_bad_frame_does_not_break_the_motions_of_the_others) {
     plan.frames = 9;
     plan.drift = {0, -2, .7};
     plan.wander = 2;
-    registration::SpecimenPlan of_specimen;
-    of_specimen.field = registration::field_for(plan);
-    const SyntheticSeries series(plan, registration::find_specimen("lattice").make(of_specimen));
-    FramesMade frames;
-    for (int frame = 0; frame < plan.frames; ++frame)
-        frames.push_back(series.counted(frame));
+    const SyntheticSeries series(plan, specimen_of(plan, "lattice"));
+    FramesMade frames = counted_frames(series);
     constexpr int bad = 4;
     turn(frames[bad]);
     for (const int ranks : {1, 3}) {

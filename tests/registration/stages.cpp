@@ -214,12 +214,8 @@ TEST(RegistrationStages, state_deviations_of_the_first_reference_like_those_of_o
     plan.drift = {0, -.8, .5};
     plan.warp = 2;
     plan.warp_length = 256;
-    registration::SpecimenPlan specimen;
-    specimen.field = registration::field_for(plan);
-    const SyntheticSeries series(plan, registration::find_specimen("carbon").make(specimen));
-    FramesMade frames;
-    for (int frame = 0; frame < plan.frames; ++frame)
-        frames.push_back(series.counted(frame));
+    const SyntheticSeries series(plan, specimen_of(plan));
+    const FramesMade frames = counted_frames(series);
     RegistrationOptions options;
     options.model = MotionModel::nonrigid;
     for (const int stages : {2, 3}) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/faulty_series.hpp"
+#include "tests/registration/frames_in_memory.hpp"
 #include <fmt/format.h>
 
 // Registers pairs of frames with known motions, and computes the Cramér-Rao bound of the error.
@@ -50,19 +51,11 @@ inline Pair make_pair(const Trial& trial) {
     plan.dose = trial.dose;
     plan.drift = inverse(trial.motion);
     plan.seed = 100 + trial.seed;
-    registration::SpecimenPlan of_specimen;
-    of_specimen.field = registration::field_for(plan);
-    of_specimen.amorphous = trial.amorphous;
-    of_specimen.seed = trial.seed;
     const registration::Specimen specimen =
-        registration::find_specimen(trial.specimen).make(of_specimen);
-    Pair pair{registration::SyntheticSeries(plan, specimen),
-              {},
-              {},
-              bench::cramer_rao(specimen, trial.shape, trial.dose, central)};
-    pair.reference = pair.series.counted(0);
-    pair.moved = pair.series.counted(1);
-    return pair;
+        specimen_of(plan, trial.specimen, trial.seed, 0, trial.amorphous);
+    const registration::SyntheticSeries series(plan, specimen);
+    return {series, series.counted(0), series.counted(1),
+            bench::cramer_rao(specimen, trial.shape, trial.dose, central)};
 }
 
 /// Workspaces for trials of one shape.

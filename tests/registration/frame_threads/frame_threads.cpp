@@ -50,14 +50,8 @@ MadeSeries make_series(int frames, std::vector<int> blanks = {}) {
     plan.drift = {-.002, -1.4, .9};
     plan.wander = .4;
     plan.blanks = std::move(blanks);
-    registration::SpecimenPlan of_specimen;
-    of_specimen.field = registration::field_for(plan);
-    MadeSeries made{registration::SyntheticSeries(
-                        plan, registration::find_specimen("carbon").make(of_specimen)),
-                    {}};
-    for (int frame = 0; frame < frames; ++frame)
-        made.frames.push_back(made.series.counted(frame));
-    return made;
+    const registration::SyntheticSeries series(plan, specimen_of(plan));
+    return {series, counted_frames(series)};
 }
 
 struct Registration {

@@ -18,14 +18,8 @@ Lattices registered_lattice(double amorphous, std::uint64_t seed) {
     plan.drift = {0, -5, .7};
     plan.wander = 6;
     plan.seed = seed;
-    registration::SpecimenPlan of_specimen;
-    of_specimen.field = registration::field_for(plan);
-    of_specimen.amorphous = amorphous;
-    of_specimen.seed = seed;
-    const SyntheticSeries series(plan, registration::find_specimen("lattice").make(of_specimen));
-    FramesMade frames;
-    for (int frame = 0; frame < plan.frames; ++frame)
-        frames.push_back(series.counted(frame));
+    const SyntheticSeries series(plan, specimen_of(plan, "lattice", seed, 0, amorphous));
+    const FramesMade frames = counted_frames(series);
     Lattices counted;
     for (const FrameRegistration& place : places_of(frames, 1)) {
         const double error = rms_distance(
