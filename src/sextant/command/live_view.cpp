@@ -27,39 +27,20 @@ constexpr double degrees = 180 / std::numbers::pi;
 /// Shades are clipped at quantiles of a part of the pixels.
 std::string shades_of(const std::vector<float>& image, ImageShape shape) {
     constexpr Elements most = 1024;
-    const Elements scale = (std::max(shape.width, shape.height) + most - 1) / most;
-    const ImageShape small{(shape.width + scale - 1) / scale, (shape.height + scale - 1) / scale};
-    std::vector<float> means(static_cast<std::size_t>(small.elements()));
-    for (Elements y = 0; y < small.height; ++y) {
-        for (Elements x = 0; x < small.width; ++x) {
-            const Elements right = std::min((x + 1) * scale, shape.width),
-                           bottom = std::min((y + 1) * scale, shape.height);
-            float sum = 0;
-            for (Elements v = y * scale; v < bottom; ++v) {
-                for (Elements u = x * scale; u < right; ++u)
-                    sum += image[static_cast<std::size_t>(v * shape.width + u)];
-            }
-            means[static_cast<std::size_t>(y * small.width + x)] =
-                sum / static_cast<float>((right - x * scale) * (bottom - y * scale));
-        }
-    }
     constexpr std::size_t sampled = 1 << 14;
-    std::vector<float> some;
+    Overview small(shape, most);
+    small.add(0, image);
+    const std::vector<double> means = small.means();
+    std::vector<double> some;
     for (std::size_t i = 0; i < means.size(); i += std::max<std::size_t>(1, means.size() / sampled))
         some.push_back(means[i]);
-    const auto quantile = [&](double share) {
-        const auto at = some.begin() +
-                        static_cast<std::ptrdiff_t>(share * static_cast<double>(some.size() - 1));
-        std::ranges::nth_element(some, at);
-        return *at;
-    };
-    const float dark = quantile(.003), bright = std::max(quantile(.997), dark + 1e-30F);
+    const Interval range = grey_range(std::move(some));
     std::vector<std::byte> grey(means.size());
-    std::ranges::transform(means, grey.begin(), [&](float mean) {
-        return static_cast<std::byte>(std::clamp((mean - dark) / (bright - dark), 0.F, 1.F) * 255);
+    std::ranges::transform(means, grey.begin(), [&](double mean) {
+        return static_cast<std::byte>(grey_pixel(mean, range).r * 255);
     });
-    return fmt::format(R"({{"width":{},"height":{},"grey":"{}"}})", small.width, small.height,
-                       report::base64(grey));
+    return fmt::format(R"({{"width":{},"height":{},"grey":"{}"}})", small.shape().width,
+                       small.shape().height, report::base64(grey));
 }
 
 /// A text as a field of a table with commas.

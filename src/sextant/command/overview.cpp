@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -53,8 +54,8 @@ std::vector<RgbaF32> label_colours() {
 
 } // namespace
 
-Interval grey_range(const std::vector<double>& values) {
-    constexpr double beyond = .003;
+Interval grey_range(std::vector<double> values, double beyond) {
+    std::erase_if(values, [](double value) { return !std::isfinite(value); });
     return values.empty() ? Interval{0, 1}
                           : Interval{quantile(values, beyond), quantile(values, 1 - beyond)};
 }
@@ -92,19 +93,21 @@ void Overview::add(Elements first, std::span<const float> rows) {
     }
 }
 
+std::vector<double> Overview::means() const {
+    std::vector<double> means(sums_.size(), std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t i = 0; i < means.size(); ++i) {
+        if (counts_[i] > 0)
+            means[i] = sums_[i] / static_cast<double>(counts_[i]);
+    }
+    return means;
+}
+
 std::vector<float> Overview::shades() const {
-    std::vector<double> means;
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-        if (counts_[i] > 0)
-            means.push_back(sums_[i] / static_cast<double>(counts_[i]));
-    }
-    const Interval range = grey_range(means);
-    std::vector<float> shades(sums_.size());
-    auto mean = means.begin();
-    for (std::size_t i = 0; i < shades.size(); ++i) {
-        if (counts_[i] > 0)
-            shades[i] = grey_pixel(*mean++, range).r;
-    }
+    const std::vector<double> all = means();
+    const Interval range = grey_range(all);
+    std::vector<float> shades;
+    for (const double mean : all)
+        shades.push_back(grey_pixel(mean, range).r);
     return shades;
 }
 

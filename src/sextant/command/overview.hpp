@@ -12,9 +12,9 @@
 
 namespace sextant::command {
 
-/// The values to show as black and white: the few smallest and largest values are clipped; 0 and 1
-/// without values.
-Interval grey_range(const std::vector<double>& values);
+/// The values to show as black and white: quantiles of the finite values, of which a fraction
+/// `beyond` at either end is clipped; 0 and 1 if there are none.
+Interval grey_range(std::vector<double> values, double beyond = .003);
 /// The pixel that shows a value in grey; NaN is black.
 RgbaF32 grey_pixel(double value, const Interval& range);
 
@@ -36,6 +36,8 @@ class Overview {
     /// these are whole rows.
     void add(Elements first, std::span<const float> rows);
 
+    /// The means; NaN where no value is finite.
+    std::vector<double> means() const;
     /// Gray values from 0 (black) to 1 (white), with the range of grey_range(). Pixels without any
     /// finite value are black.
     std::vector<float> shades() const;

@@ -23,6 +23,7 @@
 #include "sextant/registration/series/checkpoint.hpp"
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/stages/refinement.hpp"
+#include "sextant/report/registration_sections.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -550,26 +551,27 @@ Effects effects_of(RegisterCommand& command) {
 
 } // namespace
 
-constexpr std::string_view notes =
-    "Motions state how far the content of a frame has moved relative to the reference: to the "
-    "right\n"
-    "(tx), downward (ty) and clockwise (alpha). For two frames, motions of up to half a frame in "
-    "each\n"
-    "direction are searched, and rotations up to --rotation. Frames that overlap the reference by "
-    "less\n"
-    "than half are registered by way of other frames. Result images show the area of the "
-    "reference;\n"
-    "with --canvas union, the area of all averaged frames; with common, that shared by all of "
-    "them.\n"
-    "Flags of frames in transforms.csv and the report:\n"
-    "  ambiguous      another motion was nearly as likely, such as one lattice period further\n"
-    "  mended         disagreed with its neighbours; registered again, starting from their motion\n"
-    "  in-doubt       neighbouring frames disagree about its motion\n"
-    "  unrelated      no more similar to the reference than noise\n"
-    "  not-converged  the search ended before it converged\n"
-    "  gaps           some samples are not finite, or in blank rows or columns; these have no "
-    "weight\n"
-    "The last lines of the output count the flags, and give advice.";
+namespace {
+
+std::string notes_of_register() {
+    std::string notes =
+        "Motions state how far the content of a frame has moved relative to the reference: to the "
+        "right\n"
+        "(tx), downward (ty) and clockwise (alpha). For two frames, motions of up to half a frame "
+        "in each\n"
+        "direction are searched, and rotations up to --rotation. Frames that overlap the reference "
+        "by less\n"
+        "than half are registered by way of other frames. Result images show the area of the "
+        "reference;\n"
+        "with --canvas union, the area of all averaged frames; with common, that shared by all of "
+        "them.\n"
+        "Flags of frames in transforms.csv and the report:\n";
+    for (const report::FrameFlag& flag : report::frame_flags())
+        notes += fmt::format("  {:<14} {}\n", flag.name, flag.meaning);
+    return notes + "The last lines of the output count the flags, and give advice.";
+}
+
+} // namespace
 
 Operation register_operation() {
     Operation operation = declare_command<RegisterCommand>(
@@ -578,6 +580,7 @@ Operation register_operation() {
         "  sextant register movie.mrc -o out --report out.html\n"
         "  mpirun -n 2 sextant register 'frames/a_*.tif' -o out --model nonrigid",
         run_register);
+    static const std::string notes = notes_of_register();
     operation.notes = notes;
     return operation;
 }

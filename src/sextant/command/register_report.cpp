@@ -85,7 +85,8 @@ Interval contrast_of(const Combined& combined) {
 }
 
 /// Returns grey samples as PNG, transparent where they are NaN.
-std::vector<std::byte> png_of_samples(std::span<const float> samples, ImageShape shape,
+template <class Samples>
+std::vector<std::byte> png_of_samples(const Samples& samples, ImageShape shape,
                                       const Interval& grey) {
     Image image(shape, rgba_f32);
     const auto pixels = image.pixels<RgbaF32>();
@@ -478,40 +479,11 @@ std::vector<std::int64_t> frames_to_picture(const SeriesTransforms& transforms) 
     return frames;
 }
 
-namespace {
-
-constexpr std::int64_t side_of_thumbnail = 96;
-
-/// Returns the means of the finite samples in squares of `step` pixels; NaN where there is none.
-std::vector<float> reduced(std::span<const float> samples, ImageShape from, ImageShape to,
-                           std::int64_t step) {
-    std::vector<float> means;
-    for (std::int64_t row = 0; row < to.height; ++row) {
-        for (std::int64_t column = 0; column < to.width; ++column) {
-            double sum = 0, count = 0;
-            for (std::int64_t y = row * step; y < std::min((row + 1) * step, from.height); ++y) {
-                for (std::int64_t x = column * step; x < std::min((column + 1) * step, from.width);
-                     ++x) {
-                    const float sample = samples[static_cast<std::size_t>(y * from.width + x)];
-                    if (std::isfinite(sample))
-                        sum += static_cast<double>(sample), ++count;
-                }
-            }
-            means.push_back(count > 0 ? static_cast<float>(sum / count)
-                                      : std::numeric_limits<float>::quiet_NaN());
-        }
-    }
-    return means;
-}
-
-} // namespace
-
 std::vector<FrameThumbnail> thumbnails_of(FrameSource& series,
                                           std::span<const std::int64_t> frames) {
+    constexpr Elements side = 96;
+    constexpr double beyond = .01;
     const ImageShape shape = series.header().shape;
-    const std::int64_t step =
-        (std::max(shape.width, shape.height) + side_of_thumbnail - 1) / side_of_thumbnail;
-    const ImageShape small{(shape.width + step - 1) / step, (shape.height + step - 1) / step};
     std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
     std::vector<FrameThumbnail> thumbnails;
     for (const std::int64_t frame : frames) {
@@ -521,16 +493,13 @@ std::vector<FrameThumbnail> thumbnails_of(FrameSource& series,
         } catch (const InvalidFile&) {
             continue; // the reason is in the list of frames
         }
-        const std::vector<float> means = reduced(samples, shape, small, step);
-        std::vector<double> finite;
-        std::copy_if(means.begin(), means.end(), std::back_inserter(finite),
-                     [](float mean) { return std::isfinite(mean); });
-        Interval grey{0, 1};
-        if (!finite.empty())
-            grey = {quantile(finite, .01), quantile(finite, .99)};
+        Overview small(shape, side);
+        small.add(0, samples);
+        const std::vector<double> means = small.means();
+        Interval grey = grey_range(means, beyond);
         if (grey.low >= grey.high) // a constant frame is grey
             grey = {grey.low - 1, grey.low + 1};
-        thumbnails.back().png = png_of_samples(means, small, grey);
+        thumbnails.back().png = png_of_samples(means, small.shape(), grey);
     }
     return thumbnails;
 }

@@ -5,6 +5,7 @@
 #include "sextant/command/register.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/series/stations.hpp"
+#include "sextant/report/registration_sections.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -72,11 +73,6 @@ Counts counts_of(const std::vector<FrameRegistration>& places) {
     return sorted;
 }
 
-/// Advice for a flag.
-struct Advice {
-    std::string_view flag, text;
-};
-
 constexpr std::string_view out_of_reach = "frames out of reach: try --rotation 180 if frames are "
                                           "rotated, or leave them out of the series";
 
@@ -84,25 +80,10 @@ constexpr std::string_view out_of_reach_of_fields =
     "frames out of reach: displacement fields need an overlap with the reference; try "
     "--model rigid, or --reference N";
 
-constexpr Advice advices[] = {
-    {"ambiguous", "try --reference N, or record at shorter intervals or in a region with more "
-                  "amorphous material"},
-    {"unrelated", "compare them with their neighbours in the aligned stack, and leave wrong ones "
-                  "out of the series"},
-    {"not-converged", "try --model nonrigid if frames are distorted"},
-    {"mended", "compare them with their neighbours in the aligned stack"},
-    {"in-doubt",
-     "compare them with their neighbours in the aligned stack, and leave wrong ones out "
-     "of the series; try --rotation 180 if they are rotated"},
-    {"gaps",
-     "nothing to do; samples that are not finite or in blank rows or columns have no weight"}};
-
 std::string_view advice_for(std::string_view flag) {
-    for (const Advice& advice : advices) {
-        if (advice.flag == flag)
-            return advice.text;
-    }
-    return "";
+    const auto flags = report::frame_flags();
+    const auto found = std::ranges::find(flags, flag, &report::FrameFlag::name);
+    return found == flags.end() ? "" : found->advice;
 }
 
 bool is_out_of_reach(const FrameRegistration& place) {

@@ -6,6 +6,7 @@
 #include "sextant/core/json.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/text.hpp"
+#include "sextant/report/registration_sections.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -200,9 +201,6 @@ constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< of each side
 /// The names of MotionModel's values, in their order, without `automatic`.
 constexpr std::array<std::string_view, 5> models{"rigid", "nonrigid", "translation", "similarity",
                                                  "affine"};
-constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
-                                                      "mended",    "in-doubt",  "gaps"};
-
 using Names = std::vector<std::string_view>;
 
 /// Throws InvalidFile, suggesting similar names, if an object has a member with another name.
@@ -246,8 +244,11 @@ void check_measures(const JsonField& json) {
     }
     if (const auto inverted = json.find("inverted"))
         inverted->boolean();
+    Names flags;
+    for (const report::FrameFlag& flag : report::frame_flags())
+        flags.push_back(flag.name);
     for (const JsonField& flag : json.items_or_none("flags"))
-        flag.one_of<std::size_t>(known_flags);
+        flag.one_of<std::size_t>(flags);
 }
 
 /// Returns the motion with a matrix and the translation of a rigid motion.

@@ -98,15 +98,12 @@ VolumeSlices<float> slices_of(const Communicator& communicator, FrameSource& vol
 namespace {
 
 Interval grey_range_of(std::span<const float> samples) {
-    std::vector<double> values;
-    for (const float sample : samples) {
-        if (std::isfinite(sample))
-            values.push_back(static_cast<double>(sample));
-    }
+    std::vector<double> values(samples.begin(), samples.end());
     const Interval usual = grey_range(values);
     if (usual.low < usual.high)
         return usual;
     // Masks may be nearly all of one value.
+    std::erase_if(values, [](double value) { return !std::isfinite(value); });
     const auto [least, most] = std::ranges::minmax(values);
     return least < most ? Interval{least, most}
                         : Interval{std::min(least, 0.), std::max(least, 0.)};

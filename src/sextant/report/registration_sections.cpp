@@ -18,28 +18,35 @@
 
 namespace sextant::report {
 
+std::span<const FrameFlag> frame_flags() {
+    static constexpr FrameFlag all[] = {
+        {"ambiguous", "another motion was nearly as likely, such as one lattice period further",
+         "try --reference N, or record at shorter intervals or in a region with more amorphous "
+         "material"},
+        {"mended", "disagreed with its neighbours; registered again, starting from their motion",
+         "compare them with their neighbours in the aligned stack"},
+        {"in-doubt", "neighbouring frames disagree about its motion",
+         "compare them with their neighbours in the aligned stack, and leave wrong ones out of the "
+         "series; try --rotation 180 if they are rotated"},
+        {"unrelated", "no more similar to the reference than noise",
+         "compare them with their neighbours in the aligned stack, and leave wrong ones out of the "
+         "series"},
+        {"not-converged", "the search ended before it converged",
+         "try --model nonrigid if frames are distorted"},
+        {"gaps", "some samples are not finite, or in blank rows or columns; these have no weight",
+         "nothing to do; samples that are not finite or in blank rows or columns have no weight"}};
+    return all;
+}
+
 namespace {
 
 constexpr std::size_t most_named = 12;   // maximum number of frames named in a line
 constexpr std::size_t most_reasons = 20; // maximum number of left-out frames in the table
 
-/// Explains a flag to users.
 std::string_view meaning_of(std::string_view flag) {
-    struct Meaning {
-        std::string_view flag, text;
-    };
-    constexpr Meaning all[] = {
-        {"ambiguous",
-         "another motion was nearly as likely, for example one lattice period further"},
-        {"unrelated", "the correlation is no higher than that of noise"},
-        {"not-converged", "the search ended before it converged"},
-        {"mended", "the frame disagreed with its neighbours and was registered again, starting "
-                   "from their motion"},
-        {"in-doubt", "neighbouring frames disagree about the motion of the frame"},
-        {"gaps", "some samples are not finite, or in blank rows or columns"}};
-    for (const Meaning& meaning : all) {
-        if (meaning.flag == flag)
-            return meaning.text;
+    for (const FrameFlag& each : frame_flags()) {
+        if (each.name == flag)
+            return each.meaning;
     }
     return "";
 }

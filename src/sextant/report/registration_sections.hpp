@@ -7,9 +7,17 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::report {
+
+/// A flag of a registered frame, its meaning, and what to try if many frames have it.
+struct FrameFlag {
+    std::string_view name, meaning, advice;
+};
+/// All flags.
+std::span<const FrameFlag> frame_flags();
 
 /// A row of a page about registration: a registered frame, or one that was left out.
 struct RegisteredFrame {
