@@ -59,6 +59,7 @@ class Unpacker {
   public:
     explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
+    bool empty() const { return bytes_.empty(); }
     template <class Value>
     Value take() {
         Value value{};
