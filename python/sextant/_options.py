@@ -169,7 +169,7 @@ class FilterOptions(TypedDict, total=False):
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     border : {"replicate", "mirror", "reflect", "constant", "wrap"}, default: "replicate"
-        Values past the edges.
+        Values outside.
     border_value : float, default: 0
         Value outside the image, -1e30 to 1e30, for border constant.
     memory : str or int, default: "64M"
@@ -570,7 +570,7 @@ class FeaturesOptions(TypedDict, total=False):
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     border : {"replicate", "mirror", "reflect", "constant", "wrap"}, default: "replicate"
-        Values past the edges.
+        Values outside.
     border_value : float, default: 0
         Value outside the image, -1e30 to 1e30, for border constant.
     memory : str or int, default: "64M"

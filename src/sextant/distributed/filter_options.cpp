@@ -161,7 +161,7 @@ Record record_of(FilterOptions& options) {
                 {"reflect", Border::reflect},
                 {"constant", Border::constant},
                 {"wrap", Border::wrap}},
-               "HOW", "values past the edges");
+               "HOW", "values outside");
     record
         .add("border_value", options.border_value, "V",
              "value outside the image, -1e30 to 1e30, for border constant")
