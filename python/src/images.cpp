@@ -5,7 +5,7 @@
 #include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
 #include "sextant/distributed/filtering.hpp"
-#include "sextant/distributed/image_in_memory.hpp"
+#include "sextant/distributed/window_filter.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <algorithm>

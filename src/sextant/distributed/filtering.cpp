@@ -7,8 +7,8 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/distributed/filter_configurations.hpp"
-#include "sextant/distributed/image_in_memory.hpp"
 #include "sextant/distributed/list_exchange.hpp"
+#include "sextant/distributed/window_filter.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,11 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/comm/thread_team.hpp"
 #include "sextant/core/element.hpp"
 #include "sextant/core/memory.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/core/units.hpp"
 #include "sextant/distributed/tiled_image.hpp"
 #include "sextant/filtering/window_program.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
@@ -115,6 +118,28 @@ class WindowFilter {
     std::span<float> planes_;
     std::optional<Execution> execution_;
 };
+
+/// Numbers of values that are infinite or NaN.
+struct NotFinite {
+    Elements infinite = 0, nan = 0;
+
+    void add(const float* values, Elements count);
+};
+
+/// Filters an image in the memory of one process by threads, in strips of rows. The results have
+/// the same bits as those of WindowFilter, for any number of threads.
+///
+/// Input     as for kernel::FilterBank, with the whole image as the tile; callbacks: progress is
+///           called between strips by the thread that is member 0 of the team, and cancellation is
+///           checked every few rows by all. `results`, unless null: adds the results that are not
+///           finite.
+/// Output, Requires  as for kernel::FilterBank.
+/// Returns   the number of samples that are NaN.
+/// Cost      as kernel::FilterBank, divided among the threads; the rows within reach of a strip are
+///           filtered horizontally once more.
+Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
+                          std::span<const kernel::Plane> outputs, Team& team,
+                          const RunControl& control, NotFinite* results = nullptr);
 
 /// Filters an image in tiles; see gaussian_derivatives.
 void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>& planes);
