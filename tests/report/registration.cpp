@@ -111,7 +111,7 @@ TEST(DriftSection, ShowsMotionsFlagsAndLeftOutFrames) {
     EXPECT_THAT(html, HasSubstr(">4.00 px</tspan>"));
     EXPECT_THAT(html, HasSubstr(">0.5 nm</tspan>"));
     EXPECT_THAT(html, HasSubstr("<th scope=\"row\">mended</th><td class=\"number\">2</td>"
-                                "<td class=\"words\">2, 4: the frame disagreed with"));
+                                "<td class=\"words\">2, 4: disagreed with"));
     EXPECT_THAT(html, HasSubstr("<th scope=\"row\">frame 3</th><td class=\"number\"></td>"
                                 "<td class=\"words\">left out: every sample is &lt;0&gt;</td>"));
     EXPECT_THAT(html, Not(HasSubstr("frame 3: x")));
