@@ -67,8 +67,7 @@ std::string shortage_of(const Communicator& communicator) {
 }
 
 Record record_of(const NodeSharingChoice& choice) {
-    return {{"used", choice.shares, "processes of a node read each other's memory"},
-            {"reason", choice.reason, "why shared memory or messages are used"}};
+    return {{"used", choice.shares}, {"reason", choice.reason}};
 }
 
 std::string within_nodes(const NodeSharingChoice& choice) {

@@ -192,7 +192,7 @@ std::string to_json(const FilterSummary& summary) {
     Record record = results_of("filter");
     record.include({{"image", summary.image}, {"output", summary.output}});
     if (summary.result.depth > 0)
-        record.include({{"outputs", summary.outputs, "one file per derivative"}});
+        record.include({{"outputs", summary.outputs}});
     record.include(record_of(summary.result))
         .include({{"before", before},
                   {"kernel", text_of(last.kernel)},
@@ -203,9 +203,8 @@ std::string to_json(const FilterSummary& summary) {
                  "element")
         .include(provenance_of_run(summary.warnings));
     if (!summary.unit.empty())
-        record.include({{"unit", summary.unit, "of sigma as given, and of derivatives"},
-                        {"pixel", Json::array({last.pixel.z, last.pixel.y, last.pixel.x}),
-                         "the size of a pixel along z, y and x in this unit"}},
+        record.include({{"unit", summary.unit},
+                        {"pixel", Json::array({last.pixel.z, last.pixel.y, last.pixel.x})}},
                        "sigma");
     return sextant::to_json(record);
 }

@@ -83,30 +83,26 @@ Record record_of(const ContoursResult& result) {
         return plan ? distributed::json_of(*plan) : Json();
     };
     const auto& edges = result.thresholds;
-    return {
-        {"width", result.grid.width, "width of the image in pixels"},
-        {"height", result.grid.height, "height of the image in pixels"},
-        {"thresholds", edges ? Json{{"low", edges->low}, {"high", edges->high}} : Json(),
-         "gradient magnitudes at edges; null for a direction map"},
-        {"contours", result.contours, "number of contours"},
-        {"points", result.points, "number of points of all contours"},
-        {"closed", result.closed, "number of contours that are closed"},
-        {"written", result.written, "number of points left after simplification"},
-        {"junctions", result.junctions.junctions, "points where several lines meet"},
-        {"cut", result.junctions.cut, "lines that end at a junction, where another line continues"},
-        {"strips", result.strips, "strips of rows that were traced one after another"},
-        {"columns", result.grid.columns, "number of columns of tiles, in the image or in a strip"},
-        {"rows", result.grid.rows, "rows of tiles"},
-        {"plan", json_of(result.plan), "the pattern that merged contours; null for strips"},
-        {"hysteresis", json_of(result.hysteresis),
-         "the pattern that merged components of edges; null for strips"},
-        {"seconds",
-         {{"read", result.read},
-          {"edges", result.edges},
-          {"rank", result.ranking},
-          {"simplify", result.simplification},
-          {"write", result.write}},
-         "on this rank"}};
+    return {{"width", result.grid.width},
+            {"height", result.grid.height},
+            {"thresholds", edges ? Json{{"low", edges->low}, {"high", edges->high}} : Json()},
+            {"contours", result.contours},
+            {"points", result.points},
+            {"closed", result.closed},
+            {"written", result.written},
+            {"junctions", result.junctions.junctions},
+            {"cut", result.junctions.cut},
+            {"strips", result.strips},
+            {"columns", result.grid.columns},
+            {"rows", result.grid.rows},
+            {"plan", json_of(result.plan)},
+            {"hysteresis", json_of(result.hysteresis)},
+            {"seconds",
+             {{"read", result.read},
+              {"edges", result.edges},
+              {"rank", result.ranking},
+              {"simplify", result.simplification},
+              {"write", result.write}}}};
 }
 
 namespace {

@@ -510,23 +510,18 @@ std::vector<std::string> remarks_on_values(const FilterResult& result, const std
 }
 
 Record record_of(const FilterResult& result) {
-    Record record = {{"width", result.image.width, "width of the image in pixels"},
-                     {"height", result.image.height, "height of the image in pixels"}};
+    Record record = {{"width", result.image.width}, {"height", result.image.height}};
     if (result.depth > 0)
-        record.add_result("depth", result.depth, "planes of the volume; absent for an image");
-    record.include({{"element", result.element.name, "the format of the samples"}});
+        record.add_result("depth", result.depth);
+    record.include({{"element", result.element.name}});
     if (!result.sharing.reason.empty())
-        record.add_result("shared_memory", record_of(result.sharing), "absent for threads");
+        record.add_result("shared_memory", record_of(result.sharing));
     return record.include(
-        {{"windows", result.windows,
-          "windows of rows or planes that were filtered one after another"},
-         {"memory", result.plan.memory,
-          "memory for the image and all planes, on all ranks together, in bytes"},
-         {"not_a_number", result.not_a_number, "number of NaN samples"},
-         {"plan", json_of(result.plan), "the chosen tiles and collectives, with the reason"},
-         {"seconds",
-          {{"read", result.read}, {"filter", result.filter}, {"write", result.write}},
-          "on this rank"}});
+        {{"windows", result.windows},
+         {"memory", result.plan.memory},
+         {"not_a_number", result.not_a_number},
+         {"plan", json_of(result.plan)},
+         {"seconds", {{"read", result.read}, {"filter", result.filter}, {"write", result.write}}}});
 }
 
 Filtering::Filtering(Communicator communicator, FilterOptions options, RunControl control,

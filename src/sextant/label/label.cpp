@@ -110,39 +110,29 @@ Record record_in_slabs(LabelOptions& options) {
 
 Record record_of(const LabelResult& result) {
     const bool is_image = result.shape.of_rows;
-    Record record = {
-        {"components", result.components, "number of components"},
-        {"label_bits", result.label_bits, "bits of a label: 64 if there are too many for 32"},
-        {"holes", result.holes, "holes that were filled"},
-        {"removed", result.removed, "components that became background"}};
+    Record record = {{"components", result.components},
+                     {"label_bits", result.label_bits},
+                     {"holes", result.holes},
+                     {"removed", result.removed}};
     if (is_image)
-        record.include({{"strips", result.slabs, "strips that rank 0 labelled one after another"},
-                        {"strip_rows", result.slab_planes, "rows of a strip"}});
+        record.include({{"strips", result.slabs}, {"strip_rows", result.slab_planes}});
     else
-        record.include({{"slabs", result.slabs, "slabs that rank 0 labelled one after another"},
-                        {"slab_planes", result.slab_planes, "planes of a slab"}});
+        record.include({{"slabs", result.slabs}, {"slab_planes", result.slab_planes}});
     if (result.grid)
-        record.include({{"columns", result.grid->columns, "number of columns of tiles"},
-                        {"rows", result.grid->rows, "rows of tiles"},
-                        {"plan", json_of(result.plan),
-                         "the pattern that merged the tiles, with "
-                         "the reason"}});
+        record.include({{"columns", result.grid->columns},
+                        {"rows", result.grid->rows},
+                        {"plan", json_of(result.plan)}});
     else
-        record.include(
-            {{"kept", result.kept,
-              "slabs of rank 0 that were read once, because their runs were "
-              "kept"},
-             {"reason", result.reason, "why slabs were divided so, and kept or not"},
-             {"resumed", result.resumed, "slabs of rank 0 that an earlier run had labelled"},
-             {"bytes_sent", result.sent, "by rank 0, for joining components"}});
-    record.include({{"nan", result.nan, "samples that are NaN, and therefore background"},
-                    {"seconds",
-                     {{"read", result.read}, {"label", result.label}, {"write", result.write}},
-                     "on this rank"}});
+        record.include({{"kept", result.kept},
+                        {"reason", result.reason},
+                        {"resumed", result.resumed},
+                        {"bytes_sent", result.sent}});
+    record.include(
+        {{"nan", result.nan},
+         {"seconds", {{"read", result.read}, {"label", result.label}, {"write", result.write}}}});
     if (!result.grid)
-        record.include({{"predicted",
-                         {{"read", result.predicted_read}, {"label", result.predicted_label}},
-                         "seconds, from the first slab"}});
+        record.include(
+            {{"predicted", {{"read", result.predicted_read}, {"label", result.predicted_label}}}});
     return record;
 }
 

@@ -419,19 +419,16 @@ Record record_of(const StitchResult& result) {
     return {{"depth", result.shape.depth},
             {"height", result.shape.height},
             {"width", result.shape.width},
-            {"blocks", result.blocks, "number of blocks"},
-            {"block_pairs", result.block_pairs, "pairs of blocks that overlap or touch"},
-            {"labels", result.labels, "labels of all blocks"},
-            {"objects", result.objects, "labels of the whole"},
-            {"joined", result.joined, "pairs of labels that are the same object"},
-            {"conflicts", result.conflicts,
-             "pairs not joined, because an object would have two labels of one block"},
-            {"below", result.below, "pairs not joined, because their score is too low"},
-            {"dropped", result.dropped, "labels whose object has no voxel left"},
-            {"clipped", result.clipped, "labels that lost voxels and are joined to no other"},
-            {"seconds",
-             {{"read", result.read}, {"match", result.match}, {"write", result.write}},
-             "on this rank"}};
+            {"blocks", result.blocks},
+            {"block_pairs", result.block_pairs},
+            {"labels", result.labels},
+            {"objects", result.objects},
+            {"joined", result.joined},
+            {"conflicts", result.conflicts},
+            {"below", result.below},
+            {"dropped", result.dropped},
+            {"clipped", result.clipped},
+            {"seconds", {{"read", result.read}, {"match", result.match}, {"write", result.write}}}};
 }
 
 Stitching::Stitching(Communicator communicator, StitchOptions options, RunControl control)

@@ -142,55 +142,46 @@ Record record_of(const RegistrationResult& result) {
     Record threads = {{"work", result.thread_plan.whole_frames ? "frames" : "rows"},
                       {"reason", describe_threads(result, true)}};
     if (result.thread_plan.whole_frames)
-        threads.add_result("registrations", Json(result.thread_use.registrations),
-                           "by each thread of each rank that takes whole frames");
+        threads.add_result("registrations", Json(result.thread_use.registrations));
     if (scan.applications > 0)
         threads.include({{"scan",
                           {{"applications", scan.applications},
                            {"stolen", scan.stolen},
                            {"seconds", scan.seconds},
-                           {"idle", scan.idle}},
-                          "the scan of motions on several threads; all ranks"}});
-    Record record = {
-        {"reference", result.reference, "the frame that the others are registered to"},
-        {"reference_reason", result.reference_reason, "why it is not the first usable frame"},
-        {"defects", result.defects, "number of defective pixels, which are gaps in all frames"},
-        {"resumed", result.resumed, "number of results that this rank took from the checkpoint"},
-        {"seconds",
-         {{"look", seconds.inspection},
-          {"register", seconds.registration},
-          {"stages", seconds.stages},
-          {"combine", seconds.average},
-          {"write", seconds.writing}},
-         "on this rank"},
-        {"stages", result.stages, "number of registration stages"},
-        {"not_averaged", result.not_averaged, "number of registered frames that are not averaged"},
-        {"model_reason", result.model_reason, "why --model auto chose the model"},
-        {"threads", std::move(threads), "how the threads of a rank were used"},
-        {"flattened", result.flattened, "shading was removed before registration"},
-        {"canvas",
-         {{"x", result.canvas.x},
-          {"y", result.canvas.y},
-          {"width", result.canvas.shape.width},
-          {"height", result.canvas.shape.height}},
-         "area of the result images, in pixels of the reference"},
-        {"resolution",
-         {{"side", result.resolution.side},
-          {"resolved", result.resolution.resolved},
-          {"highest", result.resolution.highest},
-          {"correlation", Json(result.resolution.values)}},
-         "Fourier ring correlation of the averages of every second frame; frequencies in cycles "
-         "per pixel"},
-        {"misfit",
-         {{"significant", result.misfit.significant},
-          {"of_rows", result.misfit.of_rows},
-          {"pixels", result.misfit.pixels},
-          {"deviations", result.misfit.deviations}},
-         "motions that remain within frames"},
-        {"inverted", result.inverted, "number of frames with the contrast inverted"}};
+                           {"idle", scan.idle}}}});
+    Record record = {{"reference", result.reference},
+                     {"reference_reason", result.reference_reason},
+                     {"defects", result.defects},
+                     {"resumed", result.resumed},
+                     {"seconds",
+                      {{"look", seconds.inspection},
+                       {"register", seconds.registration},
+                       {"stages", seconds.stages},
+                       {"combine", seconds.average},
+                       {"write", seconds.writing}}},
+                     {"stages", result.stages},
+                     {"not_averaged", result.not_averaged},
+                     {"model_reason", result.model_reason},
+                     {"threads", std::move(threads)},
+                     {"flattened", result.flattened},
+                     {"canvas",
+                      {{"x", result.canvas.x},
+                       {"y", result.canvas.y},
+                       {"width", result.canvas.shape.width},
+                       {"height", result.canvas.shape.height}}},
+                     {"resolution",
+                      {{"side", result.resolution.side},
+                       {"resolved", result.resolution.resolved},
+                       {"highest", result.resolution.highest},
+                       {"correlation", Json(result.resolution.values)}}},
+                     {"misfit",
+                      {{"significant", result.misfit.significant},
+                       {"of_rows", result.misfit.of_rows},
+                       {"pixels", result.misfit.pixels},
+                       {"deviations", result.misfit.deviations}}},
+                     {"inverted", result.inverted}};
     if (result.rows)
-        record.add_result("rows", json_of_rows(*result.rows, result.flyback),
-                          "RMS jitter of rows and drift within frames, pixels");
+        record.add_result("rows", json_of_rows(*result.rows, result.flyback));
     return record;
 }
 
