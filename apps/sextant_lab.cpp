@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/main.hpp"
+#include "sextant/command/operation.hpp"
 #include "sextant/lab/catalogue.hpp"
 
 int main(int argc, char** argv) {

@@ -2,7 +2,6 @@
 // The commands of `sextant` as functions.
 #include "sextant/comm/agreement.hpp"
 #include "sextant/command/commands.hpp"
-#include "sextant/command/main.hpp"
 #include "sextant/command/operation.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/transforms.hpp"

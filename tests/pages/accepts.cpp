@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // accepts COMMAND...: checks a command line as `sextant`, `sextant-lab` and `sextant-papers` do,
 // without running it.
-#include "sextant/command/main.hpp"
+#include "sextant/command/operation.hpp"
 #include "sextant/lab/catalogue.hpp"
 #ifdef SEXTANT_WITH_PAPERS
 #include "papers/reproduce.hpp"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/main.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/help.hpp"
+#include "sextant/command/operation.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"

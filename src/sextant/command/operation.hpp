@@ -147,4 +147,9 @@ struct Commands {
 /// The commands of `sextant`.
 Commands catalogue();
 
+/// Runs the command that a command line names; each operation is a subcommand, made from its
+/// declaration. Returns the exit code: 2 if the command line is wrong, 1 if the operation failed.
+/// Commands of the laboratory and of the papers are run by their programs.
+int main_of(const Commands& commands, int argc, char** argv);
+
 } // namespace sextant::command

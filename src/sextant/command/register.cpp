@@ -296,9 +296,9 @@ class RegisterRun {
             frames.aligned(frame, [&](std::span<const float> rows) { writer.write(rows); });
         summary_.files.push_back(stack.path);
         const bool inside = !command_.aligned.is_file();
-        summary_.transforms.aligned_file = AlignedFile{
-            inside ? std::filesystem::path(stack.path).filename().string() : stack.path,
-            stack.area.x, stack.area.y, stack.area.shape.width, stack.area.shape.height};
+        summary_.transforms.aligned_file =
+            AlignedFile{inside ? std::filesystem::path(stack.path).filename().string() : stack.path,
+                        stack.area};
         return writer.finish();
     }
 

@@ -223,15 +223,11 @@ std::string canvas_text(const SeriesTransforms& transforms) {
 Json aligned_json(const AlignedStack& stack) {
     if (stack.path.empty())
         return {};
-    Json json = {{"file", stack.path},
-                 {"frames", stack.frames},
-                 {"samples", name(stack.sample)},
-                 {"x", stack.area.x},
-                 {"y", stack.area.y},
-                 {"width", stack.area.shape.width},
-                 {"height", stack.area.shape.height}};
-    json.set("gap", std::isnan(stack.gap) ? Json("NaN") : Json(stack.gap));
-    return json;
+    return Record{{"file", stack.path},
+                  {"frames", stack.frames},
+                  {"samples", name(stack.sample)},
+                  {"gap", std::isnan(stack.gap) ? Json("NaN") : Json(stack.gap)}}
+        .include(record_of(stack.area), "samples");
 }
 
 /// A reason without its numbers, which is the same for all frames with the same problem.

@@ -43,11 +43,6 @@ constexpr std::string_view convention =
     "angle "
     "of the rotation nearest to it.";
 
-Json json_of(const registration::PixelArea& area) {
-    return {
-        {"x", area.x}, {"y", area.y}, {"width", area.shape.width}, {"height", area.shape.height}};
-}
-
 Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     if (!place.left_out.empty())
         return {{"frame", place.frame}, {"left_out", place.left_out}};
@@ -118,13 +113,9 @@ Json head_of(const SeriesTransforms& transforms) {
     if (!transforms.files.empty())
         json.set("files", transforms.files);
     if (const auto& canvas = transforms.canvas)
-        json.set("canvas", json_of(*canvas));
+        json.set("canvas", record_of(*canvas));
     if (const auto& stack = transforms.aligned_file)
-        json.set("aligned", {{"file", stack->path},
-                             {"x", stack->x},
-                             {"y", stack->y},
-                             {"width", stack->width},
-                             {"height", stack->height}});
+        json.set("aligned", Record{{"file", stack->path}}.include(record_of(stack->area)));
     if (transforms.pixel.known())
         json.set("pixel", {{"x", transforms.pixel.x},
                            {"y", transforms.pixel.y},
@@ -306,6 +297,14 @@ void check_version(const JsonField& json) {
     json.at("version").require_version(version_of_file);
 }
 
+/// Reads an area of at least this many pixels per side.
+registration::PixelArea area_from(const JsonField& json, std::int64_t least) {
+    return {json.at("x").integer(-most_pixels, most_pixels),
+            json.at("y").integer(-most_pixels, most_pixels),
+            {json.at("width").integer(least, most_pixels),
+             json.at("height").integer(least, most_pixels)}};
+}
+
 /// Checks the description of the aligned stack, which `apply` does not use.
 void check_aligned(const JsonField& json) {
     const auto stack = json.find("aligned");
@@ -313,10 +312,7 @@ void check_aligned(const JsonField& json) {
         return;
     require_known(*stack, {"file", "x", "y", "width", "height"});
     stack->at("file").any_text();
-    for (const char* side : {"width", "height"})
-        stack->at(side).integer(0, most_pixels);
-    for (const char* first : {"x", "y"})
-        stack->at(first).integer(-most_pixels, most_pixels);
+    area_from(*stack, 0);
 }
 
 /// Reads the area of the average. `fields`: the model has displacement fields.
@@ -326,10 +322,7 @@ std::optional<registration::PixelArea> canvas_from(const JsonField& json, ImageS
     if (!canvas)
         return std::nullopt;
     require_known(*canvas, {"x", "y", "width", "height"});
-    const registration::PixelArea area{canvas->at("x").integer(-most_pixels, most_pixels),
-                                       canvas->at("y").integer(-most_pixels, most_pixels),
-                                       {canvas->at("width").integer(1, most_pixels),
-                                        canvas->at("height").integer(1, most_pixels)}};
+    const registration::PixelArea area = area_from(*canvas, 1);
     if (area.shape.elements() > largest_canvas)
         canvas->refuse(fmt::format("at most {} pixels", largest_canvas));
     if (fields && !contains(registration::area_of(reference), area))
@@ -417,6 +410,11 @@ void check_frames(const JsonField& json, const SeriesTransforms& transforms) {
 }
 
 } // namespace
+
+Record record_of(const registration::PixelArea& area) {
+    return {
+        {"x", area.x}, {"y", area.y}, {"width", area.shape.width}, {"height", area.shape.height}};
+}
 
 std::vector<std::string> flags_of(const FrameRegistration& place) {
     const registration::RigidResult& result = place.result;

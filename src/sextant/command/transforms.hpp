@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/transform/canvas.hpp"
@@ -36,11 +37,13 @@ struct RowFile {
     std::int64_t flyback = 0; ///< number of columns at the left edge that are gaps
 };
 
-/// The stack of aligned frames, and the pixel of the reference that is its first pixel.
+/// The stack of aligned frames, and its area in pixels of the reference.
 struct AlignedFile {
     std::string path; ///< as named by the user, or in the folder of `transforms.json`
-    std::int64_t x = 0, y = 0, width = 0, height = 0;
+    registration::PixelArea area;
 };
+/// An area as fields of a result: x, y, width, height.
+Record record_of(const registration::PixelArea& area);
 
 /// The transforms of all frames of a series, as in `transforms.json` (docs/registration.md).
 struct SeriesTransforms {
