@@ -379,9 +379,9 @@ void Components::make_sets() {
     bodies_ = std::move(bodies);
 }
 
-std::optional<PlaneBefore> plane_before(const Communicator& communicator,
+std::optional<PlaneBefore> plane_before(const Communicator& communicator, bool has_planes,
                                         const std::optional<PlaneRuns>& last, Bytes& sent) {
-    const std::vector<int> have = communicator.all_gather(last ? 1 : 0);
+    const std::vector<int> have = communicator.all_gather(has_planes ? 1 : 0);
     const auto next = std::find(have.begin() + communicator.rank() + 1, have.end(), 1);
     std::vector<std::vector<std::byte>> to(have.size());
     if (last && next != have.end()) {
@@ -421,7 +421,8 @@ void Components::join_ranks() {
     };
     if (last_plane_)
         relabel(*last_plane_);
-    const std::optional<PlaneBefore> front = plane_before(communicator_, last_plane_, sent_);
+    const std::optional<PlaneBefore> front =
+        plane_before(communicator_, !parts_.empty(), last_plane_, sent_);
     std::vector<Pair> pairs;
     agree(communicator_, [&] {
         if (!front || !first_plane_)

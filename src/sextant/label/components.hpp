@@ -27,9 +27,9 @@ struct PlaneBefore {
     std::ptrdiff_t rank;
     kernel::PlaneRuns plane;
 };
-/// Passes the last plane of each rank that has planes to the next such rank; nothing on the first.
-/// Adds the bytes that this rank sends to `sent`. Collective.
-std::optional<PlaneBefore> plane_before(const Communicator& communicator,
+/// Passes the last plane of each rank to the next rank that has planes, and adds the bytes that
+/// this rank sends to `sent`. `last`: empty if no plane follows. Collective.
+std::optional<PlaneBefore> plane_before(const Communicator& communicator, bool has_planes,
                                         const std::optional<kernel::PlaneRuns>& last, Bytes& sent);
 
 /// The components of a volume, whose planes ranks have labelled in slabs. Components within one

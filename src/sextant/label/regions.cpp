@@ -212,7 +212,8 @@ LabelRegions measure_regions(const Communicator& communicator, const RunControl&
         });
     }
     Bytes sent = 0;
-    const std::optional<PlaneBefore> front = plane_before(communicator, run.last_plane(), sent);
+    const std::optional<PlaneBefore> front =
+        plane_before(communicator, slabs.slabs() > 0, run.last_plane(), sent);
     std::vector<std::vector<Body>> to(as_index(communicator.size()));
     agree(communicator, [&] {
         if (front)
