@@ -68,6 +68,7 @@ run() {
     run stitch 'stitch classes.npy -o out/labels.npy --block 2,3,4 --by voxels --joins out/joins.csv --table out/table.csv --json=out/facts.json' labels.npy joins.csv table.csv
     run filter-volume 'filter volume.npy -o out/planes.npy --sigma 1 --derivatives smooth,zz,gradient-magnitude --ranks 2 --json=out/facts.json' planes_smooth.npy planes_zz.npy planes_gradient-magnitude.npy
     run filter-border 'filter volume.npy -o out/planes.npy --sigma 2,1,1 --border constant --border-value 2 --derivatives x' planes.npy
+    run filter-wrap 'filter volume.npy -o out/planes.npy --border wrap --memory 200K --ranks 2 --derivatives smooth' planes.npy
     for format in npy h5 nii tif zarr; do
         bits="labels.$format"
         case $format in tif | zarr) bits= ;; esac
