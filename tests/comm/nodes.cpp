@@ -17,14 +17,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Nodes, SharedMemoryGivesTheSameBitsAsMessagesForAnyNodeSize) {
-    for (const int ranks : {1, 2, 3, 4, 7})
-        run_threads(ranks, shared_memory_gives_the_same_bits_as_messages);
-}
-
-TEST(Nodes, SharedMemoryWorksWithLayersAndEmptyRanks) {
-    run_threads(5, shared_memory_works_with_layers_and_empty_ranks);
-}
+const bool nodes_added = add_cases("Nodes", node_cases(), on_threads);
 
 TEST(Nodes, HaveTheRequestedSize) {
     run_threads(7, [](Communicator communicator) {

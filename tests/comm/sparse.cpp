@@ -2,35 +2,17 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 
+#include "tests/support/short_runs.hpp"
 #include "tests/support/sparse_runs.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
 namespace {
 
-TEST(SparseThreads, EveryAlgorithmGivesTheSameBitsAsDenseMessages) {
-    for (const int ranks : {1, 2, 3, 4, 6})
-        run_threads(ranks, every_algorithm_gives_the_same_bits);
-}
-
-TEST(SparseThreads, EveryOperatorGivesTheSameBitsAsDenseMessages) {
-    for (const int ranks : {2, 5})
-        run_threads(ranks, every_operator_gives_the_same_bits);
-}
-
-TEST(SparseThreads, FoldingInArrivalOrderGivesTheSameNearestSamples) {
-    for (const int ranks : {3, 6})
-        run_threads(ranks, folding_in_arrival_order_gives_the_same_nearest_samples);
-}
-
-TEST(SparseThreads, AnyLayersOrdersAndEmptyRanksGiveTheSameBitsAsDenseMessages) {
-    run_threads(7, layers_and_empty_ranks_give_the_same_bits);
-}
-
-TEST(SparseThreads, EmptyPixelsAreNotSent) {
-    for (const int ranks : {2, 3, 5})
-        run_threads(ranks, empty_pixels_are_not_sent);
-}
+const bool sparse_added =
+    add_cases("SparseThreads", sparse_cases(), on_threads) &&
+    add_cases("ShortElements", {GROUP_CASE(short_elements_are_sent_without_padding, {2, 3, 7})},
+              on_threads);
 
 TEST(SparseThreads, AnOperatorWithoutAnEmptyElementIsRefused) {
     run_threads(1, [](const Communicator& communicator) {

@@ -9,76 +9,17 @@
 namespace sextant::test {
 namespace {
 
+const bool orders_added =
+    add_cases("ChangingOrderOnThreads", order_cases(), on_threads) &&
+    add_cases("ChangingOrderOnNodes", order_cases(), on_nodes) &&
+    add_cases("ChangingOrderOnThreads", {GROUP_CASE(a_change_on_only_some_ranks_is_reported)},
+              on_threads) &&
+    add_cases("ChangingOrderOnNodes", {GROUP_CASE(a_change_on_only_some_ranks_is_reported, {3})},
+              on_nodes);
+
 void turning_on_threads(void (*body)(const Communicator&)) {
     for (const int ranks : {1, 2, 3, 4, 7})
         run_threads(ranks, body);
-}
-
-/// Runs a test on nodes of two ranks, so that the neighbours on a node change with the order.
-void turning_on_nodes(void (*body)(const Communicator&),
-                      std::initializer_list<int> sizes = {2, 3, 4}) {
-    for (const int ranks : sizes) {
-        run_threads(ranks, [&](Communicator communicator) {
-            body(share_nodes(communicator, {2, Bytes{64} << 20}).communicator);
-        });
-    }
-}
-
-TEST(ChangingOrderOnThreads, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
-    turning_on_threads(frames_equal_those_of_a_compositor_for_their_order);
-}
-TEST(ChangingOrderOnThreads, SparseInterlacedAndThreadedTuningsSupportChangingOrders) {
-    turning_on_threads(tunings_support_changing_orders);
-}
-TEST(ChangingOrderOnThreads, AlgorithmRacesAllowChangingOrders) {
-    turning_on_threads(races_allow_changing_orders);
-}
-TEST(ChangingOrderOnThreads, OrdersThatDifferBetweenRanksAreReportedOnAllRanks) {
-    turning_on_threads(orders_that_differ_between_ranks_are_reported);
-}
-TEST(ChangingOrderOnThreads, AChangeOnOnlySomeRanksIsReportedOnAllRanks) {
-    turning_on_threads(a_change_on_only_some_ranks_is_reported);
-}
-TEST(ChangingOrderOnThreads, RanksWithoutImagesMayPassAnyOrder) {
-    turning_on_threads(ranks_without_images_may_pass_any_order);
-}
-TEST(ChangingOrderOnThreads, FramesInFlightMayHaveDifferentOrders) {
-    turning_on_threads(frames_in_flight_may_have_different_orders);
-}
-
-TEST(ImageOrdersOnThreads, ImagesOfRanksMayInterleave) {
-    turning_on_threads(images_of_ranks_may_interleave);
-}
-TEST(ImageOrdersOnThreads, InvalidOrdersAreReportedOnAllRanks) {
-    turning_on_threads(invalid_image_orders_are_reported_on_all_ranks);
-}
-TEST(ImageOrdersOnNodes, ImagesOfRanksMayInterleave) {
-    turning_on_nodes(images_of_ranks_may_interleave);
-}
-TEST(DrawnRectanglesOnThreads, PixelsOutsideAreNotRead) {
-    turning_on_threads(pixels_outside_of_rectangles_are_not_read);
-}
-TEST(DrawnRectanglesOnThreads, BelongToTheirRanksInEveryOrder) {
-    turning_on_threads(rectangles_belong_to_their_ranks_in_every_order);
-}
-TEST(DrawnRectanglesOnThreads, InvalidOnesKeepThePreviousOnes) {
-    turning_on_threads(invalid_rectangles_keep_the_previous_ones);
-}
-TEST(DrawnRectanglesOnThreads, EveryOperatorTakesThem) {
-    turning_on_threads(every_operator_takes_rectangles);
-}
-TEST(DrawnRectanglesOnNodes, PixelsOutsideAreNotRead) {
-    turning_on_nodes(pixels_outside_of_rectangles_are_not_read);
-}
-
-TEST(ChangingOrderOnNodes, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
-    turning_on_nodes(frames_equal_those_of_a_compositor_for_their_order);
-}
-TEST(ChangingOrderOnNodes, SparseInterlacedAndThreadedTuningsSupportChangingOrders) {
-    turning_on_nodes(tunings_support_changing_orders);
-}
-TEST(ChangingOrderOnNodes, AChangeOnOnlySomeRanksIsReportedOnAllRanks) {
-    turning_on_nodes(a_change_on_only_some_ranks_is_reported, {2, 3});
 }
 
 TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowTheNewOrder) {

@@ -18,40 +18,8 @@
 namespace sextant::test {
 namespace {
 
-void on_threads(void (*body)(const Communicator&)) {
-    for (const int ranks : {1, 2, 3, 7})
-        run_threads(ranks, body);
-}
-
-TEST(CompositorOnThreads, FramesEqualTheSerialFold) {
-    on_threads(frames_equal_the_serial_fold);
-}
-TEST(CompositorOnThreads, AFrameOfTheWrongSizeFailsOnlyThatFrame) {
-    on_threads(a_frame_of_the_wrong_size_fails_only_that_frame);
-}
-TEST(CompositorOnThreads, AnInvalidOrDifferingOptionOnOneRankFailsOnAllRanks) {
-    run_threads(3, an_invalid_option_on_one_rank_fails_on_all_ranks);
-}
-TEST(CompositorOnThreads, SeveralCompositorsMayBeUsedAlternately) {
-    on_threads(several_compositors_may_be_used_alternately);
-}
-TEST(CompositorOnThreads, EmptyRanksAndABackgroundGiveTheRightImage) {
-    on_threads(empty_ranks_and_a_background_give_the_right_image);
-}
-
-TEST(CompositorOnThreads, FramesOfANewShapeEqualThoseOfANewCompositor) {
-    on_threads(frames_of_a_new_shape_equal_those_of_a_new_compositor);
-}
-TEST(CompositorOnThreads, ARaceOfAnEarlierShapeDecidesItsLaterFrames) {
-    for (const int ranks : {3, 4})
-        run_threads(ranks, a_race_of_an_earlier_shape_decides_its_later_frames);
-}
-TEST(CompositorOnThreads, AnInvalidShapeKeepsThePreviousOne) {
-    on_threads(an_invalid_shape_keeps_the_previous_one);
-}
-TEST(CompositorOnThreads, ABackgroundThatIsNotFiniteIsRefused) {
-    on_threads(a_background_that_is_not_finite_is_refused);
-}
+const bool added = add_cases("CompositorOnThreads", compositor_cases(), on_threads) &&
+                   add_cases("CompositorOnNodes", compositor_cases(), on_nodes);
 
 TEST(CompositorOnThreads, ThePlanOfOtherOptionsChangesNoImage) {
     constexpr ImageShape shape{61, 17};
@@ -109,27 +77,6 @@ TEST(CompositorOnThreads, ThePlanOfOtherOptionsChangesNoImage) {
     }
 }
 
-/// Runs a test on nodes of two ranks.
-void on_nodes(void (*body)(const Communicator&)) {
-    for (const int ranks : {1, 3, 4}) {
-        run_threads(ranks, [&](Communicator communicator) {
-            body(share_nodes(communicator, {2, Bytes{16} << 20}).communicator);
-        });
-    }
-}
-
-TEST(CompositorOnNodes, FramesEqualTheSerialFold) {
-    on_nodes(frames_equal_the_serial_fold);
-}
-TEST(CompositorOnNodes, AFrameOfTheWrongSizeFailsOnlyThatFrame) {
-    on_nodes(a_frame_of_the_wrong_size_fails_only_that_frame);
-}
-TEST(CompositorOnNodes, FramesOfANewShapeEqualThoseOfANewCompositor) {
-    on_nodes(frames_of_a_new_shape_equal_those_of_a_new_compositor);
-}
-TEST(CompositorOnNodes, SeveralCompositorsMayBeUsedAlternately) {
-    on_nodes(several_compositors_may_be_used_alternately);
-}
 TEST(CompositorOnNodes, UnavailableSharedMemoryIsReportedOnce) {
     run_threads(3, [](Communicator communicator) {
         const Bytes most = communicator.rank() == 1 ? 1 : Bytes{16} << 20;
@@ -143,17 +90,6 @@ TEST(CompositorOnNodes, UnavailableSharedMemoryIsReportedOnce) {
                                         });
         EXPECT_EQ(said, communicator.rank() == 0 ? 1 : 0);
     });
-}
-
-TEST(CompositorOnThreads, FramesOfAnAlgorithmRaceEqualTheSerialFold) {
-    on_threads(frames_of_a_race_equal_the_serial_fold);
-}
-TEST(CompositorOnThreads, AFailedFrameDoesNotBreakAnAlgorithmRace) {
-    for (const int ranks : {3, 4, 7})
-        run_threads(ranks, a_failed_frame_does_not_break_a_race);
-}
-TEST(CompositorOnThreads, RacesRequireManyFramesAndAFreeChoiceOfAlgorithm) {
-    run_threads(4, races_require_many_frames_and_a_free_choice);
 }
 
 /// Text of the exception that the constructor throws.

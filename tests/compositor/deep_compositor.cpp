@@ -2,26 +2,13 @@
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/deep_cases.hpp"
+#include "tests/support/wall_cases.hpp"
 
 namespace sextant::test {
 namespace {
 
-TEST(DeepCompositorOnThreads, NestedShellsAreBlendedInDepthOrder) {
-    for (int ranks = 1; ranks <= 17; ++ranks)
-        run_threads(ranks, nested_shells_are_blended_in_depth_order);
-}
-TEST(DeepCompositorOnThreads, RanksMayHaveSeveralImagesOrNone) {
-    for (const int ranks : {1, 2, 3, 7})
-        run_threads(ranks, ranks_may_have_several_deep_images_or_none);
-}
-TEST(DeepCompositorOnThreads, InvalidImagesAreRefused) {
-    for (const int ranks : {1, 2, 5})
-        run_threads(ranks, invalid_deep_images_are_refused);
-}
-TEST(DeepCompositorOnThreads, APixelBeyondTheCapacityIsRefused) {
-    for (const int ranks : {1, 2, 3, 4, 7})
-        run_threads(ranks, a_pixel_beyond_the_capacity_is_refused);
-}
+const bool deep_added = add_cases("DeepCompositorOnThreads", deep_cases(), on_threads) &&
+                        add_cases("TileWallOnThreads", wall_cases(), on_threads);
 
 /// Whole images in some order must not give the right result; otherwise the other tests would not
 /// test the sorting of fragments.

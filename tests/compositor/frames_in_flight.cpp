@@ -10,31 +10,11 @@
 namespace sextant::test {
 namespace {
 
+const bool flights_added = add_cases("FramesInFlightOnThreads", flight_cases(), on_threads);
+
 void flights_on_threads(void (*body)(const Communicator&)) {
     for (const int ranks : {1, 2, 3, 4, 7})
         run_threads(ranks, body);
-}
-
-TEST(FramesInFlightOnThreads, FramesInFlightEqualFramesCompositedOneByOne) {
-    flights_on_threads(frames_in_flight_equal_frames_composited_one_by_one);
-}
-TEST(FramesInFlightOnThreads, EachHandleCanBeWaitedForOnlyOnce) {
-    flights_on_threads(each_handle_can_be_waited_for_only_once);
-}
-TEST(FramesInFlightOnThreads, AFailedFrameDoesNotAffectOtherFrames) {
-    flights_on_threads(a_failed_frame_does_not_affect_other_frames);
-}
-TEST(FramesInFlightOnThreads, FramesOfABatchAreWrittenToTheirDestinations) {
-    flights_on_threads(frames_of_a_batch_are_written_to_their_destinations);
-}
-TEST(FramesInFlightOnThreads, FramesOfANewShapeMayBeInFlight) {
-    flights_on_threads(frames_of_a_new_shape_may_be_in_flight);
-}
-TEST(FramesInFlightOnThreads, DifferentCompositorsMayShareFramesInFlight) {
-    flights_on_threads(different_compositors_may_share_a_flight);
-}
-TEST(FramesInFlightOnThreads, InvalidOrDifferingNumbersOfFramesFailOnAllRanks) {
-    flights_on_threads(differing_numbers_of_frames_fail_on_all_ranks);
 }
 
 /// Rank 0 fails while a frame is in flight; the other ranks wait for this frame or for one another.

@@ -6,30 +6,14 @@
 namespace sextant::test {
 namespace {
 
-void on_threads(void (*body)(const Communicator&)) {
-    for (const int ranks : {1, 2, 3, 4, 7})
-        run_threads(ranks, body);
-}
+const bool failing_added = add_cases("FailingObjects", failing_object_cases(), on_threads);
 
-TEST(FailingObjects, ARankWhoseObjectAnExceptionDestroysStopsTheOthers) {
-    on_threads(a_rank_whose_object_an_exception_destroys_stops_the_others);
-}
-TEST(FailingObjects, ARankThatFailsOnPurposeTellsAllRanksWhy) {
-    on_threads(a_rank_that_fails_on_purpose_tells_all_ranks_why);
-}
 TEST(FailingObjects, AFailureDoesNotAffectCompletedCalls) {
-    on_threads([](const Communicator& communicator) {
-        a_failure_does_not_affect_completed_calls(communicator, 200);
-    });
-}
-TEST(FailingObjects, CallsInSwappedOrderAreNamedOnEveryRank) {
-    on_threads(calls_in_swapped_order_are_named_on_every_rank);
-}
-TEST(FailingObjects, FramesInSwappedOrderAreNamedOnEveryRank) {
-    on_threads(frames_in_swapped_order_are_named_on_every_rank);
-}
-TEST(FailingObjects, ARankThatChangesImagesAloneIsNamedOnEveryRank) {
-    on_threads(a_rank_that_changes_images_alone_is_named_on_every_rank);
+    for (const int ranks : {1, 2, 3, 4, 7}) {
+        run_threads(ranks, [](const Communicator& communicator) {
+            a_failure_does_not_affect_completed_calls(communicator, 200);
+        });
+    }
 }
 TEST(FailingObjects, RanksThatRequestDifferentFramesAllNameThem) {
     for (const bool all_change : {false, true}) {
@@ -86,9 +70,5 @@ TEST(FailingObjects, ARankWhoseOperatorThrowsGetsThatException) {
         EXPECT_THAT(thrown, testing::Contains("no numbers left"));
     }
 }
-TEST(FailingObjects, ObjectsMadeInSwappedOrderAreNamedOnEveryRank) {
-    on_threads(objects_made_in_swapped_order_are_named_on_every_rank);
-}
-
 } // namespace
 } // namespace sextant::test

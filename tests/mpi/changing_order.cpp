@@ -10,6 +10,8 @@
 namespace sextant::test {
 namespace {
 
+const bool added = add_cases("ChangingOrderOverMpi", order_cases(), on_group);
+
 void turning_in_every_group(void (*body)(const Communicator&)) {
     for (const int size : group_sizes)
         on_group(size, body);
@@ -25,43 +27,10 @@ bool keeps_old_messages_apart() {
     return std::string_view(version, static_cast<std::size_t>(length)).starts_with("Open MPI");
 }
 
-TEST(ChangingOrderOverMpi, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
-    turning_in_every_group(frames_equal_those_of_a_compositor_for_their_order);
-}
-TEST(ChangingOrderOverMpi, SparseInterlacedAndThreadedTuningsSupportChangingOrders) {
-    turning_in_every_group(tunings_support_changing_orders);
-}
-TEST(ChangingOrderOverMpi, AlgorithmRacesAllowChangingOrders) {
-    turning_in_every_group(races_allow_changing_orders);
-}
-TEST(ChangingOrderOverMpi, OrdersThatDifferBetweenRanksAreReportedOnAllRanks) {
-    turning_in_every_group(orders_that_differ_between_ranks_are_reported);
-}
 TEST(ChangingOrderOverMpi, AChangeOnOnlySomeRanksIsReportedOnAllRanks) {
     if (!keeps_old_messages_apart())
         GTEST_SKIP() << "old messages would reach the tests that follow";
     turning_in_every_group(a_change_on_only_some_ranks_is_reported);
-}
-TEST(ChangingOrderOverMpi, RanksWithoutImagesMayPassAnyOrder) {
-    turning_in_every_group(ranks_without_images_may_pass_any_order);
-}
-TEST(ChangingOrderOverMpi, FramesInFlightMayHaveDifferentOrders) {
-    turning_in_every_group(frames_in_flight_may_have_different_orders);
-}
-TEST(ImageOrdersOverMpi, ImagesOfRanksMayInterleave) {
-    turning_in_every_group(images_of_ranks_may_interleave);
-}
-TEST(ImageOrdersOverMpi, InvalidOrdersAreReportedOnAllRanks) {
-    turning_in_every_group(invalid_image_orders_are_reported_on_all_ranks);
-}
-TEST(DrawnRectanglesOverMpi, PixelsOutsideAreNotRead) {
-    turning_in_every_group(pixels_outside_of_rectangles_are_not_read);
-}
-TEST(DrawnRectanglesOverMpi, BelongToTheirRanksInEveryOrder) {
-    turning_in_every_group(rectangles_belong_to_their_ranks_in_every_order);
-}
-TEST(DrawnRectanglesOverMpi, InvalidOnesKeepThePreviousOnes) {
-    turning_in_every_group(invalid_rectangles_keep_the_previous_ones);
 }
 TEST(ChangingOrderOnSharedNodes, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
     turning_in_every_group([](const Communicator& communicator) {

@@ -34,16 +34,6 @@ void deals_tiles(const Communicator& communicator, const lab::CollectiveBaseline
     EXPECT_EQ(std::vector<std::byte>(received.begin(), received.end()), wanted) << row.name;
 }
 
-TEST(Mpi, EveryCollectiveGivesTheSpecifiedResultInEveryGroup) {
-    for (int size : group_sizes)
-        on_group(size, every_collective_gives_the_claimed_result);
-}
-
-TEST(Mpi, EveryCollectiveFollowsTheMpiStandardInEveryGroup) {
-    for (int size : group_sizes)
-        on_group(size, every_collective_follows_the_mpi_standard);
-}
-
 std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
     std::set<std::string> names;
     for (const auto& of_size : results.sizes) {

@@ -9,16 +9,6 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, EveryScanEqualsTheSerialScanInEveryGroup) {
-    for (int size : group_sizes) {
-        on_group(size, [](const Communicator& communicator) {
-            for (const Elements elements : {1, 997})
-                every_scan_gives_the_serial_one<Matrix>(communicator, elements);
-            every_scan_gives_the_serial_one<Digits>(communicator, 5);
-        });
-    }
-}
-
 template <class Value>
 void every_baseline_gives_the_serial_scan(const Communicator& communicator, Elements elements) {
     const int rank = communicator.rank();

@@ -14,19 +14,7 @@
 namespace sextant::test {
 namespace {
 
-void on_threads(void (*body)(const Communicator&)) {
-    for (const int ranks : {2, 3, 7})
-        run_threads(ranks, body);
-}
-
-TEST(SeriesOnThreads, EveryStrategyEqualsTheSerialScan) {
-    for (const int ranks : {1, 2, 3, 5, 8}) {
-        run_threads(ranks, [](const Communicator& communicator) {
-            every_strategy_gives_the_serial_scan<Matrix>(communicator, Association::in_order);
-            every_strategy_gives_the_serial_scan<Digits>(communicator, Association::by_arrival);
-        });
-    }
-}
+const bool series_added = add_cases("SeriesOnThreads", series_cases(), on_threads);
 
 TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsScheduled) {
     for (const int ranks : {1, 2, 3, 4, 7, 8}) {
@@ -69,55 +57,6 @@ TEST(SeriesOnThreads, OneRankCombinesNValuesWithNMinus1Applications) {
     });
 }
 
-TEST(SeriesOnThreads, SeveralThreadsPerRankGiveTheSerialScan) {
-    on_threads(several_threads_give_the_serial_scan<Matrix>);
-    on_threads(several_threads_give_the_serial_scan<Digits>);
-}
-TEST(SeriesOnThreads, AnOperatorExceptionOnOneThreadEndsTheScan) {
-    on_threads(an_operator_exception_on_one_thread_ends_the_scan);
-}
-TEST(SeriesOnThreads, ANoncommutativeOperatorDeclaredCommutativeIsDetected) {
-    on_threads(a_noncommutative_operator_is_detected);
-}
-TEST(SeriesOnThreads, ValuesOfAnySizeAreScanned) {
-    on_threads(values_of_any_size_are_scanned);
-}
-TEST(SeriesOnThreads, AnOperatorExceptionEndsTheScanOnEveryRank) {
-    on_threads(an_operator_exception_ends_the_scan);
-}
-TEST(SeriesOnThreads, AValueLargerThanItsSlotEndsTheScan) {
-    on_threads(a_value_larger_than_its_slot_ends_the_scan);
-}
-TEST(SeriesOnThreads, AnOversizedValueIsReported) {
-    on_threads(an_oversized_value_is_reported);
-}
-TEST(SeriesOnThreads, InvalidOrDifferingOptionsOfOneRankFailOnAllRanks) {
-    on_threads(invalid_options_of_one_rank_fail_on_all_ranks);
-}
-TEST(SeriesOnThreads, AWrongNumberOfValuesFailsOnlyThatScan) {
-    on_threads(a_wrong_number_of_values_fails_only_that_scan);
-}
-
-void on_1_to_7_threads(void (*body)(const Communicator&)) {
-    for (int ranks = 1; ranks <= 7; ++ranks)
-        run_threads(ranks, body);
-}
-
-TEST(SeriesOnThreads, ExclusiveScansEqualTheSerialScan) {
-    on_1_to_7_threads(exclusive_scans_equal_the_serial_scan<Matrix>);
-    on_1_to_7_threads(exclusive_scans_equal_the_serial_scan<Digits>);
-}
-TEST(SeriesOnThreads, SegmentedScansEqualTheSerialScan) {
-    on_1_to_7_threads(segmented_scans_equal_the_serial_scan<Matrix>);
-    on_1_to_7_threads(segmented_scans_equal_the_serial_scan<Digits>);
-}
-TEST(SeriesOnThreads, TextsAreScannedExclusivelyAndInSegments) {
-    on_1_to_7_threads(texts_are_scanned_exclusively_and_in_segments);
-}
-TEST(SeriesOnThreads, FailuresEndExclusiveAndSegmentedScans) {
-    on_1_to_7_threads(failures_end_exclusive_and_segmented_scans);
-}
-
 TEST(SeriesOnThreads, AnExclusiveScanOfNValuesAppliesTheOperatorToAllButTheLast) {
     run_threads(1, [](const Communicator& communicator) {
         for (const Elements N : {0, 1, 2, 3, 13}) {
@@ -136,24 +75,26 @@ TEST(SeriesOnThreads, AnExclusiveScanOfNValuesAppliesTheOperatorToAllButTheLast)
 }
 
 TEST(SeriesOnThreads, AShiftOfDifferingSizesOrNumbersOfBytesFailsOnAllRanks) {
-    on_threads([](const Communicator& communicator) {
-        const bool odd = communicator.rank() == communicator.size() - 1;
-        expect_agreed_failure("has values of 9 bytes",
-                              [&] { prefix::Shift(communicator, 2, odd ? 9 : 8); });
-        expect_agreed_failure("-1 values", [&] { prefix::Shift(communicator, odd ? -1 : 2, 8); });
-        prefix::Shift shift(communicator, 2, 1);
-        const std::vector<std::byte> own(odd ? 1 : 2, std::byte(communicator.rank() + 1));
-        expect_agreed_failure("1 bytes given, expected 2", [&] { shift.run(own); });
-        const std::vector<std::byte> both(2, std::byte(communicator.rank() + 1));
-        const auto received = shift.run(both);
-        if (communicator.rank() == 0) {
-            EXPECT_EQ(received.size(), 1U);
-        } else {
-            ASSERT_EQ(received.size(), 2U);
-            EXPECT_EQ(received[0], std::byte(communicator.rank()));
-            EXPECT_EQ(received[1], std::byte(communicator.rank() + 1));
-        }
-    });
+    for (const int ranks : {2, 3, 7})
+        run_threads(ranks, [](const Communicator& communicator) {
+            const bool odd = communicator.rank() == communicator.size() - 1;
+            expect_agreed_failure("has values of 9 bytes",
+                                  [&] { prefix::Shift(communicator, 2, odd ? 9 : 8); });
+            expect_agreed_failure("-1 values",
+                                  [&] { prefix::Shift(communicator, odd ? -1 : 2, 8); });
+            prefix::Shift shift(communicator, 2, 1);
+            const std::vector<std::byte> own(odd ? 1 : 2, std::byte(communicator.rank() + 1));
+            expect_agreed_failure("1 bytes given, expected 2", [&] { shift.run(own); });
+            const std::vector<std::byte> both(2, std::byte(communicator.rank() + 1));
+            const auto received = shift.run(both);
+            if (communicator.rank() == 0) {
+                EXPECT_EQ(received.size(), 1U);
+            } else {
+                ASSERT_EQ(received.size(), 2U);
+                EXPECT_EQ(received[0], std::byte(communicator.rank()));
+                EXPECT_EQ(received[1], std::byte(communicator.rank() + 1));
+            }
+        });
 }
 
 /// An operator that sleeps for a time derived from a seed, so that every seed gives a different

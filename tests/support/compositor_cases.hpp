@@ -17,6 +17,7 @@
 #include <string>
 
 #include "tests/support/blending.hpp"
+#include "tests/support/group_cases.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -379,6 +380,23 @@ inline void a_background_that_is_not_finite_is_refused(const Communicator& commu
         DeepCompositor deep(communicator, shape, 0, 1);
         EXPECT_EQ(what_is_thrown([&] { deep.composite({}, frame); }), "invalid: " + said);
     }
+}
+
+inline std::vector<GroupCase> compositor_cases() {
+    return {
+        GROUP_CASE(frames_equal_the_serial_fold),
+        GROUP_CASE(a_frame_of_the_wrong_size_fails_only_that_frame),
+        GROUP_CASE(an_invalid_option_on_one_rank_fails_on_all_ranks, {3}),
+        GROUP_CASE(several_compositors_may_be_used_alternately),
+        GROUP_CASE(empty_ranks_and_a_background_give_the_right_image),
+        GROUP_CASE(frames_of_a_race_equal_the_serial_fold),
+        GROUP_CASE(a_failed_frame_does_not_break_a_race, {3, 4, 7}),
+        GROUP_CASE(races_require_many_frames_and_a_free_choice, {7}),
+        GROUP_CASE(frames_of_a_new_shape_equal_those_of_a_new_compositor),
+        GROUP_CASE(a_race_of_an_earlier_shape_decides_its_later_frames, {3, 4}),
+        GROUP_CASE(an_invalid_shape_keeps_the_previous_one),
+        GROUP_CASE(a_background_that_is_not_finite_is_refused),
+    };
 }
 
 } // namespace sextant::test

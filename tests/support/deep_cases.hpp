@@ -13,6 +13,7 @@
 
 #include "examples/shells/deep_scenes.hpp"
 #include "tests/support/agreed_failure.hpp"
+#include "tests/support/group_cases.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -145,6 +146,15 @@ inline void a_pixel_beyond_the_capacity_is_refused(const Communicator& communica
     EXPECT_THAT(
         agreed_failure([&] { DeepCompositor(communicator, shape, 1, 0); }),
         testing::HasSubstr("the capacity of a deep pixel is 0 fragments, expected 1 to 1024"));
+}
+
+inline std::vector<GroupCase> deep_cases() {
+    return {
+        GROUP_CASE(nested_shells_are_blended_in_depth_order, {1, 2, 3, 4, 5, 6, 7, 12, 17}),
+        GROUP_CASE(ranks_may_have_several_deep_images_or_none),
+        GROUP_CASE(invalid_deep_images_are_refused),
+        GROUP_CASE(a_pixel_beyond_the_capacity_is_refused),
+    };
 }
 
 } // namespace sextant::test

@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/group_cases.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -470,6 +471,17 @@ objects_made_in_swapped_order_are_named_on_every_rank(const Communicator& commun
         }
         communicator.barrier();
     }
+}
+
+inline std::vector<GroupCase> failing_object_cases() {
+    return {
+        GROUP_CASE(a_rank_whose_object_an_exception_destroys_stops_the_others),
+        GROUP_CASE(a_rank_that_fails_on_purpose_tells_all_ranks_why),
+        GROUP_CASE(calls_in_swapped_order_are_named_on_every_rank),
+        GROUP_CASE(frames_in_swapped_order_are_named_on_every_rank),
+        GROUP_CASE(a_rank_that_changes_images_alone_is_named_on_every_rank),
+        GROUP_CASE(objects_made_in_swapped_order_are_named_on_every_rank),
+    };
 }
 
 } // namespace sextant::test

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/blending.hpp"
+#include "tests/support/group_cases.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -217,6 +218,18 @@ inline void differing_numbers_of_frames_fail_on_all_ranks(const Communicator& co
     if (communicator.size() > 1) {
         EXPECT_THROW(FramesInFlight(communicator, flight_shape, 1, odd ? 3 : 2), Error);
     }
+}
+
+inline std::vector<GroupCase> flight_cases() {
+    return {
+        GROUP_CASE(frames_in_flight_equal_frames_composited_one_by_one),
+        GROUP_CASE(each_handle_can_be_waited_for_only_once),
+        GROUP_CASE(a_failed_frame_does_not_affect_other_frames),
+        GROUP_CASE(frames_of_a_batch_are_written_to_their_destinations),
+        GROUP_CASE(frames_of_a_new_shape_may_be_in_flight),
+        GROUP_CASE(different_compositors_may_share_a_flight),
+        GROUP_CASE(differing_numbers_of_frames_fail_on_all_ranks),
+    };
 }
 
 } // namespace sextant::test

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tests/support/blending.hpp"
+#include "tests/support/group_cases.hpp"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -95,6 +96,13 @@ inline void shared_memory_works_with_layers_and_empty_ranks(const Communicator& 
             expect_bits_of_messages(messages, nodes.communicator, task);
         }
     }
+}
+
+inline std::vector<GroupCase> node_cases() {
+    return {
+        GROUP_CASE(shared_memory_gives_the_same_bits_as_messages),
+        GROUP_CASE(shared_memory_works_with_layers_and_empty_ranks, {5}),
+    };
 }
 
 } // namespace sextant::test

@@ -688,4 +688,21 @@ inline void every_operator_takes_rectangles(const Communicator& communicator) {
     }
 }
 
+inline std::vector<GroupCase> order_cases() {
+    return {
+        GROUP_CASE(frames_equal_those_of_a_compositor_for_their_order),
+        GROUP_CASE(tunings_support_changing_orders),
+        GROUP_CASE(races_allow_changing_orders),
+        GROUP_CASE(orders_that_differ_between_ranks_are_reported),
+        GROUP_CASE(ranks_without_images_may_pass_any_order),
+        GROUP_CASE(frames_in_flight_may_have_different_orders),
+        GROUP_CASE(images_of_ranks_may_interleave),
+        GROUP_CASE(invalid_image_orders_are_reported_on_all_ranks),
+        GROUP_CASE(pixels_outside_of_rectangles_are_not_read),
+        GROUP_CASE(rectangles_belong_to_their_ranks_in_every_order),
+        GROUP_CASE(invalid_rectangles_keep_the_previous_ones),
+        GROUP_CASE(every_operator_takes_rectangles),
+    };
+}
+
 } // namespace sextant::test

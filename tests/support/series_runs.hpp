@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
-#include "sextant/prefix/scan_forms.hpp"
+#include "sextant/prefix/scan.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "tests/support/exact_operators.hpp"
+#include "tests/support/group_cases.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/scan_cases.hpp"
 #include <fmt/ranges.h>
@@ -484,6 +485,42 @@ inline void failures_end_exclusive_and_segmented_scans(const Communicator& commu
             });
     }
     exclusive_scans_equal_the_serial_scan<Digits>(communicator);
+}
+
+inline std::vector<GroupCase> series_cases() {
+    return {
+        {"every_strategy_gives_the_serial_scan",
+         [](const Communicator& communicator) {
+             every_strategy_gives_the_serial_scan<Matrix>(communicator, Association::in_order);
+             every_strategy_gives_the_serial_scan<Digits>(communicator, Association::by_arrival);
+         }},
+        {"several_threads_give_the_serial_scan",
+         [](const Communicator& communicator) {
+             several_threads_give_the_serial_scan<Matrix>(communicator);
+             several_threads_give_the_serial_scan<Digits>(communicator);
+         },
+         {2, 3, 7}},
+        {"exclusive_scans_equal_the_serial_scan",
+         [](const Communicator& communicator) {
+             exclusive_scans_equal_the_serial_scan<Matrix>(communicator);
+             exclusive_scans_equal_the_serial_scan<Digits>(communicator);
+         }},
+        {"segmented_scans_equal_the_serial_scan",
+         [](const Communicator& communicator) {
+             segmented_scans_equal_the_serial_scan<Matrix>(communicator);
+             segmented_scans_equal_the_serial_scan<Digits>(communicator);
+         }},
+        GROUP_CASE(an_operator_exception_on_one_thread_ends_the_scan, {2, 3, 7}),
+        GROUP_CASE(a_noncommutative_operator_is_detected, {2, 3, 7}),
+        GROUP_CASE(values_of_any_size_are_scanned, {2, 3, 7}),
+        GROUP_CASE(an_operator_exception_ends_the_scan, {2, 3, 7}),
+        GROUP_CASE(an_oversized_value_is_reported, {2, 3, 7}),
+        GROUP_CASE(a_value_larger_than_its_slot_ends_the_scan, {2, 3, 7}),
+        GROUP_CASE(invalid_options_of_one_rank_fail_on_all_ranks, {2, 3, 7}),
+        GROUP_CASE(a_wrong_number_of_values_fails_only_that_scan, {2, 3, 7}),
+        GROUP_CASE(texts_are_scanned_exclusively_and_in_segments),
+        GROUP_CASE(failures_end_exclusive_and_segmented_scans),
+    };
 }
 
 } // namespace sextant::test

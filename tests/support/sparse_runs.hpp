@@ -8,6 +8,7 @@
 
 #include "tests/support/blending.hpp"
 #include "tests/support/compositing_cases.hpp"
+#include "tests/support/group_cases.hpp"
 #include "tests/support/sparse_layers.hpp"
 #include <fmt/format.h>
 
@@ -147,6 +148,16 @@ inline void empty_pixels_are_not_sent(const Communicator& communicator) {
         ellipses.elements += each.elements;
     }
     EXPECT_LE(ellipses.bytes, ellipses.elements * 2 / 3);
+}
+
+inline std::vector<GroupCase> sparse_cases() {
+    return {
+        GROUP_CASE(every_algorithm_gives_the_same_bits, {1, 2, 3, 4, 7}),
+        GROUP_CASE(every_operator_gives_the_same_bits, {2, 5}),
+        GROUP_CASE(folding_in_arrival_order_gives_the_same_nearest_samples, {3, 7}),
+        GROUP_CASE(layers_and_empty_ranks_give_the_same_bits, {7}),
+        GROUP_CASE(empty_pixels_are_not_sent, {2, 3, 4, 7}),
+    };
 }
 
 } // namespace sextant::test

@@ -12,6 +12,7 @@
 
 #include "tests/support/agreed_failure.hpp"
 #include "tests/support/blending.hpp"
+#include "tests/support/group_cases.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -178,6 +179,15 @@ inline void invalid_walls_are_refused(const Communicator& communicator) {
     TileWall wall(communicator, {{{0, 0, 5, 5}, 0}}, {0, 0, 5, 5});
     EXPECT_EQ(agreed_failure([&] { blend_on_wall(wall, {std::vector<RgbaF32>(24)}); }),
               "rank 0, tile 0: an image of 384 bytes, expected 400");
+}
+
+inline std::vector<GroupCase> wall_cases() {
+    return {
+        GROUP_CASE(owners_receive_the_right_tiles),
+        GROUP_CASE(only_ranks_with_pixels_and_the_owner_exchange_messages),
+        GROUP_CASE(pixels_outside_the_stated_bounds_are_detected),
+        GROUP_CASE(invalid_walls_are_refused),
+    };
 }
 
 } // namespace sextant::test
