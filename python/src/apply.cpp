@@ -3,7 +3,7 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/transform/array_alignment.hpp"
 #include "sextant/registration/transform/array_choices.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/waiting.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series_registration.hpp"
 #include "sextant/registration/transform/combined.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Medians of several pixels at a time, compared with sorted values.
-#include "sextant/registration/transform/pixel_medians.hpp"
+#include "sextant/registration/transform/combined.hpp"
 
 #include <algorithm>
 #include <cmath>

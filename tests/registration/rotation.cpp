@@ -2,7 +2,7 @@
 // Frames that are rotated by any angle.
 // Series whose contrast inverts.
 #include "sextant/comm/agreement.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/pair/correlation.hpp"
 #include "sextant/registration/series/consensus.hpp"
 #include "sextant/registration/series_registration.hpp"

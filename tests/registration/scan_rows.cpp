@@ -3,7 +3,7 @@
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/pair/row_fit.hpp"
 #include "sextant/registration/series_registration.hpp"
 

@@ -10,7 +10,7 @@
 #include "sextant/core/progress.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/transform/array_choices.hpp"
 #include "sextant/registration/transform/combined.hpp"
 #include "sextant/report/text.hpp"

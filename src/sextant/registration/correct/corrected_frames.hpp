@@ -20,6 +20,37 @@ class Communicator;
 
 namespace sextant::registration {
 
+/// Changes the samples of some rows of a frame. Calls need not be in the order of frames or rows.
+using RowChange = std::function<void(std::int64_t frame, Rows rows, std::span<float> samples)>;
+
+/// Returns the header of a series that is read as grey images of f32.
+FrameHeader as_grey_floats(FrameHeader header);
+
+/// A series, as f32, whose samples are changed when they are read.
+class ChangedFrames : public FrameSource {
+  public:
+    /// The source must outlive this object.
+    ChangedFrames(FrameSource& source, RowChange change);
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
+
+    FrameSource& source_;
+    RowChange change_;
+    std::vector<float> samples_;
+};
+
+/// Inverts the contrast of some frames: their samples T become 2 · level − T, where level is the
+/// frame's mean.
+///
+/// Input     for each frame, its level if it is to be inverted, otherwise NaN.
+RowChange mirrored_at(std::vector<double> levels);
+
+/// Turns the first columns, which the flyback of a scan disturbs (row_fit.hpp), into gaps (NaN).
+///
+/// Input     the width of a row.
+RowChange without_columns(std::int64_t columns, Elements width);
+
 /// Opens an image of the detector: one frame of the shape of the frames of a series. Called once on
 /// each rank, because sources are not thread-safe.
 using OpenImage = std::function<std::unique_ptr<FrameSource>()>;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/pair/motion.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
 

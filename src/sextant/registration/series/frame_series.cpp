@@ -6,7 +6,7 @@
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/prefix/scan.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/series/consensus.hpp"
 #include "sextant/registration/series/ledger.hpp"

@@ -4,7 +4,6 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series/ledger.hpp"

@@ -3,7 +3,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/packing.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/pair/family_fit.hpp"
 #include "sextant/registration/pair/row_fit.hpp"
 #include "sextant/registration/series/stations.hpp"

@@ -4,7 +4,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/registration/correct/changed_frames.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/inspection.hpp"
 #include "sextant/registration/stages/refinement.hpp"
