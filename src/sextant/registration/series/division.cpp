@@ -151,7 +151,7 @@ void GuardedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to)
 FrameThreads::FrameThreads(FrameSource& source, int threads)
     : items_(static_cast<std::size_t>(threads)),
       team_(threads),
-      lent_(items_.size(), false),
+      reserved_(items_.size(), false),
       references_(items_.size(), -1) {
     for (int thread = 0; thread < threads; ++thread)
         sources_.push_back(std::make_unique<GuardedFrames>(source, reading_));
@@ -210,30 +210,28 @@ void FrameThreads::for_each(std::size_t items,
     });
 }
 
-FrameThreads::Loan FrameThreads::reserve(std::int64_t reference) {
-    std::unique_lock lock(lending_);
+std::size_t FrameThreads::reserve(std::int64_t reference) {
+    std::unique_lock lock(reserving_);
     std::optional<std::size_t> found;
-    returned_.wait(lock, [&] {
-        for (std::size_t number = 0; number < lent_.size(); ++number) {
-            if (!lent_[number] && (!found || references_[number] == reference))
+    released_.wait(lock, [&] {
+        for (std::size_t number = 0; number < reserved_.size(); ++number) {
+            if (!reserved_[number] && (!found || references_[number] == reference))
                 found = number;
         }
         return found.has_value();
     });
-    lent_[*found] = true;
+    reserved_[*found] = true;
     references_[*found] = reference;
     ++items_[*found];
-    return {*this, *found};
+    return *found;
 }
 
-FrameThreads::Loan::~Loan() {
-    if (!of_)
-        return;
+void FrameThreads::release(std::size_t number) {
     {
-        const std::lock_guard lock(of_->lending_);
-        of_->lent_[number_] = false;
+        const std::lock_guard lock(reserving_);
+        reserved_[number] = false;
     }
-    of_->returned_.notify_one();
+    released_.notify_one();
 }
 
 Bytes memory_of_frame_thread(ImageShape shape, int kept, bool fields) {

@@ -16,7 +16,6 @@
 #include <optional>
 #include <span>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace sextant::registration {
@@ -122,8 +121,8 @@ struct FrameThreadUse {
 class FrameThreads {
   public:
     /// Input     the number of threads, including the one that calls for_each(). The source must
-    ///           outlive this object. Nothing else may read it while for_each() runs or a Loan
-    ///           exists.
+    ///           outlive this object. Nothing else may read it while for_each() or with_reserved()
+    ///           runs.
     FrameThreads(FrameSource& source, int threads);
 
     int threads() const { return static_cast<int>(sources_.size()); }
@@ -140,32 +139,27 @@ class FrameThreads {
     void for_each(std::size_t items, const std::function<void(std::size_t item)>& on_caller,
                   const std::function<void(std::size_t item, int thread)>& body);
 
-    /// The number of a thread whose pyramids and buffers are reserved until the loan is destroyed.
-    class Loan {
-      public:
-        Loan(Loan&& other) noexcept
-            : of_(std::exchange(other.of_, nullptr)), number_(other.number_) {}
-        ~Loan();
-        int number() const { return static_cast<int>(number_); }
-
-      private:
-        friend class FrameThreads;
-        Loan(FrameThreads& of, std::size_t number) : of_(&of), number_(number) {}
-        FrameThreads* of_;
-        std::size_t number_;
-    };
-    /// Reserves a number for an operator that is applied by any thread, if possible one that was
-    /// last used with the same reference frame. Waits if all are reserved. Thread-safe.
-    Loan reserve(std::int64_t reference);
+    /// Calls body(number) with the number of a thread, whose pyramids and buffers are reserved
+    /// until it returns: if possible one that was last used with the same reference frame. Waits if
+    /// all are reserved. Thread-safe.
+    template <class Body>
+    void with_reserved(std::int64_t reference, const Body& body) {
+        const std::size_t number = reserve(reference);
+        const std::shared_ptr<void> released(nullptr, [&](void*) { release(number); });
+        body(static_cast<int>(number));
+    }
 
     /// True on the thread that constructed this object.
     bool on_caller() const { return std::this_thread::get_id() == caller_; }
 
-    /// The number of items and loans of each number so far.
+    /// The number of items and reservations of each number so far.
     const std::vector<std::int64_t>& registrations() const { return items_; }
 
   private:
     struct Items;
+
+    std::size_t reserve(std::int64_t reference);
+    void release(std::size_t number);
 
     const std::thread::id caller_ = std::this_thread::get_id();
     std::mutex reading_;
@@ -173,10 +167,10 @@ class FrameThreads {
     std::vector<std::int64_t> items_;
     Team team_;
 
-    std::mutex lending_;
-    std::condition_variable returned_;
-    std::vector<bool> lent_;
-    std::vector<std::int64_t> references_; ///< reference of the last loan
+    std::mutex reserving_;
+    std::condition_variable released_;
+    std::vector<bool> reserved_;
+    std::vector<std::int64_t> references_; ///< of the last reservation
 };
 
 /// The memory that each thread takes that registers whole frames by rigid motions, with `kept`

@@ -58,8 +58,8 @@ class SeriesWorkers {
     template <class Link, class Operator>
     std::vector<Link> scanned(const std::vector<Link>& links, const prefix::Slots<Link>& slots,
                               bool names_elements, const Operator& combined) {
-        prefix::ScanOptions options = steal() ? scan_with_threads(context_.options.threads)
-                                              : scan_options(context_.options);
+        prefix::ScanOptions options =
+            steal() ? scan_with_threads(context_.options.threads) : scan_options(context_.options);
         options.names_elements = names_elements;
         prefix::Scan scan(context_.communicator, std::ssize(links),
                           prefix::operator_on(slots, combined), options);
@@ -85,8 +85,9 @@ class SeriesWorkers {
                 result = apply(*shared_);
                 return;
             }
-            const FrameThreads::Loan loan = threads_->reserve(reference);
-            result = apply(*of_threads_[static_cast<std::size_t>(loan.number())]);
+            threads_->with_reserved(reference, [&](int thread) {
+                result = apply(*of_threads_[static_cast<std::size_t>(thread)]);
+            });
         });
         const std::lock_guard lock(noting_);
         ++applications_;
