@@ -43,10 +43,7 @@ struct Outcome {
 Outcome outcome_of(const Series& made, RegistrationOptions options = {}) {
     options.reproducible = true;
     Outcome outcome;
-    run_threads(1, [&](const Communicator& communicator) {
-        outcome.result = SeriesRegistration(communicator, options)
-                             .run(std::make_unique<MadeSource>(made.frames));
-    });
+    outcome.result = registration_of(made.frames, options);
     for (const FrameRegistration& frame : outcome.result.frames) {
         const RigidMotion truth = made.series.between(0, static_cast<int>(frame.frame));
         outcome.error +=

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "bench/faulty_series.hpp"
-#include "tests/registration/frames_in_memory.hpp"
+#include "tests/registration/made_series.hpp"
 #include "tests/registration/trials.hpp"
 #include <gmock/gmock.h>
 
@@ -178,8 +178,6 @@ RegistrationResult registered(const bench::FaultySeries& series, MotionModel mod
     RegistrationOptions options;
     options.model = model;
     options.reproducible = true;
-    RegistrationResult result;
-    std::mutex one_writer;
     RegistrationHooks hooks;
     hooks.write = [&](const RegistrationResult&, RegisteredFrames& frames) {
         for (const std::int64_t frame : frames.numbers()) {
@@ -187,14 +185,7 @@ RegistrationResult registered(const bench::FaultySeries& series, MotionModel mod
                 (*transforms)[frame] = frames.transform(frame);
         }
     };
-    run_threads(ranks, [&](const Communicator& communicator) {
-        RegistrationResult own =
-            SeriesRegistration(communicator, options).run(series.open(), hooks);
-        const std::lock_guard lock(one_writer);
-        if (communicator.rank() == ranks - 1)
-            result = std::move(own);
-    });
-    return result;
+    return registration_of([&] { return series.open(); }, ranks, options, hooks);
 }
 
 SeriesPlan series_plan() {

@@ -14,7 +14,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/registration/frames_in_memory.hpp"
+#include "tests/registration/made_series.hpp"
 #include "tests/registration/trials.hpp"
 #include <gtest/gtest.h>
 
@@ -144,12 +144,8 @@ RegistrationResult result_of(const char* specimen, const bench::Faults& faults, 
     plan.wander = .3;
     plan.seed = 5;
     const bench::FaultySeries series(plan, faults, specimen_of(plan, specimen, 5, 32));
-    RegistrationResult result;
     options.reproducible = true;
-    run_threads(1, [&](const Communicator& communicator) {
-        result = SeriesRegistration(communicator, options).run(series.open());
-    });
-    return result;
+    return registration_of([&] { return series.open(); }, 1, options);
 }
 
 TEST(SeriesMisfit, is_not_significant_if_the_model_fits) {

@@ -146,14 +146,9 @@ TEST(LiveRegistration, does_not_take_the_last_frame_before_it_is_whole) {
 /// Registers a series with a checkpoint in a folder.
 RegistrationResult registered(const FramesMade& frames, const std::string& folder,
                               RegistrationOptions options = {}) {
-    RegistrationResult result;
     options.reproducible = true;
     options.checkpoint = folder;
-    run_threads(1, [&](const Communicator& communicator) {
-        result =
-            SeriesRegistration(communicator, options).run(std::make_unique<MadeSource>(frames));
-    });
-    return result;
+    return registration_of(frames, options);
 }
 
 void expect_same(const RegistrationResult& a, const RegistrationResult& b) {

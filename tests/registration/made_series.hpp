@@ -4,7 +4,10 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/inspection.hpp"
+#include "sextant/registration/series_registration.hpp"
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "tests/registration/frames_in_memory.hpp"
@@ -54,6 +57,26 @@ inline std::vector<FrameRegistration> places_of(const FramesMade& frames, int ra
     for (const auto& part : parts)
         all.insert(all.end(), part.begin(), part.end());
     return all;
+}
+
+/// Runs a whole registration on some ranks, each with a source of its own, and returns the result
+/// of the last rank.
+template <class Open>
+RegistrationResult registration_of(const Open& open, int ranks,
+                                   const RegistrationOptions& options = {},
+                                   const RegistrationHooks& hooks = {}) {
+    RegistrationResult result;
+    run_threads(ranks, [&](const Communicator& communicator) {
+        RegistrationResult own = SeriesRegistration(communicator, options).run(open(), hooks);
+        if (communicator.rank() == ranks - 1)
+            result = std::move(own);
+    });
+    return result;
+}
+
+inline RegistrationResult registration_of(const FramesMade& frames,
+                                          const RegistrationOptions& options = {}, int ranks = 1) {
+    return registration_of([&] { return std::make_unique<MadeSource>(frames); }, ranks, options);
 }
 
 inline double error_of_place(const MadeSeries& made, const FrameRegistration& place,

@@ -277,18 +277,6 @@ TEST(Inversion, series_are_registered_across_it_on_any_number_of_ranks_and_threa
     check(places_of(made.frames, 2, by_frames), "two ranks of two threads");
 }
 
-/// Runs a whole registration on some ranks.
-RegistrationResult registered(const MadeSeries& made, RegistrationOptions options, int ranks) {
-    RegistrationResult result;
-    run_threads(ranks, [&](const Communicator& communicator) {
-        RegistrationResult own = SeriesRegistration(communicator, options)
-                                     .run(std::make_unique<MadeSource>(made.frames));
-        if (communicator.rank() == ranks - 1)
-            result = std::move(own);
-    });
-    return result;
-}
-
 /// Returns the NCC of an image and the expected image of frame 0, in their central parts.
 double likeness(const MadeSeries& made, std::span<const float> image) {
     const kernel::FloatPlane truth = made.series.expected(0);
@@ -308,12 +296,12 @@ TEST(Inversion, only_weighted_averages_invert_the_frames_back) {
     const MadeSeries made = inverting_series(8, 4);
     for (const int ranks : {1, 2}) {
         RegistrationOptions options;
-        const RegistrationResult plain = registered(made, options, ranks);
+        const RegistrationResult plain = registration_of(made.frames, options, ranks);
         EXPECT_EQ(plain.inverted, 4);
         EXPECT_EQ(plain.not_averaged, 0);
         EXPECT_LT(std::abs(likeness(made, plain.average.mean)), .5); // the halves nearly cancel
         options.average = AverageKind::weighted;
-        const RegistrationResult weighted = registered(made, options, ranks);
+        const RegistrationResult weighted = registration_of(made.frames, options, ranks);
         EXPECT_GT(likeness(made, weighted.average.mean), .9);
         EXPECT_GT(likeness(made, weighted.average.median), .9);
     }
@@ -324,7 +312,7 @@ TEST(Inversion, is_stated_relative_to_the_reference) {
     RegistrationOptions options;
     options.reference = 5;
     options.average = AverageKind::weighted;
-    const RegistrationResult result = registered(made, options, 2);
+    const RegistrationResult result = registration_of(made.frames, options, 2);
     EXPECT_EQ(result.inverted, 3);
     for (const FrameRegistration& frame : result.frames)
         EXPECT_EQ(frame.contrast.inverted(), frame.frame < 3) << frame.frame;
@@ -335,7 +323,7 @@ TEST(Inversion, fields_follow_motions_across_it) {
     RegistrationOptions options;
     options.model = MotionModel::nonrigid;
     for (const int ranks : {1, 2}) {
-        const RegistrationResult result = registered(made, options, ranks);
+        const RegistrationResult result = registration_of(made.frames, options, ranks);
         EXPECT_EQ(result.inverted, 3);
         for (const FrameRegistration& frame : result.frames) {
             EXPECT_EQ(frame.left_out + frame.not_averaged, "");

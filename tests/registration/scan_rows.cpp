@@ -17,7 +17,7 @@
 
 #include "bench/faulty_series.hpp"
 #include "tests/format/temporary_folder.hpp"
-#include "tests/registration/frames_in_memory.hpp"
+#include "tests/registration/made_series.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -336,19 +336,12 @@ RowsOfSeries registered_rows(const bench::FaultySeries& series, int ranks = 1,
     options.reproducible = true;
     options.scan_rows = true;
     RowsOfSeries found;
-    std::mutex one_writer;
     RegistrationHooks hooks;
     hooks.write = [&](const RegistrationResult&, RegisteredFrames& frames) {
         for (const std::int64_t frame : frames.numbers())
             found.transforms[frame] = frames.transform(frame);
     };
-    run_threads(ranks, [&](const Communicator& communicator) {
-        RegistrationResult own =
-            SeriesRegistration(communicator, options).run(series.open(), hooks);
-        const std::lock_guard lock(one_writer);
-        if (communicator.rank() == ranks - 1)
-            found.result = std::move(own);
-    });
+    found.result = registration_of([&] { return series.open(); }, ranks, options, hooks);
     return found;
 }
 
@@ -493,15 +486,10 @@ TEST(ScanRows, are_resumed_from_a_checkpoint) {
         const std::lock_guard lock(one_counter);
         ++registrations;
     };
-    std::vector<float> resumed;
-    run_threads(2, [&](const Communicator& communicator) {
-        const RegistrationResult result =
-            SeriesRegistration(communicator, options).run(series.open(), counts);
-        const std::lock_guard lock(one_counter);
-        resumed = result.average.mean;
-    });
+    const RegistrationResult resumed =
+        registration_of([&] { return series.open(); }, 2, options, counts);
     EXPECT_EQ(registrations, 0) << "everything was in the checkpoint";
-    EXPECT_EQ(resumed, registered_rows(series, 2).result.average.mean);
+    EXPECT_EQ(resumed.average.mean, registered_rows(series, 2).result.average.mean);
 }
 
 std::string refusal_of(const bench::FaultySeries& series, RegistrationOptions options) {

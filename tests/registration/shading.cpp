@@ -99,14 +99,9 @@ RegistrationResult with_growing_bump(float height, Flattening flatten) {
             }
         }
     }
-    RegistrationResult result;
-    run_threads(1, [&](const Communicator& communicator) {
-        RegistrationOptions options;
-        options.flatten = flatten;
-        result = SeriesRegistration(communicator, options)
-                     .run(std::make_unique<MadeSource>(made.frames));
-    });
-    return result;
+    RegistrationOptions options;
+    options.flatten = flatten;
+    return registration_of(made.frames, options);
 }
 
 double worst_error(const RegistrationResult& result) {
@@ -176,13 +171,7 @@ TEST(Shading, of_a_bright_part_that_moves_is_not_removed) {
                                               {2.25 * scale, .75 * scale},
                                               {-1.5 * scale, 3.4 * scale}};
             const FramesMade frames = moving_island(shape, moved);
-            RegistrationResult result;
-            run_threads(2, [&](const Communicator& communicator) {
-                RegistrationResult own =
-                    SeriesRegistration(communicator).run(std::make_unique<MadeSource>(frames));
-                if (communicator.rank() == 0)
-                    result = std::move(own);
-            });
+            const RegistrationResult result = registration_of(frames, {}, 2);
             SCOPED_TRACE(testing::Message() << shape.width << 'x' << shape.height << ", " << scale);
             EXPECT_FALSE(result.flattened);
             for (const FrameRegistration& frame : result.frames) {

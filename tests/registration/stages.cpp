@@ -255,15 +255,10 @@ RegistrationResult with_a_wrong_frame(const std::string& frames,
         for (Elements x = 0; x < 128; ++x)
             made.frames[3].row(y)[x] = right.image().at(127 - x, 127 - y);
     }
-    RegistrationResult result;
-    run_threads(1, [&](const Communicator& communicator) {
-        RegistrationOptions options;
-        options.frames = frames;
-        options.average = average;
-        result = SeriesRegistration(communicator, options)
-                     .run(std::make_unique<MadeSource>(made.frames));
-    });
-    return result;
+    RegistrationOptions options;
+    options.frames = frames;
+    options.average = average;
+    return registration_of(made.frames, options);
 }
 
 TEST(AveragedFrames, are_those_listed) {
