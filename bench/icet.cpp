@@ -15,7 +15,7 @@
 // composited images are compared first.
 #include "sextant/comm/mpi.hpp"
 #include "sextant/comm/node_sharing.hpp"
-#include "sextant/command/composite.hpp"
+#include "sextant/command/composite/composite.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 

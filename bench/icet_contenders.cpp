@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/icet_contenders.hpp"
 
-#include "sextant/command/composite.hpp"
+#include "sextant/command/composite/composite.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"

@@ -4,7 +4,7 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/command/operation.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/command/transforms.hpp"
+#include "sextant/command/series/transforms.hpp"
 #include "sextant/core/child_process.hpp"
 #include "sextant/core/text.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The stack of aligned frames: its sample type, gaps, area and labels.
-#include "sextant/command/aligned_stack.hpp"
+#include "sextant/command/series/aligned_stack.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transforms applied to images and coordinates.
 #include "sextant/command/commands.hpp"
-#include "sextant/command/transforms.hpp"
+#include "sextant/command/series/transforms.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
 

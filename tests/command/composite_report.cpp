@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The text of composite_report.
-#include "sextant/command/composite.hpp"
+#include "sextant/command/composite/composite.hpp"
 #include "sextant/planner/compositing_plan.hpp"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contours and merging on report pages.
 #include "sextant/comm/threads.hpp"
-#include "sextant/command/contours.hpp"
-#include "sextant/command/plan_report.hpp"
+#include "sextant/command/contours/contours.hpp"
+#include "sextant/command/pages/plan_report.hpp"
 
 #include <numeric>
 

@@ -3,7 +3,7 @@
 // right show this drift, registration reports it, and aligned frames are free of it.
 #include "sextant/comm/threads.hpp"
 #include "sextant/command/commands.hpp"
-#include "sextant/command/transforms.hpp"
+#include "sextant/command/series/transforms.hpp"
 #include "sextant/format/catalogue.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedules selected by name, for the commands prove and draw.
-#include "sextant/command/families.hpp"
+#include "sextant/command/schedules/families.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Charts of benchmarks from several launches.
-#include "sextant/command/report.hpp"
+#include "sextant/command/schedules/report.hpp"
 #include "sextant/core/error.hpp"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 // A large offset of samples costs no precision: a series with an offset is registered, shown,
 // averaged and filtered as if it had none, and the offset is then added to the results.
 #include "sextant/command/commands.hpp"
-#include "sextant/command/filter.hpp"
-#include "sextant/command/transforms.hpp"
+#include "sextant/command/filter/filter.hpp"
+#include "sextant/command/series/transforms.hpp"
 #include "sextant/format/catalogue.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Large images are reduced in size for report pages.
-#include "sextant/command/overview.hpp"
+#include "sextant/command/pages/overview.hpp"
 
 #include "sextant/format/png.hpp"
 #include "sextant/report/page.hpp"

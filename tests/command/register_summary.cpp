@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The text at the end of a registration, and its warnings.
-#include "sextant/command/register.hpp"
+#include "sextant/command/register/register.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results of an earlier run in the same folder are recognised, and only these are removed.
-#include "sextant/command/result_folder.hpp"
+#include "sextant/command/register/result_folder.hpp"
 
-#include "sextant/command/transforms.hpp"
+#include "sextant/command/series/transforms.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/trace_clocks.hpp"
+#include "sextant/command/pages/trace_clocks.hpp"
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/threads.hpp"

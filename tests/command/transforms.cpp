@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of motions: written, read again, and refused if inconsistent.
-#include "sextant/command/transforms.hpp"
+#include "sextant/command/series/transforms.hpp"
 
 #include "sextant/core/error.hpp"
 

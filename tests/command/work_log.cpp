@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/threads.hpp"
-#include "sextant/command/trace_clocks.hpp"
+#include "sextant/command/pages/trace_clocks.hpp"
 
 #include <chrono>
 

@@ -3,9 +3,9 @@
 
 #include "sextant/command/commands.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/command/placement.hpp"
-#include "sextant/command/result_folder.hpp"
-#include "sextant/command/transforms.hpp"
+#include "sextant/command/register/result_folder.hpp"
+#include "sextant/command/schedules/placement.hpp"
+#include "sextant/command/series/transforms.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/filter_plan.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/collective/catalogue.hpp"
-#include "sextant/command/transforms.hpp"
+#include "sextant/command/series/transforms.hpp"
 #include "sextant/distributed/filter_plan.hpp"
 #include "sextant/lab/evaluation.hpp"
 #include "sextant/lab/tune_launch.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/lab/bench_cases.hpp"
 
-#include "sextant/command/composite.hpp"
+#include "sextant/command/composite/composite.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"

@@ -6,7 +6,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/node_sharing.hpp"
-#include "sextant/command/composite.hpp"
+#include "sextant/command/composite/composite.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/region.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"

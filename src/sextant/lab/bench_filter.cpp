@@ -4,7 +4,7 @@
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/command/filter.hpp"
+#include "sextant/command/filter/filter.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/lab/contest.hpp"

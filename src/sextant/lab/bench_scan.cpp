@@ -2,7 +2,7 @@
 #include "sextant/lab/bench_scan.hpp"
 
 #include "sextant/comm/agreement.hpp"
-#include "sextant/command/trace_clocks.hpp"
+#include "sextant/command/pages/trace_clocks.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/prefix/scan.hpp"

@@ -5,7 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/waiting.hpp"
-#include "sextant/command/composite.hpp"
+#include "sextant/command/composite/composite.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/child_process.hpp"

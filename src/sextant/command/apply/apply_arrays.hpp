@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/array/array_source.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/series/transforms.hpp"
+#include "sextant/registration/transform/array_alignment.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// Transforms applied to arrays of any number of axes.
+namespace sextant::command {
+
+/// How `sextant apply` treats images.
+struct ImageChoice {
+    registration::AlignBy by = registration::AlignBy::bilinear;
+    bool sum = false, pyramid = false;
+    std::string count;  ///< file for the number of frames per pixel; "" for none
+    std::string sample; ///< type of samples; "" for the usual one
+    Bytes memory = Bytes{1} << 30;
+    int zarr = 3; ///< version of a store that is written
+};
+/// Declares `--by`, `--sum`, `--count`, `--sample`, `--memory`, `--pyramid`, `--zarr`.
+Record record_of(ImageChoice& choice);
+
+/// An array whose frames are aligned: its planes of one channel, slice or time if one is requested.
+class AlignedArray {
+  public:
+    /// Opens the array and finds its axes. Throws InvalidFile, InvalidTask.
+    AlignedArray(const SourceChoice& source, const ImageChoice& choice,
+                 AppliedTransforms& transforms, const std::string& output);
+
+    const ArraySource& array() const { return *array_; }
+    /// True if the frames are images without further axes whose interpolation a FrameSource does:
+    /// with samples that floats represent, or colours.
+    bool is_plain_series() const;
+    /// True if the frames are slices.
+    bool has_slices() const;
+    /// The distance of the slices of the result; 0 if unknown.
+    double slice_distance() const;
+    /// The type of samples of the result.
+    Sample sample() const { return sample_; }
+
+    /// Writes the result, and the counts if they are requested. Returns a text that describes it.
+    std::string run();
+
+  private:
+    void choose_axes();
+    void choose_sample();
+    double lost_offset() const;
+    void require_resolution() const;
+    ArrayHeader header_of_result() const;
+    std::vector<std::int64_t> positions() const;
+
+    SourceChoice source_;
+    ImageChoice choice_;
+    AppliedTransforms& transforms_;
+    std::string output_;
+    std::unique_ptr<ArraySource> array_;
+    registration::MovedAxes axes_;
+    std::vector<registration::MovedFrame> frames_;
+    registration::AlignOptions options_;
+    Sample sample_ = Sample::f32;
+    bool several_axes_unnamed_ = false;
+};
+
+} // namespace sextant::command

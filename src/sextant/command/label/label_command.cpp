@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/label/label_command.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/commands.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/format/catalogue.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+Record record_of(LabelCommand& command) {
+    Record record = record_of(command.source,
+                              "a grey image, or a volume: a series of planes; 0 is the background");
+    declare_output(record, command.output, "OUT",
+                   "the labels, 32-bit integers: .tif, .npy, .nii, .nii.gz, .h5 or .zarr");
+    record.add("table", command.table, "FILE", "write a table of the components (CSV)").file();
+    record.add("pyramid", command.pyramid,
+               "OME-Zarr: also write levels of half the resolution, for viewers");
+    declare_zarr(record, command.zarr);
+    Record label = sextant::record_of(command.label);
+    label.without("measure").without("timeline").without("threads");
+    offer_no_probe(label, command.label.merging.probing);
+    record.include(record_of(command.intensity,
+                             "add sum, mean and extremes of this image or volume to the table"));
+    record.include(std::move(label));
+    declare_ranks(record, command.ranks, "one per tile, or one with a thread per core");
+    return record.include(record_of(command.reports));
+}
+
+namespace {
+
+constexpr std::string_view an_image = "an image", a_volume = "a volume";
+
+} // namespace
+
+Effects effects_of(LabelCommand& command) {
+    Effects effects = effects_of(command.intensity);
+    const auto in_tiles = [&] { return command.label.in_tiles(); };
+    effects.push_back({{"machine", "no_probe"},
+                       "a pattern is predicted only for tiles: expected --grid",
+                       in_tiles});
+    for (Effect& effect :
+         effects_of_merging(command.label.merging, command.ranks, command.label.grid))
+        effects.push_back(std::move(effect));
+    effects.push_back({{"columns"}, "there is no table: expected --table or --report", [&] {
+                           return !command.table.empty() || !command.reports.report.empty();
+                       }});
+    effects.push_back({{"columns"}, "tables of tiles have sizes: omit --grid and --pattern", [=] {
+                           return !in_tiles();
+                       }});
+    effects.push_back({{"intensity"},
+                       "it adds columns to the table: expected --table or --report",
+                       [&] { return !command.table.empty() || !command.reports.report.empty(); }});
+    effects.push_back({{"fill_holes", "min_size", "keep_largest", "intensity", "intensity_channel"},
+                       "tiles are labelled without it: omit --grid and --pattern",
+                       [=] { return !in_tiles(); }});
+    effects.push_back(effect_of_external({command.source.image, command.intensity.file}));
+    effects.push_back(effect_of_zarr(command.output));
+    effects.push_back({{"grid", "pattern", "machine", "no_probe"},
+                       "whose planes are divided among --ranks",
+                       nullptr,
+                       an_image});
+    return effects;
+}
+
+namespace {
+
+/// A run of the command on one rank.
+class LabelRun {
+  public:
+    LabelRun(const LabelCommand& command, const Communicator& communicator)
+        : command_(command), communicator_(communicator), progress_(communicator.rank() == 0) {}
+
+    /// Collective.
+    void run() {
+        std::optional<Labelling> labelling;
+        open_sources();
+        agree(communicator_, [&] { open_files(); });
+        if (files_->identify())
+            remarks_.push_back(
+                fmt::format("{}: results of a run with other inputs that failed were "
+                            "removed",
+                            files_->folder()));
+        agree(communicator_, [&] {
+            LabelOptions options = command_.label;
+            options.checkpoint = files_->folder();
+            options.identity = files_->identity();
+            labelling.emplace(communicator_, options,
+                              RunControl{[&](std::string_view part, Elements done, Elements all) {
+                                  progress_.say(fmt::format("{} {} %", part, 100 * done / all));
+                              }});
+        });
+        label(*labelling);
+        agree(communicator_, [&] {
+            if (result_.resumed > 0)
+                remarks_.push_back(fmt::format(
+                    "continued an earlier run: {} of {} {} were labelled, {} {} written",
+                    result_.resumed, result_.slabs, command_.is_image ? "strips" : "slabs",
+                    files_->stored(), command_.is_image ? "rows" : "planes"));
+            if (result_.nan > 0)
+                remarks_.push_back(fmt::format("{} {} are NaN: background", result_.nan,
+                                               command_.is_image ? "pixels" : "voxels"));
+            if (std::string remark = remark_on_sums(files_->sums_beyond()); !remark.empty())
+                remarks_.push_back(std::move(remark));
+            if (is_root())
+                finish();
+        });
+    }
+
+  private:
+    bool is_root() const { return communicator_.rank() == 0; }
+    bool shows() const { return !command_.reports.report.empty(); }
+
+    /// Opens what is labelled and measured.
+    void open_sources() {
+        if (command_.is_image) {
+            agree(communicator_, [&] { image_ = open_image(command_.source, ReadAs::values); });
+        } else {
+            volume_ = open_on_ranks(communicator_, [&](const ScratchPlace& copy) {
+                return format::open_frames(command_.source.image, command_.source.options(copy));
+            });
+        }
+        const bool same_file = volume_ && command_.intensity.file == command_.source.image;
+        intensity_ = open_on_ranks(communicator_, [&](const ScratchPlace& copy) {
+            return command_.intensity.open(command_.source, same_file ? volume_->share() : copy);
+        });
+        agree(communicator_, [&] {
+            if (intensity_)
+                measured_ =
+                    command_.intensity.input(*intensity_, command_.source, command_.is_image);
+        });
+    }
+
+    void open_files() {
+        remarks_ = header().remarks;
+        if (intensity_ && command_.intensity.file != command_.source.image) {
+            for (std::string& remark : command_.intensity.remarks(*intensity_))
+                remarks_.push_back(std::move(remark));
+        }
+        FrameHeader labels;
+        if (command_.is_image) {
+            labels.frames = 1;
+            labels.shape = header().shape;
+            labels.pixel = header().pixel;
+        } else {
+            labels = header();
+        }
+        std::optional<Sample> measured;
+        if (intensity_)
+            measured = intensity_->header().sample;
+        files_.emplace(communicator_, command_, labels,
+                       intensity_ ? intensity_.get() : volume_.get(), measured);
+        if (!is_root())
+            return;
+        const auto outputs = files_named(
+            {command_.output, command_.table, command_.reports.json, command_.reports.report});
+        check_frames_name(command_.output, Sample::u32);
+        labels.sample = Sample::u32;
+        if (std::string lost =
+                format::remark_on_lost_pixel(command_.output, labels, files_->options());
+            !lost.empty())
+            remarks_.push_back(std::move(lost));
+        std::vector<std::string> inputs =
+            files_read(command_.source, command_.label.merging.machine, outputs);
+        for (const std::string& file : command_.intensity.files(command_.source, outputs))
+            inputs.push_back(file);
+        check_outputs(outputs, inputs);
+        files_->hold_folder();
+    }
+
+    void label(const Labelling& labelling) {
+        std::optional<TraceClocks> clocks;
+        if (shows() && command_.label.in_tiles())
+            clocks.emplace(communicator_);
+        LabelOptions options = command_.label;
+        try {
+            naming_options(sextant::record_of(options), [&] {
+                result_ = labelling.run(image_ ? LabelInput(*image_) : LabelInput(*volume_),
+                                        measured_ ? &*measured_ : nullptr, *files_);
+            });
+            if (is_root())
+                together_.emplace();
+            files_->commit();
+        } catch (const AgreedFailure& failure) {
+            explain(failure);
+        }
+        if (clocks)
+            merging_ = gather_merging(communicator_, *clocks, result_.merging);
+    }
+
+    void finish() {
+        progress_.clear();
+        write_reports(command_.reports, remarks_, json(), text(), shows() ? page() : "");
+        together_->commit();
+        files_->remove_folder();
+    }
+
+    /// Throws the failure of a file, such as a full disk, with how to continue. Collective.
+    [[noreturn]] void explain(const AgreedFailure& failure) const {
+        const int kept = is_root() && files_->keeps_results() ? 1 : 0;
+        if (failure.fault() != AgreedFailure::Fault::file || communicator_.all_gather(kept)[0] == 0)
+            throw AgreedFailure(failure.what(), failure.fault());
+        if (is_root())
+            files_->mark_failed();
+        throw AgreedFailure(fmt::format("{}; results so far are kept in {}: the same command "
+                                        "continues from them",
+                                        failure.what(), files_->folder()),
+                            failure.fault());
+    }
+
+    std::string text() const {
+        const bool is_image = command_.is_image;
+        std::string removed, slabs, tiles;
+        if (command_.label.fill_holes)
+            removed = fmt::format(", {} filled", report::counted(result_.holes, "hole"));
+        if (result_.removed > 0)
+            removed += fmt::format(", {} removed", report::counted(result_.removed, "component"));
+        if (result_.slabs > 1)
+            slabs = fmt::format(", in {} {} of {}", result_.slabs, is_image ? "strips" : "slabs",
+                                report::counted(result_.slab_planes, is_image ? "row" : "plane"));
+        if (result_.grid)
+            tiles = fmt::format("{}x{} tiles, merged by {} ({}){}\n", result_.grid->columns,
+                                result_.grid->rows, result_.plan.text(), result_.plan.reason,
+                                std::exchange(slabs, ""));
+        else if (result_.slabs > 1)
+            slabs += ": " + result_.reason;
+        const char* const bits = result_.label_bits == 64 ? ", with labels of 64 bits" : "";
+        return fmt::format("{}: {} of {}{}{}, on {}{}\n{}", command_.output,
+                           report::counted(result_.components, "component"),
+                           size_text(result_.shape), removed, bits,
+                           ranks_text(communicator_.size(), transport_of(communicator_)), slabs,
+                           tiles) +
+               phases_text(phases_of(result_));
+    }
+
+    /// One JSON object; docs/json.md describes its fields.
+    std::string json() const {
+        LabelOptions options = command_.label;
+        const bool is_image = command_.is_image;
+        Record record = results_of("label");
+        record.include({{"image", command_.source.image}, {"output", command_.output}});
+        if (is_image)
+            record.include({{"width", result_.shape.width},
+                            {"height", result_.shape.depth},
+                            {"element", kind_of_image(header())},
+                            {"neighbours", neighbours_of(options, is_image)},
+                            {"by_value", options.by_value}});
+        else
+            record.include({{"depth", result_.shape.depth},
+                            {"height", result_.shape.height},
+                            {"width", result_.shape.width},
+                            {"element", name(header().sample)}});
+        if (!result_.grid)
+            record.include({{"options", record_in_slabs(options)}});
+        record.include(sextant::record_of(result_))
+            .include({{"ranks", communicator_.size()}, {"transport", transport_of(communicator_)}})
+            .include(provenance_of_run(remarks_));
+        return to_json(record);
+    }
+
+    std::string page() const {
+        return to_page({command_, result_, files_->sizes(), header(), files_->slices(),
+                        files_->overview(), merging_, remarks_, communicator_.size(),
+                        transport_of(communicator_)});
+    }
+    const FrameHeader& header() const { return image_ ? image_->header() : volume_->header(); }
+
+    const LabelCommand& command_;
+    const Communicator& communicator_;
+    Progress progress_;
+    std::unique_ptr<RowSource> image_;
+    std::unique_ptr<FrameSource> volume_, intensity_;
+    std::optional<LabelInput> measured_;
+    std::optional<LabelFiles> files_;
+    std::optional<JointCommit> together_; // of all outputs
+    std::vector<std::string> remarks_;
+    LabelResult result_;
+    GatheredMerging merging_; // of the first strip in tiles; only for a page
+};
+
+/// Labels in tiles, one per rank; or on the ranks of the launcher, or else on one, with threads.
+int run_label(const LabelCommand& given, const Call& call) {
+    LabelCommand command = given;
+    command.is_image = !is_volume(given.source);
+    call.check_effects_on(command.is_image ? an_image : a_volume, given.source.image);
+    LabelOptions& options = command.label;
+    const int neighbours = neighbours_of(options, command.is_image);
+    if (command.is_image != (neighbours == 4 || neighbours == 8))
+        throw InvalidTask(fmt::format("--neighbours {}: {} is {}", neighbours, given.source.image,
+                                      command.is_image ? "an image, expected 4 or 8"
+                                                       : "a volume, expected 6, 18 or 26"));
+    sextant::record_of(options)["neighbours"].set(fmt::to_string(neighbours));
+    const bool in_tiles = options.in_tiles();
+    options.measure = !command.table.empty() || (!command.reports.report.empty() && !in_tiles);
+    options.merging.timeline = in_tiles && !command.reports.report.empty();
+    const auto run = [&](const Communicator& communicator) {
+        LabelCommand own = command;
+        own.label.threads = std::max(1, cores_of_host() / communicator.size());
+        LabelRun(own, communicator).run();
+    };
+    if (in_tiles)
+        launch_tiles(call, options.grid, run);
+    else
+        launch_ranks(call, static_cast<int>(command.ranks.value_or(1)), run);
+    return 0;
+}
+
+} // namespace
+
+Operation label_operation() {
+    return declare_command<LabelCommand>(
+        "label", "find and number the connected components of an image or volume",
+        "  sextant label cells.tif -o labels.tif --table cells.csv --min-size 20\n"
+        "  mpirun -n 2 sextant label volume.mrc -o labels.npy --by-value --neighbours 6",
+        run_label);
+}
+
+} // namespace sextant::command

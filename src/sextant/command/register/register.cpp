@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include "sextant/command/register/register.hpp"
+
+#include "sextant/array/sample_offset.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/comm/waiting.hpp"
+#include "sextant/command/commands.hpp"
+#include "sextant/command/follow/follow.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/command/register/result_folder.hpp"
+#include "sextant/command/series/aligned_stack.hpp"
+#include "sextant/command/series/detector_files.hpp"
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/format/catalogue.hpp"
+#include "sextant/registration/series/checkpoint.hpp"
+#include "sextant/registration/series/division.hpp"
+#include "sextant/registration/stages/refinement.hpp"
+#include "sextant/report/registration_sections.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace sextant::command {
+
+namespace {
+
+/// The options of `sextant register`.
+struct RegisterCommand {
+    SourceChoice source;
+    std::string output, format = "tif";
+    AlignedChoice aligned;
+    std::optional<std::int64_t> ranks;
+    RegistrationOptions registration;
+    DetectorFiles detector;
+    FollowChoice following;
+    Reports reports;
+
+    bool nonrigid() const { return registration.model == MotionModel::nonrigid; }
+};
+
+TextSink into(AtomicFile& file) {
+    return [&file](std::string_view part) { file.write(part); };
+}
+
+/// One rank's run of `sextant register`. The output files appear together at the end; until then
+/// results are kept in a checkpoint in the output folder.
+class RegisterRun {
+  public:
+    /// Uses `threads` threads on this rank.
+    RegisterRun(const RegisterCommand& command, Communicator communicator, int threads)
+        : command_(command),
+          communicator_(std::move(communicator)),
+          progress_(communicator_.rank() == 0),
+          options_(command.registration) {
+        options_.threads = threads;
+        options_.recorded_mean = !command.reports.report.empty();
+        options_.checkpoint = command.output;
+    }
+
+    /// Opens the series, checks the options and the output files, and creates the output folder.
+    void prepare() {
+        prepares_ = true; // the number of frames is not known yet
+        open();
+        naming_options(record_of(options_), [&] {
+            agree(communicator_, [&] {
+                record_of(options_).check();
+                require_compatible(options_);
+            });
+        });
+        std::error_code failed;
+        std::filesystem::create_directory(command_.output, failed);
+        if (failed)
+            throw InvalidFile(command_.output, "cannot be created: " + failed.message());
+    }
+
+    /// Collective.
+    void run() {
+        std::unique_ptr<FrameSource> source;
+        agree(communicator_, [&] { source = open(); });
+        std::optional<TraceClocks> clocks;
+        WorkLog log(communicator_.rank());
+        if (options_.recorded_mean)
+            clocks.emplace(communicator_);
+        register_series(std::move(source), log);
+        if (clocks)
+            summary_.work = gather_work(communicator_, *clocks, log);
+        if (communicator_.rank() == 0)
+            report();
+    }
+
+  private:
+    std::string path_of(const std::string& name) const {
+        return (std::filesystem::path(command_.output) / name).string();
+    }
+
+    /// Opens the series and checks the output files.
+    std::unique_ptr<FrameSource> open() {
+        std::unique_ptr<FrameSource> source =
+            format::open_frames(command_.source.image, command_.source.options());
+        header_ = source->header();
+        path_ = source->path();
+        options_.detector = images_of(command_.detector, header_.shape);
+        summary_.output = command_.output;
+        summary_.ranks = communicator_.size();
+        summary_.team = options_.threads;
+        summary_.transport = transport_of(communicator_);
+        for (const std::string& remark : header_.remarks)
+            summary_.warnings.push_back(fmt::format("{}: {}", source->path(), remark));
+        SeriesTransforms& transforms = summary_.transforms;
+        transforms.series = command_.source.image;
+        transforms.model = name(options_.model);
+        transforms.shape = header_.shape;
+        transforms.pixel = header_.pixel;
+        transforms.with_seconds = !options_.reproducible;
+        transforms.stages = options_.stages;
+        summary_.aligned = plan_aligned(
+            command_.aligned, path_of(fmt::format("aligned.{}", command_.format)), header_);
+        if (communicator_.rank() == 0) {
+            check_folder();
+            if (command_.nonrigid() && !prepares_)
+                print_note(describe_field_storage(header_, options_.stages));
+            check_reports();
+            earlier_ = results_of_earlier_run(summary_.output);
+        }
+        return source;
+    }
+
+    void check_folder() const {
+        std::error_code unknown;
+        const std::filesystem::path folder(summary_.output);
+        if (std::filesystem::exists(folder, unknown)) {
+            if (!std::filesystem::is_directory(folder, unknown))
+                throw InvalidFile(summary_.output, "is not a folder");
+            return require_writable(path_of("transforms.json"));
+        }
+        const auto parent = std::filesystem::absolute(folder).lexically_normal().parent_path();
+        const auto above = folder.has_filename() ? parent : parent.parent_path();
+        if (!std::filesystem::is_directory(above, unknown))
+            throw InvalidFile(summary_.output,
+                              fmt::format("the folder {} does not exist", above.string()));
+        if (access(above.c_str(), W_OK) != 0)
+            throw InvalidFile(summary_.output,
+                              fmt::format("the folder {} is not writable", above.string()));
+    }
+
+    /// The files to be written to the output folder.
+    std::vector<std::string> results() const {
+        std::vector<std::string> paths = {path_of("transforms.csv"), path_of("transforms.json")};
+        for (const char* image : {"average", "median", "count"})
+            paths.push_back(path_of(fmt::format("{}.{}", image, command_.format)));
+        if (!summary_.aligned.path.empty())
+            paths.push_back(summary_.aligned.path);
+        if (command_.nonrigid())
+            paths.push_back(path_of("fields.npy"));
+        if (options_.scan_rows)
+            paths.push_back(path_of("rows.npy"));
+        return paths;
+    }
+
+    /// Checks the files that the user named, except those in the output folder, which is checked
+    /// separately.
+    void check_reports() const {
+        std::vector<std::string> all = results(), elsewhere = reports();
+        all.insert(all.end(), elsewhere.begin(), elsewhere.end());
+        if (command_.aligned.is_file())
+            elsewhere.push_back(command_.aligned.when);
+        std::erase_if(elsewhere, [&](const std::string& path) {
+            const std::filesystem::path folder(summary_.output);
+            const auto parent = std::filesystem::path(path).parent_path();
+            return parent.lexically_normal() == (folder / "").lexically_normal().parent_path();
+        });
+        require_distinct(all);
+        keep_inputs(files_read(command_.source, "", all), all);
+        keep_inputs(paths_of(command_.detector, all), all);
+        check_outputs(elsewhere);
+    }
+
+    std::vector<std::string> reports() const {
+        return files_named({command_.reports.report, command_.reports.json});
+    }
+
+    RunControl control() {
+        return {.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
+            const bool divided = communicator_.size() > 1 && !part.starts_with("write ");
+            progress_.say(divided ? fmt::format("{} on rank 0 of {} ({} frames in all):", part,
+                                                communicator_.size(), header_.frames)
+                                  : std::string(part),
+                          done, all);
+        }};
+    }
+
+    void register_series(std::unique_ptr<FrameSource> source, WorkLog& log) {
+        RegistrationHooks hooks;
+        hooks.write = [this](const RegistrationResult& result, RegisteredFrames& frames) {
+            write(result, frames);
+        };
+        hooks.resumed = [follows = command_.following.follow](std::size_t results) {
+            print_note(
+                follows ? fmt::format("{} results from the time of following are reused", results)
+                        : fmt::format("resuming an earlier run: {} of its results are reused",
+                                      results));
+        };
+        hooks.failed = [this](std::span<const FrameRegistration> frames) {
+            report_failure(frames);
+        };
+        if (options_.recorded_mean) {
+            hooks.worked = [&log](registration::Work work, Seconds begin, Seconds end) {
+                log.add(work, begin, end);
+            };
+        }
+        try {
+            const auto run = [&] {
+                summary_.result = SeriesRegistration(communicator_, options_, control())
+                                      .run(std::move(source), hooks);
+            };
+            naming_data(path_, [&] { naming_options(record_of(options_), run); });
+        } catch (const AgreedFailure& failure) {
+            std::string text = failure.what();
+            if (text.ends_with("or restart"))
+                text.insert(text.rfind("restart"), "--");
+            throw AgreedFailure(text, failure.fault());
+        }
+        summary_.result.frames.clear(); // rank 0 has copied the frames
+    }
+
+    /// A file of one image that is computed from samples of this type, less an offset.
+    std::unique_ptr<FrameSink> sink(const std::string& name, Sample from, double offset) {
+        FrameHeader header;
+        header.frames = 1;
+        header.shape = summary_.transforms.canvas->shape;
+        header.pixel = header_.pixel;
+        const std::string path = path_of(fmt::format("{}.{}", name, command_.format));
+        header.sample = computed_sample(path, from, offset);
+        summary_.files.push_back(path);
+        warn_of_lost_pixel(path, header);
+        return format::create_frames(path, header);
+    }
+
+    /// Warns once for each format whose files lack the pixel size.
+    void warn_of_lost_pixel(const std::string& path, const FrameHeader& header) {
+        std::string lost = format::remark_on_lost_pixel(path, header);
+        if (!lost.empty() && lossy_formats_.insert(std::filesystem::path(path).extension()).second)
+            summary_.warnings.push_back(std::move(lost));
+    }
+
+    /// Writes an image. If its samples are f64, adds the offset of the series again; pixels without
+    /// data are 0.
+    std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels,
+                                     const std::vector<float>& count, double offset) {
+        std::unique_ptr<FrameSink> image = sink(name, header_.sample, offset);
+        if (image->header().sample == Sample::f32) {
+            const float added = offset_added(image->header().sample, header_.sample, offset);
+            std::vector<float> sums(pixels);
+            for (std::size_t pixel = 0; pixel < pixels.size(); ++pixel) {
+                if (count[pixel] > 0)
+                    sums[pixel] += added;
+            }
+            image->write(sums);
+            return image;
+        }
+        std::vector<double> wide(pixels.size());
+        for (std::size_t pixel = 0; pixel < pixels.size(); ++pixel) {
+            if (count[pixel] > 0)
+                wide[pixel] = static_cast<double>(pixels[pixel]) + offset;
+        }
+        image->write_samples(std::as_bytes(std::span(wide)));
+        return image;
+    }
+
+    std::unique_ptr<FrameSink> aligned(RegisteredFrames& frames, double offset) {
+        AlignedStack& stack = summary_.aligned;
+        const auto numbers = frames.numbers();
+        FrameHeader header = header_;
+        header.sample = stack.sample;
+        warn_of_lost_pixel(stack.path, header);
+        AlignedWriter writer(stack, header_, numbers, offset);
+        for (const std::int64_t frame : numbers)
+            frames.aligned(frame, [&](std::span<const float> rows) { writer.write(rows); });
+        summary_.files.push_back(stack.path);
+        const bool inside = !command_.aligned.is_file();
+        summary_.transforms.aligned_file =
+            AlignedFile{inside ? std::filesystem::path(stack.path).filename().string() : stack.path,
+                        stack.area};
+        return writer.finish();
+    }
+
+    std::unique_ptr<FrameSink> fields(RegisteredFrames& frames) {
+        FrameHeader header;
+        header.frames = 4 * std::ssize(frames.numbers());
+        header.shape = registration::nodes_of_fields(header_.shape);
+        std::unique_ptr<FrameSink> planes = format::create_frames(path_of("fields.npy"), header);
+        for (const std::int64_t frame : frames.numbers()) {
+            const auto field = std::get<registration::DisplacementField>(frames.transform(frame));
+            const std::vector<float> known(field.known.begin(), field.known.end());
+            for (const std::vector<float>* plane : {&field.x, &field.y, &field.sigma, &known})
+                planes->write(*plane);
+            summary_.transforms.fields = {"fields.npy", field.spacing, field.nodes};
+            keep_worst(frame, field);
+        }
+        summary_.files.push_back(path_of("fields.npy"));
+        return planes;
+    }
+
+    /// Writes the displacements of the rows of all registered frames.
+    std::unique_ptr<FrameSink> rows(RegisteredFrames& frames, std::int64_t flyback) {
+        constexpr std::size_t numbers_per_row = 3;
+        FrameHeader header;
+        header.frames = std::ssize(frames.numbers());
+        header.shape = {numbers_per_row, header_.shape.height};
+        std::unique_ptr<FrameSink> table = format::create_frames(path_of("rows.npy"), header);
+        std::vector<float> numbers(static_cast<std::size_t>(header.shape.elements()));
+        for (const std::int64_t frame : frames.numbers()) {
+            const auto motion = std::get<registration::RowMotion>(frames.transform(frame));
+            for (std::size_t row = 0; row < motion.dx.size(); ++row) {
+                float* const line = numbers.data() + row * numbers_per_row;
+                line[0] = motion.dx[row];
+                line[1] = motion.dy[row];
+                line[2] = motion.sigma[row];
+            }
+            table->write(numbers);
+        }
+        summary_.transforms.rows = {"rows.npy", header_.shape.height, flyback};
+        summary_.files.push_back(path_of("rows.npy"));
+        return table;
+    }
+
+    /// Keeps the field with the largest deviation for the page.
+    void keep_worst(std::int64_t frame, const registration::DisplacementField& field) {
+        if (!options_.recorded_mean)
+            return;
+        const auto& all = summary_.transforms.frames;
+        const auto place =
+            std::find_if(all.begin(), all.end(), [frame](const FrameRegistration& each) {
+                return each.frame == frame && each.field.has_value();
+            });
+        if (place == all.end())
+            return;
+        const double sigma = place->field->sigma;
+        if (!summary_.worst_field || sigma > summary_.worst_field->sigma)
+            summary_.worst_field = FrameField{frame, sigma, field};
+    }
+
+    /// Writes all files completely to disk before any of them appears under its final name.
+    void write(const RegistrationResult& result, RegisteredFrames& frames) {
+        const registration::Combined& average = result.average;
+        if (!floats_hold_offset(header_.sample, result.offset))
+            summary_.warnings.push_back(fmt::format(
+                "{}: {}", path_, offset_remark(result.offset, "average." + command_.format)));
+        if (const std::string ignored = describe_ignored(result); !ignored.empty())
+            print_note(ignored);
+        summary_.transforms.reference = result.reference;
+        summary_.transforms.canvas = result.canvas;
+        summary_.transforms.stages = result.stages;
+        summary_.transforms.model = name(result.model);
+        summary_.transforms.relative_to = frame_of_reference(summary_.transforms);
+        summary_.transforms.frames = result.frames;
+        std::vector<std::unique_ptr<FrameSink>> sinks;
+        sinks.push_back(image("average", average.mean, average.count, result.offset));
+        sinks.push_back(image("median", average.median, average.count, result.offset));
+        sinks.push_back(sink("count", Sample::f32, 0));
+        sinks.back()->write(average.count);
+        settle_aligned(summary_.aligned, command_.aligned, frames.area(),
+                       std::ssize(frames.numbers()));
+        if (!summary_.aligned.path.empty())
+            sinks.push_back(aligned(frames, result.offset));
+        if (command_.nonrigid())
+            sinks.push_back(fields(frames));
+        if (options_.scan_rows)
+            sinks.push_back(rows(frames, result.flyback));
+        for (const char* table : {"transforms.csv", "transforms.json"})
+            summary_.files.push_back(path_of(table));
+        std::vector<std::string> files = reports();
+        files.insert(files.begin(), summary_.files.begin(), summary_.files.end());
+        summary_.transforms.files = names_in(summary_.output, files);
+        std::list<AtomicFile> tables;
+        write_csv(summary_.transforms, into(tables.emplace_back(path_of("transforms.csv"))));
+        write_json(summary_.transforms, into(tables.emplace_back(path_of("transforms.json"))));
+        JointCommit together;
+        for (const auto& sink : sinks)
+            sink->commit();
+        for (AtomicFile& table : tables)
+            table.commit();
+        together.commit();
+        remove_stale(earlier_, files);
+        remove_stale(live_files(summary_.output, command_.format), files); // of a killed run, too
+        summary_.streaks = registration::find_streaks(average, result.canvas.shape);
+    }
+
+    void read_thumbnails() {
+        try {
+            const auto source =
+                format::open_frames(command_.source.image, command_.source.options());
+            summary_.thumbnails = thumbnails_of(*source, frames_to_picture(summary_.transforms));
+        } catch (const InvalidFile&) {
+            // The series was removed during the run. The page has no pictures of single frames.
+        }
+    }
+
+    /// States what to try, and writes the page.
+    void report_failure(std::span<const FrameRegistration> frames) {
+        progress_.clear();
+        for (FrameRegistration frame : frames) {
+            if (frame.left_out.empty())
+                frame.left_out = "no other frame could be registered to this one";
+            summary_.transforms.frames.push_back(std::move(frame));
+        }
+        for (const std::string& advice : advice_on_failure(summary_))
+            print_note("advice: " + advice);
+        const std::string& page = command_.reports.report;
+        if (page.empty())
+            return;
+        read_thumbnails();
+        write_text(page, to_failure_page(summary_));
+        print_note(page + " shows the frames");
+    }
+
+    void report() {
+        progress_.clear();
+        for (const std::string& warning : summary_.result.warnings)
+            summary_.warnings.push_back(fmt::format("{}: {}", summary_.transforms.series, warning));
+        for (const std::string& warning : warnings_of_frames(summary_.transforms))
+            summary_.warnings.push_back(warning);
+        if (summary_.work)
+            read_thumbnails();
+        JointCommit together;
+        write_reports(command_.reports, summary_.warnings, to_json(summary_), to_text(summary_),
+                      summary_.work ? to_page(summary_) : "");
+        together.commit();
+    }
+
+    const RegisterCommand& command_;
+    const Communicator communicator_;
+    Progress progress_;
+    RegistrationOptions options_;
+    bool prepares_ = false;
+    FrameHeader header_;                            ///< header of the series
+    std::string path_;                              ///< path of the series
+    std::set<std::filesystem::path> lossy_formats_; ///< extensions of warn_of_lost_pixel()
+    std::vector<std::string> earlier_; ///< files of an earlier run in the output folder
+    RegisterSummary summary_;
+};
+
+/// The division of cores into ranks and threads: as given by the user or the launcher, else the one
+/// expected to be fastest for the series.
+registration::Division division_for(const RegisterCommand& command, const Call& call) {
+    const bool launched = detect_launcher().launcher != Launcher::none;
+    if (launched || call.has("ranks") || call.has("threads"))
+        return {launched ? 0 : static_cast<int>(command.ranks.value_or(1)),
+                command.registration.threads, 0};
+    const int cores = std::clamp(Cores::available().count(), 1, most_threads);
+    const FrameHeader header =
+        format::open_frames(command.source.image, command.source.options())->header();
+    return registration::best_division(cores, header.frames,
+                                       registration::default_costs(header.shape,
+                                                                   command.registration.farthest,
+                                                                   command.nonrigid()),
+                                       {}, command.registration.reproducible);
+}
+
+/// Follows the series until it ends. Returns the command that registers it.
+RegisterCommand followed(const RegisterCommand& command) {
+    if (detect_launcher().launcher != Launcher::none)
+        throw InvalidTask("--follow: one process follows a series, but a launcher started several; "
+                          "expected --ranks N instead");
+    if (command.registration.restart)
+        registration::Checkpoint::remove(command.output);
+    RegisterCommand batch = command;
+    batch.source.image = follow({command.source, command.following, command.registration,
+                                 command.detector, command.output, command.format},
+                                [&](const std::string& name) {
+                                    RegisterCommand checked = command;
+                                    checked.source.image = name;
+                                    run_threads(1, [&](Communicator communicator) {
+                                        RegisterRun(checked, std::move(communicator), 1).prepare();
+                                    });
+                                });
+    batch.registration.restart = false;
+    return batch;
+}
+
+int run_register(const RegisterCommand& given, const Call& call) {
+    if (!given.following.follow) {
+        if (is_stream(given.source.image))
+            throw InvalidFile(given.source.image,
+                              "is a stream, whose frames can be read only once; add --follow");
+    }
+    const RegisterCommand command = given.following.follow ? followed(given) : given;
+    const registration::Division division = division_for(command, call);
+    launch_ranks(call, division.ranks, [&](Communicator communicator) {
+        RegisterRun(command, std::move(communicator), division.threads).run();
+    });
+    return 0;
+}
+
+Record record_of(RegisterCommand& command) {
+    Record record;
+    Record source = record_of(command.source,
+                              "a file of frames, a folder, a pattern or a list (docs/frames.md)");
+    Field& series = source.without("frame")["image"];
+    series.name = "series";
+    series.value_name = "SERIES";
+    record.include(std::move(source));
+    declare_output(record, command.output, "DIR", "folder of the results (docs/registration.md)");
+    record.include(record_of(command.aligned));
+    record.add("format", command.format, "EXT", "file format of images")
+        .one_of({"tif", "mrc", "npy"});
+    declare_ranks(record, command.ranks, "1 with --threads, else chosen automatically");
+    Record registration = record_of(command.registration);
+    for (const char* field : {"recorded_mean", "checkpoint", "prefilter", "farthest", "tolerance"})
+        registration.without(field);
+    registration["threads"].none_is(1); // the default depends on the series
+    record.include(std::move(registration));
+    record.include(record_of(command.detector));
+    record.include(record_of(command.following));
+    record.include(record_of(command.reports));
+    return record;
+}
+
+Effects effects_of(RegisterCommand& command) {
+    return {
+        {{"idle", "spool", "serve"},
+         "only with --follow",
+         [&] { return command.following.follow; }},
+        {{"spool"},
+         fmt::format("{} is not a stream, whose frames must be kept", command.source.image),
+         [&] { return is_stream(command.source.image); }},
+        {{"gap"}, "--aligned=off writes no frames", [&] { return command.aligned.when != "off"; }},
+        {{"thread_work"},
+         "one thread has no work to share; expected --threads 2 or more",
+         [&] { return command.registration.threads > 1; }},
+        effect_of_external({command.source.image})};
+}
+
+} // namespace
+
+namespace {
+
+std::string notes_of_register() {
+    std::string notes =
+        "Motions state how far the content of a frame has moved relative to the reference: to the "
+        "right\n"
+        "(tx), downward (ty) and clockwise (alpha). For two frames, motions of up to half a frame "
+        "in each\n"
+        "direction are searched, and rotations up to --rotation. Frames that overlap the reference "
+        "by less\n"
+        "than half are registered by way of other frames. Result images show the area of the "
+        "reference;\n"
+        "with --canvas union, the area of all averaged frames; with common, that shared by all of "
+        "them.\n"
+        "Flags of frames in transforms.csv and the report:\n";
+    for (const report::FrameFlag& flag : report::frame_flags())
+        notes += fmt::format("  {:<14} {}\n", flag.name, flag.meaning);
+    return notes + "The last lines of the output count the flags, and give advice.";
+}
+
+} // namespace
+
+Operation register_operation() {
+    Operation operation = declare_command<RegisterCommand>(
+        "register", "align the frames of a noisy series, and average them",
+        "  sextant synthesize -o movie.mrc --frames 16\n"
+        "  sextant register movie.mrc -o out --report out.html\n"
+        "  mpirun -n 2 sextant register 'frames/a_*.tif' -o out --model nonrigid",
+        run_register);
+    static const std::string notes = notes_of_register();
+    operation.notes = notes;
+    return operation;
+}
+
+} // namespace sextant::command

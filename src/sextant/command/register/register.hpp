@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/command/pages/trace_clocks.hpp"
+#include "sextant/command/series/aligned_stack.hpp"
+#include "sextant/command/series/transforms.hpp"
+#include "sextant/registration/series_registration.hpp"
+#include "sextant/registration/transform/streaks.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::command {
+
+/// A small picture of a frame as recorded.
+struct FrameThumbnail {
+    std::int64_t frame = 0;
+    std::vector<std::byte> png; ///< empty if the frame cannot be read
+};
+
+/// The displacement field of a frame.
+struct FrameField {
+    std::int64_t frame = 0;
+    double sigma = 0; ///< RMS standard deviation at known nodes, pixels
+    registration::DisplacementField field;
+};
+
+/// Parameters and results of a run of `sextant register`.
+struct RegisterSummary {
+    SeriesTransforms transforms;
+    std::string output, transport;
+    int ranks = 1, team = 1;   ///< number of ranks, and of threads per rank
+    RegistrationResult result; ///< without its frames, which are in `transforms`
+    std::vector<std::string> files, warnings;
+    std::optional<GatheredWork> work; ///< set only for a report page
+    AlignedStack aligned;
+    registration::Streaks streaks;          ///< of the average, compared with the median
+    std::optional<FrameField> worst_field;  ///< the one with the largest deviation
+    std::vector<FrameThumbnail> thumbnails; ///< of frames that are flagged or left out, for a page
+};
+
+/// The number of frames with a thumbnail on a page.
+inline constexpr std::size_t most_thumbnails = 12;
+
+/// Frames that are left out, then frames with flags, the most first; at most `most_thumbnails`, in
+/// order of their numbers.
+std::vector<std::int64_t> frames_to_picture(const SeriesTransforms& transforms);
+
+/// Reads these frames of a series and reduces them to at most 96 pixels per side, each with its own
+/// grey scale. Frames that cannot be read have no picture.
+std::vector<FrameThumbnail> thumbnails_of(FrameSource& series,
+                                          std::span<const std::int64_t> frames);
+
+/// The image relative to which the motions of the last stage are stated: "frame 3", or "the average
+/// of stage 1".
+std::string frame_of_reference(const SeriesTransforms& transforms);
+
+/// Warnings about frames that are left out: at most five of a kind, and the number of others.
+/// Reasons that differ only in numbers are of one kind.
+std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms);
+
+/// What the average resolves, as a line; "" if it was not determined.
+std::string resolution_text(const RegisterSummary& summary);
+/// What to try if fewer than two frames could be registered, a line each.
+std::vector<std::string> advice_on_failure(const RegisterSummary& summary);
+/// What to try for the most frequent problems, a line each.
+std::vector<std::string> advice_of(const RegisterSummary& summary);
+
+/// The text ends with lines that state which frames were used and, for the most frequent problem,
+/// what to try.
+std::string to_text(const RegisterSummary& summary);
+/// One JSON object; docs/json.md describes its fields.
+std::string to_json(const RegisterSummary& summary);
+/// A self-contained HTML page. Requires `summary.work` and the mean of the frames as recorded.
+std::string to_page(const RegisterSummary& summary);
+/// A self-contained HTML page of a series that could not be registered: its frames, why, and what
+/// to try.
+std::string to_failure_page(const RegisterSummary& summary);
+
+} // namespace sextant::command

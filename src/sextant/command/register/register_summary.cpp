@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The text and the JSON of `sextant register`.
+
+#include "sextant/command/options.hpp"
+#include "sextant/command/register/register.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/registration/series/stations.hpp"
+#include "sextant/report/registration_sections.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::command {
+
+namespace {
+
+constexpr std::size_t most_warnings_of_a_kind = 5;
+
+std::vector<FrameRegistration> registered(const RegisterSummary& summary) {
+    std::vector<FrameRegistration> places = summary.transforms.frames;
+    std::erase_if(places, [](const FrameRegistration& place) { return !place.left_out.empty(); });
+    return places;
+}
+
+template <class Of>
+double median_of(const std::vector<FrameRegistration>& places, const Of& of) {
+    std::vector<double> values;
+    std::transform(places.begin(), places.end(), std::back_inserter(values), of);
+    return median(values);
+}
+
+/// The largest distance, in pixels, of a frame's centre from that of the reference.
+double farthest(const std::vector<FrameRegistration>& places) {
+    double most = 0;
+    for (const FrameRegistration& place : places)
+        most = std::max(most, std::hypot(place.result.motion.tx, place.result.motion.ty));
+    return most;
+}
+
+/// The standard deviation of the position of the middle of a frame.
+double deviation_of(const FrameRegistration& place, ImageShape shape) {
+    return place.field ? place.field->sigma
+                       : registration::uncertainty_of_centre(place.result, shape).tx;
+}
+
+std::ptrdiff_t flagged(const std::vector<FrameRegistration>& places) {
+    return std::count_if(places.begin(), places.end(),
+                         [](const FrameRegistration& place) { return !flags_of(place).empty(); });
+}
+
+/// A flag, or "left out", and the number of frames that it concerns.
+using Counts = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// Returns the flags of the frames, the most frequent first.
+Counts counts_of(const std::vector<FrameRegistration>& places) {
+    std::map<std::string, std::int64_t> counts;
+    for (const FrameRegistration& place : places) {
+        for (const std::string& flag : flags_of(place))
+            ++counts[flag];
+    }
+    Counts sorted(counts.begin(), counts.end());
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return sorted;
+}
+
+constexpr std::string_view out_of_reach = "frames out of reach: try --rotation 180 if frames are "
+                                          "rotated, or leave them out of the series";
+
+constexpr std::string_view out_of_reach_of_fields =
+    "frames out of reach: displacement fields need an overlap with the reference; try "
+    "--model rigid, or --reference N";
+
+std::string_view advice_for(std::string_view flag) {
+    const auto flags = report::frame_flags();
+    const auto found = std::ranges::find(flags, flag, &report::FrameFlag::name);
+    return found == flags.end() ? "" : found->advice;
+}
+
+bool is_out_of_reach(const FrameRegistration& place) {
+    return place.left_out.find("overlap") != std::string::npos ||
+           place.left_out.find("resembles") != std::string::npos;
+}
+
+/// Advice for the most frequent flag; "" if there is none.
+std::string advice_on_flags(const RegisterSummary& summary, const Counts& counts) {
+    const std::vector<FrameRegistration>& frames = summary.transforms.frames;
+    const auto unreached = std::count_if(frames.begin(), frames.end(), is_out_of_reach);
+    std::string flag;
+    std::int64_t most = 0;
+    for (const auto& [each, count] : counts) {
+        // Gaps are common and harmless, so advice for another flag is more useful.
+        if (!advice_for(each).empty() && each != "gaps" && count > most)
+            flag = each, most = count;
+    }
+    if (unreached > 0 && unreached >= most)
+        return std::string(summary.transforms.model == name(MotionModel::nonrigid)
+                               ? out_of_reach_of_fields
+                               : out_of_reach);
+    if (flag.empty() && !counts.empty() && counts.front().first == "gaps")
+        flag = "gaps";
+    return flag.empty() ? "" : fmt::format("{} frames: {}", flag, advice_for(flag));
+}
+
+/// States the motions that remain within frames, and what to try; "" if noise explains them.
+std::string misfit_text(const RegistrationResult& result) {
+    const registration::SeriesMisfit& misfit = result.misfit;
+    if (!misfit.significant)
+        return "";
+    const std::string evidence =
+        fmt::format("{:.0f} standard deviations above noise", misfit.deviations);
+    if (misfit.of_rows)
+        return fmt::format("rows still move relative to one another, by {:.2f} px (RMS of the "
+                           "means of adjacent rows, {}): {}",
+                           misfit.pixels, evidence,
+                           result.rows ? "their jitter has not been removed completely"
+                                       : "scan lines jitter, try --scan-rows");
+    const bool most_general =
+        result.model == MotionModel::affine || !result.model_reason.empty() || result.rows;
+    return fmt::format("parts of frames still move relative to one another, by {:.2f} px (RMS, "
+                       "{}): try {}",
+                       misfit.pixels, evidence,
+                       most_general ? "--model nonrigid"
+                                    : "--model auto, or --scan-rows if rows are scanned slowly");
+}
+
+/// Advice if the averages of every second frame do not correlate; "" if they do.
+std::string unresolved_text(const RegistrationResult& result) {
+    if (result.resolution.values.empty() || result.resolution.resolved > 0)
+        return "";
+    return "averages of every second frame do not correlate: motions may be wrong, or frames too "
+           "noisy; compare frames in the aligned stack, sum neighbouring frames first, or try "
+           "--reference N";
+}
+
+std::string closing_of(const RegisterSummary& summary,
+                       const std::vector<FrameRegistration>& places) {
+    const Counts counts = counts_of(places);
+    const std::size_t left_out = summary.transforms.frames.size() - places.size();
+    std::vector<std::string> flags;
+    for (const auto& [flag, count] : counts)
+        flags.push_back(fmt::format("{} {}", flag, count));
+    std::string text =
+        fmt::format("{} used{}, {} left out, {} flagged{}; standard deviation of a position {:.3f} "
+                    "px (median)\n",
+                    report::counted(std::ssize(places), "frame"),
+                    summary.result.not_averaged > 0
+                        ? fmt::format(", {} not averaged", summary.result.not_averaged)
+                        : "",
+                    left_out, flagged(places),
+                    flags.empty() ? "" : fmt::format(" ({})", fmt::join(flags, ", ")),
+                    median_of(places, [&](const FrameRegistration& place) {
+                        return deviation_of(place, summary.transforms.shape);
+                    }));
+    if (const std::string resolution = resolution_text(summary); !resolution.empty())
+        text += resolution + "\n";
+    for (const std::string& advice : advice_of(summary))
+        text += advice + "\n";
+    if (summary.streaks.pixels > 0)
+        text += fmt::format("mean and median differ by more than noise in {}, most at ({}, {}), as "
+                            "hot pixels cause: the median may be the better image\n",
+                            report::counted(summary.streaks.pixels, "pixel"), summary.streaks.x,
+                            summary.streaks.y);
+    return text;
+}
+
+std::string inverted_text(const RegisterSummary& summary) {
+    const RegistrationResult& result = summary.result;
+    if (result.inverted == 0)
+        return "";
+    return fmt::format("{} of {} have the opposite contrast of frame {}; only --average weighted "
+                       "inverts them in averages\n",
+                       result.inverted, report::counted(std::ssize(registered(summary)), "frame"),
+                       result.reference);
+}
+
+std::string rows_text(const RegistrationResult& result) {
+    if (!result.rows)
+        return "";
+    const RowFitSummary& rows = *result.rows;
+    return fmt::format("rows jitter by {:.2f} px and drift by ({:.2f}, {:.2f}) px within a frame "
+                       "(RMS); standard deviation of a row {:.3f} px\n",
+                       rows.jitter, rows.drift_x, rows.drift_y, rows.sigma) +
+           (result.flyback > 0
+                ? fmt::format("the first {} of all frames are disturbed, as by the flyback of the "
+                              "scan, and have no weight\n",
+                              report::counted(result.flyback, "column"))
+                : "");
+}
+
+std::string gap_text(const AlignedStack& stack) {
+    return std::isnan(stack.gap) ? "NaN" : fmt::format("{:g}", stack.gap);
+}
+
+std::string aligned_text(const RegisterSummary& summary) {
+    const AlignedStack& stack = summary.aligned;
+    if (stack.path.empty())
+        return stack.omitted.empty() ? "" : stack.omitted + "\n";
+    return fmt::format("aligned: {} of {}x{} {}, {} without data\n",
+                       report::counted(stack.frames, "frame"), stack.area.shape.width,
+                       stack.area.shape.height, name(stack.sample), gap_text(stack));
+}
+
+/// States the area of the result images, unless it is that of the reference.
+std::string canvas_text(const SeriesTransforms& transforms) {
+    const registration::PixelArea canvas = transforms.area();
+    if (canvas == registration::area_of(transforms.shape))
+        return "";
+    return fmt::format(
+        "canvas: {}x{} pixels; the first pixel of all images is ({}, {}) of the reference\n",
+        canvas.shape.width, canvas.shape.height, canvas.x, canvas.y);
+}
+
+Json aligned_json(const AlignedStack& stack) {
+    if (stack.path.empty())
+        return {};
+    return Record{{"file", stack.path},
+                  {"frames", stack.frames},
+                  {"samples", name(stack.sample)},
+                  {"gap", std::isnan(stack.gap) ? Json("NaN") : Json(stack.gap)}}
+        .include(record_of(stack.area), "samples");
+}
+
+/// A reason without its numbers, which is the same for all frames with the same problem.
+std::string kind_of_reason(const std::string& reason) {
+    std::string kind;
+    for (const char letter : reason) {
+        if (std::isdigit(static_cast<unsigned char>(letter)) == 0)
+            kind += letter;
+    }
+    return kind;
+}
+
+} // namespace
+
+std::string frame_of_reference(const SeriesTransforms& transforms) {
+    return transforms.stages > 1 ? fmt::format("the average of stage {}", transforms.stages - 1)
+                                 : fmt::format("frame {}", transforms.reference);
+}
+
+std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms) {
+    std::vector<std::pair<std::string, std::vector<const FrameRegistration*>>> kinds;
+    for (const FrameRegistration& frame : transforms.frames) {
+        if (frame.left_out.empty())
+            continue;
+        const std::string kind = kind_of_reason(frame.left_out);
+        auto at = std::find_if(kinds.begin(), kinds.end(),
+                               [&](const auto& each) { return each.first == kind; });
+        if (at == kinds.end())
+            at = kinds.insert(kinds.end(), {kind, {}});
+        at->second.push_back(&frame);
+    }
+    std::vector<std::string> warnings;
+    for (const auto& [kind, frames] : kinds) {
+        const std::size_t shown = std::min(frames.size(), most_warnings_of_a_kind);
+        for (std::size_t i = 0; i < shown; ++i)
+            warnings.push_back(fmt::format("{}: frame {} is left out: {}", transforms.series,
+                                           frames[i]->frame, frames[i]->left_out));
+        if (frames.size() > shown)
+            warnings.push_back(fmt::format("{}: … and {} more left out for the same reason",
+                                           transforms.series, frames.size() - shown));
+    }
+    return warnings;
+}
+
+std::string resolution_text(const RegisterSummary& summary) {
+    const registration::RingCorrelation& rings = summary.result.resolution;
+    if (rings.values.empty())
+        return "";
+    const PixelSize& pixel = summary.transforms.pixel;
+    const auto period = [&](double frequency) {
+        return pixel.known() && pixel.x == pixel.y
+                   ? fmt::format("{:.3g} px ({:.3g} {})", 1 / frequency, pixel.x / frequency,
+                                 pixel.unit)
+                   : fmt::format("{:.3g} px", 1 / frequency);
+    };
+    constexpr double nyquist = .5;
+    std::string text =
+        rings.resolved == 0 ? "resolution: none"
+        : rings.resolved < nyquist
+            ? fmt::format("resolution {}", period(rings.resolved))
+            : fmt::format("resolution {}, the limit of the pixels,", period(nyquist));
+    text += " by the correlation of averages of every second frame (FRC 1/7)";
+    if (rings.highest > 0)
+        text += fmt::format("; spots of a lattice down to {}", period(rings.highest));
+    return text;
+}
+
+std::vector<std::string> advice_on_failure(const RegisterSummary& summary) {
+    const std::vector<FrameRegistration>& frames = summary.transforms.frames;
+    std::vector<std::string> all;
+    if (std::ranges::any_of(frames, is_out_of_reach)) {
+        all = {"try --rotation 180 if frames are rotated",
+               "if frames are noisy, register a channel with more signal (--channel) and apply its "
+               "motions to this one (sextant apply), or register sums of neighbouring frames",
+               "try --flatten on if shading or contamination is stronger than the specimen, and "
+               "--dark, --gain and --defects if the pattern of the detector is",
+               "record at shorter intervals if neighbouring frames overlap by less than half"};
+    }
+    const auto unusable = std::ranges::find_if(frames, [](const FrameRegistration& frame) {
+        return !frame.left_out.empty() && !is_out_of_reach(frame);
+    });
+    if (unusable != frames.end())
+        all.push_back(fmt::format(
+            "check the shutter, --channel and --slice: some frames are unusable, such as "
+            "frame {} ({})",
+            unusable->frame, unusable->left_out));
+    return all;
+}
+
+std::vector<std::string> advice_of(const RegisterSummary& summary) {
+    std::vector<std::string> all = {advice_on_flags(summary, counts_of(registered(summary))),
+                                    misfit_text(summary.result), unresolved_text(summary.result)};
+    std::erase(all, "");
+    return all;
+}
+
+std::string to_text(const RegisterSummary& summary) {
+    const SeriesTransforms& transforms = summary.transforms;
+    const std::vector<FrameRegistration> places = registered(summary);
+    std::string text = fmt::format(
+        "{}: {} of {} of {}x{} registered to frame {}, {}, in {}, on {}\n", transforms.series,
+        places.size(), report::counted(std::ssize(transforms.frames), "frame"),
+        transforms.shape.width, transforms.shape.height, transforms.reference, transforms.model,
+        report::counted(transforms.stages, "stage"), ranks_text(summary.ranks, summary.transport));
+    if (summary.team > 1)
+        text.insert(text.size() - 1, fmt::format(", {} threads each, which {}", summary.team,
+                                                 describe_threads(summary.result, false)));
+    const double pixels = farthest(places);
+    text += fmt::format("displaced by up to {:.2f} px", pixels);
+    if (transforms.pixel.known())
+        text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
+    text += fmt::format(" relative to {}, NCC {:.3f} (median)\n", transforms.relative_to,
+                        median_of(places, [](const auto& p) { return p.result.ncc_after; }));
+    if (!summary.result.reference_reason.empty())
+        text += fmt::format("frame {} is the reference, because {}\n", transforms.reference,
+                            summary.result.reference_reason);
+    if (!summary.result.model_reason.empty())
+        text += fmt::format("model {}: {}\n", transforms.model, summary.result.model_reason);
+    if (summary.result.flattened)
+        text += "frames were registered without their large-scale shading\n";
+    text += inverted_text(summary);
+    text += rows_text(summary.result);
+    text += canvas_text(transforms);
+    text += aligned_text(summary);
+    const auto& seconds = summary.result.seconds;
+    text += fmt::format(
+        "inspect {:.2f} s  register {:.2f} s  stages {:.2f} s  combine {:.2f} s  write {:.2f} s\n",
+        seconds.inspection, seconds.registration, seconds.stages, seconds.average, seconds.writing);
+    return text + fmt::format("{}\n", fmt::join(summary.files, "\n")) + closing_of(summary, places);
+}
+
+std::string to_json(const RegisterSummary& summary) {
+    const SeriesTransforms& transforms = summary.transforms;
+    const std::vector<FrameRegistration> places = registered(summary);
+    Json left_out = Json::array();
+    for (const FrameRegistration& place : transforms.frames) {
+        if (!place.left_out.empty())
+            left_out.add({{"frame", place.frame}, {"why", place.left_out}});
+    }
+    Json flags = Json::array();
+    for (const auto& [flag, count] : counts_of(places))
+        flags.add({{"flag", flag}, {"frames", count}});
+    Record record = results_of("register");
+    record
+        .include({{"series", transforms.series},
+                  {"output", summary.output},
+                  {"width", transforms.shape.width},
+                  {"height", transforms.shape.height},
+                  {"frames", transforms.frames.size()},
+                  {"registered", places.size()},
+                  {"left_out", left_out},
+                  {"flagged", flagged(places)},
+                  {"flags", flags}})
+        .include(record_of(summary.result))
+        .include({{"relative_to", transforms.relative_to},
+                  {"model", transforms.model},
+                  {"stages", transforms.stages},
+                  {"ranks", summary.ranks},
+                  {"team", summary.team},
+                  {"transport", summary.transport}},
+                 "reference")
+        .add_result("aligned", aligned_json(summary.aligned))
+        .add_result("streak_pixels", summary.streaks.pixels)
+        .add_result("files", summary.files)
+        .include(provenance_of_run(summary.warnings));
+    return sextant::to_json(record);
+}
+
+} // namespace sextant::command

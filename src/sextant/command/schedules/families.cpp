@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/schedules/families.hpp"
+
+#include "sextant/collective/catalogue.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::command {
+
+namespace {
+
+std::span<const Family> families() {
+    static const Family all[] = {compositing_family(), scan_family(), series_family(),
+                                 collective_family(),  halo_family(), merging_family()};
+    return all;
+}
+
+/// True for compositing, the only family with tunings and a root.
+bool is_compositing(const Family& family) {
+    return family.configurations_for != nullptr;
+}
+
+/// Throws InvalidTask if a parameter of collectives is set for an algorithm that does not have it.
+void check_parameters(const ScheduleRequest& request) {
+    const auto check = [&](std::string_view parameter, const std::optional<double>& value) {
+        if (!value)
+            return;
+        std::vector<std::string_view> names;
+        for (const collective::Algorithm& row : collective::catalogue()) {
+            if (row.parameter == parameter)
+                names.push_back(row.name);
+        }
+        const bool is_one = std::find(names.begin(), names.end(), request.algorithm) != names.end();
+        if (request.family != "collective" || !is_one) {
+            throw InvalidTask(
+                fmt::format("--{} is a parameter of the collective algorithms {}, not of {}",
+                            parameter, fmt::join(names, " and "),
+                            request.algorithm.empty() ? request.family : request.algorithm));
+        }
+    };
+    check("gamma", request.gamma);
+    check("alpha", request.alpha);
+}
+
+/// Finds the family and checks the request. Throws InvalidTask for unknown names, and for
+/// parameters that do not apply to the family.
+const Family& checked_family(const ScheduleRequest& request) {
+    const Family& family = find_by_name<Family>("family", request.family, families());
+    if (!request.algorithm.empty()) {
+        find_by_name<FamilyAlgorithm>(fmt::format("{} algorithm", family.name), request.algorithm,
+                                      family.algorithms);
+    }
+    check_parameters(request);
+    if (is_compositing(family))
+        return family;
+    if (request.tuning != compositing::Tuning{}) {
+        throw InvalidTask(
+            fmt::format("{} has no parameters: radices and windows are parameters of compositing",
+                        family.name));
+    }
+    if (request.root != compositing::Task::distributed) {
+        throw InvalidTask(
+            fmt::format("{} has no image to collect; only compositing has one", family.name));
+    }
+    return family;
+}
+
+bool is_meant(const Configuration& configuration, const ScheduleRequest& request) {
+    return request.algorithm.empty() || request.algorithm == configuration.algorithm;
+}
+
+} // namespace
+
+Record record_of(ScheduleRequest& request) {
+    constexpr int most_ranks = 16384;
+    std::vector<std::string_view> names;
+    for (const Family& family : families())
+        names.push_back(family.name);
+    Record record;
+    record.add("family", request.family, "FAMILY", "").one_of(std::move(names)).positional();
+    record.add("algorithm", request.algorithm, "NAME",
+               "algorithm; default: the first of the family, with default parameters");
+    compositing::declare_tuning(record, request.tuning.radices, request.tuning.window);
+    record
+        .add("interlace", request.tuning.interlace, "N",
+             "assign pixels to ranks cyclically, in blocks of N")
+        .between(1, most_count)
+        .none_is(0);
+    record
+        .add("gamma", request.gamma, "F",
+             "logp-lev-rec: fraction kept by a leader; default: 0.75, to gather 0.6")
+        .between(.01, .99);
+    record
+        .add("alpha", request.alpha, "F",
+             "2-lev-rec: divide p ranks into p^alpha parts; default: rows")
+        .between(.01, .99);
+    record.add("ranks", request.ranks, "N", "number of ranks").between(1, most_ranks);
+    record.add("elements", request.elements, "N", "number of pixels or values")
+        .between(1, most_count);
+    return record;
+}
+
+std::vector<FamilyAlgorithm> family_algorithms() {
+    std::vector<FamilyAlgorithm> all;
+    for (const Family& family : families())
+        all.insert(all.end(), family.algorithms.begin(), family.algorithms.end());
+    return all;
+}
+
+void for_each_schedule(const ScheduleRequest& request,
+                       const std::function<void(const NamedSchedule&)>& visit) {
+    const Family& family = checked_family(request);
+    for (const Configuration& configuration :
+         family.configurations_for ? family.configurations_for(request) : family.configurations) {
+        if (is_meant(configuration, request))
+            visit(configuration.make(request));
+    }
+}
+
+NamedSchedule make_schedule(const ScheduleRequest& request) {
+    const Family& family = checked_family(request);
+    if (family.usual)
+        return family.usual(request).make(request);
+    const auto configuration =
+        std::find_if(family.configurations.begin(), family.configurations.end(),
+                     [&](const Configuration& each) { return is_meant(each, request); });
+    return configuration->make(request);
+}
+
+Schedule all_programs(const ScheduleRequest& request, std::string_view title,
+                      const std::function<Program(int rank)>& program) {
+    Schedule schedule;
+    std::int64_t messages = 0;
+    for (int rank = 0; rank < request.ranks; ++rank) {
+        const std::vector<Step>& steps = schedule.emplace_back(program(rank)).steps;
+        messages += std::count_if(steps.begin(), steps.end(),
+                                  [](const Step& step) { return step.verb == Verb::send; });
+        if (messages <= most_messages)
+            continue;
+        throw InvalidTask(
+            fmt::format("{} on {} ranks has more than {} messages, too many to hold at once; use "
+                        "fewer ranks, or an algorithm with fewer messages",
+                        title, request.ranks, report::grouped(most_messages)));
+    }
+    return schedule;
+}
+
+} // namespace sextant::command

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/schedules/families.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/json_value.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/scan/catalogue.hpp"
+#include "sextant/schedule/circuit.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+struct ProveCommand {
+    ScheduleRequest request;
+    std::vector<int> ranks = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    std::string json;
+};
+
+Record record_of(ProveCommand& command) {
+    constexpr int most_ranks = 16384, most_elements = 1 << 24;
+    Record record = record_of(command.request);
+    record.without("ranks");
+    record["algorithm"].meaning = "algorithm of the family; default: all";
+    Field& elements = record["elements"].between(1, most_elements).none_is(0);
+    elements.meaning = "number of pixels; default: several sizes that divide unevenly";
+    record.add_ranges("ranks", command.ranks, "rank counts, such as 1..16,64")
+        .between(1, most_ranks);
+    declare_json(record, command.json);
+    return record;
+}
+
+/// The proof results of one algorithm.
+struct Tally {
+    int schedules = 0, failed = 0;
+    int first_ranks = 0, last_ranks = 0;
+    std::int64_t messages = 0;
+    int most_messages = 0, depth = 0;
+    std::string first_error;
+
+    void add(int ranks, const Proof& proof, const std::string& where) {
+        ++schedules;
+        first_ranks = first_ranks == 0 ? ranks : std::min(first_ranks, ranks);
+        last_ranks = std::max(last_ranks, ranks);
+        messages += proof.messages;
+        most_messages = std::max(most_messages, proof.most_messages);
+        depth = std::max(depth, proof.depth);
+        if (proof.holds())
+            return;
+        ++failed;
+        if (first_error.empty())
+            first_error = fmt::format("{}: {}", where, proof.error);
+    }
+};
+
+using Tallies = std::map<std::string, Tally>;
+
+/// The cost of scanning one value per rank, in operator applications, for the native form of the
+/// circuit.
+struct CircuitRow {
+    std::string_view algorithm;
+    std::string name;
+    scan::Form form;
+    int ranks = 1;
+    Circuit circuit;
+    Elements deficiency = 0;
+};
+
+/// The rank counts to show: only the smallest and the largest if there are more than three.
+std::vector<int> ranks_of_table(const std::vector<int>& ranks) {
+    return ranks.size() <= 3 ? ranks : std::vector{ranks.front(), ranks.back()};
+}
+
+std::vector<CircuitRow> circuit_rows(const ProveCommand& command) {
+    std::vector<CircuitRow> rows;
+    if (command.request.family != "scan")
+        return rows;
+    const std::string& wanted = command.request.algorithm;
+    for (const scan::Algorithm& algorithm : scan::catalogue()) {
+        if (!wanted.empty() && wanted != algorithm.name)
+            continue;
+        for (const scan::Tuning& tuning : algorithm.tunings()) {
+            for (const int ranks : ranks_of_table(command.ranks)) {
+                const scan::Form form = scan::forms_of(algorithm).front();
+                const Circuit read = circuit(sextant::make_schedule(ranks, [&](int rank) {
+                    return scan::program(algorithm, {ranks, 1, form}, tuning, rank);
+                }));
+                const int inputs = form == scan::Form::inclusive ? ranks : ranks - 1;
+                rows.push_back({algorithm.name, scan::to_text(algorithm, tuning), form, ranks, read,
+                                inputs > 0 ? read.deficiency(inputs) : 0});
+            }
+        }
+    }
+    return rows;
+}
+
+/// The cases that are proved: pieces of unequal size, more ranks than elements, and collection at
+/// the first and the last rank.
+std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks) {
+    ScheduleRequest request = command.request;
+    request.ranks = ranks;
+    std::vector<ScheduleRequest> requests;
+    const auto with = [&](Elements elements, int root) {
+        request.elements = elements;
+        request.root = root;
+        requests.push_back(request);
+    };
+    if (command.request.elements > 0) {
+        with(command.request.elements, compositing::Task::distributed);
+        return requests;
+    }
+    if (request.family == "scan") { // all values are scanned alike, so a few suffice
+        with(1, compositing::Task::distributed);
+        with(3, compositing::Task::distributed);
+        return requests;
+    }
+    with(2 * ranks + 3, compositing::Task::distributed);
+    with(std::max(1, ranks / 2), compositing::Task::distributed);
+    if (request.family == "compositing") {
+        with(ranks + 1, 0);
+        with(ranks + 1, ranks - 1);
+    }
+    return requests;
+}
+
+void prove_ranks(const ProveCommand& command, int ranks, Tallies& tallies, std::mutex& mutex) {
+    for (const ScheduleRequest& request : requests_for(command, ranks)) {
+        for_each_schedule(request, [&](const NamedSchedule& made) {
+            const Proof proof = prove(made.schedule, made.claim);
+            const std::string where =
+                fmt::format("{} at {} ranks, {} elements", made.title, ranks, request.elements);
+            const std::lock_guard lock(mutex);
+            tallies[made.algorithm].add(ranks, proof, where);
+        });
+    }
+}
+
+Tallies prove_all(const ProveCommand& command) {
+    const std::vector<int>& all = command.ranks;
+    Tallies tallies;
+    std::mutex mutex;
+    std::atomic<std::size_t> next = 0; // largest first, so that cores finish at similar times
+    std::int64_t done = 0;
+    Progress progress(true);
+    std::exception_ptr error;
+    const auto work = [&] {
+        try {
+            for (std::size_t i = next++; i < all.size(); i = next++) {
+                const int ranks = all[all.size() - 1 - i];
+                prove_ranks(command, ranks, tallies, mutex);
+                const std::lock_guard lock(mutex);
+                progress.say("numbers of ranks proved:", ++done, std::ssize(all));
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            error = std::current_exception();
+            next = all.size();
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
+            threads.emplace_back(work);
+        work();
+    }
+    if (error)
+        std::rethrow_exception(error);
+    return tallies;
+}
+
+std::string text_of(const std::vector<CircuitRow>& rows) {
+    if (rows.empty())
+        return "";
+    std::string text = fmt::format("\n{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", "circuit", "form",
+                                   "ranks", "span", "work", "deficiency");
+    for (const CircuitRow& row : rows) {
+        text += fmt::format("{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", row.name, name(row.form),
+                            row.ranks, row.circuit.span, row.circuit.work, row.deficiency);
+    }
+    return text +
+           "span: applications on the longest chain; work: all applications; deficiency: span + "
+           "work\nminus Snir's bound, 2 inputs - 2; the last input of an exclusive scan does not "
+           "count\n";
+}
+
+std::string text_of(const Tallies& tallies) {
+    std::string text = fmt::format("{:<26}{:>9}{:>11}{:>8}{:>16}{:>8}\n", "algorithm", "ranks",
+                                   "schedules", "failed", "most messages", "depth");
+    for (const auto& [name, tally] : tallies) {
+        text += fmt::format("{:<26}{:>9}{:>11}{:>8}{:>16}{:>8}\n", name,
+                            fmt::format("{}..{}", tally.first_ranks, tally.last_ranks),
+                            tally.schedules, tally.failed, tally.most_messages, tally.depth);
+        if (tally.failed > 0)
+            text += fmt::format("  {}\n", tally.first_error);
+    }
+    return text +
+           "ranks: the smallest and the largest number; schedules: each combination of "
+           "parameters, number\nof ranks and size, proved with rendezvous, shuffled, eager and "
+           "zero-copy delivery; most\nmessages: sent by one rank, including its piece for the "
+           "root; depth: the longest chain of\ndependent combinations\n";
+}
+
+Json circuits_of(std::string_view algorithm, const std::vector<CircuitRow>& rows) {
+    Json list = Json::array();
+    for (const CircuitRow& row : rows) {
+        if (row.algorithm != algorithm)
+            continue;
+        list.add({{"circuit", row.name},
+                  {"form", name(row.form)},
+                  {"ranks", row.ranks},
+                  {"span", row.circuit.span},
+                  {"work", row.circuit.work},
+                  {"deficiency", row.deficiency}});
+    }
+    return list;
+}
+
+std::string to_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
+    Json proofs = Json::array();
+    for (const auto& [name, tally] : tallies) {
+        Json row = {{"algorithm", name},
+                    {"first_ranks", tally.first_ranks},
+                    {"last_ranks", tally.last_ranks},
+                    {"schedules", tally.schedules},
+                    {"failed", tally.failed},
+                    {"messages", tally.messages},
+                    {"most_messages", tally.most_messages},
+                    {"depth", tally.depth},
+                    {"error", tally.first_error}};
+        if (!rows.empty())
+            row.set("circuits", circuits_of(name, rows));
+        proofs.add(row);
+    }
+    return sextant::to_json(results_of("prove").add_result("proofs", proofs));
+}
+
+/// Throws if nothing was proved: an empty table would look like a proof.
+void require_some(const Tallies& tallies, const Call& call) {
+    if (!tallies.empty())
+        return;
+    const auto& algorithm = compositing::find(call.options.find("algorithm")->text());
+    throw InvalidTask(fmt::format("nothing to prove: {} requires {}, and --ranks {} contains none",
+                                  algorithm.name, algorithm.takes,
+                                  call.options.find("ranks")->text()));
+}
+
+int run_prove(const ProveCommand& command, const Call& call) {
+    const Tallies tallies = prove_all(command);
+    require_some(tallies, call);
+    const std::vector<CircuitRow> rows = circuit_rows(command);
+    write_reports({command.json, ""}, {}, to_json(tallies, rows), text_of(tallies) + text_of(rows),
+                  "");
+    const bool all_hold = std::all_of(tallies.begin(), tallies.end(),
+                                      [](const auto& entry) { return entry.second.failed == 0; });
+    return all_hold ? 0 : 1;
+}
+
+} // namespace
+
+Operation prove_operation() {
+    return declare_command<ProveCommand>(
+        "prove", "prove schedules correct: every operand once, in order, no deadlock",
+        "  sextant prove compositing --ranks 1..70\n"
+        "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512",
+        run_prove, RunOn::one_rank);
+}
+
+} // namespace sextant::command
