@@ -11,7 +11,7 @@
 // of staircases). Times are CPU times of the thread. In each round both run once, which gives one
 // ratio; medians with bootstrap intervals are reported, never minima. With 0 ROUNDS only ours runs,
 // once.
-#include "sextant/distributed/canny.hpp"
+#include "sextant/contours/canny.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"

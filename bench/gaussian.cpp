@@ -16,7 +16,7 @@
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/distributed/window_filter.hpp"
+#include "sextant/filter/window_filter.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -11,8 +11,8 @@
 // runs once per round, and medians are shown. With fewer cores than ranks, times show the total
 // work and the messages, not the effect of concurrency.
 #include "sextant/comm/threads.hpp"
+#include "sextant/contours/contour_merging.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/distributed/contour_merging.hpp"
 #include "sextant/machine/profile_file.hpp"
 
 #include <chrono>

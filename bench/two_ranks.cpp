@@ -9,11 +9,11 @@
 // two ranks is compared with it. Times are wall-clock times from the start of both ranks to the end
 // of both. One rank, two ranks and the control run once in each round; medians are shown.
 #include "sextant/comm/threads.hpp"
+#include "sextant/contours/canny.hpp"
+#include "sextant/contours/components.hpp"
+#include "sextant/contours/contour_merging.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/distributed/canny.hpp"
-#include "sextant/distributed/components.hpp"
-#include "sextant/distributed/contour_merging.hpp"
-#include "sextant/distributed/tile_borders.hpp"
+#include "sextant/tiles/tile_borders.hpp"
 
 #include <chrono>
 #include <cstdio>

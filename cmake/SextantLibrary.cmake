@@ -56,7 +56,7 @@ endfunction()
 
 sextant_library(sextant_base OUTPUT sextant
     LAYERS core array kernel schedule compositing scan collective halo filtering contour comm prefix machine
-           model planner calibrate compositor distributed label
+           model planner calibrate compositor collectives tiles filter contours label
     LINKS hwy::hwy PkgConfig::hwloc Threads::Threads)
 target_link_libraries(sextant_base PRIVATE "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>")
 if(SEXTANT_MPI)

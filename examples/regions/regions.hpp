@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/distributed/components.hpp"
+#include "sextant/contours/components.hpp"
 
 #include <vector>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/agreement.hpp"
-#include "sextant/distributed/canny.hpp"
-#include "sextant/distributed/contour_tracing.hpp"
-#include "sextant/distributed/filter_configurations.hpp"
-#include "sextant/distributed/filtering.hpp"
-#include "sextant/distributed/window_filter.hpp"
+#include "sextant/contours/canny.hpp"
+#include "sextant/contours/contour_tracing.hpp"
+#include "sextant/filter/filter_configurations.hpp"
+#include "sextant/filter/filtering.hpp"
+#include "sextant/filter/window_filter.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/record.hpp"
-#include "sextant/distributed/filtering.hpp"
+#include "sextant/filter/filtering.hpp"
 #include "sextant/label/label.hpp"
 #include "sextant/label/stitching.hpp"
 

@@ -3,8 +3,8 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/compositor/compositor.hpp"
+#include "sextant/contours/contour_tracing.hpp"
 #include "sextant/core/atomic_file.hpp"
-#include "sextant/distributed/contour_tracing.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/registration/series_registration.hpp"
 

@@ -9,8 +9,8 @@
 #else
 
 #include "sextant/collective/catalogue.hpp"
+#include "sextant/collectives/collective.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/communicator.hpp"
-#include "sextant/distributed/collective.hpp"
 
 #endif

@@ -8,11 +8,11 @@
 
 #include "sextant/array/row_source.hpp"
 #include "sextant/communicator.hpp"
+#include "sextant/contours/canny.hpp"
+#include "sextant/contours/contour_merging.hpp"
+#include "sextant/contours/contour_tracing.hpp"
+#include "sextant/contours/merging_plan.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/distributed/canny.hpp"
-#include "sextant/distributed/contour_merging.hpp"
-#include "sextant/distributed/contour_tracing.hpp"
-#include "sextant/distributed/merging_plan.hpp"
-#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #endif

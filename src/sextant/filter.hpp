@@ -12,9 +12,9 @@
 #include "sextant/array/row_source.hpp"
 #include "sextant/communicator.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/distributed/filter_plan.hpp"
-#include "sextant/distributed/filtering.hpp"
-#include "sextant/distributed/tiled_image.hpp"
-#include "sextant/distributed/window_filter.hpp"
+#include "sextant/filter/filter_plan.hpp"
+#include "sextant/filter/filtering.hpp"
+#include "sextant/filter/window_filter.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #endif

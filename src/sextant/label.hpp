@@ -9,11 +9,11 @@
 
 #include "sextant/array/row_source.hpp"
 #include "sextant/communicator.hpp"
+#include "sextant/contours/components.hpp"
+#include "sextant/contours/merging_plan.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/distributed/components.hpp"
-#include "sextant/distributed/merging_plan.hpp"
-#include "sextant/distributed/tiled_image.hpp"
 #include "sextant/label/label.hpp"
 #include "sextant/label/stitching.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #endif

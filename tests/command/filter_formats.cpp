@@ -3,9 +3,9 @@
 #include "sextant/array/plane_sink.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/filtering.hpp"
-#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/filter/filtering.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -8,7 +8,7 @@
 #include "sextant/command/series/transforms.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/filter_plan.hpp"
+#include "sextant/filter/filter_plan.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/manifest.hpp"
 #include "sextant/lab/bench_cases.hpp"

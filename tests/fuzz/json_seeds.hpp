@@ -3,7 +3,7 @@
 
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/command/series/transforms.hpp"
-#include "sextant/distributed/filter_plan.hpp"
+#include "sextant/filter/filter_plan.hpp"
 #include "sextant/lab/evaluation.hpp"
 #include "sextant/lab/tune_launch.hpp"
 #include "sextant/machine/profile_file.hpp"

@@ -5,7 +5,7 @@
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/list_exchange.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 
 #include <cmath>
 #include <filesystem>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // After the first two frames, Sextant allocates nothing for a frame, over MPI. (MPI itself may
 // allocate.)
+#include "sextant/collectives/collective.hpp"
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositor/frames_in_flight.hpp"
-#include "sextant/distributed/collective.hpp"
 
 #include "tests/support/blending.hpp"
 #include "tests/support/counting_new.hpp"

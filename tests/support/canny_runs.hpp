@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/distributed/canny.hpp"
+#include "sextant/contours/canny.hpp"
 
 #include <cstring>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/collectives/collective.hpp"
 #include "sextant/comm/agreement.hpp"
-#include "sextant/distributed/collective.hpp"
 
 #include <algorithm>
 #include <functional>

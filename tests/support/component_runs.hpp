@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/array/memory_frames.hpp"
-#include "sextant/distributed/components.hpp"
+#include "sextant/contours/components.hpp"
 #include "sextant/label/label.hpp"
 
 #include "tests/support/contour_runs.hpp"

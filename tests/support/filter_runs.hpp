@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/array/memory_frames.hpp"
-#include "sextant/distributed/filtering.hpp"
+#include "sextant/filter/filtering.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/distributed/contour_merging.hpp"
+#include "sextant/contours/contour_merging.hpp"
 
 #include "tests/support/direction_maps.hpp"
 #include "tests/support/merged_lists.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/array/memory_frames.hpp"
-#include "sextant/distributed/contour_tracing.hpp"
+#include "sextant/contours/contour_tracing.hpp"
 
 #include "tests/support/canny_runs.hpp"
 #include "tests/support/line_runs.hpp"

@@ -4,9 +4,9 @@
 #include "sextant/core/element.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/record.hpp"
-#include "sextant/distributed/filter_plan.hpp"
-#include "sextant/distributed/filtering.hpp"
-#include "sextant/distributed/window_filter.hpp"
+#include "sextant/filter/filter_plan.hpp"
+#include "sextant/filter/filtering.hpp"
+#include "sextant/filter/window_filter.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/report/page.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/lab/tune_launch.hpp"
 
+#include "sextant/collectives/collective.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
@@ -10,7 +11,6 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/distributed/collective.hpp"
 #include "sextant/lab/contest.hpp"
 #include "sextant/lab/mpi_algorithms.hpp"
 #include "sextant/report/text.hpp"

@@ -3,7 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/packing.hpp"
-#include "sextant/distributed/list_exchange.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -4,14 +4,14 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/array/row_source.hpp"
 #include "sextant/comm/communicator.hpp"
+#include "sextant/contours/merging_plan.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/distributed/list_exchange.hpp"
-#include "sextant/distributed/merging_plan.hpp"
-#include "sextant/distributed/tiled_image.hpp"
 #include "sextant/kernel/label/bodies.hpp"
+#include "sextant/tiles/list_exchange.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #include <cstdint>
 #include <functional>

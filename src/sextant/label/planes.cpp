@@ -3,7 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #include <algorithm>
 #include <cstdint>

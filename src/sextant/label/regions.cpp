@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
 #include "sextant/label/components.hpp"
 #include "sextant/label/run.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -4,8 +4,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/equal_range.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/distributed/list_exchange.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -4,11 +4,11 @@
 #include "sextant/array/row_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/distributed/tiled_image.hpp"
 #include "sextant/label/checkpoint.hpp"
 #include "sextant/label/components.hpp"
 #include "sextant/label/label.hpp"
 #include "sextant/label/slabs.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #include <cstdint>
 #include <span>

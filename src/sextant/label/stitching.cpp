@@ -5,8 +5,8 @@
 #include "sextant/comm/scope.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/distributed/list_exchange.hpp"
 #include "sextant/label/stitch_counts.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 
 #include <algorithm>
 #include <cstddef>

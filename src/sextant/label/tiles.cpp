@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contour/tile_lists.hpp"
+#include "sextant/contours/components.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/components.hpp"
 #include "sextant/label/planes.hpp"
 #include "sextant/label/run.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/command/pages/volume_slices.hpp"
-#include "sextant/distributed/filtering.hpp"
+#include "sextant/filter/filtering.hpp"
 
 #include <cstddef>
 #include <optional>

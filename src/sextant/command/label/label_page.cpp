@@ -5,11 +5,11 @@
 #include "sextant/command/pages/overview.hpp"
 #include "sextant/command/pages/volume_slices.hpp"
 #include "sextant/core/run_control.hpp"
-#include "sextant/distributed/list_exchange.hpp"
 #include "sextant/report/charts.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/picture_sections.hpp"
 #include "sextant/report/text.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/pages/overview.hpp"
 
-#include "sextant/distributed/tiled_image.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/report/svg.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #include <algorithm>
 #include <array>

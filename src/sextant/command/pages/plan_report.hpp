@@ -3,12 +3,12 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/command/pages/trace_clocks.hpp"
-#include "sextant/distributed/list_exchange.hpp"
-#include "sextant/distributed/merging_plan.hpp"
+#include "sextant/contours/merging_plan.hpp"
 #include "sextant/planner/plan.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/recording.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 
 #include <optional>
 #include <string>

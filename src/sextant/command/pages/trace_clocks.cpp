@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/pages/trace_clocks.hpp"
 
-#include "sextant/distributed/collective.hpp"
+#include "sextant/collectives/collective.hpp"
 
 #include <algorithm>
 #include <chrono>

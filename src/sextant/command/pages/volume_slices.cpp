@@ -4,8 +4,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/command/pages/overview.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/list_exchange.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 
 #include <algorithm>
 #include <cmath>

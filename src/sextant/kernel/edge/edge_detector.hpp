@@ -13,7 +13,7 @@
 #include <vector>
 
 // The local steps of an edge detector, for an image or a tile. Hysteresis, which needs the whole
-// image, is in distributed/canny.hpp.
+// image, is in contours/canny.hpp.
 namespace sextant::kernel {
 
 /// Hysteresis thresholds for the length of the gradient: edges start at points of at least `high`

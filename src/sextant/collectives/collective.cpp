@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/collectives/collective.hpp"
+
+#include "sextant/calibrate/planner_here.hpp"
+#include "sextant/collective/all_to_all.hpp"
+#include "sextant/collective/tiles.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/node_sharing.hpp"
+#include "sextant/comm/scope.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/grid.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/machine/profile_file.hpp"
+#include "sextant/planner/choose.hpp"
+#include "sextant/scan/catalogue.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant {
+
+namespace {
+
+using enum CollectiveKind;
+
+bool combines(CollectiveKind kind) {
+    return kind == reduce || kind == all_reduce || kind == scan || kind == exclusive_scan;
+}
+
+bool has_root(CollectiveKind kind) {
+    return kind == broadcast || kind == scatter || kind == gather || kind == reduce;
+}
+
+/// True if ranks may have different numbers of elements.
+bool has_blocks(CollectiveKind kind) {
+    return kind == scatter || kind == gather || kind == all_gather;
+}
+
+/// True if the algorithm combines in the same order as a serial loop over the ranks.
+bool is_serial(std::string_view algorithm) {
+    return algorithm == "direct-send" || algorithm == "shift-based" || algorithm == "serial";
+}
+
+Operator operator_of(const CollectiveTask& task) {
+    if (combines(task.kind) && task.op)
+        return *task.op;
+    Operator moved;
+    moved.element = {"element", task.element_size};
+    return moved;
+}
+
+constexpr Elements most_elements = Elements{1} << 40; ///< maximum number per block
+
+/// Options that must be equal on all ranks.
+Record record_of(CollectiveTask& task, std::string& op, CollectiveOptions& options) {
+    Record record;
+    record.add("kind", task.kind,
+               {{name(broadcast), broadcast},
+                {name(scatter), scatter},
+                {name(gather), gather},
+                {name(all_gather), all_gather},
+                {name(all_to_all), all_to_all},
+                {name(reduce), reduce},
+                {name(all_reduce), all_reduce},
+                {name(scan), scan},
+                {name(exclusive_scan), exclusive_scan}},
+               "KIND", "the collective operation");
+    record.add("op", op, "NAME", "the operator that combines elements");
+    record.add("element_size", task.element_size, "BYTES", "size of an element")
+        .between(1, most_count);
+    record.include(sextant::record_of(options));
+    return record;
+}
+
+/// Checks the values that are the same on all ranks. Throws InvalidTask.
+void check(const CollectiveTask& task, const CollectiveOptions& options, int ranks) {
+    const auto require = [](bool fine, const std::string& what) {
+        if (!fine)
+            throw InvalidTask(what);
+    };
+    require(!combines(task.kind) || task.op,
+            fmt::format("{} combines elements: expected an operator", name(task.kind)));
+    require(options.root >= 0 && options.root < ranks,
+            fmt::format("root {}: expected 0 to {}", options.root, ranks - 1));
+    require(!options.reproducible || options.association == Association::in_order,
+            "reproducible results are combined in order, not by arrival");
+    const std::vector<std::string_view> names = algorithms_of(task.kind);
+    const std::string& wanted = options.algorithm;
+    require(wanted == "auto" || std::find(names.begin(), names.end(), wanted) != names.end(),
+            unknown_name(fmt::format("{} algorithm", name(task.kind)), wanted, names));
+    require(
+        !options.reproducible || !combines(task.kind) || wanted == "auto" || is_serial(wanted),
+        fmt::format(
+            "{} does not combine in the order of a serial loop; {} with the option reproducible",
+            wanted,
+            task.kind == scan || task.kind == exclusive_scan ? "use serial"
+                                                             : "use direct-send or shift-based"));
+}
+
+/// A summary of a rank's counts, which every rank checks.
+struct Declaration {
+    std::int64_t numbers = 0; ///< number of counts
+    Elements least = 0, most = 0;
+};
+
+/// Runs the same check on the same data on every rank, so that either all ranks throw or none.
+void check(CollectiveKind kind, const std::vector<Declaration>& all) {
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        const Declaration &own = all[rank], &first = all[0];
+        const auto ranks = static_cast<std::int64_t>(all.size());
+        if (own.numbers != 1 && !(kind == all_to_all && own.numbers == ranks)) {
+            throw InvalidTask(fmt::format("rank {} passes {} counts: expected 1{}", rank,
+                                          own.numbers,
+                                          kind == all_to_all ? fmt::format(" or {}", ranks) : ""));
+        }
+        for (const Elements count : {own.least, own.most}) {
+            if (count < 0 || count > most_elements) {
+                throw InvalidTask(fmt::format("rank {} passes count {}: expected 0 to {}", rank,
+                                              count, most_elements));
+            }
+        }
+        if (!has_blocks(kind) && kind != all_to_all && own.most != first.most) {
+            throw InvalidTask(fmt::format("counts differ: rank 0 passes {}, rank {} passes {}",
+                                          first.most, rank, own.most));
+        }
+    }
+}
+
+/// The counts of all ranks.
+struct Counts {
+    bool equal = true; ///< true if all counts are equal
+    /// one count per rank; in an all-to-all with different counts, one per pair of ranks
+    std::vector<Elements> by_rank;
+
+    Elements of(int rank) const { return by_rank[static_cast<std::size_t>(rank)]; }
+    Elements total() const { return std::accumulate(by_rank.begin(), by_rank.end(), Elements{0}); }
+};
+
+/// Gathers the counts of all ranks. Collective.
+Counts gather_counts(const Communicator& communicator, const CollectiveTask& task) {
+    const auto [least, most] = std::minmax_element(task.counts.begin(), task.counts.end());
+    Declaration own{static_cast<std::int64_t>(task.counts.size())};
+    if (own.numbers > 0)
+        own = {own.numbers, *least, *most};
+    const std::vector<Declaration> all = communicator.all_gather(own);
+    agree(communicator, [&] { check(task.kind, all); });
+    Counts counts;
+    for (const Declaration& each : all) {
+        counts.equal = counts.equal && each.least == all[0].least && each.most == all[0].least;
+        counts.by_rank.push_back(each.least);
+    }
+    if (task.kind != all_to_all || counts.equal)
+        return counts;
+    std::vector<Elements> row = task.counts;
+    const auto ranks = static_cast<std::size_t>(communicator.size());
+    row.resize(ranks, row.front());
+    counts.by_rank.resize(ranks * ranks);
+    communicator.all_gather(std::as_bytes(std::span(row)),
+                            std::as_writable_bytes(std::span(counts.by_rank)));
+    return counts;
+}
+
+/// The operation on all ranks, from which each rank's program is made.
+struct Operation {
+    CollectiveKind kind;
+    int ranks, root; ///< root: 0 for kinds without a root
+    Counts counts;
+    /// Numbers the ranks so that the root is 0, as algorithms expect: rank 0 and the root are
+    /// swapped. This permutation is its own inverse.
+    std::vector<int> numbers;
+    collective::Partition data;
+    compositing::Task images; ///< for reductions: each rank's elements are an image
+};
+
+/// Returns the partition of the elements. Equal blocks are described as tiles of an image, which is
+/// shorter than a list of blocks.
+collective::Partition partition(const Operation& operation) {
+    const Counts& counts = operation.counts;
+    const int ranks = operation.ranks;
+    const CollectiveKind kind = operation.kind;
+    const Elements count = counts.of(0);
+    Grid grid = near_square(ranks, count, 1);
+    if (kind == broadcast || combines(kind))
+        return grid;
+    if (kind == all_to_all) {
+        return counts.equal ? collective::Partition(near_square(ranks, count * ranks, ranks))
+                            : collective::Partition::pairs(ranks, counts.by_rank);
+    }
+    if (counts.equal && operation.root == 0) {
+        grid.width = count * grid.columns;
+        grid.height = grid.rows;
+        return grid;
+    }
+    std::vector<Elements> in_order(counts.by_rank.size()), lengths, firsts;
+    std::exclusive_scan(counts.by_rank.begin(), counts.by_rank.end(), in_order.begin(),
+                        Elements{0});
+    for (const int rank : operation.numbers) {
+        lengths.push_back(counts.of(rank));
+        firsts.push_back(in_order[static_cast<std::size_t>(rank)]);
+    }
+    return collective::Partition::blocks(std::move(lengths), std::move(firsts));
+}
+
+Operation operation_of(const CollectiveTask& task, int ranks, int root, Counts counts) {
+    Operation made{task.kind, ranks, has_root(task.kind) ? root : 0, std::move(counts), {},
+                   Grid{},    {}};
+    made.numbers = collective::all_ranks(ranks);
+    std::swap(made.numbers[0], made.numbers[static_cast<std::size_t>(made.root)]);
+    made.data = partition(made);
+    made.images = compositing::one_image_each(
+        ranks, made.counts.of(0), task.kind == reduce ? made.root : compositing::Task::distributed);
+    return made;
+}
+
+struct Sizes {
+    Elements send = 0, receive = 0;
+};
+
+Sizes sizes_of(const Operation& operation, int rank) {
+    const Counts& counts = operation.counts;
+    const bool at_root = rank == operation.root;
+    const Elements own = counts.of(rank);
+    switch (operation.kind) {
+    case broadcast:
+        return {at_root ? own : 0, at_root ? 0 : own};
+    case scatter:
+        return {at_root ? counts.total() : 0, own};
+    case gather:
+        return {own, at_root ? counts.total() : 0};
+    case all_gather:
+        return {own, counts.total()};
+    case all_to_all: {
+        if (counts.equal)
+            return {own * operation.ranks, own * operation.ranks};
+        Sizes sizes;
+        for (int other = 0; other < operation.ranks; ++other) {
+            sizes.send += operation.data.between(rank, other);
+            sizes.receive += operation.data.between(other, rank);
+        }
+        return sizes;
+    }
+    case reduce:
+        return {own, at_root ? own : 0};
+    case exclusive_scan:
+        return {own, rank > 0 ? own : 0};
+    default:
+        return {own, own};
+    }
+}
+
+/// Returns the program with its result in an output buffer of exactly the result's size, provided
+/// by the caller.
+Program with_receive_buffer(Program program) {
+    const Region& result = program.result;
+    if (result.empty())
+        return program;
+    BufferSpec& buffer = program.buffers[static_cast<std::size_t>(result.buffer)];
+    const bool whole = result == block(result.buffer, 0, buffer.size);
+    if (!whole || buffer.role == Role::input)
+        return with_packed_result(std::move(program));
+    buffer.role = Role::output;
+    return program;
+}
+
+Program data_program(const Operation& operation, const collective::Algorithm& algorithm, int rank) {
+    const std::vector<int>& numbers = operation.numbers;
+    Program program = with_peers(
+        algorithm.program(operation.data, numbers[static_cast<std::size_t>(rank)]), numbers);
+    if (operation.kind == broadcast && rank == operation.root)
+        program.result = {}; // the result is already in the send buffer
+    return program;
+}
+
+/// Returns the program of a reduction that leaves a piece of the result on each rank, followed by
+/// an all-gather of the pieces.
+Program all_reduce_program(const Operation& operation,
+                           const compositing::Configuration& configuration,
+                           const collective::Algorithm& gathering, int rank) {
+    const compositing::Task& task = operation.images;
+    std::vector<Elements> lengths, firsts;
+    for (int each = 0; each < operation.ranks; ++each) {
+        const auto piece =
+            compositing::piece(*configuration.algorithm, task, configuration.tuning, each);
+        lengths.push_back(piece.count);
+        firsts.push_back(piece.first);
+    }
+    const Program reduction =
+        compositing::program(*configuration.algorithm, task, configuration.tuning, rank);
+    ProgramBuilder builder;
+    builder.window(reduction.window);
+    const Region own = builder.run(reduction, {builder.input(task.elements)});
+    builder.round(operation.ranks); // after all rounds of the reduction
+    return builder.finish(
+        builder.run(gathering.program(
+                        collective::Partition::blocks(std::move(lengths), std::move(firsts)), rank),
+                    {own, builder.output(task.elements)}));
+}
+
+using Operations = std::shared_ptr<const Operation>;
+
+std::vector<Candidate> data_candidates(const Operations& operation) {
+    std::vector<Candidate> all;
+    for (const collective::Algorithm& row : collective::catalogue()) {
+        if (row.what != operation->kind)
+            continue;
+        all.push_back({std::string(row.name),
+                       "",
+                       operation->ranks,
+                       [operation, &row](int rank) { return data_program(*operation, row, rank); },
+                       {operation->root}});
+    }
+    return all;
+}
+
+std::vector<Candidate> reduction_candidates(const Operations& operation) {
+    std::vector<Candidate> all;
+    for (const compositing::Configuration& configuration :
+         compositing::configurations(operation->images)) {
+        const Candidate candidate = compositing::candidate(operation->images, configuration);
+        if (operation->kind == reduce) {
+            all.push_back(candidate);
+            continue;
+        }
+        for (const char* name : {"ring-all-gather", "direct-all-gather"}) {
+            const collective::Algorithm& gathering = collective::find(name);
+            Candidate& both = all.emplace_back(candidate);
+            both.tuning += fmt::format("{}{}", both.tuning.empty() ? "" : ", ", name);
+            both.program = [operation, configuration, &gathering](int rank) {
+                return all_reduce_program(*operation, configuration, gathering, rank);
+            };
+        }
+    }
+    return all;
+}
+
+std::vector<Candidate> scan_candidates(const Operations& operation) {
+    const scan::Task task{operation->ranks, operation->counts.of(0),
+                          operation->kind == scan ? scan::Form::inclusive : scan::Form::exclusive};
+    std::vector<Candidate> all;
+    for (const scan::Algorithm& row : scan::catalogue()) {
+        const std::vector<scan::Tuning> tunings = row.tunings();
+        for (const scan::Tuning& tuning : tunings) {
+            all.push_back(
+                {std::string(row.name),
+                 tunings.size() > 1 ? fmt::format("k = {}", tuning.k) : "",
+                 operation->ranks,
+                 [task, tuning, &row](int rank) { return scan::program(row, task, tuning, rank); },
+                 {operation->ranks / 2, operation->ranks - 1}});
+        }
+    }
+    return all;
+}
+
+/// Returns all configurations that match the options, the same on every rank.
+/// Throws    InvalidTask if no configuration matches.
+std::vector<Candidate> candidates_for(const Operations& operation,
+                                      const CollectiveOptions& options) {
+    std::vector<Candidate> all = !combines(operation->kind) ? data_candidates(operation)
+                                 : operation->kind == reduce || operation->kind == all_reduce
+                                     ? reduction_candidates(operation)
+                                     : scan_candidates(operation);
+    const bool serial = options.reproducible && combines(operation->kind);
+    std::erase_if(all, [&](const Candidate& candidate) {
+        return (options.algorithm != "auto" && candidate.algorithm != options.algorithm) ||
+               (serial && !is_serial(candidate.algorithm));
+    });
+    if (all.empty()) {
+        throw InvalidTask(fmt::format("{} does not support {} ranks, expected {}",
+                                      options.algorithm, operation->ranks,
+                                      compositing::find(options.algorithm).takes));
+    }
+    for (Candidate& candidate : all) {
+        candidate.program = [operation, program = std::move(candidate.program)](int rank) {
+            return with_receive_buffer(program(rank));
+        };
+    }
+    return all;
+}
+
+/// Returns the profile, with the operator's time added if the profile lacks it.
+machine::Profile with_operator(machine::Profile profile, const Operator& op, Seconds seconds) {
+    const std::string element(channels(op.element));
+    if (seconds > 0 && !profile.find_operator(op.name, element)) {
+        machine::Work& work = profile.operators.emplace_back();
+        work.name = op.name;
+        work.element = element;
+        work.seconds_per_element = machine::exactly(seconds);
+    }
+    return profile;
+}
+
+} // namespace
+
+std::vector<std::string_view> algorithms_of(CollectiveKind kind) {
+    std::vector<std::string_view> names;
+    const auto add = [&](const auto& rows) {
+        for (const auto& row : rows)
+            names.push_back(row.name);
+    };
+    if (kind == reduce || kind == all_reduce) {
+        add(compositing::catalogue());
+    } else if (combines(kind)) {
+        add(scan::catalogue());
+    } else {
+        for (const collective::Algorithm& row : collective::catalogue()) {
+            if (row.what == kind)
+                names.push_back(row.name);
+        }
+    }
+    return names;
+}
+
+Record record_of(CollectiveOptions& options) {
+    constexpr double longest = 1e6;
+    Record record;
+    record.add("algorithm", options.algorithm, "NAME",
+               "name of an algorithm; auto: the one predicted to be fastest");
+    record.add("root", options.root, "RANK", "the rank that sends to or receives from all others")
+        .between(0, std::numeric_limits<int>::max());
+    record.add("association", options.association,
+               {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
+               "HOW", "order of combining operands");
+    record.add("reproducible", options.reproducible,
+               "combine in the order of a serial loop over the ranks");
+    planner::declare_planning(record, options.machine, options.probing);
+    record
+        .add("operator_seconds", options.operator_seconds, "SECONDS",
+             "time of the operator on two elements, if the profile lacks it")
+        .between(0, longest)
+        .by_rank();
+    return record;
+}
+
+Collective::Collective(Communicator communicator, CollectiveTask task, CollectiveOptions options)
+    : communicator_(std::move(communicator)), operator_(operator_of(task)) {
+    const int rank = communicator_.rank(), ranks = communicator_.size();
+    std::string op(combines(task.kind) && task.op ? task.op->name : "none");
+    task.element_size = operator_.element.size;
+    const Record record = record_of(task, op, options);
+    communicator_ =
+        scope_of(communicator_, fmt::format("Collective, {}", name(task.kind)), RunsOf::all_ranks);
+    require_same(communicator_, record);
+    agree(communicator_, [&] {
+        record.check();
+        check(task, options, ranks);
+    });
+    Counts counts = gather_counts(communicator_, task);
+    std::vector<Candidate> candidates;
+    agree(communicator_, [&] {
+        const auto operation = std::make_shared<const Operation>(
+            operation_of(task, ranks, options.root, std::move(counts)));
+        const Sizes sizes = sizes_of(*operation, rank);
+        send_ = sizes.send;
+        receive_ = sizes.receive;
+        candidates = candidates_for(operation, options);
+    });
+    const Candidate& chosen = candidates[choose(candidates, options)];
+    plan_.configuration = {chosen.algorithm, chosen.tuning};
+    agree(communicator_, [&] {
+        execution_.emplace(communicator_, chosen.program(rank), operator_,
+                           ExecuteOptions{.association = options.association});
+    });
+}
+
+/// Returns the index of the chosen candidate. Rank 0 predicts and broadcasts. Collective.
+std::size_t Collective::choose(std::span<const Candidate> candidates,
+                               const CollectiveOptions& options) {
+    if (options.algorithm != "auto" || candidates.size() < 2 || communicator_.size() < 2) {
+        plan_.reason = options.algorithm != "auto" ? "requested"
+                       : communicator_.size() < 2
+                           ? "nothing to choose: there is only one rank"
+                           : "nothing to choose: there is only one algorithm";
+        return 0;
+    }
+    const std::vector<int> nodes = nodes_of(communicator_);
+    const planner::DefaultPlanner usual =
+        calibrate::planner_here(communicator_, nodes, options.machine, options.probing);
+    std::size_t chosen = 0;
+    agree(communicator_, [&] {
+        if (communicator_.rank() == 0)
+            chosen = predict(candidates, options, nodes, usual);
+    });
+    plan_.reason = all_gather_texts(communicator_, plan_.reason).front();
+    return communicator_.all_gather(chosen).front();
+}
+
+/// Predicts with the usual planner's profile or, if that cannot describe the operation, with a
+/// built-in profile and a warning.
+std::size_t Collective::predict(std::span<const Candidate> candidates,
+                                const CollectiveOptions& options, const std::vector<int>& nodes,
+                                const planner::DefaultPlanner& usual) {
+    std::vector<CollectiveConfiguration> configurations;
+    for (const Candidate& candidate : candidates)
+        configurations.push_back({candidate.algorithm, candidate.tuning});
+    const auto choose_on = [&](const machine::Profile& machine) {
+        const machine::Profile profile =
+            with_operator(machine, operator_, options.operator_seconds);
+        planner::Choice choice = planner::choose(
+            candidates,
+            {.machine = profile,
+             .element_size = operator_.element.size,
+             .operator_name = std::string(operator_.name),
+             .element_name = std::string(channels(operator_.element)),
+             .folds_at_once =
+                 options.association == Association::in_order && !operator_.exact_when_split,
+             .nodes = nodes,
+             .within_node = reads_all(communicator_, nodes) ? machine::Link::same_process
+                                                            : machine::Link::same_node});
+        const std::size_t chosen = choice.chosen().candidate;
+        plan_ = planner::plan_of<CollectiveConfiguration>(std::move(choice), configurations,
+                                                          profile.name);
+        return chosen;
+    };
+    warnings_ = usual.warnings;
+    calibrate::warn_of_other_machine(usual, warnings_);
+    try {
+        return choose_on(usual.planner->machine());
+    } catch (const model::CannotExpress& why) {
+        warnings_.push_back(
+            fmt::format("{}; planned with a built-in machine profile instead", why.what()));
+        return choose_on(machine::built_in());
+    }
+}
+
+void Collective::bind(std::span<const std::byte> send, std::span<std::byte> receive) {
+    const auto check = [&](const char* buffer, std::size_t given, Elements elements) {
+        if (static_cast<Bytes>(given) != elements * operator_.element.size) {
+            throw InvalidTask(fmt::format("rank {}: a {} buffer of {} bytes, expected {} ({} "
+                                          "elements of {})",
+                                          communicator_.rank(), buffer, given,
+                                          elements * operator_.element.size, elements,
+                                          operator_.element.size));
+        }
+    };
+    check("send", send.size(), send_);
+    check("receive", receive.size(), receive_);
+    if (send_ > 0)
+        execution_->bind(0, send);
+    if (receive_ > 0)
+        execution_->bind(execution_->program().result.buffer, receive);
+}
+
+void Collective::run(std::span<const std::byte> send, std::span<std::byte> receive) {
+    try {
+        bind(send, receive);
+    } catch (const InvalidTask&) {
+        execution_->run_failed(std::current_exception()); // throws, and notifies waiting ranks
+    }
+    execution_->run();
+}
+
+void Collective::fail(const std::string& text) {
+    sextant::fail(communicator_, text);
+}
+
+std::span<std::byte> Collective::own_buffer() {
+    const Bytes size = receive_ * operator_.element.size;
+    if (received_.size() != size)
+        received_ = Memory(size);
+    return received_.bytes();
+}
+
+} // namespace sextant

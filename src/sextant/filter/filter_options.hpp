@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/grid.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/filter/filter_plan.hpp"
+#include "sextant/filter/window_filter.hpp"
+#include "sextant/planner/planner.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant {
+
+/// The text of a scale: "2", or "4,2" (y,x of an image) or "4,2,2" (z,y,x) if it differs between
+/// axes.
+std::string text_of(const kernel::Scales& scales);
+/// Converts a scale to and from this text, which ends with the unit if there is one: "2µm". The
+/// field must have a range, for scales without a unit. `unit` may be null: no unit is accepted.
+Codec codec_of(kernel::Scales& scales, std::string* unit = nullptr);
+
+/// A feature that is computed first, as the input of later filters.
+struct EarlierFilter {
+    std::string feature;
+    /// scale along x, in the unit of FilterOptions::sigma; along y and z in proportion to it
+    double sigma = 1;
+};
+
+/// Options for filtering an image or a volume. They must be the same on every rank, except `plan`.
+struct FilterOptions {
+    /// scale, .5 to 1000 pixels, which may differ between axes; from 0 along axes along which no
+    /// derivative is computed, except by the kernel p3pc
+    kernel::Scales sigma = 1;
+    /// The unit of all scales and of derivatives, such as "µm"; "": pixels.
+    std::string unit = {};
+    /// The size of a pixel in that unit, which must be set if there is a unit.
+    std::optional<kernel::Scales> pixel = {};
+    /// The features to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
+    /// (kernel::find_feature), each once.
+    std::vector<std::string> derivatives = {"x", "y", "xx", "xy", "yy"};
+    kernel::GaussianKernel::Weights kernel = kernel::GaussianKernel::Weights::gaussian;
+    /// truncate a Gaussian at this many sigmas, as SciPy does
+    std::optional<double> truncate = {};
+    /// filters to apply first, each to the result of the previous one
+    std::vector<EarlierFilter> before = {};
+    kernel::Border border = kernel::Border::replicate; ///< rule for samples outside the image
+    double border_value = 0; ///< value outside the image, with Border::constant
+    /// Memory for the image and all planes, of all ranks together. A larger image is filtered in
+    /// windows of rows.
+    Bytes memory = Bytes{64} << 20;
+    std::optional<Tiles> grid = {}; ///< one tile per rank; none: the fastest by prediction
+    /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
+    /// reads the image and distributes it. "any": whichever is predicted to be fastest.
+    std::string distribute = "any";
+    /// Sharing of memory between processes of a node: "on", "off", or "auto" (if predicted to be
+    /// faster).
+    std::string shared_memory = "auto";
+    std::string machine = {}; ///< profile to predict with; "": that of rank 0's machine
+    planner::Probing probing = planner::Probing::kept; ///< see CompositeOptions::probing
+    /// Rank 0's plan, for example from an earlier result or a file (read_filter_plan). `grid`,
+    /// `distribute` and `memory` then have no effect.
+    std::optional<distributed::FilterPlan> plan = {};
+};
+Record record_of(FilterOptions& options); ///< all options except `pixel` and `plan`
+
+/// Returns the filters that the options name, with scales in pixels. Throws InvalidTask, naming the
+/// option.
+distributed::Filters filters_of(const FilterOptions& options,
+                                kernel::Dimensions dimensions = kernel::Dimensions::two);
+
+} // namespace sextant
