@@ -35,34 +35,70 @@ class Apply : public testing::Test {
     /// Frame 0 is not moved, frame 1 was left out, frame 2 is moved by whole pixels, frame 3
     /// rotated by 90 degrees.
     Apply() {
-        SeriesTransforms all;
-        all.series = "movie.npy";
-        all.model = "rigid";
-        all.shape = shape;
-        all.frames.resize(4);
-        for (std::size_t i = 0; i < 4; ++i)
-            all.frames[i].frame = static_cast<std::int64_t>(i);
+        SeriesTransforms all = transforms_of(4);
         all.frames[1].left_out = "dark";
         all.frames[2].result.motion = {0, 3, -2};
         all.frames[3].result.motion = {quarter, 0, 0};
+        store(all);
+    }
+
+    /// Transforms of frames that are not moved.
+    static SeriesTransforms transforms_of(std::size_t frames, const char* model = "rigid") {
+        SeriesTransforms all;
+        all.series = "movie.npy";
+        all.model = model;
+        all.shape = shape;
+        all.frames.resize(frames);
+        for (std::size_t i = 0; i < frames; ++i)
+            all.frames[i].frame = static_cast<std::int64_t>(i);
+        return all;
+    }
+
+    void store(const SeriesTransforms& all) const {
         std::ofstream file(transforms);
         write_json(all, [&file](std::string_view part) { file << part; });
     }
 
-    void write_movie(const std::string& path, std::int64_t frames, ImageShape of = shape) const {
+    /// Writes a series of these samples, frame by frame.
+    static void write_samples(const std::string& path, ImageShape of, std::span<const float> all) {
+        const auto size = static_cast<std::size_t>(of.elements());
         FrameHeader header;
-        header.frames = frames;
+        header.frames = static_cast<std::int64_t>(all.size() / size);
         header.shape = of;
         const auto sink = format::create_frames(path, header);
-        for (std::int64_t frame = 0; frame < frames; ++frame) {
-            std::vector<float> pixels;
-            for (std::int64_t y = 0; y < of.height; ++y) {
-                for (std::int64_t x = 0; x < of.width; ++x)
-                    pixels.push_back(value_at(frame, x, y));
-            }
-            sink->write(pixels);
-        }
+        for (std::size_t first = 0; first < all.size(); first += size)
+            sink->write(all.subspan(first, size));
         sink->commit();
+    }
+
+    static void write_movie(const std::string& path, std::int64_t frames, ImageShape of = shape) {
+        std::vector<float> samples;
+        for (std::int64_t frame = 0; frame < frames; ++frame) {
+            for (std::int64_t i = 0; i < of.elements(); ++i)
+                samples.push_back(value_at(frame, i % of.width, i / of.width));
+        }
+        write_samples(path, of, samples);
+    }
+
+    static std::vector<float> frame_of(const std::string& path, std::int64_t frame) {
+        const auto source = format::open_frames(path);
+        std::vector<float> samples(static_cast<std::size_t>(source->header().shape.elements()));
+        source->read_frame(frame, samples);
+        return samples;
+    }
+
+    /// Writes transforms of three frames whose row y is displaced by (y, dy · y / 8), and their
+    /// rows.
+    void write_rows(float dy, float first = 0, std::int64_t flyback = 0) const {
+        SeriesTransforms all = transforms_of(3);
+        all.rows = RowFile{"rows.npy", shape.height, flyback};
+        store(all);
+        std::vector<float> numbers;
+        for (std::int64_t i = 0; i < 3 * shape.height; ++i) {
+            const auto row = static_cast<float>(i % shape.height);
+            numbers.insert(numbers.end(), {first + row, dy * row / 8, .1F});
+        }
+        write_samples(folder.path("rows.npy"), {3, shape.height}, numbers);
     }
 
     void apply(const std::string& data, const std::string& output,
@@ -101,12 +137,10 @@ class Apply : public testing::Test {
 TEST_F(Apply, AlignsFramesAndFillsOutsidePixelsWithNaN) {
     write_movie(movie, 4);
     apply(movie, shown);
-    const auto source = format::open_frames(shown);
-    ASSERT_EQ(source->header().frames, 3); // without frame 1
-    std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
-    source->read_frame(0, pixels);
-    EXPECT_EQ(pixels[15], value_at(0, 3, 1));
-    source->read_frame(1, pixels); // pixel (x, y) of the result is (x + 3, y - 2) of frame 2
+    ASSERT_EQ(format::open_frames(shown)->header().frames, 3); // without frame 1
+    EXPECT_EQ(frame_of(shown, 0)[15], value_at(0, 3, 1));
+    const std::vector<float> pixels =
+        frame_of(shown, 1); // pixel (x, y) of the result is (x + 3, y - 2) of frame 2
     EXPECT_EQ(pixels[static_cast<std::size_t>(4 * 12 + 5)], value_at(2, 8, 2));
     EXPECT_TRUE(std::isnan(pixels[static_cast<std::size_t>(1 * 12 + 5)])); // above the frame
     EXPECT_TRUE(
@@ -116,8 +150,7 @@ TEST_F(Apply, AlignsFramesAndFillsOutsidePixelsWithNaN) {
 TEST_F(Apply, AlignsASingleSelectedFrame) {
     write_movie(movie, 1);
     apply(movie, shown, {{"frame", {"2"}}});
-    std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
-    format::open_frames(shown)->read_frame(0, pixels);
+    const std::vector<float> pixels = frame_of(shown, 0);
     EXPECT_EQ(pixels[static_cast<std::size_t>(4 * 12 + 5)], value_at(0, 8, 2));
     EXPECT_THAT(refusal(movie, shown, {{"frame", {"1"}}}), HasSubstr("frame 1 was left out: dark"));
     EXPECT_THAT(refusal(movie, shown, {{"frame", {"9"}}}), HasSubstr("has no frame 9"));
@@ -125,27 +158,20 @@ TEST_F(Apply, AlignsASingleSelectedFrame) {
 
 TEST_F(Apply, WritesAPyramidWithoutHalvingFrames) {
     const ImageShape wide{301, 9};
-    SeriesTransforms all;
-    all.series = "movie.npy";
-    all.model = "rigid";
+    SeriesTransforms all = transforms_of(2);
     all.shape = wide;
-    all.frames.resize(2);
-    all.frames[1].frame = 1;
     all.frames[1].result.motion = {0, 1, 0};
-    std::ofstream file(transforms);
-    write_json(all, [&file](std::string_view part) { file << part; });
-    file.close();
+    store(all);
     write_movie(movie, 2, wide);
     const std::string zarr = folder.path("shown.zarr");
     apply(movie, zarr, {{"pyramid", {"true"}}});
     const auto half = format::open_frames(zarr + "::1");
     EXPECT_EQ(half->header().frames, 2);
     EXPECT_EQ(half->header().shape, (ImageShape{151, 5}));
-    std::vector<float> pixels(151 * 5);
-    half->read_frame(0, pixels);
+    std::vector<float> pixels = frame_of(zarr + "::1", 0);
     EXPECT_EQ(pixels[151 + 2], value_at(0, 4, 2) + 5.5F) << "the mean of 2 x 2 pixels";
     EXPECT_EQ(pixels[4 * 151 + 2], value_at(0, 4, 8) + .5F) << "of the last row";
-    half->read_frame(1, pixels);
+    pixels = frame_of(zarr + "::1", 1);
     EXPECT_TRUE(std::isnan(pixels[150])) << "outside the frame";
     EXPECT_THAT(refusal(movie, shown, {{"pyramid", {"true"}}}), HasSubstr("no levels of lower"));
     EXPECT_FALSE(std::filesystem::exists(shown));
@@ -169,16 +195,10 @@ std::vector<float> odd_samples() {
 
 TEST_F(Apply, CopiesSamplesExactlyForWholePixelMotions) {
     const std::vector<float> samples = odd_samples();
-    FrameHeader header;
-    header.frames = 1;
-    header.shape = shape;
-    const auto sink = format::create_frames(movie, header);
-    sink->write(samples);
-    sink->commit();
-    std::vector<float> pixels(samples.size());
+    write_samples(movie, shape, samples);
     for (const auto& [frame, right, down] : {std::array{0, 0, 0}, std::array{2, 3, -2}}) {
         apply(movie, shown, {{"frame", {std::to_string(frame)}}});
-        format::open_frames(shown)->read_frame(0, pixels);
+        const std::vector<float> pixels = frame_of(shown, 0);
         for (std::int64_t y = 0; y < shape.height; ++y) {
             for (std::int64_t x = 0; x < shape.width; ++x) {
                 const std::int64_t from_x = x + right, from_y = y + down;
@@ -195,25 +215,14 @@ TEST_F(Apply, CopiesSamplesExactlyForWholePixelMotions) {
 }
 
 TEST_F(Apply, WidensAGapOnlyAlongTheInterpolatedAxis) {
-    SeriesTransforms all;
-    all.series = "movie.npy";
-    all.model = "rigid";
-    all.shape = shape;
-    all.frames.resize(1);
+    SeriesTransforms all = transforms_of(1);
     all.frames[0].result.motion = {0, .5, 2};
-    std::ofstream file(transforms);
-    write_json(all, [&file](std::string_view part) { file << part; });
-    file.close();
-    FrameHeader header;
-    header.frames = 1;
-    header.shape = shape;
-    const auto sink = format::create_frames(movie, header);
+    store(all);
     std::vector<float> samples(static_cast<std::size_t>(shape.elements()), 1);
     samples[5 * 12 + 6] = std::numeric_limits<float>::quiet_NaN();
-    sink->write(samples);
-    sink->commit();
+    write_samples(movie, shape, samples);
     apply(movie, shown);
-    format::open_frames(shown)->read_frame(0, samples);
+    samples = frame_of(shown, 0);
     std::vector<std::size_t> gaps;
     for (std::size_t i = 0; i < samples.size(); ++i) {
         if (i % 12 < 11 && i < 7 * 12 && std::isnan(samples[i]))
@@ -223,16 +232,10 @@ TEST_F(Apply, WidensAGapOnlyAlongTheInterpolatedAxis) {
 }
 
 TEST_F(Apply, MapsFramesAndPointsByAMatrix) {
-    SeriesTransforms all;
-    all.series = "movie.npy";
-    all.model = "affine";
-    all.shape = shape;
-    all.frames.resize(1);
+    SeriesTransforms all = transforms_of(1, "affine");
     all.frames[0].result.motion = {0, 1, -2};
     all.frames[0].affine = registration::AffineMotion{1.5, 0, 0, .5, 1, -2};
-    std::ofstream file(transforms);
-    write_json(all, [&file](std::string_view part) { file << part; });
-    file.close();
+    store(all);
     const auto in_frame = points_of("0,7.5,6\n", {{"from_reference", {"true"}}});
     ASSERT_EQ(in_frame.size(), 1U);
     EXPECT_NEAR(in_frame[0].at.x, 9.5, 1e-3); // 1.5 (7.5 − 5.5) + 5.5 + 1
@@ -242,24 +245,15 @@ TEST_F(Apply, MapsFramesAndPointsByAMatrix) {
     EXPECT_NEAR(in_reference.at(0).at.y, 6, 1e-3);
     write_movie(movie, 1);
     apply(movie, shown);
-    std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
-    format::open_frames(shown)->read_frame(0, samples);
+    const std::vector<float> samples = frame_of(shown, 0);
     EXPECT_NEAR(samples[6 * 12 + 7], 10 * 3 + 8.75, 1e-3); // the sample at (8.75, 3)
 }
 
 TEST_F(Apply, UsesTheAreaOfTheAverageAndItsPixels) {
-    SeriesTransforms all;
-    all.series = "movie.npy";
-    all.model = "rigid";
-    all.shape = shape;
-    all.frames.resize(1);
+    SeriesTransforms all = transforms_of(1);
     all.frames[0].result.motion = {0, 1, -2};
     all.canvas = registration::PixelArea{-3, 2, {20, 5}};
-    const auto store = [&] {
-        std::ofstream file(transforms);
-        write_json(all, [&file](std::string_view part) { file << part; });
-    };
-    store();
+    store(all);
     // Pixel (4, 5) of the frame is (3, 7) of the reference, and (6, 5) of the average.
     const auto in_average = points_of("0,4,5\n");
     EXPECT_NEAR(in_average.at(0).at.x, 6, 1e-3);
@@ -269,54 +263,20 @@ TEST_F(Apply, UsesTheAreaOfTheAverageAndItsPixels) {
     EXPECT_NEAR(back.at(0).at.y, 5, 1e-3);
     write_movie(movie, 1);
     apply(movie, shown);
-    const auto source = format::open_frames(shown);
-    EXPECT_EQ(source->header().shape, (ImageShape{20, 5}));
-    std::vector<float> samples(100);
-    source->read_frame(0, samples);
-    std::vector<float> recorded(static_cast<std::size_t>(shape.elements()));
-    format::open_frames(movie)->read_frame(0, recorded);
+    EXPECT_EQ(format::open_frames(shown)->header().shape, (ImageShape{20, 5}));
+    const std::vector<float> samples = frame_of(shown, 0);
+    const std::vector<float> recorded = frame_of(movie, 0);
     EXPECT_EQ(samples[3 * 20 + 6], recorded[3 * 12 + 4]);
     EXPECT_TRUE(std::isnan(samples[0])) << "this pixel is left of the frame";
     all.canvas->shape.width = 0;
-    store();
+    store(all);
     EXPECT_THAT(refusal(movie, shown), HasSubstr("width"));
-}
-
-/// Writes transforms of three frames whose row y is displaced by (y, dy · y / 8), and their rows.
-void write_rows(const std::string& path, const std::string& rows, float dy, float first = 0,
-                std::int64_t flyback = 0) {
-    SeriesTransforms all;
-    all.series = "movie.npy";
-    all.model = "rigid";
-    all.shape = shape;
-    all.rows = RowFile{"rows.npy", shape.height, flyback};
-    all.frames.resize(3);
-    for (std::size_t i = 0; i < 3; ++i)
-        all.frames[i].frame = static_cast<std::int64_t>(i);
-    std::ofstream file(path);
-    write_json(all, [&file](std::string_view part) { file << part; });
-    FrameHeader header;
-    header.frames = 3;
-    header.shape = {3, shape.height};
-    const auto sink = format::create_frames(rows, header);
-    for (int frame = 0; frame < 3; ++frame) {
-        std::vector<float> numbers;
-        for (std::int64_t y = 0; y < shape.height; ++y) {
-            const auto row = static_cast<float>(y);
-            numbers.insert(numbers.end(), {first + row, dy * row / 8, .1F});
-        }
-        sink->write(numbers);
-    }
-    sink->commit();
 }
 
 TEST_F(Apply, RefusesAnAreaThatNeedsMoreMemoryThanAllowed) {
     SeriesTransforms all = read_transforms(transforms);
     all.canvas = registration::PixelArea{0, 0, {1 << 15, 1 << 15}};
-    {
-        std::ofstream file(transforms);
-        write_json(all, [&file](std::string_view part) { file << part; });
-    }
+    store(all);
     const std::string output = folder.path("aligned.npy");
     write_movie(folder.path("movie.npy"), 4);
     EXPECT_THAT([&] { apply(folder.path("movie.npy"), output); },
@@ -327,11 +287,10 @@ TEST_F(Apply, RefusesAnAreaThatNeedsMoreMemoryThanAllowed) {
 }
 
 TEST_F(Apply, DisplacesEachRowOfScannedFrames) {
-    write_rows(transforms, folder.path("rows.npy"), 0);
+    write_rows(0);
     write_movie(movie, 3);
     apply(movie, shown);
-    std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
-    format::open_frames(shown)->read_frame(1, pixels);
+    std::vector<float> pixels = frame_of(shown, 1);
     for (std::int64_t y = 0; y < shape.height; ++y) {
         for (std::int64_t x = 0; x < shape.width; ++x) {
             const float found = pixels[static_cast<std::size_t>(y * shape.width + x)];
@@ -342,9 +301,9 @@ TEST_F(Apply, DisplacesEachRowOfScannedFrames) {
             }
         }
     }
-    write_rows(transforms, folder.path("rows.npy"), 0, 0, 2); // two disturbed columns
+    write_rows(0, 0, 2); // two disturbed columns
     apply(movie, shown);
-    format::open_frames(shown)->read_frame(1, pixels);
+    pixels = frame_of(shown, 1);
     EXPECT_TRUE(std::isnan(pixels[1]));
     EXPECT_EQ(pixels[2], value_at(1, 2, 0));
     EXPECT_EQ(pixels[static_cast<std::size_t>(2 * shape.width)], value_at(1, 2, 2));
@@ -358,9 +317,9 @@ TEST_F(Apply, DisplacesEachRowOfScannedFrames) {
 TEST_F(Apply, RefusesRowsThatDoNotFitTheFrames) {
     write_movie(movie, 3);
     const std::string rows = folder.path("rows.npy");
-    write_rows(transforms, rows, 8);
+    write_rows(8);
     EXPECT_THAT(refusal(movie, shown), HasSubstr("expected a difference of less than a pixel"));
-    write_rows(transforms, rows, 0, std::numeric_limits<float>::quiet_NaN());
+    write_rows(0, std::numeric_limits<float>::quiet_NaN());
     EXPECT_THAT(refusal(movie, shown), HasSubstr("expected finite numbers"));
     write_movie(rows, 3);
     EXPECT_THAT(refusal(movie, shown), HasSubstr("expected 3 of 3×9 as stated in"));
@@ -369,24 +328,12 @@ TEST_F(Apply, RefusesRowsThatDoNotFitTheFrames) {
 }
 
 TEST_F(Apply, RefusesDisplacementFieldsContainingNaN) {
-    SeriesTransforms all;
-    all.series = "movie.npy";
-    all.model = "nonrigid";
-    all.shape = shape;
-    all.frames.resize(1);
+    SeriesTransforms all = transforms_of(1, "nonrigid");
     all.fields = FieldFile{"fields.npy", 8, {3, 2}};
-    std::ofstream file(transforms);
-    write_json(all, [&file](std::string_view part) { file << part; });
-    file.close();
-    FrameHeader header;
-    header.frames = 4;
-    header.shape = {3, 2};
-    const auto sink = format::create_frames(folder.path("fields.npy"), header);
+    store(all);
     std::vector<float> planes(24);
     planes[6 + 4] = std::numeric_limits<float>::quiet_NaN();
-    for (std::size_t plane = 0; plane < 4; ++plane)
-        sink->write(std::span(planes).subspan(6 * plane, 6));
-    sink->commit();
+    write_samples(folder.path("fields.npy"), {3, 2}, planes);
     write_movie(movie, 1);
     EXPECT_THAT(refusal(movie, shown),
                 HasSubstr("fields.npy: plane 1: node 4 is nan, expected a finite number"));

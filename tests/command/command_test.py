@@ -183,6 +183,8 @@ def file_limit(kibibytes):
 
 
 class CommandTest(unittest.TestCase):
+    checks_json = True
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp()
@@ -200,7 +202,7 @@ class CommandTest(unittest.TestCase):
     def tearDownClass(cls):
         for file in list(Path().rglob("wrong*")):
             file.unlink()
-        wrong = schemas.check(["."])
+        wrong = cls.checks_json and schemas.check(["."])
         os.chdir("/")
         shutil.rmtree(cls.folder)
         assert not wrong, "JSON files match no schema"

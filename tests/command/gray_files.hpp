@@ -3,6 +3,7 @@
 
 #include "sextant/core/image.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -15,14 +16,17 @@
 
 namespace sextant::test {
 
-/// Writes bytes, row by row, to a NumPy file; returns its path.
+/// Writes bytes, row by row, to a NumPy file; returns its path. With `planes`, the rows are those
+/// of a volume, plane by plane.
 inline std::string gray_file(const TemporaryFolder& folder, const std::string& name,
-                             ImageShape shape, std::span<const std::uint8_t> samples) {
+                             ImageShape shape, std::span<const std::uint8_t> samples,
+                             Elements planes = 0) {
     std::string path = folder.path(name);
     std::ofstream file(path, std::ios::binary);
     std::string header =
-        fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}, {}), }}", shape.height,
-                    shape.width);
+        fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}{}, {}), }}",
+                    planes ? fmt::format("{}, ", planes) : "",
+                    shape.height / std::max<Elements>(planes, 1), shape.width);
     header.resize(117, ' ');
     file << "\x93NUMPY" << '\1' << '\0' << 'v' << '\0' << header << '\n';
     file.write(reinterpret_cast<const char*>(samples.data()),

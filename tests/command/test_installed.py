@@ -36,6 +36,8 @@ def on_ranks(program, ranks):
 
 
 class Installed(CommandTest):
+    checks_json = False  # of schemas, for example
+
     @classmethod
     def prepare(cls):
         call(CMAKE, "--install", BUILD, "--prefix", "installed")
@@ -132,6 +134,7 @@ target_link_libraries(all_libraries sextant::sextant)
 class LibraryAlone(CommandTest):
     """Without the folders of the command and the laboratory, without image formats and registration, as static libraries, in
     a project that keeps its own flags."""
+    checks_json = False
 
     def test_a_subfolder_of_a_project(self):
         for name in ("CMakeLists.txt", "cmake", "data", "machines", "platforms", "src"):
