@@ -10,7 +10,9 @@ borders = {"replicate": "nearest", "mirror": "mirror", "reflect": "reflect", "co
            "wrap": "wrap"}
 random = numpy.random.default_rng(5)
 
-# Volumes: eigenvalues of the Hessian and of the structure tensor, in descending order as in scikit-image.
+derivatives = ["smooth", "x", "y", "z", "xx", "xy", "xz", "yy", "yz", "zz", "xxyzz"]
+
+# Volumes: derivatives, and eigenvalues of the Hessian and of the structure tensor, in descending order as in scikit-image.
 depth, height, width = 23, 31, 41
 z, y, x = numpy.mgrid[:depth, :height, :width]
 volumes = {
@@ -53,7 +55,10 @@ for kind, volume in volumes.items():
     for border in borders:
         sigma, integration = (1.5, 1, .75), (3, 2, 1.5)
         names = [f"hessian-{k}" for k in (1, 2, 3)] + [f"structure-{k}@1.5" for k in (1, 2, 3)]
-        made = volume_filtered(volume, sigma, border, names + ["gradient-magnitude", "laplacian"], "--truncate", "4")
+        made = volume_filtered(volume, sigma, border, names + ["gradient-magnitude", "laplacian", *derivatives],
+                               "--truncate", "4")
+        for name in derivatives:
+            expect(f"{kind}, {name}, {border}", made[name], by_scipy(volume, sigma, border, 4, name), 1e-4)
         second = {name: by_scipy(volume, sigma, border, 4, name) for name in ("xx", "xy", "xz", "yy", "yz", "zz")}
         first = {name: by_scipy(volume, sigma, border, 4, name) for name in "xyz"}
         products = {a + b: ndimage.gaussian_filter(first[a] * first[b], integration, mode=borders[border], truncate=4)
