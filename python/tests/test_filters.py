@@ -18,7 +18,8 @@ def image():
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 @pytest.mark.parametrize("border, mode", [("replicate", "nearest"), ("mirror", "mirror"),
-                                          ("reflect", "reflect"), ("constant", "constant")])
+                                          ("reflect", "reflect"), ("constant", "constant"),
+                                          ("wrap", "wrap")])
 def test_derivatives_are_those_of_scipy(image, border, mode, ranks):
     found = sextant.filter(image, sigma=1.7, truncate=4, border=border, ranks=ranks,
                            derivatives=list(ORDERS))
@@ -35,7 +36,7 @@ def test_scales_differ_between_axes_and_may_be_small_or_0_as_in_scipy(shape, sca
     array = np.random.default_rng(6).normal(size=shape).astype("f4")
     if isinstance(scale, tuple) and len(shape) == 3:
         scale = (.45, *scale)
-    for border, mode in (("reflect", "reflect"), ("mirror", "mirror")):
+    for border, mode in (("reflect", "reflect"), ("mirror", "mirror"), ("wrap", "wrap")):
         found = sextant.filter(array, scale, truncate=4, border=border, ranks=ranks,
                                derivatives="smooth")
         expected = ndimage.gaussian_filter(array.astype("f8"), scale, truncate=4, mode=mode)
