@@ -71,11 +71,11 @@ class Spline {
 /// The work of a random number or a sample of a specimen, in units of check_cancelled().
 constexpr Elements work_per_pixel = 32;
 
-struct Moments {
+struct Brightness {
     double mean = 0, deviation = 0;
 };
 
-Moments moments(const kernel::FloatImage& image) {
+Brightness brightness_of(const kernel::FloatImage& image) {
     double sum = 0, squares = 0;
     for (Elements y = 0; y < image.shape.height; ++y) {
         check_cancelled(image.shape.width);
@@ -127,7 +127,7 @@ Spline texture(const SpecimenPlan& plan, double size) {
         std::transform(band.row(y), band.row(y) + plan.field.width, less, band.row(y),
                        std::minus<>());
     }
-    const auto [mean, deviation] = moments(band.image());
+    const auto [mean, deviation] = brightness_of(band.image());
     return Spline(rescaled(std::move(band), mean, 1 / deviation));
 }
 
@@ -204,7 +204,7 @@ kernel::FloatPlane scattered(const SpecimenPlan& plan) {
 
 Specimen make_particles(const SpecimenPlan& plan) {
     kernel::FloatPlane plane = scattered(plan);
-    const auto [mean, deviation] = moments(plane.image());
+    const auto [mean, deviation] = brightness_of(plane.image());
     const auto spline = std::make_shared<Spline>(rescaled(std::move(plane), mean, 1 / deviation));
     return [plan, spline](Point at) { return brightness(plan.contrast * (*spline)(at)); };
 }
@@ -233,7 +233,7 @@ const SpecimenKind& find_specimen(std::string_view name) {
 }
 
 Specimen specimen_of(const kernel::FloatImage& image) {
-    const auto [mean, deviation] = moments(image);
+    const auto [mean, deviation] = brightness_of(image);
     if (!(mean > 0))
         throw InvalidData(
             fmt::format("the mean brightness of the specimen is {:g}, expected more than 0", mean));

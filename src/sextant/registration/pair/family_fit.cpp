@@ -57,7 +57,7 @@ AffineMotion small_motion(const Parameters& p) {
     return motion;
 }
 
-Point middle_of(const Tile& tile) {
+Point centre_of(const Tile& tile) {
     return {static_cast<double>(tile.x) + static_cast<double>(tile.width - 1) / 2,
             static_cast<double>(tile.y) + static_cast<double>(tile.height - 1) / 2};
 }
@@ -88,7 +88,7 @@ TileEquations equations_of(const kernel::RigidSums& tile, const Similarity& alik
 
 /// Returns the position of the centre of a tile relative to the centre of rotation.
 Point from_centre(const Tile& tile, const Images& images) {
-    const Point middle = middle_of(tile);
+    const Point middle = centre_of(tile);
     return {middle.x - images.centre.x, middle.y - images.centre.y};
 }
 
@@ -193,7 +193,7 @@ kernel::RigidSums FamilyFit::sums_of_tiles(const Level& level, const AffineMotio
             const Tile tile = level.tiling.at(column, row);
             kernel::RigidComparison comparison =
                 compare_at(level.images, nearest_rigid(motion), level.row_step);
-            comparison.map = map_near(motion, middle_of(tile), level.images.centre);
+            comparison.map = map_near(motion, centre_of(tile), level.images.centre);
             tiles_[static_cast<std::size_t>(row * width + column)] =
                 kernel::rigid_sums(comparison, tile, kernel::Detail::slopes);
         }

@@ -13,7 +13,7 @@ namespace sextant::registration {
 
 namespace {
 
-Point rotated(double alpha, Point v) {
+Point rotate(double alpha, Point v) {
     const double cosine = std::cos(alpha), sine = std::sin(alpha);
     return {cosine * v.x - sine * v.y, sine * v.x + cosine * v.y};
 }
@@ -25,19 +25,19 @@ Point centre(ImageShape image) {
 }
 
 Point apply(const RigidMotion& motion, Point x, Point c) {
-    const Point by_alpha = rotated(motion.alpha, {x.x - c.x, x.y - c.y});
+    const Point by_alpha = rotate(motion.alpha, {x.x - c.x, x.y - c.y});
     return {by_alpha.x + c.x + motion.tx, by_alpha.y + c.y + motion.ty};
 }
 
 RigidMotion compose(const RigidMotion& outer, const RigidMotion& inner) {
-    const Point t = rotated(outer.alpha, {inner.tx, inner.ty});
+    const Point t = rotate(outer.alpha, {inner.tx, inner.ty});
     // Angles that add up to a half turn or less keep their bits.
     return {std::remainder(outer.alpha + inner.alpha, 2 * std::numbers::pi), t.x + outer.tx,
             t.y + outer.ty};
 }
 
 RigidMotion inverse(const RigidMotion& motion) {
-    const Point t = rotated(-motion.alpha, {motion.tx, motion.ty});
+    const Point t = rotate(-motion.alpha, {motion.tx, motion.ty});
     return {-motion.alpha, -t.x, -t.y};
 }
 

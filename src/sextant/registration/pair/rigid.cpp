@@ -36,7 +36,7 @@ constexpr double clear_lead = 4;
 /// better than no motion.
 constexpr double lead_of_unrelated = 4;
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one.
-constexpr double distinct = 2;
+constexpr double distinct_fits = 2;
 
 bool more_alike(const Fit& fit, const Fit& other) {
     return fit.ncc > other.ncc;
@@ -181,7 +181,7 @@ void RigidRun::sort_out(ImageShape coarsest) {
         const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(kept);
         const auto same = std::find_if(fits_.begin(), end, [&](const Fit& other) {
             return one.inverted == other.inverted &&
-                   rms_distance(one.motion, other.motion, coarsest) < distinct;
+                   rms_distance(one.motion, other.motion, coarsest) < distinct_fits;
         });
         if (same == end)
             fits_[kept++] = one;
@@ -204,7 +204,7 @@ RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved)
     sort_out(coarsest.reference.shape);
     const std::size_t most = std::min(fits_.size(), followed);
     fit_all(coarsest, 0, most, 8, .02, start);
-    choose(coarsest, most, distinct, lead_, start);
+    choose(coarsest, most, distinct_fits, lead_, start);
     if (*start.lead < clear_lead && levels_ > 1)
         look_closer(reference, moved, start);
     return start;
@@ -299,7 +299,7 @@ void RigidRun::look_closer(const Pyramid& reference, const Pyramid& moved, Start
     });
     for (const Fit& one : fits_)
         start.iterations += one.steps;
-    choose(finer, fits_.size(), 2 * distinct, closer_lead_, start);
+    choose(finer, fits_.size(), 2 * distinct_fits, closer_lead_, start);
 }
 
 RigidResult RigidRun::descend(const Pyramid& reference, const Pyramid& moved, const Start& start) {
