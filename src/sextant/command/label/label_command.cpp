@@ -241,7 +241,7 @@ class LabelRun {
                            size_text(result_.shape), removed, bits,
                            ranks_text(communicator_.size(), transport_of(communicator_)), slabs,
                            tiles) +
-               phases_text(phases_of(result_));
+               phases_text(phases_of_labels(result_));
     }
 
     /// One JSON object; docs/json.md describes its fields.

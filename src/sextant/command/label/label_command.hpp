@@ -165,7 +165,7 @@ struct LabelSummary {
 std::string to_page(const LabelSummary& summary);
 
 /// The times of the phases, as measured on rank 0 and predicted.
-std::vector<report::Phase> phases_of(const LabelResult& result);
+std::vector<report::Phase> phases_of_labels(const LabelResult& result);
 /// The type of pixels of an image.
 std::string kind_of_image(const FrameHeader& header);
 /// The numbers of samples along the axes: "480x640 pixels" as width and height, "9x480x640 voxels"

@@ -241,7 +241,7 @@ LabelledSlices::LabelledSlices(const Communicator& communicator, const LabelResu
     });
 }
 
-std::vector<report::Phase> phases_of(const LabelResult& result) {
+std::vector<report::Phase> phases_of_labels(const LabelResult& result) {
     std::vector<report::Phase> phases = {
         {"read", result.read}, {"label", result.label}, {"write", result.write}};
     if (result.slabs > 1 && !result.grid) {
@@ -267,7 +267,7 @@ std::string to_page(const LabelSummary& summary) {
     report::Page page;
     page.title = "Sextant: " + command.output;
     page.facts = facts_of(summary);
-    page.phases = phases_of(result);
+    page.phases = phases_of_labels(result);
     if (command.is_image) {
         page.subtitle = fmt::format("{}: {}", command.source.image, components);
         page.picture = {

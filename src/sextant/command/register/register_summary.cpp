@@ -227,7 +227,7 @@ Json aligned_json(const AlignedStack& stack) {
                   {"frames", stack.frames},
                   {"samples", name(stack.sample)},
                   {"gap", std::isnan(stack.gap) ? Json("NaN") : Json(stack.gap)}}
-        .include(record_of(stack.area), "samples");
+        .include(record_of_area(stack.area), "samples");
 }
 
 /// A reason without its numbers, which is the same for all frames with the same problem.

@@ -113,9 +113,9 @@ Json head_of(const SeriesTransforms& transforms) {
     if (!transforms.files.empty())
         json.set("files", transforms.files);
     if (const auto& canvas = transforms.canvas)
-        json.set("canvas", record_of(*canvas));
+        json.set("canvas", record_of_area(*canvas));
     if (const auto& stack = transforms.aligned_file)
-        json.set("aligned", Record{{"file", stack->path}}.include(record_of(stack->area)));
+        json.set("aligned", Record{{"file", stack->path}}.include(record_of_area(stack->area)));
     if (transforms.pixel.known())
         json.set("pixel", {{"x", transforms.pixel.x},
                            {"y", transforms.pixel.y},
@@ -411,7 +411,7 @@ void check_frames(const JsonField& json, const SeriesTransforms& transforms) {
 
 } // namespace
 
-Record record_of(const registration::PixelArea& area) {
+Record record_of_area(const registration::PixelArea& area) {
     return {
         {"x", area.x}, {"y", area.y}, {"width", area.shape.width}, {"height", area.shape.height}};
 }

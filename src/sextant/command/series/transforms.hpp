@@ -43,7 +43,7 @@ struct AlignedFile {
     registration::PixelArea area;
 };
 /// An area as fields of a result: x, y, width, height.
-Record record_of(const registration::PixelArea& area);
+Record record_of_area(const registration::PixelArea& area);
 
 /// The transforms of all frames of a series, as in `transforms.json` (docs/registration.md).
 struct SeriesTransforms {
