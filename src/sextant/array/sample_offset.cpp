@@ -104,7 +104,7 @@ bool is_far(std::span<const std::byte> bytes) {
     return high > low && std::max(std::abs(low), std::abs(high)) > largest_ratio * (high - low);
 }
 
-/// The sample at a share of the order of samples.
+/// The sample at this quantile, from 0 to 1.
 template <class T>
 T at_share(std::vector<T>& values, double share) {
     const auto place = values.begin() +

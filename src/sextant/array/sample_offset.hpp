@@ -15,7 +15,7 @@
 // floats earlier than samples: f32 samples of volumes have scales, too.
 namespace sextant {
 
-/// What an offset is determined for.
+/// The use for which an offset is determined.
 enum class OffsetFor : std::uint8_t {
     /// The conversion of samples to floats: 0 if floats hold the samples.
     conversion,

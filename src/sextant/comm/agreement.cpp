@@ -22,7 +22,7 @@ namespace {
 
 using Fault = AgreedFailure::Fault;
 
-/// What became of a rank's part. An error of its own is a Fault.
+/// The outcome of a rank's part; values of 0 or more are the rank's own Fault.
 enum class Outcome : int { fine = -3, peer_failed = -2, cancelled = -1 };
 
 constexpr Outcome outcome_of(Fault fault) {
@@ -59,8 +59,8 @@ Report attempt(const std::function<void()>& part) {
     return report;
 }
 
-/// Returns the lowest rank with an error of its own; else the lowest that was cancelled; else the
-/// lowest that was stopped by another rank's failure.
+/// Returns the lowest rank that failed itself; if there is none, the lowest that was cancelled;
+/// otherwise the lowest that stopped because another rank failed.
 std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     auto found = std::find_if(outcomes.begin(), outcomes.end(),
                               [](Outcome outcome) { return outcome > Outcome::cancelled; });
@@ -234,8 +234,8 @@ void Comparison::open() {
     reopen();
 }
 
-/// Receives are always posted, so that a rank whose request has not changed learns of a comparison
-/// started by others. If a rank has failed, only later comparisons do.
+/// Receives are always posted, so that a rank whose request has not changed receives a comparison
+/// that other ranks start. After a failure, only later comparisons are received.
 void Comparison::reopen() {
     try {
         exchange_->begin();

@@ -53,8 +53,8 @@ class BufferAddresses {
     std::byte* at(const Region& region, Elements element) const {
         return base(region.buffer) + region.at(element) * element_size(region.buffer);
     }
-    /// Where an operand (an index into Program::regions) is read: in a shared buffer, or in the
-    /// program's own.
+    /// Returns the memory in which an operand (an index into Program::regions) is read: a shared
+    /// buffer, or the program's own.
     Blocks source(const Program& program, std::uint32_t region) const {
         const Lent& shared = lent_[region];
         return shared.data.base ? shared.data : blocks(program.regions[region]);

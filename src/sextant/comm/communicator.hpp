@@ -16,8 +16,8 @@
 namespace sextant {
 
 /// A group of ranks, and this rank's position in it: a value type, cheap to copy, that transfers
-/// bytes and knows nothing of images. Created by `run_threads` (threads.hpp), `from_mpi` (mpi.hpp)
-/// or `launch` (launch.hpp).
+/// bytes, independently of images. Created by `run_threads` (threads.hpp), `from_mpi` (mpi.hpp) or
+/// `launch` (launch.hpp).
 class Communicator {
   public:
     explicit Communicator(std::shared_ptr<Transport> transport)

@@ -21,8 +21,8 @@ struct Computation {
     const Step& step;
     std::span<const Region> read, made;
     std::span<std::byte* const> buffers; ///< addresses of the program's buffers
-    /// Where to find each region of `read` if the step reads in place: at its own address, or in
-    /// another rank's memory, possibly divided into other runs.
+    /// The memory of each region of `read` if the step reads in place: this rank's or another
+    /// rank's, possibly divided into other runs.
     std::span<const Blocks> sources;
     /// The destination of each region of `made`: its own address, or one in another rank's memory,
     /// with the same number and length of contiguous runs but possibly another stride.

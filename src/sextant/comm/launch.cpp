@@ -126,7 +126,8 @@ void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& b
         if (world.rank() == 0)
             tell(error.what());
         world.barrier();
-        // What unwinding sent to other ranks; some MPIs report messages that nobody received.
+        // Receives messages that were sent while the stack unwound: some MPI libraries report
+        // messages that were not received.
         if (Scoping* const scoping = scoping_of(world))
             scoping->look();
         error.set_reported();

@@ -160,7 +160,7 @@ class MpiTransport : public Transport, public Scoping {
         if (!name_.empty() && std::uncaught_exceptions() > exceptions_ && !mpi_finalized()) {
             try {
                 calls_->fail(fmt::format("an exception destroyed its {}", name_));
-            } catch (...) { // MPI no longer works, so nobody can be told
+            } catch (...) { // MPI no longer works: no rank can be notified
             }
         }
         // Other ranks may have sent messages that this rank does not receive any more.

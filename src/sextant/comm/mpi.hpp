@@ -26,9 +26,9 @@ Communicator from_mpi(MPI_Comm communicator);
 /// are returned, not fatal. No direct call on it may be pending while a program runs.
 MPI_Comm to_mpi(const Communicator& communicator);
 
-/// Notices by which a rank asks all ranks to stop the current operation, for callers of operations
-/// that can be cancelled (RunControl): without them, other ranks notice only when they next wait
-/// for this one. Used by one thread per rank.
+/// Notices by which a rank requests all ranks to stop the current operation, for callers of
+/// operations that can be cancelled (RunControl): without them, other ranks stop only when they
+/// next wait for this one. Used by one thread per rank.
 class StopNotices {
   public:
     /// Begins the next operation of a caller's communicator, which must be the same one on all

@@ -101,7 +101,7 @@ struct MpiCalls::Head {
     Bytes bytes;
 };
 
-/// A rank that waits in a call, as it has told.
+/// A rank that has announced that it waits in a call.
 struct MpiCalls::Waiting {
     int rank = 0;
     Head head{};
@@ -120,7 +120,7 @@ struct MpiCalls::Root {
     std::map<std::pair<std::uint64_t, int>, Failure> early;
 };
 
-/// The users of a communicator, and what other ranks have told of their calls.
+/// The users of a communicator, and the calls that other ranks have announced.
 struct MpiCalls::Family {
     Family(std::shared_ptr<Root> its_root, std::uint64_t its_key, MPI_Comm comm)
         : root(std::move(its_root)), key(its_key), ranks(mpi_ranks_in(root->comm, comm)) {

@@ -67,7 +67,7 @@ void NodeExchange::address(int m, int peer, int tag) {
 }
 
 /// Runs a step that throws PeerFailed if neighbours have left the run. The rank that failed first
-/// has told why by a message, which may arrive a little later.
+/// has sent the reason in a message, which may arrive a little later.
 template <class Step>
 auto NodeExchange::with_reason(Step step) {
     try {

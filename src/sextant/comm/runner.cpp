@@ -311,7 +311,7 @@ void Execution::Runner::end_run() {
         scoping->end_run();
 }
 
-/// Tells the other ranks, unless they know the failure because another rank told it.
+/// Notifies the other ranks of a failure, unless it was received from another rank.
 void Execution::Runner::tell_failed(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);

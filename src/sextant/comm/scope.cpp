@@ -106,7 +106,7 @@ void fail(const Communicator& communicator, const std::string& text) {
     try {
         if (Scoping* const scoping = scoping_of(communicator))
             scoping->fail(text.substr(0, most));
-    } catch (const Error&) { // the communicator itself has failed, so nobody can be told
+    } catch (const Error&) { // the communicator has failed: no rank can be notified
     }
 }
 

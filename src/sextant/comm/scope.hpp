@@ -26,12 +26,12 @@ void fail(const Communicator& communicator, const std::string& text);
 /// The ranks that take part in each run of a schedule on a communicator.
 enum class RunsOf : std::uint8_t {
     some_ranks, ///< perhaps not all
-    all_ranks   ///< so that runs in different orders can be told
+    all_ranks   ///< so that runs in different orders are detected
 };
 
 /// The number of the call after call `last` (0: none) of a rank: in the upper half the number of
 /// calls that all ranks make, in the lower half that of runs of some ranks since. Ranks may leave
-/// out the latter, so that only the upper half tells whether two ranks are in the same call.
+/// out the latter, so that only the upper half shows whether two ranks are in the same call.
 constexpr std::int64_t call_after(std::int64_t last, bool by_all) {
     return by_all ? ((last >> 32) + 1) << 32 : last + 1;
 }
@@ -47,18 +47,19 @@ constexpr std::int64_t calls_by_all(std::int64_t call) {
 ///
 /// Input     the name of the object in errors. Up to the first comma, it must be the same on all
 ///           ranks; else all throw AgreedFailure. Must be the first collective call that the object
-///           makes on the communicator, so that ranks that make different objects tell each other:
-///           MPI ends the program if ranks gather different numbers of bytes.
+///           makes on the communicator, so that ranks that make different objects are detected: MPI
+///           ends the program if ranks gather different numbers of bytes.
 /// Collective.
 /// Cost      an all-gather of two integers; over MPI also a duplicate of the communicator, unless
 ///           that of an object that has ended on all ranks is free.
 Communicator scope_of(const Communicator& communicator, const std::string& what,
                       RunsOf runs = RunsOf::some_ranks);
 
-/// The same, not collective: the first collective call of the new communicator is preceded by
-/// scope_of(). Until then, `fail` ends the calls of the whole communicator.
+/// As scope_of(), but not collective: scope_of() runs before the first collective call of the new
+/// communicator. Until then, `fail` ends the calls of the whole communicator.
 Communicator scope_later(const Communicator& communicator, const std::string& what);
-/// The communicator that scope_of() has made for one of scope_later(); itself for others.
+/// Returns the communicator that scope_of() has made for one of scope_later(); other communicators
+/// are returned unchanged.
 const Communicator& made_scope(const Communicator& communicator);
 
 /// Implemented by transports that have scopes. The functions are those of communicators.

@@ -119,7 +119,7 @@ void LoanExchange::begin() {
 }
 
 /// Announces the destinations before any offer, so that a peer whose fold computes data for this
-/// rank knows where to write it.
+/// rank has its address.
 void LoanExchange::show_rooms() {
     for (const auto& [peer, tag, m] : known_receives_) {
         if (has_room(m))

@@ -68,7 +68,7 @@ void Team::end() {
 void Team::share(int parts, Work body, const void* job) {
     if (parts < 1)
         return;
-    // Members are cancelled as the calling thread is, which they ask one at a time.
+    // Members use the cancellation of the calling thread, one at a time.
     struct Cancellable {
         Work body;
         const void* job;

@@ -80,7 +80,7 @@ class alignas(apart) Inbox {
     std::atomic<bool> asleep_{false};
 };
 
-/// A collective call, to tell those that differ.
+/// The kind of a collective call, to detect ranks in different calls.
 enum class Call : std::uint8_t { barrier, all_gather, run };
 
 /// The collective calls that a rank has begun in a group.
@@ -152,7 +152,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     void rank_returns(int rank);
     bool has_returned(int rank) const;
 
-    /// Each rank stores its value and then reads all values. Ranks meet twice, so that no value is
+    /// Each rank stores its value and then reads all values. Two barriers ensure that no value is
     /// overwritten before every rank has read it.
     void all_gather(int rank, std::span<const std::byte> own, std::span<std::byte> all);
 
@@ -567,7 +567,7 @@ std::string ThreadGroup::name() const {
 void ThreadGroup::throw_wrong_order(ThreadGroup& group, int rank, int other,
                                     const std::string& mine, const std::string& theirs) {
     {
-        // A rank that has been told may already wait elsewhere.
+        // A rank that was notified may already wait in another call.
         const std::lock_guard one_at_a_time(base().order_mutex_);
         if (group.cancelled_ || cancelled_)
             return;

@@ -23,7 +23,7 @@ Borrowing::Borrowing(const Program& program, const Loans& loans, BufferAddresses
     }
 }
 
-/// The lent data of a use; the base is null if it cannot be read in place. A kernel may read one
+/// The shared data of a use; the base is null if it cannot be read in place. A kernel may read one
 /// whole block of the message even if its runs differ from those of the region.
 Blocks Borrowing::piece(const Loans::Use& use, std::span<const Blocks> lent) const {
     const Bytes size = places_.element_size(program_.regions[use.region].buffer);

@@ -27,8 +27,8 @@ std::string manual_of(const Operation& operation);
 /// The manual page of the program: its commands.
 std::string manual_of(const Commands& commands);
 
-/// What completes command lines of `sextant` in bash, and in zsh: commands, options, and values
-/// that are choices; other values are names of files.
+/// The scripts that complete command lines of `sextant` in bash and in zsh: commands, options, and
+/// values of a fixed list; other values are names of files.
 std::string bash_completion(std::span<const Operation* const> operations);
 std::string zsh_completion(std::span<const Operation* const> operations);
 

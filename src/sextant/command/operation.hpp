@@ -71,7 +71,7 @@ bool is_list(const Field& field);
 /// Declares the fields of a record as options of a command line.
 Record on_command_line(Record record);
 
-/// Which of the processes started by a launcher, such as mpirun, run a command.
+/// The processes of a launch, such as one of mpirun, that run a command.
 enum class RunOn { every_rank, one_rank };
 
 /// Declares a command whose options are a struct. Requires a function `Record record_of(Options&)`;
@@ -98,11 +98,11 @@ Operation declare_command(std::string_view name, std::string_view summary, std::
 /// The values of options, by field name.
 using Given = std::map<std::string, std::vector<std::string>>;
 
-/// What the words after a command state.
+/// The parsed words after a command.
 struct CommandLine {
     Given given;
     bool help = false;   ///< true if one of them is --help or -h
-    std::string mistake; ///< about the first one that is no option, value or argument; or empty
+    std::string mistake; ///< for the first word that is not accepted; or empty
 };
 
 /// Splits the words after a command into the values of its options, so that no option that takes a

@@ -18,7 +18,7 @@ namespace sextant::compositing {
 
 /// A compositing task: blend the partial images that ranks hold, front to back, into one image.
 ///
-/// Algorithms know only visibility positions 0 … positions() − 1, front to back. Ranks without an
+/// Algorithms use only visibility positions 0 … positions() − 1, front to back. Ranks without an
 /// image have no position; the catalogue translates positions to ranks.
 struct Task {
     int ranks = 1;           ///< ranks of the communicator

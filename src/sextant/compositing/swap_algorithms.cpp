@@ -180,7 +180,7 @@ class RadixK {
             for (const HeldRun& held : held_)
                 message.push_back(folded(builder_, part_of(held, to, k)));
             builder_.send(member(to), message);
-            // What the member has gathered: the images of `distance` neighbouring positions.
+            // The images that the member has gathered: those of `distance` neighbouring positions.
             const int first = member(from) / distance * distance;
             const std::vector<ImageRun> runs = runs_of(images_, first, first + distance);
             const Region slot = builder_.scratch(length * static_cast<Elements>(runs.size()));

@@ -46,7 +46,7 @@ CompositorRun::CompositorRun(Communicator communicator, ImageShape shape, int la
     const auto differs = [&](const Declaration& each) {
         return each.image_order != all.front().image_order;
     };
-    if (std::any_of(all.begin(), all.end(), differs)) { // the ranks tell each other
+    if (std::any_of(all.begin(), all.end(), differs)) { // ranks exchange these values
         sextant::list_requests({}, {}, layers_of_, asked_, options_.image_order);
         agree_on_frame(communicator_, asked_, [] {});
     }

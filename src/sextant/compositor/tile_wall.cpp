@@ -111,7 +111,7 @@ TileWall::TileWall(Communicator communicator, std::vector<WallTile> tiles, Recta
     operator_.fill_identity(empty_row_.data(), widest);
 }
 
-/// Collective over all ranks, not only the tile's, so that all ranks learn of a failure.
+/// Collective over all ranks, not only the tile's, so that all ranks receive a failure.
 void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
     const std::vector<int> ranks = ranks_of(at(tile), bounds);
     numbers_[static_cast<std::size_t>(tile)] = numbers_of(ranks, communicator_.size());

@@ -23,7 +23,7 @@ struct ContoursOfTile {
 
 /// Finds the contours of a tiled image, one tile per rank. Each tile lists its crossings: the
 /// points where contours enter it, with the points where they end or leave it. A pattern merges
-/// these lists. Then each rank knows where the contours that leave its tile end.
+/// these lists. Each rank then has the ends of the contours that leave its tile.
 ///
 /// Input     the grid; a ranking that was applied to this rank's tile; `record`: receives this
 ///           rank's trace of the merging, or nullptr.

@@ -51,15 +51,14 @@ void timed(Seconds& sum, Part&& part) {
 // Cancellation within the steps of an operation: long loops call check_cancelled(), wherever they
 // are, without knowing the operation that they are part of.
 
-/// What check_cancelled() uses on a thread.
+/// The state that check_cancelled() uses on a thread.
 struct Cancellation {
     const RunControl* control = nullptr; ///< null: the operation cannot be cancelled
     /// A failure at this point is reported to all ranks (agree()). Elsewhere nothing is thrown,
     /// because other ranks would wait for this one.
     bool may_throw = false;
-    std::mutex* one_at_a_time =
-        nullptr;       ///< held while `control` is asked; null: by one thread only
-    Elements work = 0; ///< of the thread, since `control` was last asked
+    std::mutex* one_at_a_time = nullptr; ///< held during calls of `control`; null: one thread
+    Elements work = 0;                   ///< operations since the last call of `control`
 };
 
 /// The cancellation of this thread.
@@ -69,8 +68,8 @@ Cancellation& cancellation_here();
 class CancellationScope {
   public:
     explicit CancellationScope(const Cancellation& cancellation);
-    /// That of an operation on this number of ranks; one rank may throw anywhere. Keeps a
-    /// reference.
+    /// The cancellation of an operation on this number of ranks. A single rank may throw anywhere.
+    /// Keeps a reference.
     CancellationScope(const RunControl& control, int ranks)
         : CancellationScope(Cancellation{&control, ranks == 1}) {}
     ~CancellationScope();
@@ -81,7 +80,7 @@ class CancellationScope {
     Cancellation outer_;
 };
 
-/// Enough work for check_cancelled() to ask at once.
+/// The number of operations after which check_cancelled() calls RunControl::cancelled.
 inline constexpr Elements much_work = Elements{1} << 16;
 
 /// Called by long loops. `work`: the operations since the last call, such as the samples of a row.

@@ -4,7 +4,7 @@
 #include <string>
 
 // Names of temporary files and folders next to outputs. A killed process leaves them; the next one
-// that writes to the same folder removes them. A lock (flock) tells whether the owner of a
+// that writes to the same folder removes them. A lock (flock) shows whether the owner of a
 // temporary still runs. Temporaries of other hosts, which share a file system but perhaps no locks,
 // are never removed: names state the running system.
 namespace sextant {

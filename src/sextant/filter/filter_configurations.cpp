@@ -119,7 +119,7 @@ void FilterConfigurations::add(std::vector<Configuration>& configurations,
             if (would_pack && (collect || distribute != distributions_.front()))
                 continue;
             if (task_.distribute == "any" && distribute && collect)
-                continue; // there are too many pairs: vary one collective at a time
+                continue; // too many pairs to try all: vary one collective at a time
             Configuration configuration = grid;
             configuration.distribute = distribute, configuration.collect = collect;
             configurations.push_back(configuration);

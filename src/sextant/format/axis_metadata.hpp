@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-// What files of HyperSpy and NeXus state about the axes of an array.
+// Descriptions of axes in files of HyperSpy and NeXus.
 namespace sextant::format {
 
 /// An axis as a file describes it: empty or 0 where it states nothing.
@@ -28,7 +28,7 @@ void take_positions(DescribedAxis& axis, std::span<const double> positions);
 /// A remark that names the axes whose positions are not evenly spaced; "" if there are none.
 std::string remark_on_uneven(std::span<const DescribedAxis> axes);
 
-/// What the axes of an array state about its frames.
+/// The properties of frames that follow from the axes of an array.
 struct AxisMetadata {
     StatedPixelSize pixel = {};      ///< of the axes y and x, else of the last two
     StatedPixelSize last_pixel = {}; ///< of the last two axes, which are read as rows and columns

@@ -218,7 +218,7 @@ std::unique_ptr<ArraySource> open_zarr_array(const std::string& path, const std:
                                              const SourceOptions& options, Bytes cache);
 /// Writes a group with one array "0", compressed by zstd at level 1, with chunks of `header.chunk`
 /// in files of their own. Chunks that consist of the fill value are not stored. Axes that OME-Zarr
-/// knows (t, c, z, y and x, in this order) are described by its metadata; all names are names of
+/// defines (t, c, z, y and x, in this order) are described by its metadata; all names are names of
 /// dimensions too (dimension_names; _ARRAY_DIMENSIONS in version 2).
 std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeader header,
                                              const SinkOptions& options);

@@ -12,7 +12,7 @@
 
 namespace sextant::format {
 
-/// How two, four or eight samples become one.
+/// The rule by which two, four or eight samples are reduced to one.
 enum class HalvedBy {
     nearest, ///< the sample at even coordinates, for labels, which have no mean
     mean     ///< of the samples that are not NaN; integers are rounded to nearest, ties upwards

@@ -356,7 +356,7 @@ bool is_named_data(const std::string& name) {
     return start == "data";
 }
 
-/// Throws InvalidFile if a dataset that cannot be read is rather the main data than `chosen`.
+/// Throws InvalidFile if the main data are a dataset that cannot be read, instead of `chosen`.
 void require_chosen(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found,
                     const Hdf5Dataset& chosen) {
     const auto refuse = [&](const std::string& why) {

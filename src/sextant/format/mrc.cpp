@@ -75,8 +75,8 @@ std::int64_t half_bytes_of_mode(std::int32_t number) {
     return number == half_byte_mode ? 1 : sample ? 2 * size_of(*sample) : 0;
 }
 
-/// How well a header makes sense in a byte order: 0 if it does not; 2 if a file of `size` bytes is
-/// also large enough for its first section.
+/// The plausibility of a header in a byte order: 0 if it is implausible; 2 if a file of `size`
+/// bytes is also large enough for its first section.
 int plausibility(const Header& header, bool swapped, Bytes size) {
     const std::int64_t width = integer(header, columns, swapped),
                        height = integer(header, rows, swapped),

@@ -51,7 +51,7 @@ std::vector<std::string> files_referred(const std::string& name, const SourceOpt
             std::vector<std::string> others = files_referred_by_hdf5(path, detail, options);
             referred.insert(referred.end(), std::make_move_iterator(others.begin()),
                             std::make_move_iterator(others.end()));
-        } catch (const Error&) { // reported when the series is opened
+        } catch (const Error&) { // an error is reported when the series is opened
         }
     }
     return referred;

@@ -11,7 +11,7 @@
 
 namespace sextant::format {
 
-/// What the software of an instrument states about the frames of a TIFF file.
+/// Statements of an instrument's software about the frames of a TIFF file.
 struct InstrumentNotes {
     /// 0 by 0 if unknown, although the description may state one; empty if that one applies.
     std::optional<StatedPixelSize> pixel = {};

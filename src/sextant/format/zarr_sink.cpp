@@ -188,7 +188,7 @@ Json ome_dataset(std::span<const OmeAxis> axes, const OmeLevels& levels, std::si
     return Json{{"path", std::to_string(number)}, {"coordinateTransformations", transformations}};
 }
 
-/// The metadata of OME-Zarr 0.4, or 0.5 in Zarr version 3; none if it does not know the axes.
+/// The metadata of OME-Zarr 0.4, or 0.5 in Zarr version 3; none if it does not define the axes.
 Json ome_metadata(const std::string& path, const ArrayHeader& header, const OmeLevels& levels,
                   int version) {
     if (!has_ome_axes(header))

@@ -101,7 +101,7 @@ std::string checked_name(const std::string& path, const std::string& what, std::
     return parts == "." ? "" : name;
 }
 
-/// What the file zarr.json says that a folder is; version 2 has files of other names.
+/// The kind of a folder according to its file zarr.json; version 2 has other files.
 enum class Node { none, group, array };
 
 Node node_3(const ZarrStore& store, const std::string& name) {

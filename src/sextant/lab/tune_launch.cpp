@@ -128,7 +128,7 @@ class OperationContest {
         TuneBuffers buffers(operation_, size, communicator_.rank(), communicator_.size());
         std::vector<TunedAlgorithm> contestants;
         for (std::size_t i = 0; i < calls_.size(); ++i) {
-            if (algorithms_[i].segment >= size) // does not divide the message
+            if (algorithms_[i].segment >= size) // sends the message undivided
                 continue;
             TunedAlgorithm& one = contestants.emplace_back();
             one.times.algorithm = algorithms_[i];

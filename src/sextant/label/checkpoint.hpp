@@ -33,7 +33,7 @@ struct InteriorBodies {
     }
 };
 
-/// What one rank has found in its slabs, kept in a file, from which an interrupted run continues;
+/// The results of one rank for its slabs, in a file from which an interrupted run continues;
 /// without a file, in memory.
 class Checkpoint {
   public:

@@ -18,7 +18,7 @@ using kernel::Label;
 using kernel::PlaneRuns;
 using kernel::TouchingLabels;
 
-/// What is found in a part of a slab. Components with voxels in a plane next to another part are
+/// The components of a part of a slab. Components with voxels in a plane next to another part are
 /// its edges; they are numbered from 1 in planes and pairs.
 struct Components::FoundPart {
     Elements planes = 0;
@@ -63,7 +63,7 @@ Elements Components::found() const {
     return std::ssize(parts_) + std::ssize(waiting_);
 }
 
-/// Finds the edges of a part that is labelled, and the planes where it meets other parts.
+/// Finds the edges of a labelled part, and the planes that touch other parts.
 void Components::describe(const Slabs::Part& part, FoundPart& found) const {
     found.planes = part.planes;
     found.components = part.labeller.count();

@@ -38,7 +38,7 @@ std::optional<PlaneBefore> plane_before(const Communicator& communicator, bool h
 /// component's first voxel leads its group.
 class Components {
   public:
-    /// What to find out about components.
+    /// The properties of components to compute.
     struct Options {
         bool extents = false;         ///< sizes, and whether they touch the border
         bool bodies = false;          ///< measures
@@ -96,7 +96,7 @@ class Components {
     /// The measures of a leading set's component.
     const kernel::Body& body(Elements set) const { return bodies_[as_index(set)]; }
 
-    /// What lists of interior components in the checkpoint hold.
+    /// The measures in the checkpoint's lists of interior components.
     kernel::BodyContents contents() const;
 
     /// Given a number of each leading set, sets those of the sets that it leads. Collective.

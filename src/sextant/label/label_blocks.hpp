@@ -43,7 +43,7 @@ class LabelBlocks {
 
     const kernel::VolumeShape& shape() const { return shape_; }
     const kernel::BlockCover& cover() const { return cover_; }
-    /// Where a block is and what it is called, for messages.
+    /// The position and name of a block, for messages.
     std::string name(int block) const;
     /// The header of the volume that contains the first block.
     const FrameHeader& header() const { return volumes_[volume_of_.front()].header; }

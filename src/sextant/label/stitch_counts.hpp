@@ -25,7 +25,7 @@ struct SeenLabel {
     Elements voxels, kept; ///< those with the label; and of these, those that belong to the block
 };
 
-/// Voxels that have two labels where two blocks meet. A label may be 0.
+/// Voxels that have two labels where two blocks overlap or touch. A label may be 0.
 struct MeetingLabels {
     int pair; ///< in BlockCover::pairs()
     kernel::PairCount count;

@@ -41,7 +41,7 @@ struct StitchedLabel {
     ObjectNumber number = 0; ///< 0: the object has no voxels left
     int block = 0;           ///< as LabelBlocks numbers them
     std::uint64_t label = 0;
-    Elements voxels = 0, kept = 0; ///< in the block; and of these, in the whole
+    Elements voxels = 0, kept = 0; ///< in the block, and of these in the result
 };
 
 /// The result of stitching. The same on every rank unless stated otherwise.

@@ -58,7 +58,8 @@ struct Question {
     const Schedule& schedule;
     const machine::Profile& machine;
     Bytes element_size = 0;
-    /// The operator of the folds. If the profile lacks it, folds cost nothing and a remark says so.
+    /// The operator of the folds. If the profile lacks it, folds cost nothing and a remark states
+    /// this.
     std::string_view operator_name = {};
     /// The kernels of compute steps, by number. Kernels that the profile lacks cost nothing.
     std::span<const KernelUse> kernels = {};

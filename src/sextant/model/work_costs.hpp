@@ -19,8 +19,8 @@ class WorkCosts {
     /// One pass that combines `operands` (two or more) operands of `elements` elements each.
     /// `alone`: true if no other rank of the node works at the same time.
     Span fold(Elements elements, int operands, bool alone);
-    /// The minimum cost of a fold over all ways to split it into passes: of all passes together,
-    /// and of the last pass.
+    /// The minimum cost of a fold over all divisions into passes: of all passes together, and of
+    /// the last pass.
     struct LeastFold {
         Seconds all = 0, last = 0;
     };

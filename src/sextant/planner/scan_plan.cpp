@@ -40,7 +40,7 @@ scan::Distribution faster(scan::Distribution times, double speedup) {
     return times;
 }
 
-/// All ways to divide the cores among workers, and the workers among ranks and threads.
+/// All divisions of the cores among workers, and the workers among ranks and threads.
 class Candidates {
   public:
     explicit Candidates(const ScanQuestion& question) : question_(question) {

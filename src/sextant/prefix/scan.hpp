@@ -108,7 +108,7 @@ struct ScanOptions {
     bool trace = false; ///< record events of the schedule, and the time of each application
     /// Threads per rank. More than one requires "reduce-then-scan" and a thread-safe operator.
     int threads = 1;
-    /// How the boundaries between the threads' segments move; see scan::Stealing.
+    /// The rule for moving the boundaries between the threads' segments; see scan::Stealing.
     scan::Boundaries boundaries = scan::Boundaries::moving;
     /// The limit for one application in seconds; 0: none. A longer application ends the process
     /// with exit code 1, after an error that names its elements, since a running operator cannot be

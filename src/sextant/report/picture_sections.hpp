@@ -77,7 +77,7 @@ struct SlicedVolume {
 };
 
 /// Draws the slices of each volume to scale, with xz below and zy to the right of xy; volumes are
-/// beside each other, or one below the other on a phone. Lines show where the slices cross.
+/// side by side, or one below the other on a phone. Lines show where the slices cross.
 /// Requires  positive lengths, and PNG files (std::logic_error).
 Section slices_section(const SlicedVolume& sliced);
 

@@ -60,7 +60,7 @@ class LookAhead {
   private:
     struct Segment {
         Elements first = 0, last = 0; ///< the values whose total is known
-        bool attended = true;         ///< a thread extends it, or will join it
+        bool attended = true;         ///< a thread extends or will join the segment
         bool extending = false;       ///< its value `last` is being combined
         bool reached = false;         ///< the result before it is known
         Elements filled = 0;          ///< results before this value are computed or in progress

@@ -114,7 +114,7 @@ int employed(Elements values, int threads);
 /// is needed.
 struct Totals {
     Program program;
-    bool before = false, through = false; ///< which prefixes the result contains
+    bool before = false, through = false; ///< prefixes that the result contains
 };
 
 /// Builds the program that scans the totals; empty on a rank without values. Throws InvalidTask.

@@ -93,7 +93,7 @@ class SimulatedRun {
     Simulation finish();
 
   private:
-    /// What has happened to a message, stored for the step that sends it. It travels once it is
+    /// The state of a message, stored for the step that sends it. It enters the network when it is
     /// handed over and awaited.
     enum State : std::uint8_t { packed = 1, handed_over = 2, awaited = 4 };
 

@@ -200,7 +200,7 @@ class Simulator {
     explicit Simulator(const std::string& program) try
         : said_(temporary_file(), std::fclose),
           channel_(connected_channel()),
-          process_(SIGKILL, [&] { // when this object is destroyed, nobody reads the result
+          process_(SIGKILL, [&] { // when this object is destroyed, the result is not read
               become(program.c_str(), channel_.theirs.descriptor(), fileno(said_.get()));
           }) {
         channel_.theirs.close();

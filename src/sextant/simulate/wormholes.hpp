@@ -41,8 +41,8 @@ class Wormholes {
 
   private:
     struct Message {
-        double left = 0;                   ///< bytes without those of the packet on the way
-        double packet = 0;                 ///< bytes of the packet on the way
+        double left = 0;                   ///< bytes without those of the packet in transit
+        double packet = 0;                 ///< bytes of the packet in transit
         std::size_t first_link = 0;        ///< index of the path's first link in `paths_`
         std::uint32_t links = 0, held = 0; ///< links of the path; those that the packet holds
     };

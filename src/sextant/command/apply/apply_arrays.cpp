@@ -66,7 +66,7 @@ void AlignedArray::choose_axes() {
     const ArrayHeader& header = array_->header();
     const std::size_t count = header.lengths.size();
     if (header.names.empty() && count > 3 && !source_.frame) {
-        // As a series, whose frames are on several axes.
+        // all axes but the last two count frames
         std::int64_t planes = 1;
         for (std::size_t axis = 0; axis + 2 < count; ++axis)
             planes *= header.lengths[axis];

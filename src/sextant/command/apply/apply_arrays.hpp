@@ -13,7 +13,7 @@
 // Transforms applied to arrays of any number of axes.
 namespace sextant::command {
 
-/// How `sextant apply` treats images.
+/// The options of `sextant apply` for images and arrays.
 struct ImageChoice {
     registration::AlignBy by = registration::AlignBy::bilinear;
     bool sum = false, pyramid = false;

@@ -250,7 +250,7 @@ class FilterRun {
         return {.axis = format::StackAxis::slices, .zarr_version = command_.zarr};
     }
 
-    /// What is added to results before they are multiplied by the scale.
+    /// The offset that is added to results before they are multiplied by the scale.
     float added_to(const FrameHeader& sink, double offset, double scale) const {
         return static_cast<float>(offset_added(sink.sample, source_->stored(), offset) / scale);
     }

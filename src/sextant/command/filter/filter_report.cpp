@@ -47,7 +47,7 @@ Json json_of(const distributed::Filter& filter) {
     return {{"sigma", json_of(filter.sigma)}, {"derivatives", filter.features}};
 }
 
-/// How a scale in a unit was converted: "sigma 2 µm is 1, 4, 4 voxels along z, y, x".
+/// States the conversion of a scale in a unit: "sigma 2 µm is 1, 4, 4 voxels along z, y, x".
 std::string units_text(const FilterSummary& summary) {
     const kernel::Scales& sigma = summary.filters.back().sigma;
     std::string pixels =
@@ -58,7 +58,7 @@ std::string units_text(const FilterSummary& summary) {
                        pixels, summary.unit);
 }
 
-/// What was predicted for the phases, next to their measurements.
+/// A table of the predicted and the measured time of each phase.
 std::string predicted_text(const FilterSummary& summary) {
     const distributed::FilterPlan& plan = summary.result.plan;
     if (!plan.predicted)
@@ -78,8 +78,8 @@ std::string shape_of(const FilterResult& result) {
     return result.depth > 0 ? fmt::format("{}x{}", text, result.depth) : text;
 }
 
-/// Draws the image divided into tiles, each labelled with its rank; the layers of a volume are
-/// beside each other.
+/// Draws the image divided into tiles, each labelled with its rank; the layers of a volume are side
+/// by side.
 std::string tiles_picture(const FilterSummary& summary, const Tiles& tiles) {
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320, gap = 8;
     const auto columns = static_cast<double>(summary.result.image.width);

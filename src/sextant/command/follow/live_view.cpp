@@ -131,7 +131,7 @@ std::string LiveView::page(const registration::LiveRegistration& live, std::int6
     report::Page page;
     page.title = name_;
     page.subtitle = fmt::format("provisional, after {} of {} frames", live.frames().size(), whole);
-    constexpr Elements most_pixels = 256; // frames wait while the picture is compressed
+    constexpr Elements most_pixels = 256; // frames wait while the image is compressed
     Overview overview(series_.shape, most_pixels);
     overview.add(0, live.average());
     page.picture = {overview.png(), "the provisional average",

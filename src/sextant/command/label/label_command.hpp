@@ -39,7 +39,7 @@ struct IntensityChoice {
     /// if it has several, with the same names for axes if it has as many.
     std::unique_ptr<FrameSource> open(const SourceChoice& labelled,
                                       const ScratchPlace& copy = {}) const;
-    /// What is measured: the volume, or the frame that belongs to an image.
+    /// The intensities to measure: the volume, or the frame that belongs to an image.
     LabelInput input(FrameSource& opened, const SourceChoice& labelled, bool is_image) const;
     /// The remarks on it, for the user.
     std::vector<std::string> remarks(const FrameSource& opened) const;
@@ -146,7 +146,7 @@ class LabelledSlices {
     std::optional<VolumeSlices<ComponentNumber>> labels_;
 };
 
-/// What the page of `sextant label --report` shows.
+/// The data of the page of `sextant label --report`.
 struct LabelSummary {
     const LabelCommand& command;
     const LabelResult& result;
@@ -160,8 +160,8 @@ struct LabelSummary {
     std::string transport;
 };
 
-/// A self-contained HTML page: a picture or slices, the largest components, a histogram of sizes,
-/// and what ran. Of an image in tiles, the merging of the tiles.
+/// A self-contained HTML page: an image or slices, the largest components, a histogram of sizes,
+/// and the configuration; for an image in tiles, also how they were merged.
 std::string to_page(const LabelSummary& summary);
 
 /// The times of the phases, as measured on rank 0 and predicted.

@@ -147,7 +147,7 @@ std::string slabs_of(const LabelResult& result) {
                        result.reason);
 }
 
-/// What an image in tiles shows instead of sizes.
+/// The facts about tiles, which are shown instead of sizes.
 std::vector<report::Fact> facts_of_tiles(const LabelSummary& summary) {
     const LabelResult& result = summary.result;
     return {{"Tiles", fmt::format("{}x{} on {}", result.grid->columns, result.grid->rows,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `sextant label` and `sextant measure` have in common.
+// Tables of components and regions, for `sextant label` and `sextant measure`.
 #include "sextant/command/label/label_command.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"

@@ -276,7 +276,7 @@ void measure_here(const Request& request, const Communicator& communicator) {
     });
 }
 
-/// Parameters of separate launches of this command.
+/// The launches that this command starts.
 struct Launches {
     int count = 5;
     Seconds budget = 60;              ///< time for all launches, including their start

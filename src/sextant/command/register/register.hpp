@@ -16,7 +16,7 @@
 
 namespace sextant::command {
 
-/// A small picture of a frame as recorded.
+/// A thumbnail of a recorded frame.
 struct FrameThumbnail {
     std::int64_t frame = 0;
     std::vector<std::byte> png; ///< empty if the frame cannot be read
@@ -51,7 +51,7 @@ inline constexpr std::size_t most_thumbnails = 12;
 std::vector<std::int64_t> frames_to_picture(const SeriesTransforms& transforms);
 
 /// Reads these frames of a series and reduces them to at most 96 pixels per side, each with its own
-/// grey scale. Frames that cannot be read have no picture.
+/// grey scale. Frames that cannot be read have no thumbnail.
 std::vector<FrameThumbnail> thumbnails_of(FrameSource& series,
                                           std::span<const std::int64_t> frames);
 
@@ -63,11 +63,11 @@ std::string frame_of_reference(const SeriesTransforms& transforms);
 /// Reasons that differ only in numbers are of one kind.
 std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms);
 
-/// What the average resolves, as a line; "" if it was not determined.
+/// A line that states the resolution of the average; "" if it was not determined.
 std::string resolution_text(const RegisterSummary& summary);
-/// What to try if fewer than two frames could be registered, a line each.
+/// Suggestions if fewer than two frames could be registered, one per line.
 std::vector<std::string> advice_on_failure(const RegisterSummary& summary);
-/// What to try for the most frequent problems, a line each.
+/// Suggestions for the most frequent problems, one per line.
 std::vector<std::string> advice_of(const RegisterSummary& summary);
 
 /// The text ends with lines that state which frames were used and, for the most frequent problem,

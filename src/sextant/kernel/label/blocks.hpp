@@ -60,7 +60,7 @@ class BlockCover {
   public:
     BlockCover() = default;
     /// Requires  blocks sorted by `low`, all different and not empty.
-    /// Cost      compares blocks whose planes and rows meet.
+    /// Cost      compares blocks whose ranges of planes and rows overlap.
     explicit BlockCover(std::vector<VolumeBox> blocks);
 
     const std::vector<VolumeBox>& blocks() const { return blocks_; }
@@ -106,7 +106,7 @@ struct PairCount {
     Elements voxels;
 };
 
-/// What became of a pair of labels of different blocks.
+/// The outcome for a pair of labels of different blocks.
 enum class MatchOutcome : std::uint8_t {
     joined,   ///< both labels are the same object
     conflict, ///< not joined, because the object would have two labels of one block
@@ -118,10 +118,10 @@ struct LabelMatch {
     int block_a = 0, block_b = 0; ///< block_a < block_b
     std::uint64_t a = 0, b = 0;
     Elements voxels = 0; ///< shared; of blocks that touch, pairs of voxels with a common face
-    Elements either = 0; ///< voxels where blocks meet that have label a or b or both
+    Elements either = 0; ///< voxels of the overlap with label a or b or both
     MatchOutcome outcome = MatchOutcome::below;
 
-    /// The intersection over the union, where the blocks meet.
+    /// The intersection over the union, within the overlap or across the common face.
     double iou() const { return static_cast<double>(voxels) / static_cast<double>(either); }
 };
 

@@ -101,8 +101,9 @@ struct Extent {
 void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeShape& volume,
                  std::span<Extent> extents);
 
-/// What is called for each component that was measured. Components come in several sequences, each
-/// by ascending label: one of those of few planes, as soon as they end, and others of longer ones.
+/// Called for each component that was measured. Components are passed in several sequences, each in
+/// ascending order of labels: one for components of few planes, which are passed when they end, and
+/// others for longer ones.
 using TakeBody = std::function<void(Label, const Body&, int sequence)>;
 inline constexpr int body_sequences = 4;
 

@@ -108,7 +108,8 @@ struct PiecePoint {
     std::int64_t x, y;
 };
 
-/// Where the boundary of an area crosses a row: all columns greater than `column` are right of it.
+/// A crossing of the boundary of an area and a row: all columns greater than `column` are to the
+/// right of it.
 struct RowCrossing {
     std::int64_t y, column;
     bool operator<(const RowCrossing& other) const {

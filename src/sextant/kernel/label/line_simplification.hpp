@@ -21,7 +21,7 @@ inline constexpr Elements links_per_piece = 1 << 15;
 /// number of its points that were kept before.
 using KeepPoint = std::function<void(const ContourLine& line, Elements index, Elements pixel)>;
 
-/// Where the points of contours are kept, as a bit per pixel.
+/// The storage of the points of contours, as a bit per pixel.
 struct MaskStorage {
     /// Limit of the memory for parts of the image that have points; further parts are kept in a
     /// scratch file.

@@ -10,7 +10,7 @@
 
 namespace sextant::kernel {
 
-/// What packed bodies hold besides coordinates and sums of these.
+/// The measures that packed bodies contain in addition to coordinates and their sums.
 struct BodyContents {
     VolumeShape volume;
     bool values = false;      ///< `value` of each body

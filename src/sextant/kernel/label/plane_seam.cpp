@@ -30,7 +30,7 @@ RunRow row_of(const PlaneRuns& plane, Elements y, Label offset) {
     return {inside, inside + words, offset + plane.before[at(y)]};
 }
 
-/// Which samples of two rows are equal, in bits, for samples of any type.
+/// Compares two rows of samples of any type; the result has a bit per sample.
 class EqualRows {
   public:
     EqualRows(const PlaneRuns& front, const PlaneRuns& back, const ValueView::First& type)

@@ -60,7 +60,7 @@ void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness samene
                   const ValueView::First& type,
                   const std::function<void(const RunContacts&)>& take);
 
-/// Components of successive parts of an image or volume, which are joined where parts meet, and
+/// Components of successive parts of an image or volume, which are joined where parts touch, and
 /// then numbered in the order of parts and of labels within a part. If parts and their labels are
 /// in the order of first pixels, so are the numbers.
 class JoinedParts {

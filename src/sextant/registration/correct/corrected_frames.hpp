@@ -89,7 +89,7 @@ class CorrectedFrames : public FrameSource {
     CorrectedFrames(std::unique_ptr<FrameSource> source, double offset,
                     const DetectorImages& detector, const Despike& despike);
 
-    /// What is subtracted from the corrected samples: 0 if there is a dark image.
+    /// The offset that is subtracted from the corrected samples: 0 if there is a dark image.
     double offset() const { return offset_; }
     /// A hash of the images of the detector.
     std::uint64_t detector_hash() const { return hash_; }

@@ -108,8 +108,8 @@ struct LiveFrame {
 /// motion of the frame before and, if the NCC is then low, by a search. When frames have moved by
 /// half of their size, a later frame takes its place, and motions are composed.
 ///
-/// These motions are provisional: one reference decides them, without vote and stages. Meanwhile,
-/// link() makes the registrations that SeriesRegistration needs later.
+/// These motions are provisional: they are registrations to one reference, without vote and stages.
+/// Meanwhile, link() makes the registrations that SeriesRegistration needs later.
 ///
 /// Input     a source of the frames as recorded, which has each frame when it is passed to take().
 /// Requires  frames of 16x16 pixels or more (InvalidTask).

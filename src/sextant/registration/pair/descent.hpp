@@ -10,7 +10,7 @@
 
 #include <Eigen/Dense>
 
-// What the fits of motions have in common: the solution of the equations of a step, the sequence of
+// The parts that fits of motions share: the solution of the equations of a step, the sequence of
 // steps, and the covariance of the parameters. Only sources include this header, because of Eigen.
 namespace sextant::registration {
 

@@ -26,7 +26,8 @@ using kernel::CellSums;
 
 constexpr std::size_t null_space = 3; // dimension: two shifts and a rotation
 constexpr double collapsed = 4;       // with fewer determined coefficients, the fit is rigid
-/// If a smaller fraction of the tiles shows more than noise, a field cannot be told from noise.
+/// If a smaller fraction of the tiles shows more than noise, a field cannot be distinguished from
+/// noise.
 constexpr double least_shown = 1. / 12;
 
 /// Returns the side, in cells, of the tiles over which scores are summed: 32 pixels, because noise

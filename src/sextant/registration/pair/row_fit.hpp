@@ -32,8 +32,8 @@ inline std::size_t columns_at_edge(ImageShape shape) {
 /// Input  the residuals of columns_at_edge() columns, followed by those of all others.
 std::int64_t disturbed_columns(std::span<const ColumnErrors> errors);
 
-/// What is assumed of the displacements of rows: each is the sum of a smooth drift, a cubic spline
-/// along the frame, and of an independent jitter to the right.
+/// The model of the displacements of rows: each is the sum of a smooth drift, a cubic spline along
+/// the frame, and of an independent jitter to the right.
 struct RowPrior {
     double jitter = 1; ///< variance of the jitter, pixels²
     /// Weights of the squared second differences of the spline's coefficients, to the right and

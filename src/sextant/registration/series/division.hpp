@@ -48,7 +48,7 @@ FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields);
 Seconds expected_time(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
                       const prefix::ScanOptions& scan);
 
-/// How the threads of a rank are predicted to be used best.
+/// The use of a rank's threads that is predicted to be fastest.
 struct ThreadPlan {
     /// True if each thread registers whole frames; otherwise all of them share the rows of one.
     bool whole_frames = false;

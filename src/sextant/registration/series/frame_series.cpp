@@ -664,7 +664,7 @@ class Registering {
     }
 
     /// Gives this rank's frames their motions relative to the reference. A frame is ambiguous if
-    /// any motion between groups of frames on the way to the reference is.
+    /// any motion in the chain of groups of frames to the reference is.
     void place_by_segments(const std::vector<UncertainMotion>& motions, std::int64_t reference) {
         const std::vector<std::int64_t> bases = base_frames();
         std::vector<std::size_t> unclear(placed_.size()); // number of them up to each sound frame

@@ -62,8 +62,8 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
     return all;
 }
 
-/// Shares the outliers and blank lines that were found among the ranks, and notes those of this
-/// rank's frames. Frames with blank lines are inspected again without these. Collective.
+/// Gathers the outliers and blank lines on all ranks, and stores those of this rank's frames.
+/// Frames with blank lines are inspected again without these. Collective.
 void settle_corrections(const SeriesContext& context, std::vector<FrameRegistration>& frames,
                         std::vector<Inspected>& own) {
     CorrectedFrames& corrections = *context.corrections;

@@ -32,7 +32,7 @@ CombineOptions averaging_options(const RegistrationOptions& options, const Pixel
                                  bool median);
 
 /// A hash of statistics that depend on the positions of samples in a frame, and on the prefilter:
-/// it tells a series from one whose frames are shifted or reflected.
+/// it distinguishes a series from one whose frames are shifted or reflected.
 std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames);
 
 /// Fails on every rank unless two of all frames are usable. `own` are the frames of this rank.

@@ -38,7 +38,7 @@ enum class AverageKind { plain, weighted };
 enum class ThreadWork {
     automatic, ///< as predicted to be fastest (registration/series/division.hpp)
     rows,      ///< all threads share the rows of one frame
-    frames     ///< each thread takes whole frames; in the scan, idle threads steal work
+    frames     ///< each thread registers whole frames; in the scan, idle threads steal work
 };
 
 /// The removal of large-scale shading before frames are registered: if it changes much in the
@@ -90,9 +90,9 @@ struct RegistrationOptions {
     std::string frames = "sound";
     registration::Despike despike;         ///< replacement of outliers by gaps
     registration::DetectorImages detector; ///< dark and gain image, and defective pixels
-    /// How the threads of a rank divide the work; results are the same within the stated tolerance,
-    /// and have the same bits if `reproducible`. `automatic` never takes more than 256 MiB per rank
-    /// for whole frames.
+    /// The division of a rank's work among its threads; results are the same within the stated
+    /// tolerance, and have the same bits if `reproducible`. `automatic` never takes more than 256
+    /// MiB per rank for whole frames.
     ThreadWork thread_work = ThreadWork::automatic;
     Flattening flatten = Flattening::automatic;
     ContrastSearch contrast = ContrastSearch::automatic;

@@ -28,7 +28,8 @@ inline constexpr double station_overlap = .7;
 /// A covariance of (α, tx, ty), row by row.
 using RigidCovariance = std::array<double, 9>;
 
-/// That of a motion which is known only from the frames around: 1 pixel and .01.
+/// The covariance of a motion that is known only from neighbouring frames: deviations of 1 pixel
+/// and .01.
 inline constexpr RigidCovariance unknown_covariance{1e-4, 0, 0, 0, 1, 0, 0, 0, 1};
 
 /// A motion and the covariance of its parameters.

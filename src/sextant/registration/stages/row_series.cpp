@@ -211,9 +211,10 @@ std::int64_t flyback_of(std::span<const RowEvidence> frames) {
     return disturbed_columns(sums);
 }
 
-/// Returns the variance of the displacements that all frames have in common, which cannot be told
-/// from the specimen: the mean of the jitter over the frames, without its fast changes from row to
-/// row, which the template's filter removes. They have three quarters of its variance.
+/// Returns the variance of the displacements that all frames have in common, which cannot be
+/// distinguished from the specimen: the mean of the jitter over the frames, without its fast
+/// changes from row to row, which the template's filter removes. They have three quarters of its
+/// variance.
 double common_variance(const RowPrior& prior, const Registered& registered) {
     return prior.jitter / 4 / static_cast<double>(registered.contributing().size());
 }

@@ -12,7 +12,7 @@
 // The positions to which a motion maps the pixels of some rows.
 namespace sextant::registration {
 
-/// How samples move to the pixels of the result.
+/// The method of resampling.
 enum class AlignBy {
     bilinear, ///< interpolation between 2 x 2 pixels; never overshoots
     cubic,    ///< Keys' cubic convolution (a = -1/2), 4 x 4 pixels
