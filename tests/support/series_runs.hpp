@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
-#include "sextant/prefix/scan.hpp"
+#include "sextant/prefix/scan_forms.hpp"
 
 #include <atomic>
 #include <cstdint>
