@@ -17,6 +17,13 @@ std::string ArrayHeader::axis_name(std::size_t axis) const {
     return names.empty() ? fmt::format("axis {}", axis) : names[axis];
 }
 
+Bytes ArrayHeader::chunk_bytes() const {
+    Bytes bytes = element_bytes();
+    for (const std::int64_t length : chunk)
+        bytes *= length;
+    return bytes;
+}
+
 void ArrayHeader::check(const std::string& path) {
     if (lengths.empty() || lengths.size() > most_array_axes)
         throw InvalidFile(

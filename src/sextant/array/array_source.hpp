@@ -44,6 +44,7 @@ struct ArrayHeader {
     int channels = 1; ///< samples per element, interleaved; 1 unless elements are colours
 
     Bytes element_bytes() const { return channels * size_of(sample); }
+    Bytes chunk_bytes() const; ///< of complete headers
     /// The name of an axis for messages: "energy", or "axis 2".
     std::string axis_name(std::size_t axis) const;
     /// Throws InvalidFile, for the file at `path`, unless there are 1 to most_array_axes axes, none

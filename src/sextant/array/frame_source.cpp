@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <cstring>
 #include <stdexcept>
 #include <typeinfo>
 #include <utility>
@@ -295,7 +296,7 @@ namespace {
 /// A sink of an array that is written as frames.
 class SinkOfFrames final : public ArraySink {
   public:
-    SinkOfFrames(std::string path, ArrayHeader header, std::shared_ptr<const FrameWriting> writing)
+    SinkOfFrames(std::string path, ArrayHeader header, FrameWriting writing)
         : ArraySink(std::move(path), std::move(header), Checked()), writing_(std::move(writing)) {}
 
     bool in_order() const override { return true; }
@@ -304,7 +305,7 @@ class SinkOfFrames final : public ArraySink {
         all.count.back() = 1;
         if (frame_ * height() + row_ != all.elements())
             throw std::logic_error("a sink was committed before all its frames were written");
-        writing_->finish();
+        writing_.finish();
     }
 
   private:
@@ -319,7 +320,7 @@ class SinkOfFrames final : public ArraySink {
         const std::int64_t rows = block.count[columns - 1];
         const std::size_t bytes = from.size() / static_cast<std::size_t>(frames.count());
         for (std::int64_t i = 0; i < frames.count(); ++i, from = from.subspan(bytes)) {
-            writing_->rows(frame_, {row_, row_ + rows}, from.first(bytes));
+            writing_.rows(frame_, {row_, row_ + rows}, from.first(bytes));
             row_ += rows;
             if (row_ == height()) {
                 row_ = 0;
@@ -328,27 +329,44 @@ class SinkOfFrames final : public ArraySink {
         }
     }
 
-    std::shared_ptr<const FrameWriting> writing_;
+    FrameWriting writing_;
     std::int64_t frame_ = 0, row_ = 0; ///< the next row to be written
 };
+
+std::unique_ptr<ArraySink> sink_of_frames(std::string path, const FrameHeader& header,
+                                          FrameWriting writing) {
+    ArrayHeader array{{header.frames, header.shape.height, header.shape.width}};
+    array.sample = header.sample;
+    return std::make_unique<SinkOfFrames>(std::move(path), std::move(array), std::move(writing));
+}
 
 } // namespace
 
 FrameSink::FrameSink(std::string path, FrameHeader header, FrameWriting writing)
-    : header_(std::move(header)),
-      writing_(std::make_shared<const FrameWriting>(std::move(writing))) {
-    if (header_.channels != 1)
-        throw std::logic_error("a sink accepts only grey frames");
-    ArrayHeader array{{header_.frames, header_.shape.height, header_.shape.width}};
-    array.sample = header_.sample;
-    array_ = std::make_unique<SinkOfFrames>(std::move(path), std::move(array), writing_);
-    block_ = {{0, 0, 0}, {1, 1, header_.shape.width}};
+    : FrameSink(sink_of_frames(std::move(path), header, std::move(writing)), header) {}
+
+FrameSink::FrameSink(std::unique_ptr<ArraySink> array, FrameHeader header, std::int64_t first)
+    : header_(std::move(header)), array_(std::move(array)), first_(first) {
+    const ArrayHeader& all = array_->header();
+    const std::size_t axes = all.lengths.size();
+    if (header_.channels != 1 || axes < 2 || axes > 3)
+        throw std::logic_error("a sink accepts only grey frames of one axis");
+    block_ = {std::vector<std::int64_t>(axes, 0), std::vector<std::int64_t>(axes, 1)};
+    block_.count.back() = header_.shape.width;
+    chunk_frames_ = axes == 3 ? all.chunk.front() : 1;
+    chunk_rows_ = all.chunk[axes - 2];
 }
 
-std::unique_ptr<ArraySink> FrameSink::into_array(ArrayHeader header) && {
+std::unique_ptr<ArraySink> array_of(std::unique_ptr<FrameSink> frames, ArrayHeader header) {
     header.chunk.clear();
     header.fill.clear();
-    return std::make_unique<SinkOfFrames>(path(), std::move(header), std::move(writing_));
+    const std::shared_ptr<FrameSink> shared = std::move(frames);
+    return std::make_unique<SinkOfFrames>(
+        shared->path(), std::move(header),
+        FrameWriting{[shared](std::int64_t, Rows, std::span<const std::byte> samples) {
+                         shared->write_samples(samples);
+                     },
+                     [shared] { shared->commit(); }});
 }
 
 /// Returns the number of rows in `given` samples or bytes, at `row` of them per row. Throws
@@ -360,13 +378,57 @@ std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
     return count;
 }
 
-void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> samples) {
-    block_.start[0] = frame_;
-    block_.start[1] = row_;
-    block_.count[1] = count;
+/// Writes the same rows of some frames of the array.
+void FrameSink::put(std::int64_t frame, std::int64_t frames, Rows rows,
+                    std::span<const std::byte> samples) {
+    const std::size_t row_axis = block_.start.size() - 2;
+    if (row_axis > 0) {
+        block_.start[0] = frame;
+        block_.count[0] = frames;
+    }
+    block_.start[row_axis] = rows.first;
+    block_.count[row_axis] = rows.count();
     array_->write(block_, samples);
-    row_ += count;
-    if (row_ == header_.shape.height) {
+}
+
+/// Writes rows that complete chunks, and holds the others.
+void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> samples) {
+    const std::int64_t height = header_.shape.height, frame = first_ + frame_;
+    const Bytes row_bytes = header_.row_bytes();
+    // The frames that share chunks with this one.
+    const std::int64_t layer = frame / chunk_frames_ * chunk_frames_;
+    const std::int64_t all = block_.start.size() == 3 ? array_->header().lengths.front() : 1;
+    const std::int64_t frames = std::min(chunk_frames_, all - layer);
+    while (count > 0) {
+        const std::int64_t first = row_ / chunk_rows_ * chunk_rows_;
+        const std::int64_t last = std::min(first + chunk_rows_, height);
+        std::int64_t end = std::min(row_ + count, last);
+        const bool at_once = frames == 1 && row_ == first && end == last;
+        if (at_once && row_ + count < height)
+            end = (row_ + count) / chunk_rows_ * chunk_rows_; // also the chunks below
+        else if (at_once)
+            end = height;
+        const auto part = samples.first(static_cast<std::size_t>((end - row_) * row_bytes));
+        if (at_once) {
+            put(frame, 1, {row_, end}, part);
+        } else {
+            held_.resize(static_cast<std::size_t>(
+                (chunk_frames_ > 1 ? chunk_frames_ * height : chunk_rows_) * row_bytes));
+            // The rows of a row of chunks, frame by frame.
+            const auto chunks = std::span(held_).subspan(
+                static_cast<std::size_t>(chunk_frames_ > 1 ? frames * first * row_bytes : 0),
+                static_cast<std::size_t>(frames * (last - first) * row_bytes));
+            std::memcpy(chunks.data() +
+                            ((frame - layer) * (last - first) + row_ - first) * row_bytes,
+                        part.data(), part.size());
+            if (end == last && frame == layer + frames - 1)
+                put(layer, frames, {first, last}, chunks);
+        }
+        samples = samples.subspan(part.size());
+        count -= end - row_;
+        row_ = end;
+    }
+    if (row_ == height) {
         row_ = 0;
         ++frame_;
     }

@@ -231,7 +231,15 @@ struct FrameWriting {
 /// a sink of an array.
 class FrameSink {
   public:
+    /// A series that is stored as frames.
     FrameSink(std::string path, FrameHeader header, FrameWriting writing);
+    /// Frames of an array of frames, rows and columns, from `first` on; or the image of an array of
+    /// rows and columns.
+    ///
+    /// Requires  `first` to be a multiple of the chunk's number of frames.
+    /// Cost      rows are held until chunks are complete: a row of chunks of a frame or, if chunks
+    ///           have several frames, as many frames.
+    FrameSink(std::unique_ptr<ArraySink> array, FrameHeader header, std::int64_t first = 0);
     FrameSink(const FrameSink&) = delete;
     FrameSink& operator=(const FrameSink&) = delete;
 
@@ -250,21 +258,25 @@ class FrameSink {
     /// Without this call, nothing appears at the path. Throws InvalidFile.
     void commit();
 
-    /// The sink of the array of which this is a view, before anything is written. The array has
-    /// this header, whose last two axes are rows and columns, and is written in order.
-    std::unique_ptr<ArraySink> into_array(ArrayHeader header) &&;
-
   private:
     std::int64_t checked_rows(std::size_t given, std::size_t row) const;
     void append_rows(std::int64_t count, std::span<const std::byte> samples);
+    void put(std::int64_t frame, std::int64_t frames, Rows rows,
+             std::span<const std::byte> samples);
 
     FrameHeader header_;
-    std::shared_ptr<const FrameWriting> writing_;
     std::unique_ptr<ArraySink> array_;
     ArrayBlock block_;
+    std::int64_t first_ = 0; ///< the frame of the array that is frame 0
+    std::int64_t chunk_frames_ = 1, chunk_rows_ = 1;
     std::int64_t frame_ = 0, row_ = 0; ///< the next row to be written
     std::vector<std::byte> stored_;
+    std::vector<std::byte> held_; ///< rows of which chunks are not complete
 };
+
+/// The sink of an array with this header, whose last two axes are rows and columns, that writes its
+/// planes to a series of frames, in order.
+std::unique_ptr<ArraySink> array_of(std::unique_ptr<FrameSink> frames, ArrayHeader header);
 
 /// The sink that an object of a class derived from FrameFile writes by append(frame, rows,
 /// samples) and finish().

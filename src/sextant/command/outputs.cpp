@@ -31,13 +31,6 @@ std::string place_of(const std::string& path) {
     return path == standard_output || unknown ? path : place.string();
 }
 
-/// True if frames of this format can be written with samples of this type.
-bool is_written(const format::FrameFormat& format, Sample sample) {
-    const std::string words = fmt::format(" {} ", format.written);
-    return format.create != nullptr &&
-           (format.written == "any" || words.find(fmt::format(" {} ", name(sample))) != words.npos);
-}
-
 /// Outputs that are folders appear as a whole, with nothing else in them.
 void refuse_inside(std::span<const std::string> paths) {
     for (const std::string& folder : paths) {
@@ -107,9 +100,7 @@ void check_picture_name(const std::string& path) {
 }
 
 void check_frames_name(const std::string& path, Sample sample) {
-    const auto takes = [sample](const format::FrameFormat& format) {
-        return is_written(format, sample);
-    };
+    const auto takes = [sample](const format::FrameFormat& format) { return format.holds(sample); };
     const format::FrameFormat* const format = format::find_frame_format(path);
     if (format && takes(*format))
         return;
@@ -124,7 +115,7 @@ void check_frames_name(const std::string& path, Sample sample) {
 
 bool can_write_frames(const std::string& path, Sample sample) {
     const format::FrameFormat* const format = format::find_frame_format(path);
-    return format != nullptr && is_written(*format, sample);
+    return format != nullptr && format->holds(sample);
 }
 
 Sample computed_sample(const std::string& path, Sample from, double offset) {

@@ -8,6 +8,7 @@
 #include "sextant/format/exr.hpp"
 #include "sextant/format/formats.hpp"
 #include "sextant/format/frame_axes.hpp"
+#include "sextant/format/frame_sources.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/format/raw.hpp"
 #include "sextant/format/sequence.hpp"
@@ -184,7 +185,6 @@ constexpr std::array frame_formats{
                 .extensions = ".npy",
                 .summary = "NumPy arrays: frames, rows, columns, in any order",
                 .open = open_npy,
-                .create = create_npy,
                 .written = "any",
                 .open_array = open_npy_array,
                 .create_array = create_npy_array},
@@ -285,6 +285,25 @@ std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOpt
     return known_format(parts.path).open(parts.path, parts.detail, options);
 }
 
+/// Throws InvalidFile unless there is at least one frame, its sides are positive, the total size
+/// does not overflow, and the format holds the sample type.
+void check_sink(const std::string& path, const FrameHeader& header, const FrameFormat& format) {
+    if (header.frames < 1 || header.shape.width < 1 || header.shape.height < 1)
+        throw InvalidFile(path, fmt::format("cannot hold {} frames of {}, expected at least one "
+                                            "with positive sides",
+                                            header.frames, to_text(header.shape)));
+    if (!format.holds(header.sample)) {
+        std::vector<std::string_view> held;
+        any_word(format.written, [&](std::string_view word) {
+            held.push_back(word);
+            return false;
+        });
+        throw InvalidFile(path, fmt::format("cannot hold samples of {}, expected one of {}",
+                                            name(header.sample), fmt::join(held, ", ")));
+    }
+    checked_frames(path, header);
+}
+
 /// Throws InvalidFile unless the wanted channel or slice is the one that is read. Formats without
 /// named axes have one channel and one slice.
 void require_plane(const std::string& name, std::string_view axis, std::int64_t wanted,
@@ -295,6 +314,12 @@ void require_plane(const std::string& name, std::string_view axis, std::int64_t 
 }
 
 } // namespace
+
+bool FrameFormat::holds(Sample sample) const {
+    return any_word(written, [&](std::string_view word) {
+        return word == "any" || word == sextant::name(sample);
+    });
+}
 
 SeriesName split_series_name(const std::string& name) {
     const std::size_t at = name.rfind("::");
@@ -361,13 +386,17 @@ std::string format_of_frames(const std::string& name) {
 std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) {
     const FrameFormat& format = known_format(path);
-    if (!format.create)
+    if (format.written.empty())
         throw InvalidFile(path, fmt::format("{} files can only be read", format.name));
     if (options.pyramid && !format.has_pyramids)
         throw InvalidTask(fmt::format("{}: {} files have no levels of lower resolution for a "
                                       "pyramid, expected .zarr",
                                       path, format.name));
-    return format.create(path, header, options);
+    check_sink(path, header, format);
+    if (format.create)
+        return format.create(path, header, options);
+    return std::make_unique<FrameSink>(
+        format.create_array(path, series_array(header, options.axis), options), header);
 }
 
 std::string remark_on_lost_pixel(const std::string& path, const FrameHeader& header,
@@ -385,7 +414,10 @@ std::string remark_on_lost_pixel(const std::string& path, const FrameHeader& hea
 std::unique_ptr<FrameParts> create_frame_parts(const std::string& path, const FrameHeader& header,
                                                const SinkOptions& options) {
     const FrameFormat* const format = find_frame_format(path);
-    return format && format->create_parts ? format->create_parts(path, header, options) : nullptr;
+    if (!format || !format->create_parts)
+        return nullptr;
+    check_sink(path, header, *format);
+    return format->create_parts(path, header, options);
 }
 
 void require_writable_output(const std::string& path) {
@@ -445,8 +477,7 @@ Planes planes_of(const std::string& path, const ArrayHeader& header, SinkOptions
 std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader header,
                                          const SinkOptions& options) {
     const Planes planes = planes_of(path, header, options);
-    return std::move(*create_frames(path, planes.header, planes.options))
-        .into_array(std::move(header));
+    return array_of(create_frames(path, planes.header, planes.options), std::move(header));
 }
 
 } // namespace

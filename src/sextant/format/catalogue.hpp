@@ -152,12 +152,12 @@ struct FrameFormat {
     /// slice, time and axes of the options.
     std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail,
                                          const SourceOptions& options) = nullptr;
-    /// Creates a sink for `header.frames` frames of grey samples. Throws InvalidFile if the file
-    /// cannot be created or the format does not hold the sample type. Null if the format is
-    /// read-only.
+    /// Creates a sink for `header.frames` frames of grey samples, of a type in `written`. Throws
+    /// InvalidFile if the file cannot be created. Null if the format is read-only, or if series are
+    /// written as arrays, by `create_array`.
     std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) = nullptr;
-    std::string_view written = {}; ///< sample types that `create` accepts: "u8 u16 f32"
+    std::string_view written = {}; ///< sample types that are written: "u8 u16 f32", "any" or none
     /// Open and create arrays of any axes; see open_array(). Null if arrays are read or written as
     /// planes, by `open` and `create`. `open_array` returns null for a file that is read so.
     std::unique_ptr<ArraySource> (*open_array)(const std::string& path, const std::string& detail,
@@ -179,6 +179,7 @@ struct FrameFormat {
     bool (*array_keeps_pixel)(const ArrayHeader& header) = nullptr;
 
     bool is_folder() const { return require_writable != nullptr; }
+    bool holds(Sample sample) const; ///< true if frames of this type can be written
 };
 
 /// Returns all frame formats, in the order of `sextant list formats`.

@@ -237,23 +237,6 @@ std::int64_t chosen_plane(const std::string& path, std::string_view axis,
     return requested.value_or(0);
 }
 
-void check_sink(const std::string& path, const FrameHeader& header,
-                std::initializer_list<Sample> held) {
-    const ImageShape shape = header.shape;
-    if (header.frames < 1 || shape.width < 1 || shape.height < 1) {
-        throw InvalidFile(path, fmt::format("cannot hold {} frames of {}, expected at least one "
-                                            "with positive sides",
-                                            header.frames, to_text(shape)));
-    }
-    if (std::find(held.begin(), held.end(), header.sample) != held.end())
-        return;
-    std::string names;
-    for (const Sample sample : held)
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", name(sample));
-    throw InvalidFile(path, fmt::format("cannot hold samples of {}, expected one of {}",
-                                        name(header.sample), names));
-}
-
 void refuse_detail(const std::string& path, const std::string& detail) {
     if (!detail.empty()) {
         throw InvalidFile(

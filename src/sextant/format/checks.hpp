@@ -6,7 +6,6 @@
 #include "sextant/format/catalogue.hpp"
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,11 +80,6 @@ std::string truncated(std::int64_t whole, std::int64_t stated);
 
 /// Throws InvalidFile unless at least one frame can be read.
 void require_frames(const std::string& path, const FrameHeader& header);
-
-/// Throws InvalidFile unless there is at least one frame, its sides are positive, and its sample
-/// type is in `held`.
-void check_sink(const std::string& path, const FrameHeader& header,
-                std::initializer_list<Sample> held);
 
 /// For formats without named parts: throws InvalidFile if `detail`, the text after "::" in a name,
 /// is not empty.

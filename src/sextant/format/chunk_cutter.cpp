@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -18,41 +17,24 @@
 
 namespace sextant::format {
 
-Bytes ChunkGrid::chunk_bytes() const {
-    Bytes bytes = size_of(sample);
-    for (const std::int64_t length : chunk)
-        bytes *= length;
-    return bytes;
-}
-
-bool is_zero(std::span<const std::byte> bytes) {
-    // Each byte equals the one before, which memcmp finds out at the speed of memory.
-    return bytes.empty() || (bytes.front() == std::byte{0} &&
-                             std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
-}
-
-ChunkGrid chunks_for(Sample type, std::int64_t frames, ImageShape shape, bool stack,
-                     std::int64_t most_depth) {
+std::vector<std::int64_t> chunk_for(Sample type, std::span<const std::int64_t> lengths,
+                                    std::int64_t most_depth) {
     constexpr Bytes wanted_chunk_bytes = Bytes{1} << 22, most_layer_bytes = Bytes{1} << 28;
-    const Bytes sample = size_of(type), frame = shape.elements() * sample;
-    std::int64_t depth = std::min(most_depth, frames);
+    const std::size_t axes = lengths.size();
+    const std::int64_t height = lengths[axes - 2], width = lengths[axes - 1];
+    const Bytes sample = size_of(type), frame = height * width * sample;
+    std::int64_t depth = axes > 2 ? std::min(most_depth, lengths.front()) : 1;
     if (depth > 1 && depth > most_layer_bytes / frame)
-        depth = std::int64_t{1} << (std::bit_width(static_cast<std::uint64_t>(
-                                        std::max<Bytes>(1, most_layer_bytes / frame))) -
-                                    1);
+        depth = static_cast<std::int64_t>(std::bit_floor(
+            static_cast<std::uint64_t>(std::max<Bytes>(1, most_layer_bytes / frame))));
     std::int64_t rows = 1, columns = 1;
     const auto fits = [&] { return 2 * depth * rows * columns * sample <= wanted_chunk_bytes; };
-    while (fits() && (rows < shape.height || columns < shape.width)) {
-        const bool grow_rows = rows < shape.height && (rows < columns || columns == shape.width);
+    while (fits() && (rows < height || columns < width)) {
+        const bool grow_rows = rows < height && (rows < columns || columns == width);
         std::int64_t& side = grow_rows ? rows : columns;
-        side = std::min(2 * side, grow_rows ? shape.height : shape.width);
+        side = std::min(2 * side, grow_rows ? height : width);
     }
-    ChunkGrid grid{{shape.height, shape.width}, {rows, columns}, type};
-    if (stack) {
-        grid.sides.insert(grid.sides.begin(), frames);
-        grid.chunk.insert(grid.chunk.begin(), depth);
-    }
-    return grid;
+    return axes > 2 ? std::vector{depth, rows, columns} : std::vector{rows, columns};
 }
 
 int chunk_threads(Bytes chunk_bytes) {
@@ -100,98 +82,54 @@ void run_chunk_tasks(std::int64_t count, int threads,
         std::rethrow_exception(error);
 }
 
-ChunkCutter::ChunkCutter(ChunkGrid grid, Store store, std::vector<ChunkBuffers>& buffers)
-    : grid_(std::move(grid)),
-      store_(std::move(store)),
-      buffers_(buffers),
-      depth_(grid_.is_stack() ? grid_.chunk.front() : 1),
-      rows_(grid_.chunk[grid_.chunk.size() - 2]),
-      rows_held_(depth_ > 1 ? height() : rows_),
-      held_(static_cast<std::size_t>(depth_ * rows_held_ * row_bytes())) {}
+std::shared_ptr<std::vector<ChunkBuffers>> chunk_buffers(Bytes chunk_bytes) {
+    return std::make_shared<std::vector<ChunkBuffers>>(
+        static_cast<std::size_t>(chunk_threads(chunk_bytes)));
+}
 
-void ChunkCutter::append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
-    const bool last_of_layer = frame % depth_ == depth_ - 1 || frame == frames() - 1;
-    while (rows.count() > 0) {
-        const std::int64_t band = rows.first / rows_;
-        const std::int64_t band_end = std::min((band + 1) * rows_, height());
-        const std::int64_t end = std::min(rows.last, band_end);
-        const auto bytes = static_cast<std::size_t>((end - rows.first) * row_bytes());
-        std::memcpy(held_row(frame % depth_, rows.first), samples.data(), bytes);
-        samples = samples.subspan(bytes);
-        rows.first = end;
-        if (last_of_layer && end == band_end)
-            store_band(frame, band);
+namespace {
+
+void cut_chunk(const ArrayHeader& header, const ArrayBlock& block,
+               std::span<const std::byte> samples, std::span<const std::int64_t> at,
+               ChunkBuffers& buffers, const StoreChunk& store) {
+    const std::size_t axes = at.size();
+    const Bytes size = size_of(header.sample);
+    const std::vector<Elements> steps = steps_of(block.count);
+    std::vector<std::int64_t> position(axes), count(axes);
+    Elements offset = 0;
+    bool whole = true;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        position[axis] = (block.start[axis] + at[axis]) / header.chunk[axis];
+        count[axis] = std::min(header.chunk[axis], block.count[axis] - at[axis]);
+        whole = whole && count[axis] == header.chunk[axis];
+        offset += at[axis] * steps[axis];
     }
+    buffers.chunk.resize(static_cast<std::size_t>(header.chunk_bytes()));
+    if (!whole)
+        fill_samples(header.fill, buffers.chunk);
+    copy_block(count, size, samples.data() + offset * size, steps, buffers.chunk.data(),
+               steps_of(header.chunk));
+    store(position, buffers, consists_of(header.fill, buffers.chunk));
 }
 
-/// Stores the chunks of some rows, all of whose frames up to `frame` are held.
-void ChunkCutter::store_band(std::int64_t frame, std::int64_t band) {
-    const std::int64_t columns = grid_.chunk.back(), width = grid_.sides.back();
-    run_chunk_tasks((width + columns - 1) / columns, static_cast<int>(buffers_.size()),
-                    [&](std::int64_t column, int thread) {
-                        store_chunk(frame, band, column,
-                                    buffers_[static_cast<std::size_t>(thread)]);
-                    });
-}
+} // namespace
 
-void ChunkCutter::store_chunk(std::int64_t frame, std::int64_t band, std::int64_t column,
-                              ChunkBuffers& buffers) {
-    const Bytes chunk_row = grid_.chunk.back() * size_of(grid_.sample);
-    const Bytes left = column * chunk_row, bytes = std::min(chunk_row, row_bytes() - left);
-    const std::int64_t first = band * rows_;
-    const std::int64_t last = std::min(first + rows_, height());
-    std::vector<std::byte>& chunk = buffers.chunk;
-    chunk.assign(static_cast<std::size_t>(grid_.chunk_bytes()), std::byte{0});
-    for (std::int64_t i = 0; i <= frame % depth_; ++i) {
-        for (std::int64_t y = first; y < last; ++y) {
-            std::memcpy(chunk.data() + (i * rows_ + y - first) * chunk_row, held_row(i, y) + left,
-                        static_cast<std::size_t>(bytes));
-        }
-    }
-    std::vector<std::int64_t> position{band, column};
-    if (grid_.is_stack())
-        position.insert(position.begin(), frame / depth_);
-    store_(position, buffers);
-}
-
-void BlockCutter::cut(const ArrayBlock& block, std::span<const std::byte> samples) {
+void cut_into_chunks(const ArrayHeader& header, const ArrayBlock& block,
+                     std::span<const std::byte> samples, std::vector<ChunkBuffers>& buffers,
+                     const StoreChunk& store) {
     const std::size_t axes = block.start.size();
     std::vector<std::int64_t> counts;
     std::int64_t all = 1;
     for (std::size_t axis = 0; axis < axes; ++axis) {
-        counts.push_back((block.count[axis] + header_.chunk[axis] - 1) / header_.chunk[axis]);
+        counts.push_back((block.count[axis] + header.chunk[axis] - 1) / header.chunk[axis]);
         all *= counts.back();
     }
-    run_chunk_tasks(all, static_cast<int>(buffers_.size()), [&](std::int64_t task, int thread) {
+    run_chunk_tasks(all, static_cast<int>(buffers.size()), [&](std::int64_t task, int thread) {
         std::vector<std::int64_t> at(axes); // the first sample of the chunk within the block
         for (std::size_t axis = axes; axis-- > 0; task /= counts[axis])
-            at[axis] = task % counts[axis] * header_.chunk[axis];
-        cut_chunk(block, samples, at, buffers_[static_cast<std::size_t>(thread)]);
+            at[axis] = task % counts[axis] * header.chunk[axis];
+        cut_chunk(header, block, samples, at, buffers[static_cast<std::size_t>(thread)], store);
     });
-}
-
-void BlockCutter::cut_chunk(const ArrayBlock& block, std::span<const std::byte> samples,
-                            std::span<const std::int64_t> at, ChunkBuffers& buffers) {
-    const std::size_t axes = at.size();
-    const Bytes size = size_of(header_.sample);
-    const std::vector<Elements> steps = steps_of(block.count);
-    std::vector<std::int64_t> position(axes), count(axes);
-    Elements offset = 0, elements = 1;
-    bool whole = true;
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-        position[axis] = (block.start[axis] + at[axis]) / header_.chunk[axis];
-        count[axis] = std::min(header_.chunk[axis], block.count[axis] - at[axis]);
-        whole = whole && count[axis] == header_.chunk[axis];
-        offset += at[axis] * steps[axis];
-        elements *= header_.chunk[axis];
-    }
-    buffers.chunk.resize(static_cast<std::size_t>(elements * size));
-    if (!whole)
-        fill_samples(header_.fill, buffers.chunk);
-    copy_block(count, size, samples.data() + offset * size, steps, buffers.chunk.data(),
-               steps_of(header_.chunk));
-    if (!consists_of(header_.fill, buffers.chunk))
-        store_(position, buffers);
 }
 
 } // namespace sextant::format

@@ -128,6 +128,18 @@ ArrayAxes axes_in_order(const ArrayInFile& array) {
 
 } // namespace
 
+ArrayHeader series_array(const FrameHeader& series, StackAxis axis) {
+    ArrayHeader array{{series.shape.height, series.shape.width}, {"y", "x"}, series.sample};
+    if (series.frames > 1) {
+        array.lengths.insert(array.lengths.begin(), series.frames);
+        array.names.insert(array.names.begin(), axis == StackAxis::slices ? "z" : "t");
+    }
+    array.pixel = series.pixel;
+    array.slice_distance = series.slice_distance;
+    array.frame_interval = series.frame_interval;
+    return array;
+}
+
 std::string usual_axis_name(std::string name) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 8> words{{{"time", "t"},
                                                                                   {"frame", "t"},

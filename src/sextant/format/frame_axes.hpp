@@ -20,6 +20,10 @@ namespace sextant::format {
 std::unique_ptr<ArraySource> with_axis_names(std::unique_ptr<ArraySource> array,
                                              const std::string& stated);
 
+/// The array of a series: frames (t or, if they are slices, z), rows and columns; rows and columns
+/// of one frame.
+ArrayHeader series_array(const FrameHeader& series, StackAxis axis);
+
 /// The name of an axis in lower case, or its letter, if it has one: "t" for "Time" or "frames".
 std::string usual_axis_name(std::string name);
 

@@ -139,14 +139,9 @@ std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
 
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
                                        std::span<const std::byte> start) {
-    const auto file = std::make_shared<AtomicFile>(path);
-    file->write(start);
-    return std::make_unique<FrameSink>(
-        path, header,
-        FrameWriting{[file](std::int64_t, Rows, std::span<const std::byte> samples) {
-                         file->write(samples);
-                     },
-                     [file] { file->commit(); }});
+    ArrayHeader array{{header.frames, header.shape.height, header.shape.width}};
+    array.sample = header.sample;
+    return std::make_unique<FrameSink>(stored_array_sink(path, std::move(array), start), header);
 }
 
 // Arrays of any axes.

@@ -2,6 +2,7 @@
 #include "sextant/format/hdf5_chunk_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -22,38 +23,38 @@ void deflate_chunk(ChunkBuffers& buffers) {
     buffers.stored.resize(bytes);
 }
 
-std::size_t number_of_chunks(const ChunkGrid& grid) {
+std::size_t number_of_chunks(const ArrayHeader& array) {
     std::int64_t all = 1;
-    for (std::size_t axis = 0; axis < grid.sides.size(); ++axis)
-        all *= (grid.sides[axis] + grid.chunk[axis] - 1) / grid.chunk[axis];
+    for (std::size_t axis = 0; axis < array.lengths.size(); ++axis)
+        all *= (array.lengths[axis] + array.chunk[axis] - 1) / array.chunk[axis];
     return static_cast<std::size_t>(all);
 }
 
 } // namespace
 
-Hdf5ChunkFile::Hdf5ChunkFile(const std::string& path, ChunkGrid grid, std::vector<std::byte> fill,
-                             std::vector<double> element)
+Hdf5ChunkFile::Hdf5ChunkFile(const std::string& path, ArrayHeader array,
+                             std::vector<std::byte> fill, std::vector<double> element)
     : file_(path),
-      grid_(std::move(grid)),
-      deflated_(name(grid_.sample)[0] != 'f'),
+      array_(std::move(array)),
+      deflated_(name(array_.sample)[0] != 'f'),
       fill_(std::move(fill)),
       element_(std::move(element)),
-      chunks_(number_of_chunks(grid_)) {
+      chunks_(number_of_chunks(array_)) {
     file_.seek(hdf5_chunks_at);
 }
 
 std::size_t Hdf5ChunkFile::number_of(std::span<const std::int64_t> position) const {
     std::int64_t number = 0;
     for (std::size_t axis = 0; axis < position.size(); ++axis) {
-        const std::int64_t length = grid_.chunk[axis];
-        number = number * ((grid_.sides[axis] + length - 1) / length) + position[axis];
+        const std::int64_t length = array_.chunk[axis];
+        number = number * ((array_.lengths[axis] + length - 1) / length) + position[axis];
     }
     return static_cast<std::size_t>(number);
 }
 
 /// Chunks of zeros, of which sparse volumes have many, are compressed once.
 void Hdf5ChunkFile::compress(ChunkBuffers& buffers) {
-    if (!is_zero(buffers.chunk))
+    if (!consists_of(std::array{std::byte{0}}, buffers.chunk))
         return deflate_chunk(buffers);
     std::call_once(zeros_made_, [&] {
         deflate_chunk(buffers);
@@ -67,7 +68,7 @@ void Hdf5ChunkFile::store(std::span<const std::int64_t> position, ChunkBuffers& 
     if (!deflated_) { // all chunks have the same size
         const std::scoped_lock held(lock_);
         const Bytes at =
-            static_cast<Bytes>(hdf5_chunks_at) + static_cast<Bytes>(number) * grid_.chunk_bytes();
+            static_cast<Bytes>(hdf5_chunks_at) + static_cast<Bytes>(number) * array_.chunk_bytes();
         if (at != file_.position())
             file_.seek(at);
         return write(number, buffers.chunk);
@@ -121,10 +122,10 @@ void Hdf5ChunkFile::commit() {
     // A file without any chunk would look damaged.
     if (std::ranges::all_of(chunks_, [](const Hdf5Chunk& chunk) { return chunk.bytes == 0; })) {
         ChunkBuffers buffers;
-        buffers.chunk.resize(static_cast<std::size_t>(grid_.chunk_bytes()));
+        buffers.chunk.resize(static_cast<std::size_t>(array_.chunk_bytes()));
         if (!fill_.empty())
             fill_samples(fill_, buffers.chunk);
-        const std::vector<std::int64_t> first(grid_.sides.size(), 0);
+        const std::vector<std::int64_t> first(array_.lengths.size(), 0);
         store(first, buffers);
     }
     Bytes end = 0;
@@ -134,11 +135,11 @@ void Hdf5ChunkFile::commit() {
         file_.seek(end);
     file_.write(std::string_view("\0\0\0\0\0\0\0", static_cast<std::size_t>((8 - end % 8) % 8)));
     const Hdf5ChunkTree tree =
-        hdf5_chunk_tree(grid_, chunks_, static_cast<std::uint64_t>(file_.position()));
+        hdf5_chunk_tree(array_, chunks_, static_cast<std::uint64_t>(file_.position()));
     file_.write(tree.bytes);
     const auto length = static_cast<std::uint64_t>(file_.position());
     file_.seek(0);
-    file_.write(hdf5_metadata(grid_, deflated_, fill_, element_, tree.root, length));
+    file_.write(hdf5_metadata(array_, deflated_, fill_, element_, tree.root, length));
     file_.commit();
 }
 

@@ -27,7 +27,7 @@ class Hdf5ChunkFile {
   public:
     /// `fill` is the sample of chunks that are not stored; empty for 0. `element` as for
     /// hdf5_metadata(). Throws InvalidFile if the file cannot be created.
-    Hdf5ChunkFile(const std::string& path, ChunkGrid grid, std::vector<std::byte> fill,
+    Hdf5ChunkFile(const std::string& path, ArrayHeader array, std::vector<std::byte> fill,
                   std::vector<double> element);
 
     /// Stores `buffers.chunk`; its position is counted in chunks. Changes the buffers. Throws
@@ -51,7 +51,7 @@ class Hdf5ChunkFile {
     void write(std::size_t number, std::span<const std::byte> bytes);
 
     AtomicFile file_;
-    ChunkGrid grid_;
+    ArrayHeader array_;
     bool deflated_;
     std::vector<std::byte> fill_;
     std::vector<double> element_;

@@ -117,8 +117,8 @@ Hdf5Metadata type_of(Sample sample) {
 class Hdf5TreeWriter {
   public:
     /// `at`: the tree's position in the file.
-    Hdf5TreeWriter(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks, std::uint64_t at)
-        : grid_(grid), chunks_(chunks), at_(at) {
+    Hdf5TreeWriter(const ArrayHeader& array, std::span<const Hdf5Chunk> chunks, std::uint64_t at)
+        : array_(array), chunks_(chunks), at_(at) {
         std::vector<Child> children;
         for (std::size_t i = 0; i < chunks.size(); ++i) {
             if (chunks[i].bytes > 0)
@@ -139,7 +139,7 @@ class Hdf5TreeWriter {
     };
 
     std::uint64_t node_bytes() const {
-        const std::uint64_t key = 8 + 8 * (grid_.sides.size() + 1);
+        const std::uint64_t key = 8 + 8 * (array_.lengths.size() + 1);
         return 24 + most_children * 8 + (most_children + 1) * key;
     }
 
@@ -173,22 +173,22 @@ class Hdf5TreeWriter {
         const bool exists = chunk < chunks_.size();
         tree_.put<std::uint32_t>(exists ? static_cast<std::uint32_t>(chunks_[chunk].bytes) : 0);
         tree_.put<std::uint32_t>(0); // no filter is skipped
-        std::vector<std::uint64_t> start(grid_.sides.size() + 1);
+        std::vector<std::uint64_t> start(array_.lengths.size() + 1);
         std::size_t rest = exists ? chunk : chunks_.size() - 1;
-        for (std::size_t axis = grid_.sides.size(); axis-- > 0;) {
-            const auto length = static_cast<std::size_t>(grid_.chunk[axis]);
+        for (std::size_t axis = array_.lengths.size(); axis-- > 0;) {
+            const auto length = static_cast<std::size_t>(array_.chunk[axis]);
             const std::size_t along =
-                (static_cast<std::size_t>(grid_.sides[axis]) + length - 1) / length;
+                (static_cast<std::size_t>(array_.lengths[axis]) + length - 1) / length;
             start[axis] = (rest % along + (exists ? 0 : 1)) * length;
             rest /= along;
         }
-        start.back() = exists ? 0 : static_cast<std::uint64_t>(size_of(grid_.sample));
+        start.back() = exists ? 0 : static_cast<std::uint64_t>(size_of(array_.sample));
         for (const std::uint64_t each : start)
             tree_.address(each);
     }
 
     static constexpr std::size_t most_children = 64; // if the superblock states no other number
-    const ChunkGrid& grid_;
+    const ArrayHeader& array_;
     std::span<const Hdf5Chunk> chunks_;
     std::uint64_t at_, root_ = 0;
     Hdf5Metadata tree_;
@@ -204,13 +204,13 @@ Hdf5Metadata space_of(std::span<const std::int64_t> sides) {
 }
 
 /// The layout of a dataset in chunks.
-Hdf5Metadata layout_of(const ChunkGrid& grid, std::uint64_t tree) {
+Hdf5Metadata layout_of(const ArrayHeader& array, std::uint64_t tree) {
     constexpr int version = 3, chunked = 2;
     Hdf5Metadata layout;
-    layout.bytes({version, chunked, static_cast<int>(grid.chunk.size()) + 1}).address(tree);
-    for (const std::int64_t length : grid.chunk)
+    layout.bytes({version, chunked, static_cast<int>(array.chunk.size()) + 1}).address(tree);
+    for (const std::int64_t length : array.chunk)
         layout.put<std::uint32_t>(static_cast<std::uint32_t>(length));
-    return layout.put<std::uint32_t>(static_cast<std::uint32_t>(size_of(grid.sample)));
+    return layout.put<std::uint32_t>(static_cast<std::uint32_t>(size_of(array.sample)));
 }
 
 /// The list of filters: deflate.
@@ -275,12 +275,12 @@ std::vector<std::byte> file_with(const Hdf5Metadata& dataset, int messages_of_da
 
 } // namespace
 
-Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks,
+Hdf5ChunkTree hdf5_chunk_tree(const ArrayHeader& array, std::span<const Hdf5Chunk> chunks,
                               std::uint64_t position) {
-    return Hdf5TreeWriter(grid, chunks, position).tree();
+    return Hdf5TreeWriter(array, chunks, position).tree();
 }
 
-std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
+std::vector<std::byte> hdf5_metadata(const ArrayHeader& array, bool deflated,
                                      std::span<const std::byte> fill,
                                      std::span<const double> element, std::uint64_t root,
                                      std::uint64_t end) {
@@ -291,9 +291,9 @@ std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
         .put<std::uint32_t>(static_cast<std::uint32_t>(fill.size()));
     for (const std::byte byte : fill)
         fill_value.put<std::byte>(byte);
-    dataset.message(0x01, space_of(grid.sides)).message(0x03, type_of(grid.sample));
+    dataset.message(0x01, space_of(array.lengths)).message(0x03, type_of(array.sample));
     dataset.message(0x05, fill_value);
-    dataset.message(0x08, layout_of(grid, root));
+    dataset.message(0x08, layout_of(array, root));
     if (deflated) {
         dataset.message(0x0b, deflate_filter());
         ++count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/array_source.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/format/chunk_cutter.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,17 +32,17 @@ struct Hdf5ChunkTree {
     std::uint64_t root = 0;
 };
 
-/// Returns the tree of the chunks of the grid, which are given in row-major order. It is to be
+/// Returns the tree of the chunks of an array, which are given in row-major order. It is to be
 /// stored at `position` in the file, a multiple of 8.
 ///
 /// Requires  one chunk or more that is stored.
-Hdf5ChunkTree hdf5_chunk_tree(const ChunkGrid& grid, std::span<const Hdf5Chunk> chunks,
+Hdf5ChunkTree hdf5_chunk_tree(const ArrayHeader& array, std::span<const Hdf5Chunk> chunks,
                               std::uint64_t position);
 
 /// Returns everything before the chunks: a root group with the dataset. `fill` is the fill value,
 /// and `element` the value of the attribute "element_size_um"; either may be empty. `root` is that
 /// of the tree of chunks, and `end` the length of the file.
-std::vector<std::byte> hdf5_metadata(const ChunkGrid& grid, bool deflated,
+std::vector<std::byte> hdf5_metadata(const ArrayHeader& array, bool deflated,
                                      std::span<const std::byte> fill,
                                      std::span<const double> element, std::uint64_t root,
                                      std::uint64_t end);

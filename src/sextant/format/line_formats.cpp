@@ -4,7 +4,6 @@
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/formats.hpp"
 
 #include <array>
 #include <vector>
@@ -74,7 +73,7 @@ void write_npy(const std::string& path, LineReader& contours) {
     header.frames = 1;
     header.shape = {4, contours.points()};
     header.sample = Sample::i64;
-    const std::unique_ptr<FrameSink> sink = create_npy(path, header, {});
+    const std::unique_ptr<FrameSink> sink = create_frames(path, header);
     const Elements width = contours.image().width;
     ContourLine line;
     for (Elements number = 0; contours.next(line); ++number) {

@@ -307,7 +307,6 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
 
 std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader& header,
                                       const SinkOptions& options) {
-    check_sink(path, header, {Sample::i8, Sample::i16, Sample::f32, Sample::u16, Sample::f16});
     if (has_extension(path, ".bz2"))
         throw InvalidFile(path, "cannot be written: files of bzip2 can only be read, expected .mrc "
                                 "or .mrc.gz");

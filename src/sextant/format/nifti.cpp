@@ -478,9 +478,6 @@ bool nifti_keeps_pixel(const FrameHeader& header, const SinkOptions&) {
 
 std::unique_ptr<FrameSink> create_nifti(const std::string& path, const FrameHeader& header,
                                         const SinkOptions& options) {
-    check_sink(path, header,
-               {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
-                Sample::u64, Sample::i64, Sample::f32, Sample::f64});
     const NiftiHeader nifti = nifti_header_of(header, options.axis);
     const auto start = std::span(nifti.bytes).first(nifti.size() + nifti_extension_bytes);
     return has_extension(path, ".gz") ? gzip_sink(path, header, start)

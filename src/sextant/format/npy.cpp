@@ -471,17 +471,6 @@ std::vector<std::byte> npy_start(Sample type, std::span<const std::int64_t> leng
 
 } // namespace
 
-std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader& header,
-                                      const SinkOptions&) {
-    check_sink(path, header,
-               {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
-                Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
-    std::vector<std::int64_t> lengths{header.shape.height, header.shape.width};
-    if (header.frames > 1)
-        lengths.insert(lengths.begin(), header.frames);
-    return stored_sink(path, header, npy_start(header.sample, lengths));
-}
-
 std::unique_ptr<ArraySource> open_npy_array(const std::string& path, const std::string& detail,
                                             const SourceOptions&, Bytes) {
     refuse_detail(path, detail);

@@ -409,7 +409,6 @@ std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::
 
 std::unique_ptr<FrameSink> create_png_frame(const std::string& path, const FrameHeader& header,
                                             const SinkOptions&) {
-    check_sink(path, header, {Sample::u8, Sample::u16});
     constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
     if (header.frames != 1 || std::max(header.shape.width, header.shape.height) > longest) {
         throw InvalidFile(

@@ -353,10 +353,6 @@ bool tiff_keeps_pixel(const FrameHeader& header, const SinkOptions& options) {
 
 std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options) {
-    check_sink(
-        path, header,
-        {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32, Sample::f32});
-    checked_frames(path, header);
     constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
     if (std::max(header.shape.width, header.shape.height) > longest) {
         throw InvalidFile(path,

@@ -5,6 +5,7 @@
 #include "sextant/format/checks.hpp"
 #include "sextant/format/chunk_cutter.hpp"
 #include "sextant/format/formats.hpp"
+#include "sextant/format/frame_axes.hpp"
 #include "sextant/format/halving.hpp"
 #include "sextant/format/zarr.hpp"
 
@@ -80,10 +81,10 @@ std::vector<std::string> replaceable_entries(const std::string& path) {
 }
 
 /// A folder for a new store, which replaces an earlier store at `path`. Throws InvalidFile.
-AtomicFolder new_store(const std::string& path) {
+std::unique_ptr<AtomicFolder> new_store(const std::string& path) {
     const std::vector<std::string> names = replaceable_entries(path);
     const std::vector<std::string_view> entries(names.begin(), names.end());
-    return {path, entries};
+    return std::make_unique<AtomicFolder>(path, entries);
 }
 
 /// A folder in a store that is being made. Errors name the store.
@@ -240,11 +241,12 @@ void put_array(const Folder& folder, const ZarrArray& array) {
 }
 
 /// An array compressed by zstd.
-ZarrArray new_array(int version, std::vector<std::int64_t> sides, std::vector<std::int64_t> chunk,
-                    Sample sample) {
-    ZarrArray array{std::move(sides), std::move(chunk), sample, version};
+ZarrArray new_array(const ArrayHeader& header, int version) {
+    ZarrArray array{header.lengths, header.chunk, header.sample, version};
     array.codecs = {ZarrCodec::zstd};
     array.prefixed = version == 3;
+    array.fill = header.fill;
+    array.names = header.names;
     return array;
 }
 
@@ -277,8 +279,6 @@ class ChunkFiles {
   public:
     ChunkFiles(ZarrArray array, Folder folder)
         : array_(std::move(array)), folder_(std::move(folder)) {}
-
-    const ZarrArray& array() const { return array_; }
 
     /// Compresses and writes `buffers.chunk`, unless it is `missing` because it consists of the
     /// fill value. Several threads call it.
@@ -354,33 +354,39 @@ class ChunkFiles {
     std::map<std::vector<std::int64_t>, Shard> shards_; ///< those that are not complete
 };
 
-/// Writes an array of frames, or of one image, as soon as the rows of its chunks are there.
-class SeriesFiles {
+/// An array in a store, of which chunks are written when they are complete.
+class ZarrArraySink final : public ArraySink {
   public:
-    /// Keeps a reference to `buffers`.
-    SeriesFiles(const ZarrArray& array, Folder folder, std::vector<ChunkBuffers>& buffers)
-        : files_(array, std::move(folder)),
-          cutter_(
-              {array.sides, array.chunk, array.sample},
-              [this](std::span<const std::int64_t> position, ChunkBuffers& chunk) {
-                  files_.put(position, chunk, is_zero(chunk.chunk));
-              },
-              buffers) {}
-    SeriesFiles(const SeriesFiles&) = delete;
-    SeriesFiles& operator=(const SeriesFiles&) = delete;
+    /// `buffers`: shared with arrays that are written in turn. `whole`: the store, if it appears
+    /// when this array is complete.
+    ZarrArraySink(const std::string& path, ArrayHeader header, ZarrArray array, Folder folder,
+                  std::shared_ptr<std::vector<ChunkBuffers>> buffers,
+                  std::unique_ptr<AtomicFolder> whole = nullptr)
+        : ArraySink(path, std::move(header)),
+          whole_(std::move(whole)),
+          buffers_(std::move(buffers)),
+          files_(std::move(array), std::move(folder)) {}
 
-    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
-        cutter_.append(frame, rows, samples);
+    void commit() override {
+        if (whole_)
+            whole_->commit();
     }
 
   private:
+    void store(const ArrayBlock& block, std::span<const std::byte> from) override {
+        cut_into_chunks(header(), block, from, *buffers_,
+                        [this](std::span<const std::int64_t> position, ChunkBuffers& chunk,
+                               bool is_fill) { files_.put(position, chunk, is_fill); });
+    }
+
+    std::unique_ptr<AtomicFolder> whole_;
+    std::shared_ptr<std::vector<ChunkBuffers>> buffers_;
     ChunkFiles files_;
-    ChunkCutter cutter_;
 };
 
 // Series of frames.
 
-/// An array of a series: level 0 has all samples, each further one half as many along each axis.
+/// A level of a pyramid: level 0 has all samples, each further one half as many along each axis.
 struct Level {
     std::int64_t frames;
     ImageShape shape;
@@ -391,22 +397,15 @@ struct Level {
 struct Series {
     Series(const FrameHeader& series, const SinkOptions& options)
         : version(options.zarr_version),
-          stack(series.frames > 1),
-          slices(stack && options.axis == StackAxis::slices) {
+          slices(series.frames > 1 && options.axis == StackAxis::slices),
+          header(series_array(series, options.axis)) {
         levels.push_back({series.frames, series.shape});
         for (auto next = next_level(); options.pyramid && next; next = next_level())
             levels.push_back(*next);
-        header.names = {"y", "x"};
-        if (stack)
-            header.names.insert(header.names.begin(), slices ? "z" : "t");
-        header.sample = series.sample;
-        header.pixel = series.pixel;
-        header.slice_distance = series.slice_distance;
-        header.frame_interval = series.frame_interval;
         ome.labels = options.label_image;
         for (const Level& level : levels) {
             ome.steps.push_back({level.y, level.x});
-            if (stack)
+            if (header.lengths.size() > 2)
                 ome.steps.back().insert(ome.steps.back().begin(), level.z);
         }
     }
@@ -428,21 +427,26 @@ struct Series {
         return next;
     }
 
-    ZarrArray array(const Level& level, std::int64_t most_depth = 64) const {
-        ChunkGrid grid = chunks_for(header.sample, level.frames, level.shape, stack, most_depth);
-        ZarrArray array =
-            new_array(version, std::move(grid.sides), std::move(grid.chunk), header.sample);
-        array.names = header.names;
-        if (version == 3)
-            array.shards = shards_for(array);
+    /// The array of a level, in chunks of up to `most_depth` frames.
+    ArrayHeader array(const Level& level, std::int64_t most_depth = 64) const {
+        ArrayHeader array{{level.shape.height, level.shape.width}, header.names, header.sample};
+        if (header.lengths.size() > 2)
+            array.lengths.insert(array.lengths.begin(), level.frames);
+        array.chunk = chunk_for(array.sample, array.lengths, most_depth);
+        array.complete();
         return array;
+    }
+    ZarrArray stored(const ArrayHeader& array) const {
+        ZarrArray stored = new_array(array, version);
+        if (version == 3)
+            stored.shards = shards_for(stored);
+        return stored;
     }
 
     int version;
-    bool stack;  ///< true if the first axis is that of frames
     bool slices; ///< true if frames are slices of a volume
     std::vector<Level> levels = {};
-    ArrayHeader header = {};
+    ArrayHeader header;
     OmeLevels ome = {};
 };
 
@@ -452,19 +456,23 @@ class ZarrSink : public FrameFile {
     ZarrSink(const std::string& path, const FrameHeader& header, const SinkOptions& options)
         : FrameFile(path, header), folder_(new_store(path)) {
         const Series series(header, options);
-        const Folder store{path, folder_.temporary()};
+        const Folder store{path, folder_->temporary()};
         put_group(store, series.header, series.ome, series.version);
         std::int64_t depth = 64; // frames per chunk
+        std::shared_ptr<std::vector<ChunkBuffers>> buffers;
         for (std::size_t i = 0; i < series.levels.size(); ++i) {
             const Level& level = series.levels[i];
-            const ZarrArray array = series.array(level, depth);
+            const ArrayHeader array = series.array(level, depth);
             if (i == 0)
-                buffers_.resize(static_cast<std::size_t>(chunk_threads(array.chunk_bytes())));
+                buffers = chunk_buffers(array.chunk_bytes());
             depth =
                 array.chunk.front(); // not more in further levels: their memory adds up to a third
             const Folder folder = store.in(std::to_string(i));
-            put_array(folder, array);
-            arrays_.push_back(std::make_unique<SeriesFiles>(array, folder, buffers_));
+            const ZarrArray stored = series.stored(array);
+            put_array(folder, stored);
+            levels_.push_back(std::make_unique<FrameSink>(
+                std::make_unique<ZarrArraySink>(path, array, stored, folder, buffers),
+                FrameHeader{level.frames, level.shape, header.sample}));
             if (i + 1 < series.levels.size())
                 halvings_.push_back(
                     make_halving(options.label_image ? HalvedBy::nearest : HalvedBy::mean,
@@ -475,12 +483,12 @@ class ZarrSink : public FrameFile {
     void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
         append_to(0, frame, rows, samples);
     }
-    void finish() { folder_.commit(); }
+    void finish() { folder_->commit(); }
 
   private:
     void append_to(std::size_t level, std::int64_t frame, Rows rows,
                    std::span<const std::byte> samples) {
-        arrays_[level]->append(frame, rows, samples);
+        levels_[level]->write_samples(samples);
         if (level < halvings_.size())
             halvings_[level]->add(
                 frame, rows, samples,
@@ -489,32 +497,9 @@ class ZarrSink : public FrameFile {
                 });
     }
 
-    AtomicFolder folder_;
-    std::vector<ChunkBuffers> buffers_;
-    std::vector<std::unique_ptr<SeriesFiles>> arrays_; ///< by level
-    std::vector<std::unique_ptr<Halving>> halvings_;   ///< from each level to the next
-};
-
-/// Writes successive frames of a store, which begin at a chunk.
-class ZarrPartSink : public FrameFile {
-  public:
-    /// `header`: with the number of frames to write.
-    ZarrPartSink(const std::string& path, const FrameHeader& header, const ZarrArray& array,
-                 const Folder& folder, std::int64_t first)
-        : FrameFile(path, header),
-          first_(first),
-          buffers_(static_cast<std::size_t>(chunk_threads(array.chunk_bytes()))),
-          files_(array, folder, buffers_) {}
-
-    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
-        files_.append(first_ + frame, rows, samples);
-    }
-    void finish() {}
-
-  private:
-    std::int64_t first_;
-    std::vector<ChunkBuffers> buffers_;
-    SeriesFiles files_;
+    std::unique_ptr<AtomicFolder> folder_;
+    std::vector<std::unique_ptr<FrameSink>> levels_;
+    std::vector<std::unique_ptr<Halving>> halvings_; ///< from each level to the next
 };
 
 /// Removes the temporary files that a process has left when it was killed.
@@ -541,20 +526,23 @@ class ZarrParts final : public FrameParts {
           array_(series_.array(series_.levels.front())) {}
 
     std::int64_t frames_per_part() const override {
-        return series_.stack ? array_.chunk.front() : 1;
+        return array_.chunk.size() > 2 ? array_.chunk.front() : 1;
     }
     void create(const std::string& folder) override {
         remove_temporary_files(folder);
         const Folder store{path_, folder};
         put_group(store, series_.header, series_.ome, series_.version);
-        put_array(store.in("0"), array_);
+        put_array(store.in("0"), series_.stored(array_));
     }
     std::unique_ptr<FrameSink> part(const std::string& folder, std::int64_t first,
                                     std::int64_t count) override {
         FrameHeader header = header_;
         header.frames = count;
-        return sink_of(std::make_unique<ZarrPartSink>(path_, header, array_,
-                                                      Folder{path_, folder}.in("0"), first));
+        return std::make_unique<FrameSink>(
+            std::make_unique<ZarrArraySink>(path_, array_, series_.stored(array_),
+                                            Folder{path_, folder}.in("0"),
+                                            chunk_buffers(array_.chunk_bytes())),
+            header, first);
     }
     void commit(const std::string& folder) override {
         const std::vector<std::string> names = replaceable_entries(path_);
@@ -566,58 +554,8 @@ class ZarrParts final : public FrameParts {
     std::string path_;
     FrameHeader header_;
     Series series_;
-    ZarrArray array_;
+    ArrayHeader array_;
 };
-
-// Arrays of any axes.
-
-/// Writes chunks of the caller's choice in files of their own, because they come in any order.
-class ZarrArraySink final : public ArraySink {
-  public:
-    ZarrArraySink(const std::string& path, ArrayHeader header, int version)
-        : ArraySink(path, std::move(header)),
-          folder_(new_store(path)),
-          files_(array_of(this->header(), version), Folder{path, folder_.temporary()}.in("0")),
-          buffers_(static_cast<std::size_t>(chunk_threads(files_.array().chunk_bytes()))),
-          cutter_(
-              this->header(),
-              [this](std::span<const std::int64_t> position, ChunkBuffers& chunk) {
-                  files_.put(position, chunk, false);
-              },
-              buffers_) {
-        const Folder store{path, folder_.temporary()};
-        const std::vector<std::string>& names = this->header().names;
-        put_group(store, this->header(), {{std::vector<std::int64_t>(names.size(), 1)}}, version);
-        put_array(store.in("0"), files_.array());
-        if (version == 2 && !names.empty())
-            store.put("0/.zattrs", Json{{"_ARRAY_DIMENSIONS", Json(names)}}.text() + "\n");
-    }
-
-    void commit() override { folder_.commit(); }
-
-  private:
-    static ZarrArray array_of(const ArrayHeader& header, int version) {
-        ZarrArray array = new_array(version, header.lengths, header.chunk, header.sample);
-        array.fill = header.fill;
-        array.names = header.names;
-        return array;
-    }
-
-    void store(const ArrayBlock& block, std::span<const std::byte> from) override {
-        cutter_.cut(block, from);
-    }
-
-    AtomicFolder folder_;
-    ChunkFiles files_;
-    std::vector<ChunkBuffers> buffers_; ///< one per thread
-    BlockCutter cutter_;
-};
-
-void check_zarr_sink(const std::string& path, const FrameHeader& header) {
-    check_sink(path, header,
-               {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
-                Sample::u64, Sample::i64, Sample::f16, Sample::f32, Sample::f64});
-}
 
 } // namespace
 
@@ -627,13 +565,11 @@ void require_writable_zarr(const std::string& path) {
 
 std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options) {
-    check_zarr_sink(path, header);
     return sink_of(std::make_unique<ZarrSink>(path, header, options));
 }
 
 std::unique_ptr<FrameParts> create_zarr_parts(const std::string& path, const FrameHeader& header,
                                               const SinkOptions& options) {
-    check_zarr_sink(path, header);
     return options.pyramid ? nullptr : std::make_unique<ZarrParts>(path, header, options);
 }
 
@@ -641,9 +577,20 @@ bool zarr_array_keeps_pixel(const ArrayHeader& header) {
     return has_ome_axes(header);
 }
 
+/// Chunks have files of their own, because they come in any order.
 std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeader header,
                                              const SinkOptions& options) {
-    return std::make_unique<ZarrArraySink>(path, std::move(header), options.zarr_version);
+    header.check(path);
+    auto whole = new_store(path);
+    const Folder store{path, whole->temporary()};
+    const ZarrArray array = new_array(header, options.zarr_version);
+    put_group(store, header, {{std::vector<std::int64_t>(header.names.size(), 1)}}, array.version);
+    put_array(store.in("0"), array);
+    if (array.version == 2 && !header.names.empty())
+        store.put("0/.zattrs", Json{{"_ARRAY_DIMENSIONS", Json(header.names)}}.text() + "\n");
+    auto buffers = chunk_buffers(header.chunk_bytes());
+    return std::make_unique<ZarrArraySink>(path, std::move(header), array, store.in("0"),
+                                           std::move(buffers), std::move(whole));
 }
 
 } // namespace sextant::format

@@ -110,7 +110,7 @@ class ZarrArraySource final : public ArraySource {
           store_(std::move(store)),
           series_(std::move(series)),
           steps_(array().chunk_steps()),
-          buffers_(static_cast<std::size_t>(chunk_threads(array().chunk_bytes()))),
+          buffers_(chunk_buffers(array().chunk_bytes())),
           empty_(empty),
           chunks_(cache),
           shards_(most_index_bytes) {
@@ -122,11 +122,6 @@ class ZarrArraySource final : public ArraySource {
     /// Indexes of shards that are kept, each counted as at least 1 MiB because its file is open.
     static constexpr Bytes most_index_bytes = Bytes{1} << 26, least_shard = Bytes{1} << 20;
 
-    /// Memory of a thread.
-    struct Buffers {
-        std::vector<std::byte> stored, decoded;
-    };
-
     const ZarrArray& array() const { return series_.array; }
 
     void load(const ArrayBlock& block, std::span<std::byte> to) override {
@@ -135,10 +130,10 @@ class ZarrArraySource final : public ArraySource {
         const std::vector<std::int64_t> first = first_chunk(block), counts = chunks_of(block);
         const std::int64_t all = product(counts);
         const bool small = all * array().chunk_bytes() < worth_threads;
-        run_chunk_tasks(all, small ? 1 : static_cast<int>(buffers_.size()),
+        run_chunk_tasks(all, small ? 1 : static_cast<int>(buffers_->size()),
                         [&](std::int64_t task, int thread) {
                             copy(part_of(block, first, counts, task), to_steps, to,
-                                 buffers_[static_cast<std::size_t>(thread)]);
+                                 (*buffers_)[static_cast<std::size_t>(thread)]);
                         });
     }
 
@@ -198,7 +193,7 @@ class ZarrArraySource final : public ArraySource {
     }
 
     void copy(const ChunkPart& part, std::span<const Elements> to_steps, std::span<std::byte> to,
-              Buffers& buffers) {
+              ChunkBuffers& buffers) {
         const Bytes size = size_of(header().sample);
         Elements offset = 0, inside = 0, number = 0;
         for (std::size_t axis = 0; axis < part.chunk.size(); ++axis) {
@@ -212,11 +207,11 @@ class ZarrArraySource final : public ArraySource {
             const std::vector<Elements> none(part.chunk.size(), 0);
             return copy_block(part.count, size, header().fill.data(), none, target, to_steps);
         }
-        if (!kept && std::ssize(buffers.decoded) <= chunks_.most()) {
-            kept = std::make_shared<std::vector<std::byte>>(std::move(buffers.decoded));
+        if (!kept && std::ssize(buffers.chunk) <= chunks_.most()) {
+            kept = std::make_shared<std::vector<std::byte>>(std::move(buffers.chunk));
             chunks_.add(number, kept, std::ssize(*kept));
         }
-        const std::byte* const from = kept ? kept->data() : buffers.decoded.data();
+        const std::byte* const from = kept ? kept->data() : buffers.chunk.data();
         copy_block(part.count, size, from + inside * size, steps_, target, to_steps);
     }
 
@@ -229,7 +224,7 @@ class ZarrArraySource final : public ArraySource {
     }
 
     /// Decodes a chunk into native samples. Returns false if it is not stored.
-    bool decode(std::span<const std::int64_t> chunk, Buffers& buffers) {
+    bool decode(std::span<const std::int64_t> chunk, ChunkBuffers& buffers) {
         if (array().shards) {
             const ShardChunk place = place_of(chunk);
             const auto shard = shard_at(place.shard);
@@ -250,21 +245,21 @@ class ZarrArraySource final : public ArraySource {
     }
 
     void decode_stored(const SourceFile& file, Bytes offset, Bytes stored, const std::string& what,
-                       Buffers& buffers) const {
+                       ChunkBuffers& buffers) const {
         const Bytes bytes = array().chunk_bytes();
         check_zarr_chunk(what, array().codecs, stored, bytes);
         const bool plain = array().codecs.empty();
-        std::vector<std::byte>& read = plain ? buffers.decoded : buffers.stored;
+        std::vector<std::byte>& read = plain ? buffers.chunk : buffers.stored;
         read.resize(static_cast<std::size_t>(stored));
         if (file.read_at(offset, read) < stored)
             throw InvalidFile(file.path(), "shrank while it was read");
-        buffers.decoded.resize(static_cast<std::size_t>(bytes));
+        buffers.chunk.resize(static_cast<std::size_t>(bytes));
         if (!plain)
-            decode_zarr_chunk(what, array().codecs, read, buffers.decoded);
+            decode_zarr_chunk(what, array().codecs, read, buffers.chunk);
         if (array().swapped)
-            swap_bytes(array().sample, buffers.decoded);
+            swap_bytes(array().sample, buffers.chunk);
         if (array().boolean)
-            std::ranges::transform(buffers.decoded, buffers.decoded.begin(),
+            std::ranges::transform(buffers.chunk, buffers.chunk.begin(),
                                    [](std::byte b) { return std::byte{b != std::byte{0}}; });
     }
 
@@ -316,7 +311,7 @@ class ZarrArraySource final : public ArraySource {
     ZarrSeries series_;
     std::vector<Elements> steps_;    ///< of the samples within a chunk, per axis
     std::vector<std::int64_t> grid_; ///< number of chunks along each axis
-    std::vector<Buffers> buffers_;   ///< one per thread
+    std::shared_ptr<std::vector<ChunkBuffers>> buffers_;
     bool empty_;
     RecentlyUsed<std::vector<std::byte>> chunks_; ///< decoded
     RecentlyUsed<Shard> shards_;

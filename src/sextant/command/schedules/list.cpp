@@ -101,7 +101,8 @@ std::vector<Section> sections() {
     for (const format::FrameFormat& row : format::frame_catalogue()) {
         formats.rows.push_back(
             {std::string(row.extensions), fmt::format("{}, frames: {}", row.name, row.summary),
-             row.create ? fmt::format("read; written with {} samples", row.written) : "read only"});
+             row.written.empty() ? "read only"
+                                 : fmt::format("read; written with {} samples", row.written)});
     }
     for (const format::LineFormat& row : format::line_catalogue()) {
         formats.rows.push_back({std::string(row.extension),
