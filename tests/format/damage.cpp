@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading a file with any contents either throws InvalidFile or returns an image of the shape
 // stated in the header, with little time and memory.
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/manifest.hpp"
 
 #include <string>

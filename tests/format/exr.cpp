@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/exr.hpp"
 
+#include "sextant/format/catalogue.hpp"
+
 #include <bit>
 #include <limits>
 #include <map>

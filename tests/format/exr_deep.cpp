@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/exr.hpp"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/png.hpp"
 
+#include "sextant/format/catalogue.hpp"
+
 #include <array>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/raw.hpp"
 
+#include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/manifest.hpp"
 

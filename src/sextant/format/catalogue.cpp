@@ -482,20 +482,6 @@ std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader he
 
 } // namespace
 
-std::unique_ptr<ArraySource> whole_array(std::unique_ptr<FrameSource> planes) {
-    const FrameHeader& header = planes->header();
-    const std::vector<std::int64_t>& lengths = header.axes.lengths;
-    std::int64_t stated = 1;
-    for (std::size_t axis = 0; axis + 2 < lengths.size(); ++axis)
-        stated *= lengths[axis];
-    if (lengths.size() > 3 && stated != header.frames)
-        throw InvalidFile(planes->path(), fmt::format("is truncated: {} of {} planes are complete",
-                                                      header.frames, stated));
-    auto array = std::move(*planes).into_array();
-    ArrayHeader(array->header()).check(array->path());
-    return array;
-}
-
 std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOptions& options,
                                         Bytes cache) {
     const SeriesName parts = split_series_name(name);

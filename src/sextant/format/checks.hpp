@@ -3,7 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/format/catalogue.hpp"
+#include "sextant/format/format.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
-#include "sextant/format/catalogue.hpp"
+#include "sextant/format/format.hpp"
 
 #include <span>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/format/catalogue.hpp"
+#include "sextant/format/format.hpp"
 
 #include <memory>
 #include <string>
@@ -221,9 +221,5 @@ std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeade
                                              const SinkOptions& options);
 /// True if the pixel size is stored.
 bool zarr_array_keeps_pixel(const ArrayHeader& header);
-
-/// The array of a series that is opened with SourceOptions::every_plane. Throws InvalidFile if it
-/// is truncated and has several axes of frames.
-std::unique_ptr<ArraySource> whole_array(std::unique_ptr<FrameSource> planes);
 
 } // namespace sextant::format

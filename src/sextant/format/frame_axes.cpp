@@ -128,6 +128,20 @@ ArrayAxes axes_in_order(const ArrayInFile& array) {
 
 } // namespace
 
+std::unique_ptr<ArraySource> whole_array(std::unique_ptr<FrameSource> planes) {
+    const FrameHeader& header = planes->header();
+    const std::vector<std::int64_t>& lengths = header.axes.lengths;
+    std::int64_t stated = 1;
+    for (std::size_t axis = 0; axis + 2 < lengths.size(); ++axis)
+        stated *= lengths[axis];
+    if (lengths.size() > 3 && stated != header.frames)
+        throw InvalidFile(planes->path(), fmt::format("is truncated: {} of {} planes are complete",
+                                                      header.frames, stated));
+    auto array = std::move(*planes).into_array();
+    ArrayHeader(array->header()).check(array->path());
+    return array;
+}
+
 ArrayHeader series_array(const FrameHeader& series, StackAxis axis) {
     ArrayHeader array{{series.shape.height, series.shape.width}, {"y", "x"}, series.sample};
     if (series.frames > 1) {

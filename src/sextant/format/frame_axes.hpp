@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/format/catalogue.hpp"
+#include "sextant/format/format.hpp"
 #include "sextant/format/frame_sources.hpp"
 
 #include <cstddef>
@@ -19,6 +19,10 @@ namespace sextant::format {
 /// Throws InvalidFile if the file states other names, or if their number differs.
 std::unique_ptr<ArraySource> with_axis_names(std::unique_ptr<ArraySource> array,
                                              const std::string& stated);
+
+/// The array of a series that is opened with SourceOptions::every_plane. Throws InvalidFile if it
+/// is truncated and has several axes of frames.
+std::unique_ptr<ArraySource> whole_array(std::unique_ptr<FrameSource> planes);
 
 /// The array of a series: frames (t or, if they are slices, z), rows and columns; rows and columns
 /// of one frame.

@@ -8,6 +8,8 @@
 #include "sextant/format/formats.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_sources.hpp"
+#include "sextant/format/hdf5_contents.hpp"
+#include "sextant/format/hdf5_large_chunks.hpp"
 #include "sextant/format/hdf5_library.hpp"
 #include "sextant/format/hdf5_references.hpp"
 #include "sextant/format/hdf5_storage.hpp"

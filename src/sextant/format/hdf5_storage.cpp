@@ -9,15 +9,259 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <limits>
-#include <new>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace sextant::format {
+
+namespace {
+
+std::string text_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t created,
+                    std::size_t index) {
+    const ssize_t length = get(created, index, nullptr, 0);
+    std::string text(static_cast<std::size_t>(std::max<ssize_t>(0, length)), '\0');
+    get(created, index, text.data(), text.size() + 1);
+    return text;
+}
+
+/// Replaces each %b by a number and each %% by %. The second value is true if there was a %b.
+std::pair<std::string, bool> numbered(const std::string& pattern, std::int64_t number) {
+    std::pair<std::string, bool> result;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        const char next = i + 1 < pattern.size() && pattern[i] == '%' ? pattern[i + 1] : '\0';
+        if (next == 'b') {
+            result.first += std::to_string(number);
+            result.second = true;
+        } else {
+            result.first += pattern[i];
+        }
+        i += next == 'b' || next == '%';
+    }
+    return result;
+}
+
+/// Returns the names of source `number` for names with %b; empty if there is no %b.
+std::optional<std::pair<std::string, std::string>>
+numbered(const std::pair<std::string, std::string>& pattern, std::int64_t number) {
+    const auto file = numbered(pattern.first, number), dataset = numbered(pattern.second, number);
+    if (!file.second && !dataset.second)
+        return std::nullopt;
+    return std::pair(file.first, dataset.first);
+}
+
+/// True if a selection is within the given sides.
+bool lies_within(hid_t selection, const std::vector<std::int64_t>& sides) {
+    const int axes = H5Sget_simple_extent_ndims(selection);
+    if (axes < 0 || static_cast<std::size_t>(axes) != sides.size())
+        return false;
+    std::vector<hsize_t> first(sides.size()), last(sides.size());
+    if (H5Sget_select_npoints(selection) == 0)
+        return true;
+    if (H5Sget_select_bounds(selection, first.data(), last.data()) < 0)
+        return false;
+    for (std::size_t axis = 0; axis < sides.size(); ++axis) {
+        if (last[axis] >= static_cast<hsize_t>(sides[axis]))
+            return false;
+    }
+    return true;
+}
+
+/// Returns the stated selection in a source. A selection of the whole source has no stated sides;
+/// it gets those of the block that it fills.
+Hdf5Handle stated_source(hid_t created, std::size_t index, hid_t where) {
+    Hdf5Handle from(H5Pget_virtual_srcspace(created, index), H5Sclose);
+    if (!from || H5Sget_select_type(from.id()) != H5S_SEL_ALL)
+        return from;
+    const auto axes = static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(where)));
+    std::vector<hsize_t> first(axes), last(axes);
+    H5Sget_select_bounds(where, first.data(), last.data());
+    hsize_t all = 1;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        last[axis] -= first[axis] - 1;
+        all *= last[axis];
+    }
+    if (static_cast<hssize_t>(all) == H5Sget_select_npoints(where))
+        from = {H5Screate_simple(static_cast<int>(axes), last.data(), nullptr), H5Sclose};
+    return from;
+}
+
+/// Returns the part of a source that a block of a virtual dataset needs.
+Hdf5Handle needed_of(hid_t where, hid_t from, std::span<const hsize_t> start,
+                     std::span<const hsize_t> count) {
+    const Hdf5Handle block(H5Scopy(where), H5Sclose);
+    H5Sselect_hyperslab(block.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
+    return {H5Sselect_project_intersection(where, from, block.id()), H5Sclose};
+}
+
+} // namespace
+
+Hdf5Sources::Hdf5Sources(const Hdf5Input& file, const std::string& name, hid_t created, int depth)
+    : path_(file.path()), name_(name) {
+    find(file, created, depth);
+    find_sides(file);
+    remark_on_missing();
+    remark_on_gaps();
+}
+
+const Hdf5Sources::Source& Hdf5Sources::source(const Hdf5Input& file, const SourceName& name,
+                                               int depth) {
+    const auto known = sources_.find(name);
+    return known != sources_.end()
+               ? known->second
+               : sources_.emplace(name, look_at(file, name, depth)).first->second;
+}
+
+Hdf5Sources::Source Hdf5Sources::look_at(const Hdf5Input& file, const SourceName& name,
+                                         int depth) const {
+    constexpr int deepest = 8;
+    if (depth >= deepest)
+        throw InvalidFile(path_,
+                          fmt::format("has virtual datasets nested more than {} deep", deepest));
+    const auto& [path, dataset] = name;
+    std::optional<Hdf5Input> other;
+    if (path != ".") {
+        other = open_referred(file, path, "HDF5_VDS_PREFIX");
+        if (!other)
+            return {fmt::format("{} is missing", path)};
+    }
+    const Hdf5Input& input = other ? *other : file;
+    if (!Hdf5Handle(H5Dopen2(input.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose))
+        return {fmt::format("{} has no dataset {}", input.path(), dataset)};
+    const Hdf5Storage storage(input, dataset, depth + 1);
+    return {storage.is_virtual() && !storage.remarks().empty()
+                ? fmt::format("{}: {}", input.path(), storage.remarks().front())
+                : "",
+            storage.sides(), storage.stored(), storage.ratio()};
+}
+
+void Hdf5Sources::find(const Hdf5Input& file, hid_t created, int depth) {
+    std::size_t count = 0;
+    H5Pget_virtual_count(created, &count);
+    for (std::size_t i = 0; i < count; ++i) {
+        Hdf5Handle where(H5Pget_virtual_vspace(created, i), H5Sclose);
+        Hdf5Handle from = stated_source(created, i, where.id());
+        Mapping mapping{std::move(where),
+                        std::move(from),
+                        {text_of(H5Pget_virtual_filename, created, i),
+                         text_of(H5Pget_virtual_dsetname, created, i)}};
+        if (!mapping.where || !mapping.from)
+            throw InvalidFile(path_, fmt::format("virtual dataset {} cannot be read: {}", name_,
+                                                 hdf5_complaint()));
+        const auto axes =
+            static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(mapping.where.id())));
+        mapping.first.resize(axes);
+        mapping.last.resize(axes);
+        H5Sget_select_bounds(mapping.where.id(), mapping.first.data(), mapping.last.data());
+        mapping.grows = H5Sget_select_npoints(mapping.where.id()) < 0;
+        if (numbered(mapping.name, 0))
+            find_numbered(file, mapping.name, depth);
+        else
+            mapping.source = &source(file, mapping.name, depth);
+        mapping.cut = mapping.source && !lies_within(mapping.from.id(), mapping.source->sides);
+        mappings_.push_back(std::move(mapping));
+    }
+}
+
+/// Finds the sources of a name with %b. They end at the first missing source, which is reported as
+/// missing only if it is number 0.
+void Hdf5Sources::find_numbered(const Hdf5Input& file, const SourceName& pattern, int depth) {
+    constexpr std::int64_t most = 100000;
+    for (std::int64_t number = 0; number < most; ++number) {
+        const SourceName name = *numbered(pattern, number);
+        if (source(file, name, depth).trouble.empty())
+            continue;
+        if (number > 0)
+            sources_.erase(name);
+        return;
+    }
+}
+
+/// Finds the sides. A dataset that grows with its sources ends at the first missing source; later
+/// sources are searched for only to report that they are not read.
+void Hdf5Sources::find_sides(const Hdf5Input& file) {
+    const auto sides_by = [&](H5D_vds_view_t view) {
+        constexpr hsize_t farthest = 100; // maximum number of consecutive missing sources
+        const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+        H5Pset_virtual_view(access.id(), view);
+        H5Pset_virtual_printf_gap(access.id(), view == H5D_VDS_FIRST_MISSING ? 0 : farthest);
+        const Hdf5Handle dataset(H5Dopen2(file.id(), name_.c_str(), access.id()), H5Dclose);
+        const Hdf5Handle space(dataset ? H5Dget_space(dataset.id()) : -1, H5Sclose);
+        return space ? sides_of(space.id()) : std::vector<std::int64_t>();
+    };
+    const std::vector<std::int64_t> all = sides_by(H5D_VDS_LAST_AVAILABLE);
+    sides_ = sides_by(H5D_VDS_FIRST_MISSING);
+    for (std::size_t axis = 0; axis < std::min(all.size(), sides_.size()); ++axis) {
+        if (sides_[axis] < all[axis]) {
+            remarks_.push_back(
+                fmt::format("a source is missing: {} of {} positions along axis {} are read",
+                            sides_[axis], all[axis], axis));
+        }
+    }
+}
+
+/// Adds remarks on missing sources, and throws if all are missing.
+void Hdf5Sources::remark_on_missing() {
+    std::vector<std::string> troubles;
+    for (const auto& [name, source] : sources_) {
+        stored_ += source.stored;
+        ratio_ = std::max(ratio_, source.ratio);
+        if (!source.trouble.empty())
+            troubles.push_back(source.trouble);
+    }
+    if (!troubles.empty() && troubles.size() == sources_.size()) {
+        throw InvalidFile(
+            path_,
+            fmt::format("dataset {} lacks samples, because all {} of its sources are missing: {}",
+                        name_, sources_.size(), troubles.front()));
+    }
+    if (!troubles.empty()) {
+        remarks_.push_back(fmt::format("{} of {} sources of samples are missing: {}",
+                                       troubles.size(), sources_.size(), troubles.front()));
+    }
+}
+
+void Hdf5Sources::remark_on_gaps() {
+    double mapped = 0, all = 1;
+    for (const Mapping& mapping : mappings_) {
+        if (mapping.grows)
+            return;
+        mapped += static_cast<double>(H5Sget_select_npoints(mapping.where.id()));
+    }
+    for (const std::int64_t side : sides_)
+        all *= static_cast<double>(side);
+    if (mapped < all) {
+        remarks_.push_back(
+            fmt::format("{:.3g} % of the samples have no source and take the fill value",
+                        100 * (1 - mapped / all)));
+    }
+}
+
+void Hdf5Sources::require(const std::string& what, std::span<const hsize_t> start,
+                          std::span<const hsize_t> count) const {
+    std::vector<hsize_t> end(start.size());
+    for (std::size_t axis = 0; axis < start.size(); ++axis)
+        end[axis] = start[axis] + count[axis] - 1;
+    for (const Mapping& mapping : mappings_) {
+        if (mapping.grows || !mapping.source)
+            continue; // the dataset ends at the first missing source
+        bool apart = mapping.first.size() != start.size();
+        for (std::size_t axis = 0; axis < start.size() && !apart; ++axis)
+            apart = mapping.first[axis] > end[axis] || mapping.last[axis] < start[axis];
+        if (apart || H5Sselect_intersect_block(mapping.where.id(), start.data(), end.data()) <= 0)
+            continue;
+        if (!mapping.source->trouble.empty())
+            throw InvalidFile(path_, fmt::format("{}: {}", what, mapping.source->trouble));
+        if (mapping.cut &&
+            !lies_within(needed_of(mapping.where.id(), mapping.from.id(), start, count).id(),
+                         mapping.source->sides))
+            throw InvalidFile(path_, fmt::format("{}: dataset {} of {} is too small", what,
+                                                 mapping.name.second, mapping.name.first));
+    }
+}
 
 namespace {
 
@@ -237,144 +481,6 @@ void Hdf5Storage::require(const std::string& what, std::span<const hsize_t> star
                           std::span<const hsize_t> count) const {
     if (sources_)
         sources_->require(what, start, count);
-}
-
-void Hdf5Inflater::End::operator()(z_stream* stream) const {
-    inflateEnd(stream);
-    delete stream;
-}
-
-Hdf5Inflater::Hdf5Inflater(std::vector<std::byte> stored, Elements samples, Bytes size,
-                           bool shuffled, Pace pace)
-    : stored_(std::move(stored)),
-      samples_(samples),
-      size_(static_cast<std::size_t>(size)),
-      pace_(std::move(pace)),
-      decoders_(shuffled ? size_ : 1) {
-    for (Decoder& decoder : decoders_) {
-        auto stream = std::make_unique<z_stream>();
-        *stream = {};
-        if (inflateInit(stream.get()) != Z_OK)
-            throw std::bad_alloc();
-        decoder.stream.reset(stream.release());
-        restart(decoder);
-    }
-}
-
-void Hdf5Inflater::restart(Decoder& decoder) {
-    inflateReset(decoder.stream.get());
-    decoder.stream->next_in = reinterpret_cast<Bytef*>(stored_.data());
-    decoder.stream->avail_in = static_cast<uInt>(stored_.size());
-    decoder.position = 0;
-}
-
-void Hdf5Inflater::inflate(Decoder& decoder, std::span<std::byte> to) {
-    z_stream& stream = *decoder.stream;
-    while (!to.empty()) {
-        constexpr std::size_t at_once = std::size_t{1} << 24;
-        const std::size_t wanted = std::min(to.size(), at_once);
-        stream.next_out = reinterpret_cast<Bytef*>(to.data());
-        stream.avail_out = static_cast<uInt>(wanted);
-        const int result = ::inflate(&stream, Z_NO_FLUSH);
-        const std::size_t came = wanted - stream.avail_out;
-        if (came == 0 || (result != Z_OK && result != Z_STREAM_END))
-            throw Error("inflate() failed");
-        decoder.position += static_cast<Bytes>(came);
-        to = to.subspan(came);
-        since_ += static_cast<Bytes>(came);
-        constexpr Bytes between = Bytes{1} << 26;
-        if (since_ > between) {
-            pace_(between);
-            since_ = 0;
-        }
-    }
-}
-
-void Hdf5Inflater::go_to(Decoder& decoder, Bytes position) {
-    if (position < decoder.position)
-        restart(decoder);
-    constexpr Bytes at_once = Bytes{1} << 18;
-    passed_.resize(static_cast<std::size_t>(at_once));
-    while (decoder.position < position) {
-        const Bytes left = std::min(at_once, position - decoder.position);
-        inflate(decoder, std::span(passed_).first(static_cast<std::size_t>(left)));
-    }
-}
-
-void Hdf5Inflater::read(Elements first, std::span<std::byte> to) {
-    if (decoders_.size() == 1) {
-        go_to(decoders_.front(), first * static_cast<Bytes>(size_));
-        inflate(decoders_.front(), to);
-        return;
-    }
-    bytes_.resize(to.size() / size_);
-    for (std::size_t byte = 0; byte < size_; ++byte) {
-        go_to(decoders_[byte], static_cast<Bytes>(byte) * samples_ + first);
-        inflate(decoders_[byte], bytes_);
-        for (std::size_t i = 0; i < bytes_.size(); ++i)
-            to[i * size_ + byte] = bytes_[i];
-    }
-}
-
-bool Hdf5LargeChunks::has(const Hdf5Storage& storage) {
-    constexpr Bytes usual_ratio = 8;
-    return storage.is_deflated() && storage.chunk_bytes() > modest_chunk &&
-           storage.chunk_bytes() > usual_ratio * storage.stored();
-}
-
-Hdf5LargeChunks::Hdf5LargeChunks(const Hdf5Storage& storage, hid_t dataset, Pace pace)
-    : storage_(storage),
-      dataset_(dataset),
-      type_(H5Dget_type(dataset), H5Tclose),
-      pace_(std::move(pace)) {}
-
-Hdf5Inflater& Hdf5LargeChunks::chunk_at(const Offset& offset) {
-    if (const auto known = open_.find(offset); known != open_.end())
-        return known->second;
-    hsize_t size = 0;
-    if (H5Dget_chunk_storage_size(dataset_, offset.data(), &size) < 0 || size == 0)
-        throw Error("a chunk was never written");
-    if (static_cast<Bytes>(size) > storage_.stored())
-        throw Error("a chunk is larger than its dataset: damaged");
-    std::vector<std::byte> stored(static_cast<std::size_t>(size));
-    unsigned left_out = 0;
-    if (H5Dread_chunk(dataset_, H5P_DEFAULT, offset.data(), &left_out, stored.data()) < 0)
-        throw Error(hdf5_complaint());
-    if (left_out != 0)
-        throw Error("a chunk is stored without its filters and is too short: damaged");
-    return open_
-        .try_emplace(offset, std::move(stored), storage_.chunk_bytes() / storage_.sample_bytes(),
-                     storage_.sample_bytes(), storage_.is_shuffled(), pace_)
-        .first->second;
-}
-
-void Hdf5LargeChunks::read_row(std::span<const hsize_t> start, hid_t type,
-                               std::span<std::byte> to) {
-    const std::size_t axes = start.size();
-    const auto width = static_cast<std::size_t>(storage_.sides().back());
-    const auto chunk_width = static_cast<std::size_t>(storage_.chunk().back());
-    const auto size = static_cast<std::size_t>(storage_.sample_bytes());
-    Offset offset(start.begin(), start.end());
-    Elements first = 0; // index of the row's first sample in its chunk
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-        const auto side = static_cast<hsize_t>(storage_.chunk()[axis]);
-        offset[axis] = start[axis] / side * side;
-        first =
-            first * static_cast<Elements>(side) + static_cast<Elements>(start[axis] - offset[axis]);
-    }
-    const auto same_band = [&](const Offset& other) {
-        return std::equal(offset.begin(), offset.end() - 1, other.begin());
-    };
-    std::erase_if(open_, [&](const auto& chunk) { return !same_band(chunk.first); });
-    row_.resize(std::max(width * size, to.size())); // for samples before and after conversion
-    for (std::size_t x = 0; x < width; x += chunk_width) {
-        offset.back() = x;
-        const std::size_t samples = std::min(chunk_width, width - x);
-        chunk_at(offset).read(first, std::span(row_).subspan(x * size, samples * size));
-    }
-    if (H5Tconvert(type_.id(), type, width, row_.data(), nullptr, H5P_DEFAULT) < 0)
-        throw Error(hdf5_complaint());
-    std::memcpy(to.data(), row_.data(), to.size());
 }
 
 } // namespace sextant::format

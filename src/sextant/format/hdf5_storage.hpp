@@ -3,21 +3,72 @@
 
 #include "sextant/core/units.hpp"
 #include "sextant/format/hdf5_library.hpp"
-#include "sextant/format/hdf5_references.hpp"
-#include "sextant/format/read_apart.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include <zlib.h>
-
 namespace sextant::format {
+
+/// The source datasets of a virtual dataset. libhdf5 silently returns the fill value for samples of
+/// missing sources; this class detects missing sources.
+class Hdf5Sources {
+  public:
+    /// Input     the dataset's creation properties, and its depth in nested virtual datasets.
+    /// Throws    InvalidFile if a source may not be read (require_readable), if it would be
+    ///           rejected when read as a dataset of its own, or if no source is available.
+    /// Cost      opens every source.
+    Hdf5Sources(const Hdf5Input& file, const std::string& name, hid_t created, int depth);
+
+    /// Sides of the dataset. A dataset that grows with its sources ends at the first missing
+    /// source.
+    const std::vector<std::int64_t>& sides() const { return sides_; }
+    /// Over all sources: the sum of stored bytes, and the highest compression ratio.
+    Bytes stored() const { return stored_; }
+    Bytes ratio() const { return ratio_; }
+    /// Remarks on missing samples, for users.
+    const std::vector<std::string>& remarks() const { return remarks_; }
+
+    /// Throws InvalidFile, with a message that begins with `what`, if a source of a block is
+    /// missing.
+    void require(const std::string& what, std::span<const hsize_t> start,
+                 std::span<const hsize_t> count) const;
+
+  private:
+    struct Source {
+        std::string trouble = {}; ///< why no samples can be read; "" if they can
+        std::vector<std::int64_t> sides = {};
+        Bytes stored = 0, ratio = 1;
+    };
+    using SourceName = std::pair<std::string, std::string>; ///< names of file and dataset
+    struct Mapping {
+        Hdf5Handle where, from; ///< selections in the dataset and in its source
+        SourceName name;
+        const Source* source = nullptr; ///< null if the name is a pattern with %b
+        bool grows = false;             ///< true if the selection is unlimited
+        bool cut = false;               ///< true if the source is shorter than the selection
+        std::vector<hsize_t> first = {}, last = {}; ///< corners of the selection in the dataset
+    };
+
+    void find(const Hdf5Input& file, hid_t created, int depth);
+    void find_numbered(const Hdf5Input& file, const SourceName& pattern, int depth);
+    const Source& source(const Hdf5Input& file, const SourceName& name, int depth);
+    Source look_at(const Hdf5Input& file, const SourceName& name, int depth) const;
+    void find_sides(const Hdf5Input& file);
+    void remark_on_missing();
+    void remark_on_gaps();
+
+    std::string path_, name_;
+    std::map<SourceName, Source> sources_;
+    std::vector<Mapping> mappings_;
+    std::vector<std::int64_t> sides_;
+    Bytes stored_ = 0, ratio_ = 1;
+    std::vector<std::string> remarks_;
+};
 
 /// Finds where the samples of a dataset are stored (in its own file, in external files or, if it is
 /// virtual, in other datasets) and checks that they can be read.
@@ -66,70 +117,6 @@ class Hdf5Storage {
     std::string prefix_; ///< folder of files in external storage
     std::vector<std::string> remarks_;
     std::optional<Hdf5Sources> sources_; ///< sources of a virtual dataset
-};
-
-/// Streams the samples of a deflated HDF5 chunk that is too large to decode as a whole. If bytes
-/// are shuffled (the first bytes of all samples, then their second bytes, and so on), each byte of
-/// a sample has its own decoder.
-///
-/// Cost      decodes the chunk from its start, once for each byte of a sample if it is shuffled,
-///           and again from the start when a read begins before the end of the last one.
-class Hdf5Inflater {
-  public:
-    /// `pace` is called at intervals while data is decoded.
-    Hdf5Inflater(std::vector<std::byte> stored, Elements samples, Bytes size, bool shuffled,
-                 Pace pace);
-
-    /// Reads samples in their stored type, starting at index `first`. Throws Error for damaged
-    /// data.
-    void read(Elements first, std::span<std::byte> to);
-
-  private:
-    struct End {
-        void operator()(z_stream* stream) const;
-    };
-    /// A decoder and the number of bytes that it has decoded.
-    struct Decoder {
-        std::unique_ptr<z_stream, End> stream;
-        Bytes position = 0;
-    };
-
-    void restart(Decoder& decoder);
-    void inflate(Decoder& decoder, std::span<std::byte> to);
-    void go_to(Decoder& decoder, Bytes position);
-
-    std::vector<std::byte> stored_;
-    Elements samples_;
-    std::size_t size_;
-    Pace pace_;
-    std::vector<Decoder> decoders_; ///< one or, if shuffled, one per byte of a sample
-    std::vector<std::byte> passed_, bytes_;
-    Bytes since_ = 0; ///< bytes decoded since the last call of `pace_`
-};
-
-/// Reads rows of a dataset whose decoded chunks are too large for memory. Keeps the compressed
-/// bytes of the chunks of the current row.
-class Hdf5LargeChunks {
-  public:
-    /// True if a dataset needs this class. Its rows must be along the last axis.
-    static bool has(const Hdf5Storage& storage);
-
-    /// `storage` and `dataset` must outlive this object.
-    Hdf5LargeChunks(const Hdf5Storage& storage, hid_t dataset, Pace pace);
-
-    /// Reads the row that begins at `start`, converted to `type`. Throws Error.
-    void read_row(std::span<const hsize_t> start, hid_t type, std::span<std::byte> to);
-
-  private:
-    using Offset = std::vector<hsize_t>;
-    Hdf5Inflater& chunk_at(const Offset& offset);
-
-    const Hdf5Storage& storage_;
-    hid_t dataset_;
-    Hdf5Handle type_;
-    Pace pace_;
-    std::map<Offset, Hdf5Inflater> open_; ///< chunks of the last row
-    std::vector<std::byte> row_;
 };
 
 } // namespace sextant::format

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/format/catalogue.hpp"
+#include "sextant/format/format.hpp"
 
 #include <string>
 #include <vector>

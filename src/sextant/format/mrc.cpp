@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/compressed_file.hpp"
 #include "sextant/format/formats.hpp"
 #include "sextant/format/frame_sources.hpp"
-#include "sextant/format/gzip.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/compressed_file.hpp"
 #include "sextant/format/formats.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_sources.hpp"
-#include "sextant/format/gzip.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <algorithm>
@@ -339,7 +339,7 @@ std::unique_ptr<FrameSource> open_checked_nifti(const std::string& path,
     const bool compressed = is_gzip(file);
     NiftiHeader start;
     const Bytes got =
-        compressed ? GzipReader(file).read(start.bytes) : file.read_at(0, start.bytes);
+        compressed ? open_decompressor(file)->read(start.bytes) : file.read_at(0, start.bytes);
     const NiftiHeader nifti = nifti_header(path, start, got);
     const ArrayInFile array = nifti_array(path, nifti);
     const Bytes first = nifti_start(path, nifti);

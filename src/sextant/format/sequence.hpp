@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/format/catalogue.hpp"
+#include "sextant/format/format.hpp"
 
 #include <memory>
 #include <optional>

@@ -66,23 +66,8 @@ double decimal_in(std::string_view text) {
     return std::strtod(std::string(text.substr(0, 64)).c_str(), nullptr);
 }
 
-std::int64_t whole_number_in(std::string_view text, std::int64_t otherwise) {
-    std::int64_t value = otherwise;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && value >= 0 ? value : otherwise;
-}
-
 std::int64_t length_of_axis(std::string_view text) {
     return std::clamp<std::int64_t>(whole_number_in(text, 1), 1, longest_axis);
-}
-
-StatedPixelSize resolved_pixel(TIFF* file, const std::string& unit) {
-    float x = 0, y = 0;
-    TIFFGetField(file, TIFFTAG_XRESOLUTION, &x);
-    TIFFGetField(file, TIFFTAG_YRESOLUTION, &y);
-    if (!(x > 0) || !(y > 0))
-        return {};
-    return {1 / static_cast<double>(x), 1 / static_cast<double>(y), unit, unit};
 }
 
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/format.hpp"
 #include "sextant/format/tiff_page.hpp"
 
 #include <cstdint>
@@ -46,14 +46,8 @@ PageAxes in_order(PageAxes axes, std::string_view order);
 /// them.
 std::int64_t without_samples(std::int64_t channels, int samples);
 
-/// Returns the pixel size 1/resolution, in this unit along both axes; unknown if the page states no
-/// resolution. The resolution is in pixels per unit.
-StatedPixelSize resolved_pixel(TIFF* file, const std::string& unit);
-
 /// Returns the number at the start of a text, or 0.
 double decimal_in(std::string_view text);
-/// Returns the non-negative whole number at the start of a text, or `otherwise`.
-std::int64_t whole_number_in(std::string_view text, std::int64_t otherwise);
 /// Returns the axis length at the start of a text, or 1.
 std::int64_t length_of_axis(std::string_view text);
 

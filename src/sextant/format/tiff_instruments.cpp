@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/tiff_instruments.hpp"
 
-#include "sextant/format/tiff_hyperstack.hpp"
 #include "sextant/format/tiff_page.hpp"
 
 #include <algorithm>

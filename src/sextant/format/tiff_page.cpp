@@ -2,17 +2,18 @@
 #include "sextant/format/tiff_page.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/checks.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -299,6 +300,21 @@ bool holds_metadata(TIFF* file, TiffBytes& bytes, const TiffPage& page, Bytes st
 }
 
 } // namespace
+
+StatedPixelSize resolved_pixel(TIFF* file, const std::string& unit) {
+    float x = 0, y = 0;
+    TIFFGetField(file, TIFFTAG_XRESOLUTION, &x);
+    TIFFGetField(file, TIFFTAG_YRESOLUTION, &y);
+    if (!(x > 0) || !(y > 0))
+        return {};
+    return {1 / static_cast<double>(x), 1 / static_cast<double>(y), unit, unit};
+}
+
+std::int64_t whole_number_in(std::string_view text, std::int64_t otherwise) {
+    std::int64_t value = otherwise;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && value >= 0 ? value : otherwise;
+}
 
 bool is_picture(TIFF* file) {
     const auto kind = tag_or<std::uint32_t>(file, TIFFTAG_SUBFILETYPE, 0);

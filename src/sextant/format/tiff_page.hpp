@@ -3,6 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/units.hpp"
+#include "sextant/format/checks.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tiffio.h>
@@ -36,6 +38,13 @@ using Tiff = std::unique_ptr<TIFF, CloseTiff>;
 /// Opens a file in one of libtiff's read modes ("r", "rm"), with warnings suppressed. `bytes` must
 /// outlive the result. Throws InvalidFile.
 Tiff open_tiff_library(TiffBytes& bytes, const char* mode);
+
+/// Returns the pixel size 1/resolution, in this unit along both axes; unknown if the page states no
+/// resolution. The resolution is in pixels per unit.
+StatedPixelSize resolved_pixel(TIFF* file, const std::string& unit);
+
+/// Returns the non-negative whole number at the start of a text, or `otherwise`.
+std::int64_t whole_number_in(std::string_view text, std::int64_t otherwise);
 
 /// Throws the stored exception, or InvalidFile with `what` and libtiff's error.
 [[noreturn]] void fail_tiff(TiffBytes& bytes, const std::string& what);

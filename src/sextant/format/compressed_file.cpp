@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/gzip.hpp"
+#include "sextant/format/compressed_file.hpp"
 
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/bzip2.hpp"
 #include "sextant/format/checks.hpp"
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <bzlib.h>
 #include <fmt/format.h>
 #include <zlib.h>
 
@@ -21,14 +21,120 @@ namespace sextant::format {
 namespace {
 
 constexpr int gzip_window = 15 + 16; // the largest window, and headers of gzip
-constexpr std::size_t gzip_piece = std::size_t{1} << 17;
+constexpr std::size_t compressed_piece = std::size_t{1} << 17;
 
-constexpr std::size_t gzip_signature_bytes = 3; // the last one is deflate, the only method
+enum class Decoded { some, all, nothing }; ///< nothing: the data are damaged
 
-bool is_gzip_signature(std::span<const std::byte> bytes) {
-    return bytes.size() >= gzip_signature_bytes && bytes[0] == std::byte{0x1f} &&
-           bytes[1] == std::byte{0x8b} && bytes[2] == std::byte{8};
-}
+/// A decoder of zlib.
+struct GzipDecoder {
+    z_stream state{};
+
+    GzipDecoder() {
+        if (inflateInit2(&state, gzip_window) != Z_OK)
+            throw std::bad_alloc();
+    }
+    GzipDecoder(const GzipDecoder&) = delete;
+    GzipDecoder& operator=(const GzipDecoder&) = delete;
+    ~GzipDecoder() { inflateEnd(&state); }
+
+    static bool begins(const SourceFile& file, Bytes position) {
+        std::array<std::byte, 3> start{}; // the last byte is deflate, the only method
+        return file.read_at(position, start) == std::ssize(start) && start[0] == std::byte{0x1f} &&
+               start[1] == std::byte{0x8b} && start[2] == std::byte{8};
+    }
+    Decoded decode() {
+        const int status = inflate(&state, Z_NO_FLUSH);
+        return status == Z_STREAM_END                    ? Decoded::all
+               : status == Z_OK || status == Z_BUF_ERROR ? Decoded::some
+                                                         : Decoded::nothing;
+    }
+    void restart() { inflateReset(&state); }
+    const char* reason() const { return state.msg != nullptr ? state.msg : "damaged"; }
+};
+
+/// A decoder of libbz2, of up to 4 MiB.
+struct Bzip2Decoder {
+    bz_stream state{};
+
+    Bzip2Decoder() {
+        if (BZ2_bzDecompressInit(&state, 0, 0) != BZ_OK)
+            throw std::bad_alloc();
+    }
+    Bzip2Decoder(const Bzip2Decoder&) = delete;
+    Bzip2Decoder& operator=(const Bzip2Decoder&) = delete;
+    ~Bzip2Decoder() { BZ2_bzDecompressEnd(&state); }
+
+    /// True if there is "BZh" and the size of blocks.
+    static bool begins(const SourceFile& file, Bytes position) {
+        std::array<char, 4> start{};
+        return file.read_at(position, std::as_writable_bytes(std::span(start))) ==
+                   std::ssize(start) &&
+               start[0] == 'B' && start[1] == 'Z' && start[2] == 'h' && start[3] >= '1' &&
+               start[3] <= '9';
+    }
+    Decoded decode() {
+        const int status = BZ2_bzDecompress(&state);
+        return status == BZ_STREAM_END ? Decoded::all
+               : status == BZ_OK       ? Decoded::some
+                                       : Decoded::nothing;
+    }
+    void restart() {
+        bz_stream next{};
+        next.next_in = state.next_in;
+        next.avail_in = state.avail_in;
+        BZ2_bzDecompressEnd(&state);
+        state = next;
+        if (BZ2_bzDecompressInit(&state, 0, 0) != BZ_OK)
+            throw std::bad_alloc();
+    }
+    static const char* reason() { return "damaged"; }
+};
+
+template <class Codec>
+class DecoderOfFile final : public Decompressor {
+  public:
+    explicit DecoderOfFile(const SourceFile& file) : file_(file), stored_(compressed_piece) {}
+
+    Bytes read(std::span<std::byte> to) override {
+        auto& state = decoder_.state;
+        std::size_t done = 0;
+        while (done < to.size() && !ended_) {
+            if (state.avail_in == 0 && !fetch())
+                break;
+            constexpr std::size_t most = std::size_t{1} << 30;
+            const auto room = static_cast<unsigned>(std::min(to.size() - done, most));
+            state.next_out = reinterpret_cast<decltype(state.next_out)>(to.data() + done);
+            state.avail_out = room;
+            const Decoded decoded = decoder_.decode();
+            done += room - state.avail_out;
+            if (decoded == Decoded::all) {
+                ended_ = !Codec::begins(file_, position_ - state.avail_in);
+                if (!ended_)
+                    decoder_.restart();
+            } else if (decoded == Decoded::nothing) {
+                ended_ = true;
+                throw InvalidFile(file_.path(),
+                                  fmt::format("cannot be decompressed: {}", decoder_.reason()));
+            }
+        }
+        return static_cast<Bytes>(done);
+    }
+
+  private:
+    /// Reads the next compressed bytes. Returns false at the end of the file.
+    bool fetch() {
+        const Bytes got = file_.read_at(position_, stored_);
+        position_ += got;
+        decoder_.state.next_in = reinterpret_cast<decltype(decoder_.state.next_in)>(stored_.data());
+        decoder_.state.avail_in = static_cast<unsigned>(got);
+        return got > 0;
+    }
+
+    const SourceFile& file_;
+    Bytes position_ = 0;
+    std::vector<std::byte> stored_;
+    Codec decoder_;
+};
 
 /// A scratch file for the decompressed bytes of a file.
 ScratchFile spool_scratch(const std::string& path) {
@@ -45,15 +151,14 @@ ScratchFile spool_scratch(const std::string& path) {
 } // namespace
 
 bool is_gzip(const SourceFile& file) {
-    std::array<std::byte, gzip_signature_bytes> signature{};
-    return file.read_at(0, signature) == std::ssize(signature) && is_gzip_signature(signature);
+    return GzipDecoder::begins(file, 0);
 }
 
 std::unique_ptr<Decompressor> open_decompressor(const SourceFile& file) {
     if (is_gzip(file))
-        return std::make_unique<GzipReader>(file);
-    if (is_bzip2(file))
-        return std::make_unique<Bzip2Reader>(file);
+        return std::make_unique<DecoderOfFile<GzipDecoder>>(file);
+    if (Bzip2Decoder::begins(file, 0))
+        return std::make_unique<DecoderOfFile<Bzip2Decoder>>(file);
     return nullptr;
 }
 
@@ -68,54 +173,6 @@ void check_decompressed(const SourceFile& file, Bytes size) {
     constexpr Bytes believable_bytes = Bytes{1} << 26;
     if (size > believable_bytes)
         check_plausible(file.path(), size, file.size(), deflate_ratio);
-}
-
-void GzipReader::End::operator()(z_stream_s* stream) const {
-    inflateEnd(stream);
-    delete stream;
-}
-
-GzipReader::GzipReader(const SourceFile& file) : file_(&file), stored_(gzip_piece) {
-    auto stream = std::make_unique<z_stream>();
-    if (inflateInit2(stream.get(), gzip_window) != Z_OK)
-        throw std::bad_alloc();
-    stream_.reset(stream.release());
-}
-
-/// Reads the next compressed bytes. Returns false at the end of the file.
-bool GzipReader::fetch() {
-    const Bytes got = file_->read_at(position_, stored_);
-    position_ += got;
-    stream_->next_in = reinterpret_cast<Bytef*>(stored_.data());
-    stream_->avail_in = static_cast<uInt>(got);
-    return got > 0;
-}
-
-Bytes GzipReader::read(std::span<std::byte> to) {
-    std::size_t done = 0;
-    while (done < to.size() && !ended_) {
-        if (stream_->avail_in == 0 && !fetch())
-            break;
-        constexpr std::size_t most = std::size_t{1} << 30;
-        const auto room = static_cast<uInt>(std::min(to.size() - done, most));
-        stream_->next_out = reinterpret_cast<Bytef*>(to.data() + done);
-        stream_->avail_out = room;
-        const int status = inflate(stream_.get(), Z_NO_FLUSH);
-        done += room - stream_->avail_out;
-        if (status == Z_STREAM_END) {
-            std::array<std::byte, gzip_signature_bytes> next{};
-            const Bytes at = position_ - stream_->avail_in;
-            ended_ = file_->read_at(at, next) < std::ssize(next) || !is_gzip_signature(next);
-            if (!ended_)
-                inflateReset(stream_.get());
-        } else if (status != Z_OK && status != Z_BUF_ERROR) {
-            ended_ = true;
-            throw InvalidFile(file_->path(),
-                              fmt::format("cannot be decompressed: {}",
-                                          stream_->msg != nullptr ? stream_->msg : "damaged"));
-        }
-    }
-    return static_cast<Bytes>(done);
 }
 
 Spool::Spool(SourceFile file, Bytes size, const ScratchPlace& copy)
@@ -150,7 +207,7 @@ void Spool::spool(Bytes end) {
     }
     if (!scratch_)
         scratch_.emplace(spool_scratch(path()));
-    buffer_.resize(gzip_piece);
+    buffer_.resize(compressed_piece);
     while (spooled_ < end) {
         if (damage_)
             std::rethrow_exception(damage_); // the reader cannot go back
@@ -215,7 +272,7 @@ class SpooledFrames : public FrameFile {
 class GzipSink : public FrameFile {
   public:
     GzipSink(const std::string& path, const FrameHeader& header, std::span<const std::byte> start)
-        : FrameFile(path, header), file_(path), stored_(gzip_piece) {
+        : FrameFile(path, header), file_(path), stored_(compressed_piece) {
         if (deflateInit2(&stream_, 1, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
             throw std::bad_alloc();
         write_deflated(start, Z_NO_FLUSH);

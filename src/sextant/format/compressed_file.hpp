@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-struct z_stream_s;
-
 namespace sextant::format {
 
 /// True if a file begins with the signature of gzip.
@@ -41,32 +39,13 @@ class Decompressor {
 };
 
 /// Returns a decompressor for a file of gzip or bzip2, by its signature; null for other files. The
-/// file must outlive it.
+/// file must outlive it. Files may have several members (gzip) or streams (bzip2), as parallel
+/// programs write them; bytes after the last one are ignored.
 std::unique_ptr<Decompressor> open_decompressor(const SourceFile& file);
 
 /// Throws InvalidFile if a file of gzip or bzip2 is damaged at its start. To be called if its first
 /// decompressed bytes make no sense, because checksums are stored after them.
 void check_compressed_start(const std::string& path);
-
-/// Decompresses a file of gzip, of one or more members. Bytes after the last member are ignored.
-class GzipReader : public Decompressor {
-  public:
-    /// The file must outlive this object.
-    explicit GzipReader(const SourceFile& file);
-
-    Bytes read(std::span<std::byte> to) override;
-
-  private:
-    struct End {
-        void operator()(z_stream_s* stream) const;
-    };
-    bool fetch();
-
-    const SourceFile* file_;
-    Bytes position_ = 0;
-    std::vector<std::byte> stored_;
-    std::unique_ptr<z_stream_s, End> stream_;
-};
 
 /// Throws InvalidFile if `size` decompressed bytes cannot be expected in a compressed file: more
 /// than 64 MiB, and more than 1032 times the size of the file, which is the most that gzip reaches.

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+#include "sextant/format/hdf5_library.hpp"
+#include "sextant/format/hdf5_storage.hpp"
+#include "sextant/format/read_apart.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <zlib.h>
+
+namespace sextant::format {
+
+/// Streams the samples of a deflated HDF5 chunk that is too large to decode as a whole. If bytes
+/// are shuffled (the first bytes of all samples, then their second bytes, and so on), each byte of
+/// a sample has its own decoder.
+///
+/// Cost      decodes the chunk from its start, once for each byte of a sample if it is shuffled,
+///           and again from the start when a read begins before the end of the last one.
+class Hdf5Inflater {
+  public:
+    /// `pace` is called at intervals while data is decoded.
+    Hdf5Inflater(std::vector<std::byte> stored, Elements samples, Bytes size, bool shuffled,
+                 Pace pace);
+
+    /// Reads samples in their stored type, starting at index `first`. Throws Error for damaged
+    /// data.
+    void read(Elements first, std::span<std::byte> to);
+
+  private:
+    struct End {
+        void operator()(z_stream* stream) const;
+    };
+    /// A decoder and the number of bytes that it has decoded.
+    struct Decoder {
+        std::unique_ptr<z_stream, End> stream;
+        Bytes position = 0;
+    };
+
+    void restart(Decoder& decoder);
+    void inflate(Decoder& decoder, std::span<std::byte> to);
+    void go_to(Decoder& decoder, Bytes position);
+
+    std::vector<std::byte> stored_;
+    Elements samples_;
+    std::size_t size_;
+    Pace pace_;
+    std::vector<Decoder> decoders_; ///< one or, if shuffled, one per byte of a sample
+    std::vector<std::byte> passed_, bytes_;
+    Bytes since_ = 0; ///< bytes decoded since the last call of `pace_`
+};
+
+/// Reads rows of a dataset whose decoded chunks are too large for memory. Keeps the compressed
+/// bytes of the chunks of the current row.
+class Hdf5LargeChunks {
+  public:
+    /// True if a dataset needs this class. Its rows must be along the last axis.
+    static bool has(const Hdf5Storage& storage);
+
+    /// `storage` and `dataset` must outlive this object.
+    Hdf5LargeChunks(const Hdf5Storage& storage, hid_t dataset, Pace pace);
+
+    /// Reads the row that begins at `start`, converted to `type`. Throws Error.
+    void read_row(std::span<const hsize_t> start, hid_t type, std::span<std::byte> to);
+
+  private:
+    using Offset = std::vector<hsize_t>;
+    Hdf5Inflater& chunk_at(const Offset& offset);
+
+    const Hdf5Storage& storage_;
+    hid_t dataset_;
+    Hdf5Handle type_;
+    Pace pace_;
+    std::map<Offset, Hdf5Inflater> open_; ///< chunks of the last row
+    std::vector<std::byte> row_;
+};
+
+} // namespace sextant::format
