@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/text.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/frame_source.hpp"
 
-#include "sextant/array/sample_offset.hpp"
+#include "sextant/array/sample.hpp"
 
 #include <algorithm>
 #include <array>

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -290,95 +289,5 @@ std::unique_ptr<FrameSink> sink_of(std::unique_ptr<Writer> writer) {
         [shared] { shared->finish(); }};
     return std::make_unique<FrameSink>(shared->path(), shared->header(), std::move(writing));
 }
-
-// Offsets. A float has 24 significant bits, so samples of 32 or 64 bits far from 0 may differ by
-// less than a float can resolve: 10⁹ and 10⁹ + 1 are the same float. The functions below subtract
-// an offset before such samples are converted to floats. The offset is added back to results whose
-// type can represent the sum.
-
-/// Subtracts an offset from samples and rounds the differences to the nearest floats. Differences
-/// are exact before they are rounded; those of f64 samples are computed in f64.
-///
-/// Requires  equal numbers of samples and floats; an offset from offset_of() (std::logic_error).
-void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
-                    std::span<float> to);
-
-/// The offset to subtract from a series. It is 0 unless floats would resolve the range of the
-/// middle 90 % of the samples with fewer than 16 bits; otherwise it is the median sample.
-///
-/// Input     the frames to examine; only some rows in the middle of each are read. A frame that
-///           cannot be read is ignored. If frames have different offsets, the result is the one
-///           of median magnitude.
-/// Cost      reads about 64 Ki samples per frame; none if floats represent the sample type exactly.
-/// Deterministic  the same frames give the same offset, so ranks need not exchange it.
-double offset_of(FrameSource& source, std::span<const std::int64_t> frames);
-
-/// A series with its offset subtracted.
-struct Centred {
-    std::unique_ptr<FrameSource> frames; ///< unchanged if the offset is 0, else as f32
-    double offset = 0;
-};
-/// Throws InvalidFile if floats cannot hold most f64 samples examined. Single samples that exceed
-/// the range of floats, as of damaged pixels, become NaN.
-Centred less_offset(std::unique_ptr<FrameSource> source);
-/// Determines the offset from one frame, and returns the series with this offset subtracted.
-Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame);
-/// Determines the offset from several frames together, because they are the planes of a volume:
-/// samples may differ from plane to plane only.
-Centred less_offset_of_volume(std::unique_ptr<FrameSource> source);
-
-// Scales. A double may be far larger or smaller than any float. Samples of f64 are then also
-// divided by a power of two, which changes no digit.
-
-/// A series of which samples are read as floats: sample = offset + scale · float.
-class ScaledFrames final : public FrameSource {
-  public:
-    /// `strict`: InvalidFile is thrown for finite samples that exceed the range of floats, which
-    /// otherwise become NaN.
-    ScaledFrames(std::unique_ptr<FrameSource> source, double offset, double scale, bool strict);
-
-    double offset() const { return offset_; }
-    double scale() const { return scale_; }
-    void be_strict() { strict_ = true; }
-    /// The type of the samples before they are converted.
-    Sample stored() const { return source_->header().sample; }
-    /// Per row that was read, as frame · height + row: the number of samples that differ from the
-    /// offset by so little that their float is 0. Rows without such samples are missing.
-    const std::map<std::int64_t, Elements>& vanished() const { return vanished_; }
-
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
-
-    std::unique_ptr<FrameSource> source_;
-    double offset_, scale_;
-    bool strict_;
-    std::map<std::int64_t, Elements> vanished_;
-    std::vector<std::byte> stored_;
-};
-
-/// Determines an offset and a scale from a frame, or as less_offset_of_volume(). The series is
-/// unchanged, or is read as ScaledFrames. The samples of a constant frame have an offset, too.
-///
-/// Cost      reads all samples of the frame or volume if those in its middle are 0 or have an
-///           unusual magnitude; none if floats represent the sample type exactly.
-/// Deterministic  as offset_of().
-std::unique_ptr<FrameSource> scaled(std::unique_ptr<FrameSource> source, std::int64_t frame);
-std::unique_ptr<FrameSource> scaled_volume(std::unique_ptr<FrameSource> source);
-/// The same series, but InvalidFile is thrown for finite samples that exceed the range of floats.
-std::unique_ptr<FrameSource> strict(Centred series);
-
-/// Converts floats to offset + scale · float. Throws InvalidFile for `path` if a finite float
-/// exceeds the range of doubles.
-void to_doubles(std::span<const float> from, double offset, double scale, std::span<double> to,
-                const std::string& path);
-/// Rounds doubles to floats. Throws InvalidFile for `path` if a finite double exceeds the range of
-/// floats, or one other than 0 becomes 0.
-void to_floats(std::span<const double> from, std::span<float> to, const std::string& path);
-
-/// Writes values, with the offset added back if the sink holds f64, unchanged otherwise.
-void write_with_offset(FrameSink& sink, std::span<const float> values, double offset);
-/// Writes offset + scale · value if the sink holds f64, scale · value otherwise. Throws InvalidFile
-/// if the samples of the sink cannot hold a finite result.
-void write_scaled(FrameSink& sink, std::span<const float> values, double offset, double scale);
 
 } // namespace sextant

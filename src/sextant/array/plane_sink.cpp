@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/plane_sink.hpp"
 
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>

@@ -73,9 +73,6 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, Re
     set_offset();
 }
 
-RowSource::RowSource(std::unique_ptr<FrameSource> frames)
-    : RowSource(std::move(frames), ReadAs::floats) {}
-
 RowSource::RowSource(std::unique_ptr<FrameSource> frames, ReadAs read_as)
     : frames_(std::move(frames)),
       frame_(0),

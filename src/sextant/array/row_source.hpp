@@ -41,8 +41,7 @@ class RowSource {
     RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame,
               ReadAs read_as = ReadAs::floats);
     /// All frames, for computation: ReadAs::floats or ReadAs::scaled.
-    explicit RowSource(std::unique_ptr<FrameSource> frames);
-    RowSource(std::unique_ptr<FrameSource> frames, ReadAs read_as);
+    explicit RowSource(std::unique_ptr<FrameSource> frames, ReadAs read_as = ReadAs::floats);
 
     const std::string& path() const { return frames_->path(); }
     const FrameHeader& header() const { return frames_->header(); }

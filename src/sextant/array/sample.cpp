@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/sample.hpp"
 
+#include "sextant/core/error.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include <fmt/format.h>
 
 namespace sextant {
 
@@ -96,6 +100,25 @@ void from_floats(Sample sample, std::span<const float> from, std::span<std::byte
             std::memcpy(to.data() + i * sizeof(T), &value, sizeof(T));
         }
     });
+}
+
+void check_range(std::span<const std::byte> from, std::span<float> to, double scale, bool strict,
+                 const std::string& path, std::int64_t frame) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        if (!std::isinf(to[i]))
+            continue;
+        double sample = 0;
+        std::memcpy(&sample, from.data() + i * sizeof(double), sizeof(double));
+        if (!std::isfinite(sample))
+            continue;
+        if (strict)
+            throw InvalidFile(
+                path, fmt::format("frame {}: the sample {:g} exceeds the range of 32-bit floats, "
+                                  "in which images are computed, expected at most {:g}",
+                                  frame, sample,
+                                  scale * static_cast<double>(std::numeric_limits<float>::max())));
+        to[i] = std::numeric_limits<float>::quiet_NaN();
+    }
 }
 
 void swap_bytes(Sample sample, std::span<std::byte> samples) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -64,6 +65,14 @@ void to_floats(Sample sample, std::span<const std::byte> from, std::span<float> 
 ///
 /// Requires  equal numbers of samples and floats (std::logic_error); samples need not be aligned.
 void from_floats(Sample sample, std::span<const float> from, std::span<std::byte> to);
+
+/// Bytes converted at a time: few enough to stay in the cache.
+inline constexpr Bytes converted_bytes = Bytes{1} << 18;
+
+/// Finds finite doubles that have become infinite floats. If `strict`, throws; otherwise these are
+/// no numbers, as if they were missing.
+void check_range(std::span<const std::byte> from, std::span<float> to, double scale, bool strict,
+                 const std::string& path, std::int64_t frame);
 
 /// Reverses the byte order of samples in place.
 void swap_bytes(Sample sample, std::span<std::byte> samples);

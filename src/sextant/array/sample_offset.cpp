@@ -18,25 +18,6 @@
 
 namespace sextant {
 
-void check_range(std::span<const std::byte> from, std::span<float> to, double scale, bool strict,
-                 const std::string& path, std::int64_t frame) {
-    for (std::size_t i = 0; i < to.size(); ++i) {
-        if (!std::isinf(to[i]))
-            continue;
-        double sample = 0;
-        std::memcpy(&sample, from.data() + i * sizeof(double), sizeof(double));
-        if (!std::isfinite(sample))
-            continue;
-        if (strict)
-            throw InvalidFile(
-                path, fmt::format("frame {}: the sample {:g} exceeds the range of 32-bit floats, "
-                                  "in which images are computed, expected at most {:g}",
-                                  frame, sample,
-                                  scale * static_cast<double>(std::numeric_limits<float>::max())));
-        to[i] = std::numeric_limits<float>::quiet_NaN();
-    }
-}
-
 namespace {
 
 /// The exact difference of two integers, rounded to a float.
@@ -361,10 +342,6 @@ void to_floats_less(Sample sample, double offset, std::span<const std::byte> fro
     });
 }
 
-double offset_of(FrameSource& source, std::span<const std::int64_t> frames) {
-    return offset_of(source, frames, OffsetFor::conversion);
-}
-
 double offset_of(FrameSource& source, std::span<const std::int64_t> frames, OffsetFor purpose) {
     const FrameHeader& header = source.header();
     if (!may_have_offset(header, purpose))
@@ -407,10 +384,6 @@ std::span<const float> sum_of(std::span<const float> values, float offset,
     return buffer;
 }
 
-Centred less_offset(std::unique_ptr<FrameSource> source) {
-    return less_offset(std::move(source), OffsetFor::conversion);
-}
-
 Centred less_offset(std::unique_ptr<FrameSource> source, OffsetFor purpose) {
     const std::vector<std::int64_t> frames = frames_examined(source->header());
     const double offset = offset_of(*source, frames, purpose);
@@ -418,18 +391,10 @@ Centred less_offset(std::unique_ptr<FrameSource> source, OffsetFor purpose) {
     return centred_by(std::move(source), offset);
 }
 
-Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame) {
-    return less_offset(std::move(source), frame, OffsetFor::conversion);
-}
-
 Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame, OffsetFor purpose) {
     const double offset = offset_of(*source, {&frame, 1}, purpose);
     require_range(*source, {&frame, 1}, offset);
     return centred_by(std::move(source), offset);
-}
-
-Centred less_offset_of_volume(std::unique_ptr<FrameSource> source) {
-    return less_offset_of_volume(std::move(source), OffsetFor::conversion);
 }
 
 Centred less_offset_of_volume(std::unique_ptr<FrameSource> source, OffsetFor purpose) {
@@ -546,10 +511,6 @@ void to_floats(std::span<const double> from, std::span<float> to, const std::str
                 path,
                 fmt::format("a result is {:g}, which f32 cannot hold, expected f64", from[i]));
     }
-}
-
-void write_with_offset(FrameSink& sink, std::span<const float> values, double offset) {
-    write_scaled(sink, values, offset, 1);
 }
 
 void write_scaled(FrameSink& sink, std::span<const float> values, double offset, double scale) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/frame_source.hpp"
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/command/apply/apply_arrays.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/apply/apply_arrays.hpp"
 
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/series/aligned_stack.hpp"

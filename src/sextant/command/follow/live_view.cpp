@@ -161,7 +161,7 @@ void LiveView::write_average(const registration::LiveRegistration& live) const {
     const auto sink = format::create_frames(path, header);
     std::vector<float> sums;
     const float added = offset_added(header.sample, series_.sample, offset_);
-    write_with_offset(*sink, sum_of(live.average(), added, sums), offset_);
+    write_scaled(*sink, sum_of(live.average(), added, sums), offset_);
     sink->commit();
 }
 

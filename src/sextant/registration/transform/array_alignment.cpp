@@ -3,6 +3,7 @@
 
 #include "sextant/array/frame_source.hpp"
 #include "sextant/array/memory_frames.hpp"
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/record.hpp"
 #include "sextant/registration/transform/row_interpolation.hpp"
