@@ -35,9 +35,6 @@ std::vector<std::int64_t> FrameAxes::position_of(std::int64_t frame,
     return position;
 }
 
-namespace {
-
-/// The header of the array that a series is.
 ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> chunk) {
     ArrayHeader header;
     const ImageShape shape = frames.shape;
@@ -75,6 +72,15 @@ ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t>
     }
     return header;
 }
+
+FrameAxes frame_axes_of(const ArrayHeader& header) {
+    FrameAxes axes{{}, std::vector<std::int64_t>(header.lengths.size(), 0)};
+    for (std::size_t axis = 0; axis + 2 < header.lengths.size(); ++axis)
+        axes.frames.push_back(axis);
+    return axes;
+}
+
+namespace {
 
 /// The frame of each position on the axes before rows and columns, in the order of a block.
 class FramesInBlock {
@@ -179,22 +185,10 @@ FrameSource::FrameSource(std::unique_ptr<ArraySource> array, FrameHeader header,
     block_.count[count - 1] = header_.shape.width;
 }
 
-namespace {
-
-/// All axes but rows and columns.
-FrameAxes all_frames(const ArrayHeader& header) {
-    FrameAxes axes{{}, std::vector<std::int64_t>(header.lengths.size(), 0)};
-    for (std::size_t axis = 0; axis + 2 < header.lengths.size(); ++axis)
-        axes.frames.push_back(axis);
-    return axes;
-}
-
-} // namespace
-
 FrameSource::FrameSource(std::string path, FrameHeader header, FrameReading reading)
     : array_(array_of_frames(std::move(path), header, std::move(reading))),
       header_(std::move(header)),
-      axes_(all_frames(array_->header())),
+      axes_(frame_axes_of(array_->header())),
       block_{axes_.fixed, std::vector<std::int64_t>(axes_.fixed.size(), 1)} {
     block_.count.back() = header_.shape.width;
 }

@@ -101,6 +101,13 @@ struct FrameAxes {
                                           std::span<const std::int64_t> lengths) const;
 };
 
+/// The array that is a series: of the axes in its header if they are those of its frames, otherwise
+/// of t, y and x. `chunk`: as in ArrayHeader; empty: one frame, or header.frames_per_chunk of a
+/// series.
+ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> chunk = {});
+/// All axes but rows and columns, the last two.
+FrameAxes frame_axes_of(const ArrayHeader& header);
+
 /// Functions that read a series that is stored as frames. They throw InvalidFile, naming the frame.
 struct FrameReading {
     /// Reads some rows of a frame, at least one, as stored.
@@ -111,8 +118,7 @@ struct FrameReading {
     std::function<std::int64_t(std::int64_t first, std::int64_t count, std::span<std::byte> to)>
         frames = {};
     std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); empty: nothing to share
-    /// As in ArrayHeader. Empty: one frame, or header.frames_per_chunk of a series.
-    std::vector<std::int64_t> chunk = {};
+    std::vector<std::int64_t> chunk = {};     ///< as for array_header_of()
 };
 
 /// A series as an array whose last two axes are rows and columns. It has the axes of the header if

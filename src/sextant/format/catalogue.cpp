@@ -186,7 +186,6 @@ constexpr std::array frame_formats{
                 .summary = "NumPy arrays: frames, rows, columns, in any order",
                 .open = open_npy,
                 .written = "any",
-                .open_array = open_npy_array,
                 .create_array = create_npy_array},
     FrameFormat{.name = "NIfTI",
                 .extensions = ".nii .nii.gz",
@@ -488,9 +487,9 @@ std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOpt
     const bool several = parts.detail.empty() && find_frame_files(name);
     const FrameFormat* const format = several ? nullptr : find_frame_format(parts.path);
     std::unique_ptr<ArraySource> array;
-    if (format && format->open_array)
+    if (format && format->open_array) {
         array = format->open_array(parts.path, parts.detail, options, cache);
-    if (!array) {
+    } else {
         SourceOptions every = options;
         every.every_plane = true;
         every.axes.clear();

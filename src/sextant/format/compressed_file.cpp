@@ -246,29 +246,6 @@ void Spool::check_end() {
 
 namespace {
 
-class SpooledFrames : public FrameFile {
-  public:
-    SpooledFrames(FrameHeader header, Spool spool, StoredLayout layout)
-        : FrameFile(spool.path(), std::move(header)),
-          spool_(std::move(spool)),
-          layout_(std::move(layout)) {}
-
-    ScratchPlace share() {
-        return spool_.share(layout_.start(header().frames - 1, header().sample) +
-                            header().shape.height * row_bytes());
-    }
-
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        spool_.read(layout_.start(frame, header().sample) + rows.first * row_bytes(), to);
-        if (layout_.swapped)
-            swap_bytes(header().sample, to);
-    }
-
-  private:
-    Spool spool_;
-    StoredLayout layout_;
-};
-
 class GzipSink : public FrameFile {
   public:
     GzipSink(const std::string& path, const FrameHeader& header, std::span<const std::byte> start)
@@ -313,9 +290,14 @@ class GzipSink : public FrameFile {
 
 } // namespace
 
-std::unique_ptr<FrameSource> spooled_frames(FrameHeader header, Spool spool, StoredLayout layout) {
-    return frames_of(
-        std::make_unique<SpooledFrames>(std::move(header), std::move(spool), std::move(layout)));
+std::unique_ptr<FrameSource> spooled_frames(FrameHeader header, Spool opened, StoredLayout layout) {
+    const auto spool = std::make_shared<Spool>(std::move(opened));
+    const Bytes end = end_of_frame(header, layout, header.frames - 1);
+    return stored_frames(
+        StoredBytes{spool->path(),
+                    [spool](Bytes position, std::span<std::byte> to) { spool->read(position, to); },
+                    [spool, end] { return spool->share(end); }},
+        std::move(header), std::move(layout));
 }
 
 std::unique_ptr<FrameSink> gzip_sink(const std::string& path, const FrameHeader& header,

@@ -84,8 +84,7 @@ class Spool {
     std::vector<std::byte> buffer_;
 };
 
-/// Returns a source of frames that are stored in a compressed file with the given layout, in rows
-/// without gaps.
+/// Returns a source of frames that are stored in a compressed file with the given layout.
 std::unique_ptr<FrameSource> spooled_frames(FrameHeader header, Spool spool, StoredLayout layout);
 
 /// Returns a sink that writes `start` and all samples as stored_sink does, compressed by gzip at

@@ -415,8 +415,8 @@ std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string&
                                             image.data.size, expected, header.frames,
                                             to_text(header.shape), name(header.sample)));
     }
-    const auto layout = dense_layout(header, image.data.start, image.data.swapped);
-    return stored_frames(std::move(file), std::move(header), layout);
+    return stored_frames(std::move(file), std::move(header),
+                         {image.data.start, image.data.swapped});
 }
 
 } // namespace sextant::format

@@ -146,7 +146,7 @@ struct FrameFormat {
                                          const SinkOptions& options) = nullptr;
     std::string_view written = {}; ///< sample types that are written: "u8 u16 f32", "any" or none
     /// Open and create arrays of any axes; see open_array(). Null if arrays are read or written as
-    /// planes, by `open` and `create`. `open_array` returns null for a file that is read so.
+    /// planes, by `open` and `create`.
     std::unique_ptr<ArraySource> (*open_array)(const std::string& path, const std::string& detail,
                                                const SourceOptions& options, Bytes cache) = nullptr;
     std::unique_ptr<ArraySink> (*create_array)(const std::string& path, ArrayHeader header,

@@ -120,10 +120,6 @@ bool nifti_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
 std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail,
                                       const SourceOptions& options);
 
-/// The whole of a NumPy file; null if it is in Fortran order, whose planes are read as frames.
-/// Throws InvalidFile as open_npy(), and if the file is truncated.
-std::unique_ptr<ArraySource> open_npy_array(const std::string& path, const std::string& detail,
-                                            const SourceOptions& options, Bytes cache);
 /// Writes an array in C order.
 std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader header,
                                             const SinkOptions& options);

@@ -233,32 +233,6 @@ FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
     return chosen;
 }
 
-StoredLayout array_layout(const std::string& path, const ArrayInFile& array, const FrameAxes& axes,
-                          Sample sample, Bytes start, bool fortran) {
-    if (fortran && axes.frames.size() > 1)
-        throw std::logic_error("frames on several axes in Fortran order have no single step");
-    const std::size_t count = array.lengths.size();
-    std::vector<Elements> steps(count);
-    constexpr Bytes most = Bytes{1} << 60;
-    Elements step = 1;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::size_t axis = fortran ? i : count - 1 - i;
-        steps[axis] = step;
-        if (array.lengths[axis] > most / step / size_of(sample))
-            throw InvalidFile(
-                path, fmt::format("has axes whose product exceeds {} bytes: damaged", most));
-        step *= array.lengths[axis];
-    }
-    for (std::size_t axis = 0; axis < count; ++axis)
-        start += axes.fixed[axis] * steps[axis] * size_of(sample);
-    StoredLayout layout;
-    layout.starts = {start};
-    layout.frame = axes.frames.empty() ? 1 : steps[axes.frames.back()];
-    layout.row = steps[array.row_axis];
-    layout.column = steps[array.column_axis];
-    return layout;
-}
-
 namespace {
 
 bool is_axis_name(std::string_view name) {

@@ -59,11 +59,4 @@ struct ArrayInFile {
 FrameAxes choose_frame_axes(const std::string& path, const ArrayInFile& array,
                             const SourceOptions& options, FrameHeader& header);
 
-/// Returns the layout of frames in an array without gaps whose samples begin at byte `start`.
-///
-/// Requires  if the first axis varies fastest (`fortran`), at most one axis of frames.
-/// Throws    InvalidFile if the size of the array overflows.
-StoredLayout array_layout(const std::string& path, const ArrayInFile& array, const FrameAxes& axes,
-                          Sample sample, Bytes start, bool fortran);
-
 } // namespace sextant::format

@@ -9,7 +9,9 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,97 +22,187 @@ namespace {
 /// The maximum number of bytes read at once to gather scattered samples.
 constexpr Bytes gathered_bytes = Bytes{1} << 20;
 
-/// Returns the number of bytes from the start of a frame to its end.
-Bytes extent(const FrameHeader& header, const StoredLayout& layout) {
-    const ImageShape shape = header.shape;
-    const Elements last = (shape.height - 1) * layout.row + (shape.width - 1) * layout.column;
-    return (last + header.channels) * size_of(header.sample);
+void correct_samples(Sample sample, bool swapped, bool boolean, std::span<std::byte> samples) {
+    if (swapped)
+        swap_bytes(sample, samples);
+    if (boolean)
+        std::ranges::transform(samples, samples.begin(),
+                               [](std::byte b) { return std::byte{b != std::byte{0}}; });
 }
 
-std::int64_t whole_frames(const FrameHeader& header, const StoredLayout& layout, Bytes size) {
-    const Bytes needed = extent(header, layout);
-    if (layout.frame == 0) {
-        const auto whole =
-            std::find_if(layout.starts.begin(), layout.starts.end(),
-                         [&](Bytes start) { return start < 0 || start > size - needed; });
-        return std::min<std::int64_t>(header.frames, whole - layout.starts.begin());
+StoredBytes bytes_of(SourceFile opened) {
+    const auto file = std::make_shared<const SourceFile>(std::move(opened));
+    return {file->path(), [file](Bytes position, std::span<std::byte> to) {
+                const Bytes got = file->read_at(position, to);
+                if (got < std::ssize(to))
+                    throw InvalidFile(file->path(),
+                                      fmt::format("ends after {} bytes, before its last samples: "
+                                                  "the file shrank while it was read",
+                                                  position + got));
+            }};
+}
+
+/// The parts of a block without gaps in a file with these steps: all positions of the axes from
+/// `outer` on.
+struct Runs {
+    std::size_t outer;
+    Elements pixels = 1;
+};
+
+Runs runs_of(const ArrayBlock& block, std::span<const Elements> steps) {
+    Runs runs{steps.size()};
+    while (runs.outer > 0 &&
+           (block.count[runs.outer - 1] == 1 || steps[runs.outer - 1] == runs.pixels))
+        runs.pixels *= block.count[--runs.outer];
+    return runs;
+}
+
+/// Calls visit(pixel, offset) with the position in the file and in the block of each run, or only
+/// of the first one along the axis `line`, in pixels.
+template <class Visit>
+void for_each_run(const ArrayBlock& block, std::span<const Elements> steps, const Runs& runs,
+                  std::size_t line, const Visit& visit) {
+    Elements first = 0;
+    for (std::size_t axis = 0; axis < steps.size(); ++axis)
+        first += block.start[axis] * steps[axis];
+    if (runs.outer == 0)
+        return visit(first, Elements{0});
+    const std::vector<Elements> to_steps = steps_of(block.count);
+    std::vector<std::int64_t> at(runs.outer, 0);
+    for (bool more = true; more;) {
+        Elements pixel = first, offset = 0;
+        for (std::size_t axis = 0; axis < runs.outer; ++axis) {
+            pixel += at[axis] * steps[axis];
+            offset += at[axis] * to_steps[axis];
+        }
+        visit(pixel, offset);
+        more = false;
+        for (std::size_t axis = runs.outer; axis-- > 0 && !more;) {
+            more = axis != line && ++at[axis] < block.count[axis];
+            if (!more)
+                at[axis] = 0;
+        }
     }
-    const Bytes start = layout.starts.front();
-    if (start < 0 || start > size)
-        return 0;
-    const Bytes room = size - start - needed;
-    const Bytes step = std::max<Bytes>(1, layout.frame * size_of(header.sample));
-    return room < 0 ? 0 : std::min(header.frames, room / step + 1);
 }
 
-class RowsOfFile : public FrameFile {
+class StoredArray final : public ArraySource {
   public:
-    RowsOfFile(SourceFile file, FrameHeader header, StoredLayout layout)
-        : FrameFile(file.path(), std::move(header)),
-          file_(std::move(file)),
+    StoredArray(StoredBytes bytes, ArrayHeader header, StoredLayout layout)
+        : ArraySource(bytes.path, std::move(header), Checked()),
+          bytes_(std::move(bytes)),
           layout_(std::move(layout)) {}
 
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        if (!layout_.each.empty())
-            check_alike(path(), frame, layout_.each[static_cast<std::size_t>(frame)], header());
-        const Bytes size = size_of(header().sample);
-        const Bytes start = layout_.start(frame, header().sample);
-        const Elements width = header().shape.width * header().channels;
-        if (layout_.column != header().channels) {
-            gather(frame, start, rows, to);
-        } else if (layout_.row == width) {
-            read(frame, start + rows.first * layout_.row * size, to);
-        } else {
-            const auto row = static_cast<std::size_t>(row_bytes());
-            for (std::int64_t y = rows.first; y < rows.last; ++y) {
-                read(frame, start + y * layout_.row * size,
-                     to.subspan(static_cast<std::size_t>(y - rows.first) * row, row));
-            }
-        }
-        if (layout_.swapped)
-            swap_bytes(header().sample, to);
-        if (layout_.boolean)
-            std::ranges::transform(to, to.begin(),
-                                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
-    }
+    ScratchPlace share() override { return bytes_.share ? bytes_.share() : ScratchPlace(); }
 
   private:
-    void read(std::int64_t frame, Bytes position, std::span<std::byte> to) const {
-        if (file_.read_at(position, to) < static_cast<Bytes>(to.size())) {
-            throw InvalidFile(path(), fmt::format("ends inside frame {}: the file shrank while it "
-                                                  "was read",
-                                                  frame));
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        const Bytes size = header().element_bytes();
+        const Runs runs = runs_of(block, layout_.steps);
+        // Single pixels are read along the axis on which they are closest.
+        std::size_t line = runs.outer;
+        for (std::size_t axis = 0; runs.pixels == 1 && axis < runs.outer; ++axis) {
+            if (block.count[axis] > 1 &&
+                (line == runs.outer || layout_.steps[axis] < layout_.steps[line]))
+                line = axis;
+        }
+        for_each_run(block, layout_.steps, runs, line, [&](Elements pixel, Elements offset) {
+            const auto part = to.subspan(static_cast<std::size_t>(offset * size));
+            if (line < runs.outer)
+                gather(pixel, block, line, part);
+            else
+                bytes_.read(layout_.start + pixel * size,
+                            part.first(static_cast<std::size_t>(runs.pixels * size)));
+        });
+        correct_samples(header().sample, layout_.swapped, layout_.boolean, to);
+    }
+
+    /// Reads pixels along an axis on which they have gaps in the file.
+    void gather(Elements pixel, const ArrayBlock& block, std::size_t axis,
+                std::span<std::byte> to) {
+        const Bytes size = header().element_bytes(), step = layout_.steps[axis] * size;
+        const Bytes to_step = steps_of(block.count)[axis] * size;
+        const std::int64_t most = std::max<std::int64_t>(1, gathered_bytes / step);
+        for (std::int64_t done = 0; done < block.count[axis]; done += most) {
+            const std::int64_t some = std::min(most, block.count[axis] - done);
+            gathered_.resize(static_cast<std::size_t>((some - 1) * step + size));
+            bytes_.read(layout_.start + pixel * size + done * step, gathered_);
+            for (std::int64_t i = 0; i < some; ++i)
+                std::memcpy(to.data() + (done + i) * to_step, gathered_.data() + i * step,
+                            static_cast<std::size_t>(size));
         }
     }
 
-    /// Reads column by column, for frames whose samples are closer along columns than along rows.
-    void gather(std::int64_t frame, Bytes start, Rows rows, std::span<std::byte> to) {
-        const Bytes size = size_of(header().sample);
-        const Bytes step = layout_.row * size;
-        const std::int64_t at_once = std::max<std::int64_t>(1, gathered_bytes / step);
-        for (std::int64_t x = 0; x < header().shape.width; ++x) {
-            for (std::int64_t y = rows.first; y < rows.last; y += at_once) {
-                const std::int64_t count = std::min(at_once, rows.last - y);
-                column_.resize(static_cast<std::size_t>((count - 1) * step + size));
-                read(frame, start + (y * layout_.row + x * layout_.column) * size, column_);
-                for (std::int64_t i = 0; i < count; ++i) {
-                    std::memcpy(to.data() + (y + i - rows.first) * row_bytes() + x * size,
-                                column_.data() + i * step, static_cast<std::size_t>(size));
-                }
-            }
-        }
-    }
-
-    SourceFile file_;
+    StoredBytes bytes_;
     StoredLayout layout_;
-    std::vector<std::byte> column_;
+    std::vector<std::byte> gathered_;
 };
+
+/// The header and the layout of the array of which frames are read.
+ArrayHeader stored_header(const FrameHeader& frames, StoredLayout& layout) {
+    ArrayHeader header = array_header_of(frames, {});
+    if (layout.lengths.empty()) {
+        layout.steps = steps_of(header.lengths);
+        layout.axes = frame_axes_of(header);
+    } else if (header.lengths != layout.lengths) {
+        header.names.clear();
+        header.chunk.clear();
+        header.lengths = layout.lengths;
+    }
+    return header;
+}
+
+/// The number of frames before the first one that exceeds `size` bytes.
+std::int64_t complete_frames(const FrameHeader& header, const StoredLayout& layout, Bytes size) {
+    std::int64_t complete = 0, others = header.frames; // between them, it is not known
+    while (complete < others) {
+        const std::int64_t middle = complete + (others - complete) / 2;
+        if (end_of_frame(header, layout, middle) <= size)
+            complete = middle + 1;
+        else
+            others = middle;
+    }
+    return complete;
+}
+
+/// Leaves out frames that are not complete.
+void leave_out(const std::string& path, std::int64_t complete, FrameHeader& header) {
+    header.stated_frames = std::max(header.stated_frames, header.frames);
+    if (complete < header.frames)
+        header.remarks.push_back(truncated(complete, header.frames));
+    header.frames = complete;
+    require_frames(path, header);
+}
 
 } // namespace
 
-StoredLayout dense_layout(const FrameHeader& header, Bytes start, bool swapped) {
-    const Elements row = header.shape.width * header.channels;
-    return {{start}, row * header.shape.height, row, header.channels, swapped};
+std::vector<Elements> stored_steps(const std::string& path, std::span<const std::int64_t> lengths,
+                                   Sample sample, bool fortran) {
+    std::vector<Elements> steps(lengths.size());
+    constexpr Bytes most = Bytes{1} << 60;
+    Elements step = 1;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        const std::size_t axis = fortran ? i : lengths.size() - 1 - i;
+        steps[axis] = step;
+        if (lengths[axis] > most / step / size_of(sample))
+            throw InvalidFile(
+                path, fmt::format("has axes whose product exceeds {} bytes: damaged", most));
+        step *= lengths[axis];
+    }
+    return steps;
+}
+
+Bytes end_of_frame(const FrameHeader& header, const StoredLayout& layout, std::int64_t frame) {
+    const Bytes pixel = header.channels * size_of(header.sample);
+    if (layout.lengths.empty())
+        return layout.start + (frame + 1) * header.shape.elements() * pixel;
+    const std::size_t axes = layout.lengths.size();
+    std::vector<std::int64_t> position = layout.axes.position_of(frame, layout.lengths);
+    position[axes - 2] = header.shape.height - 1;
+    position[axes - 1] = header.shape.width - 1;
+    Elements last = 0;
+    for (std::size_t axis = 0; axis < axes; ++axis)
+        last += position[axis] * layout.steps[axis];
+    return layout.start + (last + 1) * pixel;
 }
 
 void checked_frames(const std::string& path, const FrameHeader& header) {
@@ -123,18 +215,39 @@ void checked_frames(const std::string& path, const FrameHeader& header) {
     }
 }
 
+std::unique_ptr<FrameSource> stored_frames(StoredBytes bytes, FrameHeader header,
+                                           StoredLayout layout) {
+    ArrayHeader array = stored_header(header, layout);
+    FrameAxes axes = layout.axes;
+    return std::make_unique<FrameSource>(
+        std::make_unique<StoredArray>(std::move(bytes), std::move(array), std::move(layout)),
+        std::move(header), std::move(axes));
+}
+
 std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
                                            StoredLayout layout) {
-    const std::int64_t stated = header.frames;
-    header.stated_frames = std::max(header.stated_frames, stated);
-    header.frames = whole_frames(header, layout, file.size());
-    if (header.frames < stated)
-        header.remarks.push_back(truncated(header.frames, stated));
-    require_frames(file.path(), header);
-    if (!layout.each.empty())
-        remark_on_others(layout.each, header);
-    return frames_of(
-        std::make_unique<RowsOfFile>(std::move(file), std::move(header), std::move(layout)));
+    leave_out(file.path(), complete_frames(header, layout, file.size()), header);
+    return stored_frames(bytes_of(std::move(file)), std::move(header), std::move(layout));
+}
+
+std::unique_ptr<FrameSource> stored_pages(SourceFile file, FrameHeader header,
+                                          std::vector<Bytes> starts, std::vector<FrameHeader> each,
+                                          bool swapped) {
+    const std::string path = file.path();
+    const Bytes last = file.size() - header.shape.height * header.row_bytes();
+    const auto whole =
+        std::ranges::find_if(starts, [&](Bytes start) { return start < 0 || start > last; });
+    leave_out(path, std::min<std::int64_t>(header.frames, whole - starts.begin()), header);
+    remark_on_others(each, header);
+    FrameReading reading{[bytes = bytes_of(std::move(file)), starts = std::move(starts),
+                          each = std::move(each), header,
+                          swapped](std::int64_t frame, Rows rows, std::span<std::byte> to) {
+        const auto i = static_cast<std::size_t>(frame);
+        check_alike(bytes.path, frame, each[i], header);
+        bytes.read(starts[i] + rows.first * header.row_bytes(), to);
+        correct_samples(header.sample, swapped, false, to);
+    }};
+    return std::make_unique<FrameSource>(path, std::move(header), std::move(reading));
 }
 
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
@@ -144,92 +257,9 @@ std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeade
     return std::make_unique<FrameSink>(stored_array_sink(path, std::move(array), start), header);
 }
 
-// Arrays of any axes.
-
 namespace {
 
-/// Calls visit(element, offset, count) for each contiguous run of a block: its position in the
-/// array and in the block, and its length, in samples.
-template <class Visit>
-void for_each_run(std::span<const std::int64_t> lengths, const ArrayBlock& block,
-                  const Visit& visit) {
-    const std::vector<Elements> steps = steps_of(lengths);
-    std::size_t axes = lengths.size();
-    Elements run = 1;
-    while (axes > 0) { // the last axes that are whole, and a part of the one before them
-        --axes;
-        run *= block.count[axes];
-        if (block.count[axes] != lengths[axes])
-            break;
-    }
-    std::vector<std::int64_t> at(axes, 0);
-    const Elements all = block.elements();
-    for (Elements offset = 0; offset < all; offset += run) {
-        Elements element = 0;
-        for (std::size_t axis = 0; axis < lengths.size(); ++axis)
-            element += (block.start[axis] + (axis < axes ? at[axis] : 0)) * steps[axis];
-        visit(element, offset, run);
-        for (std::size_t axis = axes; axis-- > 0;) {
-            if (++at[axis] < block.count[axis])
-                break;
-            at[axis] = 0;
-        }
-    }
-}
-
-class StoredArray final : public ArraySource {
-  public:
-    StoredArray(SourceFile file, ArrayHeader header, Bytes start, bool swapped, bool boolean)
-        : ArraySource(file.path(), std::move(header)),
-          file_(std::move(file)),
-          start_(start),
-          swapped_(swapped),
-          boolean_(boolean) {
-        Bytes bytes = size_of(this->header().sample);
-        for (const std::int64_t length : this->header().lengths)
-            bytes *= length;
-        if (file_.size() < start || file_.size() - start < bytes)
-            throw InvalidFile(path(), fmt::format("is truncated: it has {} bytes, expected {}",
-                                                  file_.size(), start + bytes));
-    }
-
-  private:
-    void load(const ArrayBlock& block, std::span<std::byte> to) override {
-        const Bytes size = size_of(header().sample);
-        for_each_run(header().lengths, block, [&](Elements element, Elements offset, Elements run) {
-            const auto part = to.subspan(static_cast<std::size_t>(offset * size),
-                                         static_cast<std::size_t>(run * size));
-            if (file_.read_at(start_ + element * size, part) < std::ssize(part))
-                throw InvalidFile(path(), "shrank while it was read");
-        });
-        if (swapped_)
-            swap_bytes(header().sample, to);
-        if (boolean_)
-            std::ranges::transform(to, to.begin(),
-                                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
-    }
-
-    SourceFile file_;
-    Bytes start_;
-    bool swapped_, boolean_;
-};
-
-/// Frames at the end that are not complete are left out, with a remark; only those of a series of
-/// images, as where frames are read.
-ArrayHeader whole_frames(ArrayHeader header, Bytes stored) {
-    if (header.lengths.size() != 3)
-        return header;
-    std::int64_t& frames = header.lengths.front();
-    const Bytes frame = size_of(header.sample) * header.lengths[1] * header.lengths[2];
-    const std::int64_t whole = frame > 0 ? stored / frame : 0;
-    if (whole > 0 && whole < frames) {
-        header.remarks.push_back(truncated(whole, frames));
-        frames = whole;
-    }
-    return header;
-}
-
-ArrayHeader stored_header(ArrayHeader header) {
+ArrayHeader without_chunks(ArrayHeader header) {
     header.chunk.clear();
     header.fill.clear();
     return header;
@@ -238,7 +268,8 @@ ArrayHeader stored_header(ArrayHeader header) {
 class StoredArraySink final : public ArraySink {
   public:
     StoredArraySink(const std::string& path, ArrayHeader header, std::span<const std::byte> start)
-        : ArraySink(path, stored_header(std::move(header))),
+        : ArraySink(path, without_chunks(std::move(header))),
+          steps_(steps_of(this->header().lengths)),
           file_(path),
           start_(std::ssize(start)) {
         file_.write(start);
@@ -246,10 +277,8 @@ class StoredArraySink final : public ArraySink {
     }
 
     void commit() override {
-        Bytes end = start_ + size_of(header().sample);
-        for (std::size_t axis = 0; axis < header().lengths.size(); ++axis)
-            end += (header().lengths[axis] - 1) * steps_of(header().lengths)[axis] *
-                   size_of(header().sample);
+        const Bytes end =
+            start_ + steps_.front() * header().lengths.front() * size_of(header().sample);
         if (written_ < end) {
             file_.seek(end - 1);
             file_.write(std::array{std::byte{0}});
@@ -260,29 +289,24 @@ class StoredArraySink final : public ArraySink {
   private:
     void store(const ArrayBlock& block, std::span<const std::byte> from) override {
         const Bytes size = size_of(header().sample);
-        for_each_run(header().lengths, block, [&](Elements element, Elements offset, Elements run) {
+        const Runs runs = runs_of(block, steps_);
+        for_each_run(block, steps_, runs, runs.outer, [&](Elements element, Elements offset) {
             const Bytes at = start_ + element * size;
             if (at != file_.position())
                 file_.seek(at);
             file_.write(from.subspan(static_cast<std::size_t>(offset * size),
-                                     static_cast<std::size_t>(run * size)));
-            written_ = std::max(written_, at + run * size);
+                                     static_cast<std::size_t>(runs.pixels * size)));
+            written_ = std::max(written_, at + runs.pixels * size);
         });
     }
 
+    std::vector<Elements> steps_;
     AtomicFile file_;
     Bytes start_;
     Bytes written_ = 0; ///< the end of the last byte written
 };
 
 } // namespace
-
-std::unique_ptr<ArraySource> stored_array(SourceFile file, ArrayHeader header, Bytes start,
-                                          bool swapped, bool boolean) {
-    header = whole_frames(std::move(header), file.size() - start);
-    return std::make_unique<StoredArray>(std::move(file), std::move(header), start, swapped,
-                                         boolean);
-}
 
 std::unique_ptr<ArraySink> stored_array_sink(const std::string& path, ArrayHeader header,
                                              std::span<const std::byte> start) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,25 +16,26 @@
 
 namespace sextant::format {
 
-/// The layout of uncompressed samples in a file: sample x of row y of frame i begins `start(i) +
-/// size · (y · row + x · column)` bytes into the file. The channels of a pixel are adjacent.
+/// The layout of uncompressed samples in a file: those of the pixel at position p of an array begin
+/// `start` + (pixel size) · Σ p[axis] · steps[axis] bytes into the file.
 struct StoredLayout {
-    std::vector<Bytes> starts; ///< start of each known frame, or only of the first
-    Elements frame = 0;        ///< samples from one frame to the next; 0 if `starts` has all frames
-    Elements row = 0, column = 1;
-    bool swapped = false;               ///< true if in foreign byte order
-    bool boolean = false;               ///< true if bytes other than 0 are read as 1
-    std::vector<FrameHeader> each = {}; ///< header of each frame; empty if all are equal
-
-    Bytes start(std::int64_t i, Sample sample) const {
-        return frame == 0 ? starts[static_cast<std::size_t>(i)]
-                          : starts.front() + i * frame * size_of(sample);
-    }
+    Bytes start = 0;
+    bool swapped = false; ///< true if in foreign byte order
+    bool boolean = false; ///< true if bytes other than 0 are read as 1
+    /// The lengths of the array's axes, of which the last two are rows and columns, their steps in
+    /// pixels, and those that are frames. Empty if frames are stored one after another.
+    std::vector<std::int64_t> lengths = {};
+    std::vector<Elements> steps = {};
+    FrameAxes axes = {};
 };
 
-/// Returns the layout of frames stored from byte `start` on, without padding between rows or
-/// frames. The shape of the header must have been checked by checked_frames.
-StoredLayout dense_layout(const FrameHeader& header, Bytes start, bool swapped);
+/// The steps of an array without gaps, in C order or, if the first axis varies fastest, in that of
+/// Fortran. Throws InvalidFile if the size of the array overflows.
+std::vector<Elements> stored_steps(const std::string& path, std::span<const std::int64_t> lengths,
+                                   Sample sample, bool fortran = false);
+
+/// The position in the file after the last sample of a frame.
+Bytes end_of_frame(const FrameHeader& header, const StoredLayout& layout, std::int64_t frame);
 
 /// Throws InvalidFile unless frames, sides and channels are positive and their total bytes do not
 /// overflow.
@@ -42,19 +44,31 @@ void checked_frames(const std::string& path, const FrameHeader& header);
 /// Returns a source of frames stored in a file with the given layout. Incomplete frames are left
 /// out, with a remark; throws InvalidFile if none is complete.
 ///
-/// Cost      in Fortran order, each request for rows visits every column.
+/// Cost      if columns are farther apart than rows, each request for rows visits every column.
 std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
                                            StoredLayout layout);
+
+/// Bytes in any order, such as those that a file decompresses to.
+struct StoredBytes {
+    std::string path;
+    std::function<void(Bytes position, std::span<std::byte> to)> read;
+    std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); empty: nothing to share
+};
+/// The same; all frames of the header must be complete.
+std::unique_ptr<FrameSource> stored_frames(StoredBytes bytes, FrameHeader header,
+                                           StoredLayout layout);
+
+/// Returns a source of frames that are stored at several positions, in rows without gaps. `each`
+/// has the header of each frame: frames that differ from `header` are refused when they are read.
+std::unique_ptr<FrameSource> stored_pages(SourceFile file, FrameHeader header,
+                                          std::vector<Bytes> starts, std::vector<FrameHeader> each,
+                                          bool swapped);
 
 /// Returns a sink that writes `start`, such as a header, followed by all samples in this machine's
 /// byte order.
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
                                        std::span<const std::byte> start);
 
-/// The samples of a file from byte `start` on, in C order without gaps. `swapped`: in foreign byte
-/// order. `boolean`: bytes other than 0 are read as 1. Throws InvalidFile if it is truncated.
-std::unique_ptr<ArraySource> stored_array(SourceFile file, ArrayHeader header, Bytes start,
-                                          bool swapped, bool boolean);
 /// Writes `start`, such as a header, followed by all samples in this machine's byte order. Samples
 /// that are not written are 0; large gaps take no space on the disk.
 std::unique_ptr<ArraySink> stored_array_sink(const std::string& path, ArrayHeader header,

@@ -229,10 +229,10 @@ class HalfByteFrames : public FrameFile {
 std::unique_ptr<FrameSource> open_sections(SourceFile file, FrameHeader header, Bytes start,
                                            bool swapped, bool compressed,
                                            const SourceOptions& options) {
-    StoredLayout layout = dense_layout(header, start, swapped);
+    StoredLayout layout{start, swapped};
     if (!compressed)
         return stored_frames(std::move(file), std::move(header), std::move(layout));
-    const Bytes end = layout.start(header.frames, header.sample);
+    const Bytes end = end_of_frame(header, layout, header.frames - 1);
     check_decompressed(file, end);
     check_row(file.path(), header, file.size());
     return spooled_frames(std::move(header), Spool(std::move(file), end, options.copy),

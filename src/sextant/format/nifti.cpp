@@ -346,8 +346,9 @@ std::unique_ptr<FrameSource> open_checked_nifti(const std::string& path,
     FrameHeader header;
     header.sample = nifti_sample(path, nifti);
     const FrameAxes axes = choose_frame_axes(path, array, options, header);
-    StoredLayout layout = array_layout(path, array, axes, header.sample, first, false);
-    layout.swapped = nifti.swapped != (std::endian::native == std::endian::big);
+    StoredLayout layout{
+        first,         nifti.swapped != (std::endian::native == std::endian::big), false,
+        array.lengths, stored_steps(path, array.lengths, header.sample),           axes};
     const VolumeGrid grid = nifti_grid(nifti);
     const bool stated = !grid.unit.empty() || grid.spacing[0] != 1 || grid.spacing[1] != 1;
     if (stated)
@@ -367,7 +368,7 @@ std::unique_ptr<FrameSource> open_checked_nifti(const std::string& path,
         return with_nifti_scale(
             stored_frames(std::move(file), std::move(header), std::move(layout)), nifti);
     }
-    Bytes end = size_of(header.sample); // array_layout has checked the product
+    Bytes end = size_of(header.sample); // stored_steps() has checked the product
     for (const std::int64_t length : array.lengths)
         end *= length;
     end += first;

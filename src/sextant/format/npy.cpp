@@ -386,38 +386,32 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-/// The text of the header, the format's version, and the position of the samples.
-struct Text {
-    std::string text;
-    int version = 1;
-    Bytes end = 0;
-};
-
-Text read_header(SourceFile& file) {
+/// Reads the header, and returns the position of the samples.
+Bytes read_header(const SourceFile& file, NpyHeader& header) {
+    const std::string& path = file.path();
     std::array<std::byte, 12> start{};
     const Bytes got = file.read_at(0, start);
     const auto* const signature = reinterpret_cast<const char*>(start.data());
     if (got < 10 || std::string_view(signature, magic.size()) != magic)
-        throw InvalidFile(file.path(), "is not an NPY file: its signature is wrong");
+        throw InvalidFile(path, "is not an NPY file: its signature is wrong");
     const int version = std::to_integer<int>(start[6]);
     const int minor = std::to_integer<int>(start[7]);
     if (version < 1 || version > 3 || minor != 0) {
         throw InvalidFile(
-            file.path(),
-            fmt::format("is of NPY version {}.{}, expected 1.0, 2.0 or 3.0", version, minor));
+            path, fmt::format("is of NPY version {}.{}, expected 1.0, 2.0 or 3.0", version, minor));
     }
     const Bytes begin = version == 1 ? 10 : 12;
     const Bytes length = version == 1 ? Bytes{number_in<std::uint16_t>(start, 8, false)}
                                       : Bytes{number_in<std::uint32_t>(start, 8, false)};
     constexpr Bytes longest = 10'000; // NumPy's limit
     if (length > longest || begin + length > file.size()) {
-        throw InvalidFile(file.path(), fmt::format("claims a header of {} bytes: damaged or "
-                                                   "truncated",
-                                                   length));
+        throw InvalidFile(path,
+                          fmt::format("claims a header of {} bytes: damaged or truncated", length));
     }
-    Text text{std::string(static_cast<std::size_t>(length), '\0'), version, begin + length};
-    file.read_at(begin, std::as_writable_bytes(std::span(text.text)));
-    return text;
+    std::string text(static_cast<std::size_t>(length), '\0');
+    file.read_at(begin, std::as_writable_bytes(std::span(text)));
+    header = parse_npy_header(path, text, version);
+    return begin + length;
 }
 
 } // namespace
@@ -426,27 +420,26 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
                                       const SourceOptions& options) {
     refuse_detail(path, detail);
     SourceFile file(path);
-    const Text text = read_header(file);
-    const NpyHeader array = parse_npy_header(path, text.text, text.version);
-    if (array.shape.size() < 2)
-        throw InvalidFile(path,
-                          fmt::format("has {} axes, expected two or more", array.shape.size()));
-    const ArrayInFile axes = ArrayInFile::with_last_axes(array.shape);
+    NpyHeader array;
+    const Bytes start = read_header(file, array);
+    const std::size_t axes = array.shape.size();
+    if (axes < 2)
+        throw InvalidFile(path, fmt::format("has {} axes, expected two or more", axes));
     FrameHeader header;
     header.sample = array.sample;
-    const FrameAxes chosen = choose_frame_axes(path, axes, options, header);
+    const FrameAxes chosen =
+        choose_frame_axes(path, ArrayInFile::with_last_axes(array.shape), options, header);
     if (array.fortran && chosen.frames.size() > 1) {
         throw InvalidFile(path, fmt::format("has {} axes in Fortran order, expected 2 or 3, or "
                                             "names for the axes, for example --axes TZYX",
-                                            array.shape.size()));
+                                            axes));
     }
-    StoredLayout layout = array_layout(path, axes, chosen, array.sample, text.end, array.fortran);
-    layout.swapped = array.big_endian;
-    layout.boolean = array.boolean;
     if (array.fortran && header.frames > 1)
         header.remarks.emplace_back(
             "stored in Fortran order: a frame's samples are not contiguous, so reading is slow");
-    return stored_frames(std::move(file), std::move(header), layout);
+    return stored_frames(std::move(file), std::move(header),
+                         {start, array.big_endian, array.boolean, array.shape,
+                          stored_steps(path, array.shape, array.sample, array.fortran), chosen});
 }
 
 namespace {
@@ -470,20 +463,6 @@ std::vector<std::byte> npy_start(Sample type, std::span<const std::int64_t> leng
 }
 
 } // namespace
-
-std::unique_ptr<ArraySource> open_npy_array(const std::string& path, const std::string& detail,
-                                            const SourceOptions&, Bytes) {
-    refuse_detail(path, detail);
-    SourceFile file(path);
-    const Text text = read_header(file);
-    const NpyHeader array = parse_npy_header(path, text.text, text.version);
-    if (array.fortran)
-        return nullptr;
-    ArrayHeader header{array.shape};
-    header.sample = array.sample;
-    return stored_array(std::move(file), std::move(header), text.end, array.big_endian,
-                        array.boolean);
-}
 
 std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader header,
                                             const SinkOptions&) {

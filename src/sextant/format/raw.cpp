@@ -290,8 +290,8 @@ std::unique_ptr<FrameSource> open_headerless(const std::string& path, const std:
         header.remarks.push_back(
             fmt::format("{} bytes after the last frame are ignored", left - header.frames * frame));
     }
-    const auto layout = dense_layout(header, offset, description.big_endian.value_or(false));
-    return stored_frames(std::move(file), std::move(header), layout);
+    return stored_frames(std::move(file), std::move(header),
+                         {offset, description.big_endian.value_or(false)});
 }
 
 } // namespace sextant::format

@@ -109,27 +109,28 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string
     refuse_detail(path, detail);
     SourceFile file(path);
     const Series stated = read_series(file);
-    StoredLayout layout;
+    std::vector<Bytes> starts;
+    std::vector<FrameHeader> each;
     for (const Bytes offset : read_offsets(file, stated)) {
         const auto image = read_image(file, offset);
         if (!image)
             break;
-        layout.each.push_back(*image);
-        layout.starts.push_back(offset + static_cast<Bytes>(image_header_bytes));
+        each.push_back(*image);
+        starts.push_back(offset + static_cast<Bytes>(image_header_bytes));
     }
-    if (layout.each.empty())
+    if (each.empty())
         throw InvalidFile(path, "ends before its first image: truncated");
-    FrameHeader header = layout.each.front();
+    FrameHeader header = each.front();
     header.frames = stated.valid;
     header.stated_frames = stated.total;
     checked_frames(path, header);
     header.pixel = believable(header.pixel, header.remarks);
-    layout.row = header.shape.width;
     if (stated.valid < stated.total) {
         header.remarks.push_back(
             fmt::format("recording stopped after {} of {} images", stated.valid, stated.total));
     }
-    return stored_frames(std::move(file), std::move(header), std::move(layout));
+    return stored_pages(std::move(file), std::move(header), std::move(starts), std::move(each),
+                        false);
 }
 
 } // namespace sextant::format

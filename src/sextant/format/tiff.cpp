@@ -226,21 +226,6 @@ std::int64_t whole_pages(const std::vector<TiffPage>& pages) {
     return broken - pages.begin();
 }
 
-/// Returns the layout of pages whose samples can be read without libtiff.
-StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
-    StoredLayout layout = dense_layout(header, 0, TIFFIsByteSwapped(open.tiff.get()) != 0);
-    layout.frame = 0;
-    layout.starts.clear();
-    for (const TiffPage& page : open.pages) {
-        const bool alike = page.frame.shape == header.shape && page.frame.sample == header.sample &&
-                           page.frame.channels == header.channels;
-        // Pages that differ from the header are rejected before their samples are read.
-        layout.starts.push_back(alike ? page.start : 0);
-        layout.each.push_back(page.frame);
-    }
-    return layout;
-}
-
 std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHeader header,
                                         const PlaneChoice& choice) {
     const std::string& path = open->file.path();
@@ -256,11 +241,17 @@ std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHea
         std::all_of(open->pages.begin(), open->pages.end(), [](const TiffPage& page) {
             return page.start >= 0 || page.frame.shape.elements() == 0;
         });
-    if (stored)
-        return stored_frames(SourceFile(path), header, layout_of_pages(*open, header));
     std::vector<FrameHeader> each;
-    for (const TiffPage& page : open->pages)
+    std::vector<Bytes> starts;
+    for (const TiffPage& page : open->pages) {
+        const bool alike = page.frame.shape == header.shape && page.frame.sample == header.sample &&
+                           page.frame.channels == header.channels;
         each.push_back(page.frame);
+        starts.push_back(alike ? page.start : 0); // other pages are refused when they are read
+    }
+    if (stored)
+        return stored_pages(SourceFile(path), std::move(header), std::move(starts), std::move(each),
+                            TIFFIsByteSwapped(open->tiff.get()) != 0);
     remark_on_others(each, header);
     return frames_of(
         std::make_unique<TiffFrames>(std::move(open), std::move(header), choice.sample));
@@ -280,9 +271,13 @@ std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
     const bool swapped = TIFFIsByteSwapped(open.tiff.get()) != 0;
     const Bytes plane = header.shape.elements() * header.channels * size_of(header.sample);
     header.frames = choice.every ? choice.axes.planes() : choice.axes.frames.count;
-    StoredLayout layout =
-        dense_layout(header, start + choice.axes.page_of(choice.first) * plane, swapped);
-    layout.frame *= choice.every ? 1 : choice.axes.frames.step; // ImageJ stores them in this order
+    StoredLayout layout{start + choice.axes.page_of(choice.first) * plane, swapped};
+    if (!choice.every) { // ImageJ stores planes in this order
+        layout.lengths = {header.frames, header.shape.height, header.shape.width};
+        layout.steps = steps_of(layout.lengths);
+        layout.steps.front() *= choice.axes.frames.step;
+        layout.axes = {{0}, {0, 0, 0}};
+    }
     return stored_frames(SourceFile(open.file.path()), std::move(header), std::move(layout));
 }
 
