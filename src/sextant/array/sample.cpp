@@ -81,6 +81,19 @@ std::optional<Sample> sample_named(std::string_view wanted) {
     return found == named.end() ? std::nullopt : std::optional(found->sample);
 }
 
+std::optional<Sample> sample_of(char kind, std::int64_t bits) {
+    return sample_named(fmt::format("{}{}", kind, bits));
+}
+
+std::string long_name(Sample sample) {
+    const std::string_view own = name(sample);
+    return fmt::format("{}{}",
+                       own[0] == 'u'   ? "uint"
+                       : own[0] == 'i' ? "int"
+                                       : "float",
+                       own.substr(1));
+}
+
 void to_floats(Sample sample, std::span<const std::byte> from, std::span<float> to) {
     check_count(sample, from.size(), to.size());
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {

@@ -53,6 +53,10 @@ Bytes size_of(Sample sample);
 std::string_view name(Sample sample);
 /// The sample type with this name, if there is one.
 std::optional<Sample> sample_named(std::string_view name);
+/// The sample type of a kind, 'u', 'i' or 'f', of this number of bits, if there is one.
+std::optional<Sample> sample_of(char kind, std::int64_t bits);
+/// The name of a sample type in many formats, such as "uint16" or "float32".
+std::string long_name(Sample sample);
 
 /// Converts samples to the nearest floats: exact up to 24 significant bits; f64 values beyond the
 /// range of floats become infinite.

@@ -284,49 +284,31 @@ void take(SourceFile& file, const DmTag& tag, std::string_view name, DmImage& im
     }
 }
 
-std::optional<Sample> sample_of(int type) {
-    switch (type) {
-    case 1:
-        return Sample::i16;
-    case 2:
-        return Sample::f32;
-    case 6:
-    case 14: // boolean
-        return Sample::u8;
-    case 7:
-        return Sample::i32;
-    case 9:
-        return Sample::i8;
-    case 10:
-        return Sample::u16;
-    case 11:
-        return Sample::u32;
-    case 12:
-        return Sample::f64;
-    default:
-        return std::nullopt;
-    }
-}
+struct DmType {
+    int number;
+    std::optional<Sample> sample;
+    std::string_view name = "real numbers";
+};
+constexpr std::array dm_types{DmType{1, Sample::i16},
+                              DmType{2, Sample::f32},
+                              DmType{3, {}, "complex numbers"},
+                              DmType{5, {}, "complex numbers"}, // packed: half of a transform
+                              DmType{6, Sample::u8},
+                              DmType{7, Sample::i32},
+                              DmType{8, {}, "colours"},
+                              DmType{9, Sample::i8},
+                              DmType{10, Sample::u16},
+                              DmType{11, Sample::u32},
+                              DmType{12, Sample::f64},
+                              DmType{13, {}, "complex numbers"},
+                              DmType{14, Sample::u8}, // boolean
+                              DmType{23, {}, "colours"},
+                              DmType{27, {}, "complex numbers"},
+                              DmType{28, {}, "complex numbers"}};
 
-/// The names of types that are not read.
-std::string_view name_of(int type) {
-    switch (type) {
-    case 3:
-    case 5: // packed: half of the Fourier transform of real numbers
-    case 13:
-    case 27:
-    case 28:
-        return "complex numbers";
-    case 8:
-    case 23:
-        return "colours";
-    default:
-        return "an unknown kind";
-    }
-}
-
-bool is_colour(int type) {
-    return name_of(type) == "colours";
+DmType dm_type(int number) {
+    const auto* const row = std::ranges::find(dm_types, number, &DmType::number);
+    return row == dm_types.end() ? DmType{number, {}, "an unknown kind"} : *row;
 }
 
 /// Returns the largest image that is not a thumbnail. Thumbnails may have more bytes than the image
@@ -345,8 +327,8 @@ DmImage largest_image(SourceFile& file) {
             take(file, tag, image->rest.substr(data.size()), images[image->index]);
     });
     const auto rank = [&](const auto& image) {
-        return std::tuple(!thumbnails.contains(image.first), !is_colour(image.second.type),
-                          image.second.data.size);
+        return std::tuple(!thumbnails.contains(image.first),
+                          dm_type(image.second.type).name != "colours", image.second.data.size);
     };
     const auto largest =
         std::max_element(images.begin(), images.end(),
@@ -357,13 +339,13 @@ DmImage largest_image(SourceFile& file) {
 }
 
 Sample checked_sample(const std::string& path, int type) {
-    const std::optional<Sample> sample = sample_of(type);
-    if (!sample) {
+    const DmType found = dm_type(type);
+    if (!found.sample) {
         throw InvalidFile(path, fmt::format("has an image of {} (DM type {}), expected real "
                                             "numbers: type 1, 2, 6, 7, 9 to 12 or 14",
-                                            name_of(type), type));
+                                            found.name, type));
     }
-    return *sample;
+    return *found.sample;
 }
 
 FrameHeader checked_header(const std::string& path, const DmImage& image) {

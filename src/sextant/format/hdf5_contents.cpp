@@ -33,7 +33,6 @@ bool is_half(hid_t type) {
 
 std::optional<Sample> sample_of(hid_t type) {
     const std::size_t size = H5Tget_size(type);
-    const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
     if (H5Tget_class(type) == H5T_FLOAT) {
         return size == 4       ? std::optional(Sample::f32)
                : size == 8     ? std::optional(Sample::f64)
@@ -44,18 +43,8 @@ std::optional<Sample> sample_of(hid_t type) {
         return Sample::u8;
     if (H5Tget_class(type) != H5T_INTEGER)
         return std::nullopt;
-    switch (size) {
-    case 1:
-        return is_signed ? Sample::i8 : Sample::u8;
-    case 2:
-        return is_signed ? Sample::i16 : Sample::u16;
-    case 4:
-        return is_signed ? Sample::i32 : Sample::u32;
-    case 8:
-        return is_signed ? Sample::i64 : Sample::u64;
-    default:
-        return std::nullopt;
-    }
+    return sextant::sample_of(H5Tget_sign(type) == H5T_SGN_2 ? 'i' : 'u',
+                              static_cast<std::int64_t>(8 * size));
 }
 
 /// Describes a type for users, such as "complex numbers", which are records of two floats.

@@ -102,24 +102,11 @@ std::string hdf5_text(const Hdf5Input& file, const std::string& object,
     return texts.empty() ? "" : texts.front();
 }
 
-std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
-                                  const std::string& attribute) {
-    const Hdf5Handle handle = open_attribute(file, object, attribute);
-    const Hdf5Handle space(handle ? H5Aget_space(handle.id()) : -1, H5Sclose);
-    double value = 0;
-    if (!space || H5Sget_simple_extent_npoints(space.id()) != 1 ||
-        H5Aread(handle.id(), H5T_NATIVE_DOUBLE, &value) < 0)
-        return std::nullopt;
-    return value;
-}
-
 std::vector<double> hdf5_numbers(const Hdf5Input& file, const std::string& object,
                                  const std::string& attribute, std::size_t most) {
     const Hdf5Handle handle = open_attribute(file, object, attribute);
-    const Hdf5Handle type(handle ? H5Aget_type(handle.id()) : -1, H5Tclose);
     const Hdf5Handle space(handle ? H5Aget_space(handle.id()) : -1, H5Sclose);
-    if (!type || !space ||
-        (H5Tget_class(type.id()) != H5T_FLOAT && H5Tget_class(type.id()) != H5T_INTEGER))
+    if (!space)
         return {};
     const hssize_t count = H5Sget_simple_extent_npoints(space.id());
     if (count < 1 || count > static_cast<hssize_t>(most))
@@ -128,6 +115,12 @@ std::vector<double> hdf5_numbers(const Hdf5Input& file, const std::string& objec
     if (H5Aread(handle.id(), H5T_NATIVE_DOUBLE, values.data()) < 0)
         return {};
     return values;
+}
+
+std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
+                                  const std::string& attribute) {
+    const std::vector<double> values = hdf5_numbers(file, object, attribute, 1);
+    return values.empty() ? std::nullopt : std::optional(values.front());
 }
 
 } // namespace sextant::format

@@ -314,9 +314,7 @@ std::optional<Sample> sized(std::string_view text) {
         return std::nullopt;
     if (text[0] == 'b')
         return bytes == 1 ? std::optional(Sample::u8) : std::nullopt;
-    const std::string name = fmt::format("{}{}", text[0], 8 * bytes);
-    return std::string_view("uif").find(text[0]) == std::string_view::npos ? std::nullopt
-                                                                           : sample_named(name);
+    return sample_of(text[0], std::int64_t{8} * bytes);
 }
 
 void take_type(const std::string& path, const Literal& descr, NpyHeader& header) {

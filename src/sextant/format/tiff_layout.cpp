@@ -53,36 +53,9 @@ constexpr std::uint16_t imagej_lengths = 50838, imagej_metadata = 50839;
 /// "labl", and the number of labels.
 constexpr Bytes label_header_bytes = 12;
 
-std::string_view ome_type(Sample sample) {
-    switch (sample) {
-    case Sample::u8:
-        return "uint8";
-    case Sample::i8:
-        return "int8";
-    case Sample::u16:
-        return "uint16";
-    case Sample::i16:
-        return "int16";
-    case Sample::u32:
-        return "uint32";
-    case Sample::i32:
-        return "int32";
-    default:
-        return "float";
-    }
-}
-
 std::uint16_t sample_format(Sample sample) {
-    switch (sample) {
-    case Sample::f32:
-        return SAMPLEFORMAT_IEEEFP;
-    case Sample::i8:
-    case Sample::i16:
-    case Sample::i32:
-        return SAMPLEFORMAT_INT;
-    default:
-        return SAMPLEFORMAT_UINT;
-    }
+    const char kind = name(sample)[0];
+    return kind == 'f' ? SAMPLEFORMAT_IEEEFP : kind == 'i' ? SAMPLEFORMAT_INT : SAMPLEFORMAT_UINT;
 }
 
 bool storable(double pixel) {
@@ -165,11 +138,11 @@ std::string imagej_description(const FrameHeader& header, const SinkOptions& opt
 
 std::string ome_description(const FrameHeader& header, const SinkOptions& options) {
     const PlaneCounts counts = counts_of(header, options);
-    std::string pixels =
-        fmt::format("ID=\"Pixels:0\" DimensionOrder=\"{}\" Type=\"{}\" SizeX=\"{}\" SizeY=\"{}\" "
-                    "SizeZ=\"{}\" SizeC=\"{}\" SizeT=\"{}\"",
-                    ome_order(options), ome_type(header.sample), header.shape.width,
-                    header.shape.height, counts.slices, counts.channels, counts.times);
+    std::string pixels = fmt::format(
+        "ID=\"Pixels:0\" DimensionOrder=\"{}\" Type=\"{}\" SizeX=\"{}\" SizeY=\"{}\" "
+        "SizeZ=\"{}\" SizeC=\"{}\" SizeT=\"{}\"",
+        ome_order(options), header.sample == Sample::f32 ? "float" : long_name(header.sample),
+        header.shape.width, header.shape.height, counts.slices, counts.channels, counts.times);
     if (header.pixel.known() && metres_of(header.pixel.unit) > 0) {
         pixels += fmt::format(" PhysicalSizeX=\"{}\" PhysicalSizeXUnit=\"{}\" PhysicalSizeY=\"{}\""
                               " PhysicalSizeYUnit=\"{}\"",

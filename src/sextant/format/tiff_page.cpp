@@ -113,37 +113,14 @@ T tag_or(TIFF* file, std::uint32_t tag, T otherwise) {
     return TIFFGetFieldDefaulted(file, tag, &value) == 1 ? value : otherwise;
 }
 
-std::optional<Sample> sample_of(int format, int bits) {
-    const bool integer = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID;
-    switch (bits) {
-    case 8:
-        return integer                      ? std::optional(Sample::u8)
-               : format == SAMPLEFORMAT_INT ? std::optional(Sample::i8)
-                                            : std::nullopt;
-    case 16:
-        return integer                         ? std::optional(Sample::u16)
-               : format == SAMPLEFORMAT_INT    ? std::optional(Sample::i16)
-               : format == SAMPLEFORMAT_IEEEFP ? std::optional(Sample::f16)
-                                               : std::nullopt;
-    case 32:
-        return integer                         ? std::optional(Sample::u32)
-               : format == SAMPLEFORMAT_INT    ? std::optional(Sample::i32)
-               : format == SAMPLEFORMAT_IEEEFP ? std::optional(Sample::f32)
-                                               : std::nullopt;
-    case 64:
-        return integer                         ? std::optional(Sample::u64)
-               : format == SAMPLEFORMAT_INT    ? std::optional(Sample::i64)
-               : format == SAMPLEFORMAT_IEEEFP ? std::optional(Sample::f64)
-                                               : std::nullopt;
-    default:
-        return std::nullopt;
-    }
-}
-
 Sample checked_sample(TIFF* file, const std::string& path) {
     const int format = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     const int bits = tag_or<std::uint16_t>(file, TIFFTAG_BITSPERSAMPLE, 1);
-    const std::optional<Sample> sample = sample_of(format, bits);
+    const char kind = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID ? 'u'
+                      : format == SAMPLEFORMAT_INT                               ? 'i'
+                      : format == SAMPLEFORMAT_IEEEFP                            ? 'f'
+                                                                                 : '?';
+    const std::optional<Sample> sample = sample_of(kind, bits);
     if (!sample) {
         throw InvalidFile(path, fmt::format("has samples of {} bits in TIFF sample format {}, "
                                             "expected integers of 8, 16, 32 or 64 bits or floats "

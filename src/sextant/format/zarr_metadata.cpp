@@ -175,7 +175,7 @@ void take_type_2(const JsonField& field, ZarrArray& array) {
     const int bytes = plain ? type[2] - '0' : 0;
     array.boolean = type == "|b1" || type == "<b1" || type == ">b1";
     const auto sample = array.boolean ? std::optional(Sample::u8)
-                        : plain       ? sample_named(fmt::format("{}{}", type[1], 8 * bytes))
+                        : plain       ? sample_of(type[1], std::int64_t{8} * bytes)
                                       : std::nullopt;
     const bool ordered =
         plain && (type[0] == '<' || type[0] == '>' || (type[0] == '|' && bytes == 1));
@@ -555,12 +555,10 @@ std::string text_3(const ZarrArray& array) {
                         {"codecs", codecs},
                         {"index_codecs", Json::array({bytes_in(false), Json{{"name", "crc32c"}}})},
                         {"index_location", "end"}})});
-    const std::string_view type = name(array.sample); // such as "u16"
-    const char* const kind = type[0] == 'u' ? "uint" : type[0] == 'i' ? "int" : "float";
     Json all{{"zarr_format", 3},
              {"node_type", "array"},
              {"shape", array.sides},
-             {"data_type", fmt::format("{}{}", kind, type.substr(1))},
+             {"data_type", long_name(array.sample)},
              {"chunk_grid", extension("regular", {{"chunk_shape", array.file_sides()}})},
              {"chunk_key_encoding",
               extension("default", {{"separator", std::string_view(&array.separator, 1)}})},
