@@ -17,6 +17,32 @@
 
 namespace sextant::format {
 
+ChunkParts::ChunkParts(const ArrayBlock& block, std::span<const std::int64_t> chunk)
+    : block_(block), chunk_(chunk) {
+    for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
+        const std::int64_t last = block.start[axis] + block.count[axis] - 1;
+        first_.push_back(block.start[axis] / chunk[axis]);
+        counts_.push_back(last / chunk[axis] - first_.back() + 1);
+        size_ *= counts_.back();
+    }
+}
+
+ChunkPart ChunkParts::operator[](std::int64_t number) const {
+    const std::vector<std::int64_t> none(chunk_.size());
+    ChunkPart part{none, none, none, none};
+    for (std::size_t axis = chunk_.size(); axis-- > 0; number /= counts_[axis]) {
+        part.chunk[axis] = first_[axis] + number % counts_[axis];
+        const std::int64_t begin = part.chunk[axis] * chunk_[axis];
+        const std::int64_t from = std::max(begin, block_.start[axis]);
+        const std::int64_t end =
+            std::min(begin + chunk_[axis], block_.start[axis] + block_.count[axis]);
+        part.inside[axis] = from - begin;
+        part.at[axis] = from - block_.start[axis];
+        part.count[axis] = end - from;
+    }
+    return part;
+}
+
 std::vector<std::int64_t> chunk_for(Sample type, std::span<const std::int64_t> lengths,
                                     std::int64_t most_depth) {
     constexpr Bytes wanted_chunk_bytes = Bytes{1} << 22, most_layer_bytes = Bytes{1} << 28;
@@ -87,49 +113,26 @@ std::shared_ptr<std::vector<ChunkBuffers>> chunk_buffers(Bytes chunk_bytes) {
         static_cast<std::size_t>(chunk_threads(chunk_bytes)));
 }
 
-namespace {
-
-void cut_chunk(const ArrayHeader& header, const ArrayBlock& block,
-               std::span<const std::byte> samples, std::span<const std::int64_t> at,
-               ChunkBuffers& buffers, const StoreChunk& store) {
-    const std::size_t axes = at.size();
-    const Bytes size = size_of(header.sample);
-    const std::vector<Elements> steps = steps_of(block.count);
-    std::vector<std::int64_t> position(axes), count(axes);
-    Elements offset = 0;
-    bool whole = true;
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-        position[axis] = (block.start[axis] + at[axis]) / header.chunk[axis];
-        count[axis] = std::min(header.chunk[axis], block.count[axis] - at[axis]);
-        whole = whole && count[axis] == header.chunk[axis];
-        offset += at[axis] * steps[axis];
-    }
-    buffers.chunk.resize(static_cast<std::size_t>(header.chunk_bytes()));
-    if (!whole)
-        fill_samples(header.fill, buffers.chunk);
-    copy_block(count, size, samples.data() + offset * size, steps, buffers.chunk.data(),
-               steps_of(header.chunk));
-    store(position, buffers, consists_of(header.fill, buffers.chunk));
-}
-
-} // namespace
-
 void cut_into_chunks(const ArrayHeader& header, const ArrayBlock& block,
                      std::span<const std::byte> samples, std::vector<ChunkBuffers>& buffers,
                      const StoreChunk& store) {
-    const std::size_t axes = block.start.size();
-    std::vector<std::int64_t> counts;
-    std::int64_t all = 1;
-    for (std::size_t axis = 0; axis < axes; ++axis) {
-        counts.push_back((block.count[axis] + header.chunk[axis] - 1) / header.chunk[axis]);
-        all *= counts.back();
-    }
-    run_chunk_tasks(all, static_cast<int>(buffers.size()), [&](std::int64_t task, int thread) {
-        std::vector<std::int64_t> at(axes); // the first sample of the chunk within the block
-        for (std::size_t axis = axes; axis-- > 0; task /= counts[axis])
-            at[axis] = task % counts[axis] * header.chunk[axis];
-        cut_chunk(header, block, samples, at, buffers[static_cast<std::size_t>(thread)], store);
-    });
+    const ChunkParts parts(block, header.chunk);
+    const Bytes size = size_of(header.sample);
+    const std::vector<Elements> steps = steps_of(block.count);
+    run_chunk_tasks(parts.size(), static_cast<int>(buffers.size()),
+                    [&](std::int64_t task, int thread) {
+                        const ChunkPart part = parts[task];
+                        Elements offset = 0;
+                        for (std::size_t axis = 0; axis < steps.size(); ++axis)
+                            offset += part.at[axis] * steps[axis];
+                        ChunkBuffers& own = buffers[static_cast<std::size_t>(thread)];
+                        own.chunk.resize(static_cast<std::size_t>(header.chunk_bytes()));
+                        if (part.count != header.chunk)
+                            fill_samples(header.fill, own.chunk);
+                        copy_block(part.count, size, samples.data() + offset * size, steps,
+                                   own.chunk.data(), steps_of(header.chunk));
+                        store(part.chunk, own, consists_of(header.fill, own.chunk));
+                    });
 }
 
 } // namespace sextant::format

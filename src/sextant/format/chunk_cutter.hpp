@@ -23,6 +23,29 @@ int chunk_threads(Bytes chunk_bytes);
 void run_chunk_tasks(std::int64_t count, int threads,
                      const std::function<void(std::int64_t task, int thread)>& run);
 
+/// The part of a block within one chunk.
+struct ChunkPart {
+    std::vector<std::int64_t> chunk;  ///< position of the chunk along each axis, in chunks
+    std::vector<std::int64_t> inside; ///< the first position within the chunk
+    std::vector<std::int64_t> at;     ///< the first position within the block
+    std::vector<std::int64_t> count;
+};
+
+/// The chunks that a block overlaps, in C order. Both must outlive this object.
+class ChunkParts {
+  public:
+    ChunkParts(const ArrayBlock& block, std::span<const std::int64_t> chunk);
+
+    std::int64_t size() const { return size_; }
+    ChunkPart operator[](std::int64_t number) const;
+
+  private:
+    const ArrayBlock& block_;
+    std::span<const std::int64_t> chunk_;
+    std::vector<std::int64_t> first_, counts_; ///< along each axis, in chunks
+    std::int64_t size_ = 1;
+};
+
 /// Returns chunks of up to `most_depth` frames and about 4 MiB for an array of frames, rows and
 /// columns, or of rows and columns.
 std::vector<std::int64_t> chunk_for(Sample sample, std::span<const std::int64_t> lengths,

@@ -83,14 +83,6 @@ struct Shard {
     std::vector<ZarrRange> chunks = {};
 };
 
-/// The part of a block within one chunk.
-struct ChunkPart {
-    std::vector<std::int64_t> chunk;  ///< position of the chunk
-    std::vector<std::int64_t> inside; ///< the first position within the chunk
-    std::vector<std::int64_t> count;
-    std::vector<std::int64_t> at; ///< the first position within the block
-};
-
 ArrayHeader header_of(const ZarrSeries& series, const std::string& path) {
     ArrayHeader header{series.array.sides, series.names, series.array.sample};
     header.chunk = series.array.chunk;
@@ -127,12 +119,11 @@ class ZarrArraySource final : public ArraySource {
     void load(const ArrayBlock& block, std::span<std::byte> to) override {
         constexpr Bytes worth_threads = Bytes{1} << 18;
         const std::vector<Elements> to_steps = steps_of(block.count);
-        const std::vector<std::int64_t> first = first_chunk(block), counts = chunks_of(block);
-        const std::int64_t all = product(counts);
-        const bool small = all * array().chunk_bytes() < worth_threads;
-        run_chunk_tasks(all, small ? 1 : static_cast<int>(buffers_->size()),
+        const ChunkParts parts(block, array().chunk);
+        const bool small = parts.size() * array().chunk_bytes() < worth_threads;
+        run_chunk_tasks(parts.size(), small ? 1 : static_cast<int>(buffers_->size()),
                         [&](std::int64_t task, int thread) {
-                            copy(part_of(block, first, counts, task), to_steps, to,
+                            copy(parts[task], to_steps, to,
                                  (*buffers_)[static_cast<std::size_t>(thread)]);
                         });
     }
@@ -140,56 +131,12 @@ class ZarrArraySource final : public ArraySource {
     bool lacks(const ArrayBlock& block) override {
         if (empty_)
             return true;
-        const std::vector<std::int64_t> first = first_chunk(block), counts = chunks_of(block);
-        const std::int64_t all = product(counts);
-        for (std::int64_t task = 0; task < all; ++task) {
-            if (has_chunk(part_of(block, first, counts, task).chunk))
+        const ChunkParts parts(block, array().chunk);
+        for (std::int64_t number = 0; number < parts.size(); ++number) {
+            if (has_chunk(parts[number].chunk))
                 return false;
         }
         return true;
-    }
-
-    static std::int64_t product(std::span<const std::int64_t> lengths) {
-        std::int64_t all = 1;
-        for (const std::int64_t length : lengths)
-            all *= length;
-        return all;
-    }
-
-    std::vector<std::int64_t> first_chunk(const ArrayBlock& block) const {
-        std::vector<std::int64_t> first;
-        for (std::size_t axis = 0; axis < block.start.size(); ++axis)
-            first.push_back(block.start[axis] / array().chunk[axis]);
-        return first;
-    }
-
-    std::vector<std::int64_t> chunks_of(const ArrayBlock& block) const {
-        std::vector<std::int64_t> counts;
-        for (std::size_t axis = 0; axis < block.start.size(); ++axis) {
-            const std::int64_t last = block.start[axis] + block.count[axis] - 1;
-            counts.push_back(last / array().chunk[axis] - block.start[axis] / array().chunk[axis] +
-                             1);
-        }
-        return counts;
-    }
-
-    ChunkPart part_of(const ArrayBlock& block, std::span<const std::int64_t> first,
-                      std::span<const std::int64_t> counts, std::int64_t task) const {
-        const std::size_t axes = block.start.size();
-        ChunkPart part{std::vector<std::int64_t>(axes), std::vector<std::int64_t>(axes),
-                       std::vector<std::int64_t>(axes), std::vector<std::int64_t>(axes)};
-        for (std::size_t axis = axes; axis-- > 0;) {
-            part.chunk[axis] = first[axis] + task % counts[axis];
-            task /= counts[axis];
-            const std::int64_t begin = part.chunk[axis] * array().chunk[axis];
-            const std::int64_t from = std::max(begin, block.start[axis]);
-            const std::int64_t end =
-                std::min(begin + array().chunk[axis], block.start[axis] + block.count[axis]);
-            part.inside[axis] = from - begin;
-            part.count[axis] = end - from;
-            part.at[axis] = from - block.start[axis];
-        }
-        return part;
     }
 
     void copy(const ChunkPart& part, std::span<const Elements> to_steps, std::span<std::byte> to,
