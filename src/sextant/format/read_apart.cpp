@@ -77,8 +77,8 @@ class ReadApart : public FrameFile {
           open_(std::move(open)),
           patience_(patience),
           child_(std::move(child)) {
-        if (child_->stored().first >= 0)
-            direct_.emplace(path, child_->stored());
+        if (child_->opened().stored.first >= 0)
+            direct_.emplace(path, child_->opened().stored);
     }
 
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
@@ -194,14 +194,12 @@ OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds pa
     try {
         auto child = std::make_unique<ReadingChild>(path, open, patience);
         FrameHeader header = child->header();
-        std::vector<std::int64_t> chunk = child->chunk();
-        std::vector<std::string> referred = child->referred();
-        return {frames_of(std::make_unique<ReadApart>(path, std::move(header), open, patience,
-                                                      std::move(child)),
-                          chunk),
-                std::move(chunk),
-                {},
-                std::move(referred)};
+        const OpenedFrames& opened = child->opened();
+        OpenedFrames result{nullptr, opened.chunk, {}, opened.referred};
+        result.source = frames_of(
+            std::make_unique<ReadApart>(path, std::move(header), open, patience, std::move(child)),
+            result.chunk);
+        return result;
     } catch (const ReadingEnded& end) {
         throw InvalidFile(path, fmt::format("damaged: opening the file {}", end.what()));
     }
@@ -217,18 +215,73 @@ struct Request {
 };
 enum class Answer : std::uint8_t { good = 1, refused = 2 };
 
-/// The numbers of a header, without its strings.
-struct PlainHeader {
-    std::int64_t frames = 0, width = 0, height = 0;
-    Sample sample = Sample::f32;
-    std::int32_t channels = 1;
-    double pixel_x = 0, pixel_y = 0, slice_distance = 0;
-    std::int64_t frames_per_chunk = 1;
-    Seconds frame_interval = 0;
-    Hyperstack hyperstack = {};
-    StoredFrames stored = {};
-    std::uint64_t axes = 0, labels = 0, chunk = 0, remarks = 0, referred = 0;
+/// Sends values.
+struct Sender {
+    Channel& channel;
+    template <class T>
+    void operator()(const T& value) const {
+        channel.put(value);
+    }
+    void operator()(const std::vector<std::string>& texts) const {
+        channel.put(texts.size());
+        for (const std::string& text : texts)
+            channel.put(text);
+    }
 };
+
+/// Receives the values that a Sender sends.
+struct Receiver {
+    Channel& channel;
+    template <class T>
+    void operator()(T& value) const {
+        value = channel.get<T>();
+    }
+    void operator()(std::string& text) const {
+        text.resize(length());
+        channel.read(text.data(), text.size());
+    }
+    void operator()(std::vector<std::int64_t>& numbers) const {
+        numbers.resize(length());
+        channel.read(numbers.data(), numbers.size() * sizeof(std::int64_t));
+    }
+    void operator()(std::vector<std::string>& texts) const {
+        texts.resize(length());
+        for (std::string& text : texts)
+            (*this)(text);
+    }
+
+  private:
+    std::size_t length() const {
+        const auto length = channel.get<std::size_t>();
+        constexpr std::size_t longest = std::size_t{1} << 20; // a working child never sends more
+        if (length > longest)
+            throw ReadingEnded("returned invalid data");
+        return length;
+    }
+};
+
+/// Sends or receives the properties of a source.
+template <class Exchange>
+void exchange(const Exchange& each, FrameHeader& header, OpenedFrames& opened) {
+    each(header.frames);
+    each(header.shape);
+    each(header.sample);
+    each(header.channels);
+    each(header.pixel.x);
+    each(header.pixel.y);
+    each(header.pixel.unit);
+    each(header.slice_distance);
+    each(header.frames_per_chunk);
+    each(header.frame_interval);
+    each(header.hyperstack);
+    each(header.axes.lengths);
+    each(header.axes.names);
+    each(header.axes.labels);
+    each(header.remarks);
+    each(opened.chunk);
+    each(opened.stored);
+    each(opened.referred);
+}
 
 /// Process ID of the parent; global because the child's signal handler reads it.
 volatile std::sig_atomic_t parent_of_child = 0;
@@ -265,7 +318,9 @@ class ChildReader {
                 });
                 source = std::move(opened.source);
                 note_files(before);
-                tell(source->header(), opened);
+                FrameHeader header = source->header();
+                begin_reply(Answer::good);
+                exchange(Sender{channel_}, header, opened);
             });
             while (source)
                 answer_request(*source);
@@ -425,42 +480,6 @@ class ChildReader {
         });
     }
 
-    void tell(const FrameHeader& header, const OpenedFrames& opened) {
-        const std::vector<std::int64_t>& chunk = opened.chunk;
-        PlainHeader plain;
-        plain.stored = opened.stored;
-        plain.frames = header.frames;
-        plain.width = header.shape.width;
-        plain.height = header.shape.height;
-        plain.sample = header.sample;
-        plain.channels = header.channels;
-        plain.pixel_x = header.pixel.x;
-        plain.pixel_y = header.pixel.y;
-        plain.slice_distance = header.slice_distance;
-        plain.frames_per_chunk = header.frames_per_chunk;
-        plain.frame_interval = header.frame_interval;
-        plain.hyperstack = header.hyperstack;
-        plain.axes = header.axes.lengths.size();
-        plain.labels = header.axes.labels.size();
-        plain.chunk = chunk.size();
-        plain.remarks = header.remarks.size();
-        plain.referred = opened.referred.size();
-        begin_reply(Answer::good);
-        channel_.put(plain);
-        channel_.put(header.pixel.unit);
-        channel_.put(header.axes.names);
-        for (const std::int64_t length : header.axes.lengths)
-            channel_.put(length);
-        for (const std::string& label : header.axes.labels)
-            channel_.put(label);
-        for (const std::int64_t length : chunk)
-            channel_.put(length);
-        for (const std::string& remark : header.remarks)
-            channel_.put(remark);
-        for (const std::string& file : opened.referred)
-            channel_.put(file);
-    }
-
     Channel& channel_;
     std::span<std::byte> shared_;
     pid_t parent_;
@@ -495,7 +514,7 @@ ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds
     channel_.theirs.close();
     try {
         require_answer();
-        receive_header();
+        exchange(Receiver{channel_.ours}, header_, opened_);
     } catch (const ChannelClosed&) {
         ended();
     }
@@ -544,43 +563,11 @@ std::span<const std::byte> ReadingChild::read_frames(std::int64_t first, std::in
 }
 
 void ReadingChild::require_answer() {
-    if (channel_.ours.get<Answer>() != Answer::good)
-        throw InvalidFile(path_, receive_text());
-}
-
-void ReadingChild::receive_header() {
-    const auto plain = channel_.ours.get<PlainHeader>();
-    header_.frames = plain.frames;
-    header_.shape = {plain.width, plain.height};
-    header_.sample = plain.sample;
-    header_.channels = plain.channels;
-    header_.pixel = {plain.pixel_x, plain.pixel_y, receive_text()};
-    header_.slice_distance = plain.slice_distance;
-    header_.frames_per_chunk = plain.frames_per_chunk;
-    header_.frame_interval = plain.frame_interval;
-    header_.hyperstack = plain.hyperstack;
-    stored_ = plain.stored;
-    header_.axes.names = receive_text();
-    for (std::uint64_t i = 0; i < plain.axes; ++i)
-        header_.axes.lengths.push_back(channel_.ours.get<std::int64_t>());
-    for (std::uint64_t i = 0; i < plain.labels; ++i)
-        header_.axes.labels.push_back(receive_text());
-    for (std::uint64_t i = 0; i < plain.chunk; ++i)
-        chunk_.push_back(channel_.ours.get<std::int64_t>());
-    for (std::uint64_t i = 0; i < plain.remarks; ++i)
-        header_.remarks.push_back(receive_text());
-    for (std::uint64_t i = 0; i < plain.referred; ++i)
-        referred_.push_back(receive_text());
-}
-
-std::string ReadingChild::receive_text() {
-    const auto size = channel_.ours.get<std::size_t>();
-    constexpr std::size_t longest = std::size_t{1} << 20; // a working child never sends more
-    if (size > longest)
-        throw ReadingEnded("returned invalid data");
-    std::string text(size, '\0');
-    channel_.ours.read(text.data(), size);
-    return text;
+    if (channel_.ours.get<Answer>() == Answer::good)
+        return;
+    std::string refusal;
+    Receiver{channel_.ours}(refusal);
+    throw InvalidFile(path_, refusal);
 }
 
 /// Reports why the child closed its end of the socket.

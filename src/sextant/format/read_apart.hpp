@@ -84,9 +84,8 @@ class ReadingChild {
 
     /// The header of the source.
     const FrameHeader& header() const { return header_; }
-    const std::vector<std::int64_t>& chunk() const { return chunk_; }
-    const StoredFrames& stored() const { return stored_; }
-    const std::vector<std::string>& referred() const { return referred_; }
+    /// Its other properties, without the source.
+    const OpenedFrames& opened() const { return opened_; }
     /// Reads rows of a frame. Throws InvalidFile as the source does, and ReadingEnded if the child
     /// ends.
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);
@@ -99,16 +98,12 @@ class ReadingChild {
   private:
     Bytes frame_bytes() const;
     void require_answer();
-    void receive_header();
-    std::string receive_text();
     [[noreturn]] void ended();
 
     std::string path_;
     Seconds patience_;
     FrameHeader header_;
-    std::vector<std::int64_t> chunk_;
-    StoredFrames stored_;
-    std::vector<std::string> referred_;
+    OpenedFrames opened_;
     SharedBytes shared_; ///< into which the child reads samples
     ChannelEnds channel_;
     ChildProcess process_;
