@@ -250,6 +250,20 @@ std::unique_ptr<FrameSource> stored_pages(SourceFile file, FrameHeader header,
     return std::make_unique<FrameSource>(path, std::move(header), std::move(reading));
 }
 
+std::unique_ptr<FrameSource> converted_frames(
+    std::unique_ptr<FrameSource> source, FrameHeader header,
+    std::function<void(std::span<const std::byte> from, std::span<std::byte> to)> convert) {
+    const std::shared_ptr<FrameSource> stored = std::move(source);
+    FrameReading reading{[stored, convert = std::move(convert), samples = std::vector<std::byte>()](
+                             std::int64_t frame, Rows rows, std::span<std::byte> to) mutable {
+        samples.resize(static_cast<std::size_t>(rows.count() * stored->header().row_bytes()));
+        stored->read_samples(frame, rows, samples);
+        convert(samples, to);
+    }};
+    reading.share = [stored] { return stored->share(); };
+    return std::make_unique<FrameSource>(stored->path(), std::move(header), std::move(reading));
+}
+
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
                                        std::span<const std::byte> start) {
     ArrayHeader array{{header.frames, header.shape.height, header.shape.width}};

@@ -64,6 +64,12 @@ std::unique_ptr<FrameSource> stored_pages(SourceFile file, FrameHeader header,
                                           std::vector<Bytes> starts, std::vector<FrameHeader> each,
                                           bool swapped);
 
+/// Returns the frames of another source with another header. `convert` makes their rows from those
+/// of the source.
+std::unique_ptr<FrameSource> converted_frames(
+    std::unique_ptr<FrameSource> source, FrameHeader header,
+    std::function<void(std::span<const std::byte> from, std::span<std::byte> to)> convert);
+
 /// Returns a sink that writes `start`, such as a header, followed by all samples in this machine's
 /// byte order.
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,

@@ -198,32 +198,17 @@ Header make_header(const FrameHeader& frames, StackAxis axis_of_stack) {
     return header;
 }
 
-/// Frames of 4-bit samples, two in each byte: the first one is in the low half.
-class HalfByteFrames : public FrameFile {
-  public:
-    /// `bytes`: the frames as bytes, with (width + 1) / 2 bytes per row.
-    HalfByteFrames(FrameHeader header, std::unique_ptr<FrameSource> bytes)
-        : FrameFile(bytes->path(), std::move(header)), bytes_(std::move(bytes)) {}
-
-    ScratchPlace share() { return bytes_->share(); }
-
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        const auto width = static_cast<std::size_t>(header().shape.width);
-        const std::size_t stored = (width + 1) / 2;
-        packed_.resize(static_cast<std::size_t>(rows.count()) * stored);
-        bytes_->read_samples(frame, rows, packed_);
-        for (std::size_t y = 0; y < static_cast<std::size_t>(rows.count()); ++y) {
-            for (std::size_t x = 0; x < width; ++x) {
-                const std::byte two = packed_[y * stored + x / 2];
-                to[y * width + x] = x % 2 == 0 ? two & std::byte{0x0f} : two >> 4;
-            }
+/// Unpacks rows of 4-bit samples, two in each byte: the first one is in the low half.
+void unpack_half_bytes(std::size_t width, std::span<const std::byte> packed,
+                       std::span<std::byte> to) {
+    const std::size_t stored = (width + 1) / 2;
+    for (std::size_t y = 0; y < to.size() / width; ++y) {
+        for (std::size_t x = 0; x < width; ++x) {
+            const std::byte two = packed[y * stored + x / 2];
+            to[y * width + x] = x % 2 == 0 ? two & std::byte{0x0f} : two >> 4;
         }
     }
-
-  private:
-    std::unique_ptr<FrameSource> bytes_;
-    std::vector<std::byte> packed_;
-};
+}
 
 /// Opens frames that are stored without gaps from byte `start` on, in a compressed file or not.
 std::unique_ptr<FrameSource> open_sections(SourceFile file, FrameHeader header, Bytes start,
@@ -289,7 +274,10 @@ std::unique_ptr<FrameSource> open_checked_mrc(const std::string& path,
                                decompressor != nullptr, options);
     FrameHeader unpacked = bytes->header();
     unpacked.shape = shape;
-    return frames_of(std::make_unique<HalfByteFrames>(std::move(unpacked), std::move(bytes)));
+    return converted_frames(std::move(bytes), std::move(unpacked),
+                            [width = static_cast<std::size_t>(shape.width)](auto packed, auto to) {
+                                unpack_half_bytes(width, packed, to);
+                            });
 }
 
 } // namespace

@@ -266,44 +266,24 @@ VolumeGrid nifti_grid(const NiftiHeader& header) {
     return grid;
 }
 
-/// Frames of f32 or f64: those of another source, multiplied and shifted in f64.
-class ScaledFrames : public FrameFile {
-  public:
-    ScaledFrames(FrameHeader header, std::unique_ptr<FrameSource> stored, double slope,
-                 double shift)
-        : FrameFile(stored->path(), std::move(header)),
-          stored_(std::move(stored)),
-          slope_(slope),
-          shift_(shift) {}
-
-    ScratchPlace share() { return stored_->share(); }
-
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        const Sample sample = stored_->header().sample;
-        const auto count = to.size() / static_cast<std::size_t>(size_of(header().sample));
-        samples_.resize(count * static_cast<std::size_t>(size_of(sample)));
-        stored_->read_samples(frame, rows, samples_);
-        visit_sample(sample, [&]<class T>(std::type_identity<T>) {
-            if constexpr (!std::is_same_v<T, Half>) { // not a type of NIfTI
-                for (std::size_t i = 0; i < count; ++i) {
-                    T value;
-                    std::memcpy(&value, samples_.data() + i * sizeof(T), sizeof(T));
-                    const double scaled = static_cast<double>(value) * slope_ + shift_;
-                    const auto rounded = static_cast<float>(scaled);
-                    if (header().sample == Sample::f64)
-                        std::memcpy(to.data() + i * sizeof(scaled), &scaled, sizeof(scaled));
-                    else
-                        std::memcpy(to.data() + i * sizeof(rounded), &rounded, sizeof(rounded));
-                }
+/// Multiplies and shifts samples in f64, and rounds them to f32 unless they are to be f64.
+void scale_samples(Sample sample, std::span<const std::byte> from, double slope, double shift,
+                   bool to_f64, std::span<std::byte> to) {
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        if constexpr (!std::is_same_v<T, Half>) { // not a type of NIfTI
+            for (std::size_t i = 0; i < from.size() / sizeof(T); ++i) {
+                T value;
+                std::memcpy(&value, from.data() + i * sizeof(T), sizeof(T));
+                const double scaled = static_cast<double>(value) * slope + shift;
+                const auto rounded = static_cast<float>(scaled);
+                if (to_f64)
+                    std::memcpy(to.data() + i * sizeof(scaled), &scaled, sizeof(scaled));
+                else
+                    std::memcpy(to.data() + i * sizeof(rounded), &rounded, sizeof(rounded));
             }
-        });
-    }
-
-  private:
-    std::unique_ptr<FrameSource> stored_;
-    double slope_, shift_;
-    std::vector<std::byte> samples_;
-};
+        }
+    });
+}
 
 /// Applies the scale of the header, if there is one.
 std::unique_ptr<FrameSource> with_nifti_scale(std::unique_ptr<FrameSource> stored,
@@ -316,6 +296,7 @@ std::unique_ptr<FrameSource> with_nifti_scale(std::unique_ptr<FrameSource> store
         throw InvalidFile(stored->path(),
                           fmt::format("scales samples by {} and adds {}: damaged", slope, shift));
     FrameHeader header = stored->header();
+    const Sample sample = header.sample;
     // Floats have 24 significant bits: too few for wide samples, and for small steps far from 0.
     constexpr double most_steps = 0x1p16;
     const bool wide = size_of(header.sample) > 2 && header.sample != Sample::f32;
@@ -325,8 +306,9 @@ std::unique_ptr<FrameSource> with_nifti_scale(std::unique_ptr<FrameSource> store
                                          "(scl_slope, scl_inter)",
                                          name(header.sample), name(scaled), slope, shift));
     header.sample = scaled;
-    return frames_of(
-        std::make_unique<ScaledFrames>(std::move(header), std::move(stored), slope, shift));
+    return converted_frames(std::move(stored), std::move(header), [=](auto from, auto to) {
+        scale_samples(sample, from, slope, shift, scaled == Sample::f64, to);
+    });
 }
 
 } // namespace
