@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -187,6 +186,7 @@ FrameSource::FrameSource(std::unique_ptr<ArraySource> array, FrameHeader header,
 
 FrameSource::FrameSource(std::string path, FrameHeader header, FrameReading reading)
     : array_(array_of_frames(std::move(path), header, std::move(reading))),
+      reading_(&static_cast<const ArrayOfFrames&>(*array_).reading()),
       header_(std::move(header)),
       axes_(frame_axes_of(array_->header())),
       block_{axes_.fixed, std::vector<std::int64_t>(axes_.fixed.size(), 1)} {
@@ -208,8 +208,8 @@ void FrameSource::load(std::int64_t frame, std::int64_t frames, Rows rows,
     const std::vector<std::int64_t>& lengths = array_->header().lengths;
     const std::size_t row_axis = lengths.size() - 2;
     // Without a block in between, which takes longer than copying a small row.
-    if (frames == 1 && axes_.frames.size() == row_axis && typeid(*array_) == typeid(ArrayOfFrames))
-        return static_cast<const ArrayOfFrames&>(*array_).reading().rows(frame, rows, to);
+    if (frames == 1 && reading_)
+        return reading_->rows(frame, rows, to);
     block_.start[row_axis] = rows.first;
     block_.count[row_axis] = rows.count();
     while (frames > 0) {

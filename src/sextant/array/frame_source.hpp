@@ -181,6 +181,7 @@ class FrameSource {
     void to_grey(std::span<const float> pixels, std::span<float> to) const;
 
     std::unique_ptr<ArraySource> array_;
+    const FrameReading* reading_ = nullptr; ///< of the array, if the series is stored as frames
     FrameHeader header_;
     FrameAxes axes_;
     ArrayBlock block_;              ///< the one read last
