@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/array/row_source.hpp"
 
-#include "sextant/array/frame_source.hpp"
-#include "sextant/array/sample_offset.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -86,27 +84,15 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, ReadAs read_as)
 }
 
 void RowSource::set_offset() {
-    const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get());
-    if (!frames)
+    scaled_ = dynamic_cast<const ScaledFrames*>(frames_.get());
+    if (!scaled_)
         return;
-    offset_ = frames->offset();
     element_ = gray_f32;
     how_ = How::as_floats;
 }
 
-double RowSource::scale() const {
-    const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get());
-    return frames ? frames->scale() : 1;
-}
-
-Sample RowSource::stored() const {
-    const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get());
-    return frames ? frames->stored() : header().sample;
-}
-
 std::map<std::int64_t, Elements> RowSource::vanished() const {
-    const auto* const frames = dynamic_cast<const ScaledFrames*>(frames_.get());
-    return frames ? frames->vanished() : std::map<std::int64_t, Elements>();
+    return scaled_ ? scaled_->vanished() : std::map<std::int64_t, Elements>();
 }
 
 void RowSource::read(Elements first, Elements rows, std::span<std::byte> to, Elements plane) {

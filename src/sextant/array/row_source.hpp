@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
+#include "sextant/array/sample_offset.hpp"
 #include "sextant/core/element.hpp"
 #include "sextant/core/image.hpp"
 
@@ -49,11 +50,11 @@ class RowSource {
     /// The number of planes of a volume; 1 for an image.
     Elements planes() const { return planes_; }
     /// The offset subtracted from samples for computation (array/frame_source.hpp); usually 0.
-    double offset() const { return offset_; }
+    double offset() const { return scaled_ ? scaled_->offset() : 0; }
     /// The power of two by which samples less the offset are divided (ReadAs::scaled); usually 1.
-    double scale() const;
+    double scale() const { return scaled_ ? scaled_->scale() : 1; }
     /// The type of the samples in the file or array.
-    Sample stored() const;
+    Sample stored() const { return scaled_ ? scaled_->stored() : header().sample; }
     /// The samples in the rows that were read, per row, that became 0 although they differ from the
     /// offset (ScaledFrames::vanished).
     std::map<std::int64_t, Elements> vanished() const;
@@ -72,9 +73,9 @@ class RowSource {
     void read_packed(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
     std::unique_ptr<FrameSource> frames_;
+    const ScaledFrames* scaled_ = nullptr; ///< the frames, if they have an offset or a scale
     std::int64_t frame_; ///< the first plane
     Elements planes_ = 1;
-    double offset_ = 0;
     ElementFormat element_;
     enum class How : std::uint8_t { as_stored, as_floats, packed } how_;
     std::vector<std::byte> stored_; ///< multi-channel pixels before packing

@@ -143,10 +143,15 @@ ArrayHeader stored_header(const FrameHeader& frames, StoredLayout& layout) {
     if (layout.lengths.empty()) {
         layout.steps = steps_of(header.lengths);
         layout.axes = frame_axes_of(header);
-    } else if (header.lengths != layout.lengths) {
+        return header;
+    }
+    std::vector<std::int64_t> lengths = layout.lengths;
+    if (lengths.size() == 3 && !layout.axes.frames.empty() && layout.axes.frames.front() == 0)
+        lengths.front() = frames.frames; // fewer if the file is truncated
+    if (header.lengths != lengths) {
         header.names.clear();
         header.chunk.clear();
-        header.lengths = layout.lengths;
+        header.lengths = std::move(lengths);
     }
     return header;
 }
