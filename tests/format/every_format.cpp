@@ -71,6 +71,7 @@ TEST(EveryFormat, reads_the_frames_and_rows_that_were_written) {
             ASSERT_EQ(source->header().frames, header.frames);
             ASSERT_EQ(source->header().shape, shape);
             ASSERT_EQ(source->header().sample, header.sample);
+            EXPECT_EQ(remarks(*source), "");
             EXPECT_TRUE(holds_pattern(*source));
             for (std::int64_t first = 0; first < header.frames; ++first) {
                 for (std::int64_t count = 1; first + count <= header.frames; ++count) {
@@ -84,6 +85,43 @@ TEST(EveryFormat, reads_the_frames_and_rows_that_were_written) {
             std::vector<std::byte> none;
             EXPECT_THROW(source->read_frames(header.frames, 1, none), std::logic_error);
             EXPECT_THROW(source->read_samples(0, {0, shape.height + 1}, none), std::logic_error);
+        });
+}
+
+TEST(EveryFormat, keeps_all_bits_of_samples_in_a_complete_file_or_leaves_the_old_one) {
+    for_each_written(
+        [](const std::string& path, const FrameHeader& header, std::span<const std::byte> samples) {
+            std::vector<std::byte> bits(samples.size()), read(samples.size());
+            Random random(1);
+            for (std::byte& byte : bits)
+                byte = static_cast<std::byte>(random.number(0, 255));
+            const auto entries = [&] {
+                const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+                return std::distance(std::filesystem::directory_iterator(folder), {});
+            };
+            const auto before = entries();
+            const auto rows =
+                static_cast<std::size_t>(2 * shape.width * size_of(header.sample)); // two of them
+            const auto write_rows = [&](FrameSink& sink) {
+                EXPECT_THROW(sink.write_samples(std::span(bits).first(rows - 1)), std::logic_error);
+                sink.write_samples(std::span(bits).first(rows));
+            };
+            {
+                const auto partial = format::create_frames(path, header);
+                write_rows(*partial);
+                EXPECT_THROW(partial->commit(), std::logic_error);
+            }
+            EXPECT_EQ(entries(), before);
+            EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+            const auto sink = format::create_frames(path, header);
+            write_rows(*sink);
+            const std::size_t frame = samples.size() / static_cast<std::size_t>(header.frames);
+            for (std::size_t at = rows; at < bits.size(); at = (at / frame + 1) * frame)
+                sink->write_samples(std::span(bits).subspan(at, frame - at % frame));
+            sink->commit();
+            EXPECT_EQ(entries(), before);
+            format::open_frames(path)->read_frames(0, header.frames, read);
+            EXPECT_EQ(read, bits);
         });
 }
 

@@ -111,8 +111,13 @@ TEST_F(NamedAxes, SelectAChannelASliceOrATimeInEveryFormat) {
 TEST_F(NamedAxes, AreNotNeeded) {
     std::vector<std::int64_t> every(24);
     std::iota(every.begin(), every.end(), 0);
-    for (const char* name : {"c.npy", "a.h5", "a.zarr"})
+    for (const char* name : {"c.npy", "a.h5", "a.zarr"}) {
         EXPECT_EQ(planes(name, {}), every) << name;
+        EXPECT_EQ(
+            remarks(*format::open_frames(folder.path(name))),
+            "the frames are on several axes (2×3×4): all 24 planes are read as one series; to "
+            "read some of them, name the axes, for example --axes TCZYX");
+    }
     EXPECT_THAT(refusal("f.npy", {}), HasSubstr("has 5 axes in Fortran order, expected 2 or 3, or "
                                                 "names for the axes"));
 }

@@ -65,6 +65,16 @@ std::vector<T> pattern_frame(std::int64_t frame, ImageShape shape) {
     return values;
 }
 
+/// Writes a value as a sample of this type.
+inline void put_sample(Bytewise& to, Sample sample, float value) {
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_same_v<T, Half>)
+            to.put<std::uint16_t>(to_half(value).bits);
+        else
+            to.put<T>(static_cast<T>(value));
+    });
+}
+
 inline std::vector<float> read_frame(FrameSource& source, std::int64_t frame) {
     std::vector<float> values(static_cast<std::size_t>(source.header().shape.elements()));
     source.read_frame(frame, values);

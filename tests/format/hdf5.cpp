@@ -35,6 +35,25 @@ class Hdf5Frames : public testing::Test {
         }
         return values;
     }
+    /// An axis of a signal; without a name if this is "".
+    struct Axis {
+        std::string name;
+        double scale;
+        std::string unit;
+    };
+    /// Writes a signal of HyperSpy.
+    void signal(Hdf5File& file, const std::string& group, const std::vector<hsize_t>& lengths,
+                const std::vector<Axis>& axes, const std::vector<hsize_t>& chunk = {}) const {
+        for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+            const std::string at = fmt::format("{}/axis-{}", group, axis);
+            file.group(at);
+            if (!axes[axis].name.empty())
+                file.text(at, "name", axes[axis].name);
+            file.number(at, "scale", axes[axis].scale);
+            file.text(at, "units", axes[axis].unit, axis == 0);
+        }
+        file.dataset(group + "/data", lengths, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack(), chunk);
+    }
     TemporaryFolder folder;
     std::string path = folder.path("a.emd");
     std::vector<hsize_t> sides{3, 7, 13};
@@ -395,17 +414,13 @@ TEST_F(Hdf5Frames, AreNotThePlanesOfASpectrumImage) {
     path = folder.path("a.hspy");
     {
         Hdf5File file(path);
-        file.dataset("/Experiments/map/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack());
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            const std::string name = fmt::format("/Experiments/map/axis-{}", axis);
-            file.group(name);
-            file.text(name, "name", std::array{"y", "x", "Energy"}[axis]);
-            file.number(name, "scale", std::array{.5, .25, 10.}[axis]);
-            file.text(name, "units", axis == 2 ? "eV" : "nm");
-        }
+        signal(file, "/Experiments/map", sides,
+               {{"y", .5, "nm"}, {"x", .25, "nm"}, {"Energy", 10, "eV"}});
     }
-    EXPECT_EQ(format::open_array(path, {}, 1 << 20)->header().pixel, (PixelSize{.25, .5, "nm"}));
-    EXPECT_EQ(format::open_array(path, {}, 1 << 20)->header().slice_distance, 0);
+    const auto array = format::open_array(path, {}, 1 << 20);
+    EXPECT_EQ(array->header().names, (std::vector<std::string>{"y", "x", "energy"}));
+    EXPECT_EQ(array->header().pixel, (PixelSize{.25, .5, "nm"}));
+    EXPECT_EQ(array->header().slice_distance, 0);
     EXPECT_THAT(failure([&] { format::open_frames(path); }),
                 HasSubstr("has the axes y,x,energy (3×7×13), of which x and energy are no frames"));
 }
@@ -414,24 +429,12 @@ TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
     path = folder.path("a.hspy");
     {
         Hdf5File file(path);
-        file.dataset("/Experiments/series/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack(),
-                     {1, 4, 5});
-        for (int axis = 0; axis < 3; ++axis) {
-            const std::string name = fmt::format("/Experiments/series/axis-{}", axis);
-            file.group(name);
-            file.number(name, "scale", axis == 2 ? .5 : .25);
-            file.text(name, "units", axis == 0 ? "s" : "nm", true);
-        }
-        for (int axis = 0; axis < 2; ++axis) { // another signal, which states no units
-            const std::string name = fmt::format("/Experiments/small/axis-{}", axis);
-            file.group(name);
-            file.number(name, "scale", 2);
-            file.text(name, "units", "_None_");
-        }
-        file.dataset("/Experiments/small/data", {2, 2}, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
+        signal(file, "/Experiments/series", sides,
+               {{"", .25, "s"}, {"", .25, "nm"}, {"", .5, "nm"}}, {1, 4, 5});
+        signal(file, "/Experiments/small", {2, 2}, {{"", 2, "_None_"}, {"", 2, "_None_"}});
     }
     EXPECT_EQ(format::open_frames(path + "::/Experiments/small/data")->header().pixel.unit, "");
-    const auto source = format::open_frames(path);
+    auto source = format::open_frames(path);
     EXPECT_EQ(source->header().sample, Sample::f32);
     EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));
     EXPECT_EQ(source->header().frame_interval, .25);
@@ -439,41 +442,13 @@ TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
     EXPECT_TRUE(holds_pattern(*source));
     EXPECT_EQ(format::open_array(path, {}, 1 << 20)->header().chunk,
               (std::vector<std::int64_t>{1, 4, 5}));
-}
-
-TEST_F(Hdf5Frames, FromHyperSpyCanBeSlices) {
-    path = folder.path("a.hspy");
     {
         Hdf5File file(path);
-        file.dataset("/Experiments/series/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack());
-        for (int axis = 0; axis < 3; ++axis) {
-            const std::string name = fmt::format("/Experiments/series/axis-{}", axis);
-            file.group(name);
-            file.number(name, "scale", axis == 0 ? .5 : 4);
-            file.text(name, "units", axis == 0 ? "µm" : "nm", true);
-        }
+        signal(file, "/Experiments/slices", sides, {{"", .5, "µm"}, {"", 4, "nm"}, {"", 4, "nm"}});
     }
-    const auto source = format::open_frames(path);
+    source = format::open_frames(path);
     EXPECT_EQ(source->header().frame_interval, 0);
     EXPECT_DOUBLE_EQ(source->header().slice_distance, 500);
-}
-
-TEST_F(Hdf5Frames, FromHyperSpyHaveThePixelsOfTheAxesNamedYAndX) {
-    path = folder.path("a.hspy");
-    {
-        Hdf5File file(path);
-        file.dataset("/Experiments/map/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack());
-        for (int axis = 0; axis < 3; ++axis) {
-            const std::string name = fmt::format("/Experiments/map/axis-{}", axis);
-            file.group(name);
-            file.text(name, "name", std::array{"y", "x", "Energy"}[static_cast<std::size_t>(axis)]);
-            file.number(name, "scale", std::array{.5, .25, 10.}[static_cast<std::size_t>(axis)]);
-            file.text(name, "units", axis == 2 ? "eV" : "nm");
-        }
-    }
-    const auto array = format::open_array(path, {}, 1 << 20);
-    EXPECT_EQ(array->header().names, (std::vector<std::string>{"y", "x", "energy"}));
-    EXPECT_EQ(array->header().pixel, (PixelSize{.25, .5, "nm"}));
 }
 
 TEST_F(Hdf5Frames, FromNeXusHaveNamedAxesWithPositions) {
@@ -568,20 +543,6 @@ TEST_F(Hdf5Frames, HaveTheSizeOfAnElementIfItIsStated) {
     EXPECT_FALSE(opened({1, 2, .5, .25}).pixel.known());
     EXPECT_FALSE(opened({2, 0, .25}).pixel.known());
     EXPECT_FALSE(opened({2, .5, std::nan("")}).pixel.known());
-}
-
-TEST_F(Hdf5Frames, WithSeveralSeriesAxesAreFlattenedWithARemark) {
-    {
-        Hdf5File file(path);
-        file.dataset("/data", {3, 1, 7, 13}, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
-        std::vector<std::int16_t> twice = stack();
-        twice.insert(twice.end(), twice.begin(), twice.end());
-        file.dataset("/scans", {2, 3, 7, 13}, H5T_STD_I16LE, H5T_NATIVE_INT16, twice);
-    }
-    EXPECT_EQ(remarks(*format::open_frames(path + "::/data")), "");
-    EXPECT_EQ(remarks(*format::open_frames(path + "::/scans")),
-              "the frames are on several axes (2×3): all 6 planes are read as one series; to read "
-              "some of them, name the axes, for example --axes TZYX");
 }
 
 TEST_F(Hdf5Frames, OfHalfFloatsAreRead) {

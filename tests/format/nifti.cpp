@@ -22,7 +22,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::array orders{std::endian::little, std::endian::big};
 constexpr ImageShape shape{13, 7};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const std::string i16_samples = stack_bytes<std::int16_t>(3, shape, std::endian::little);
@@ -55,39 +54,6 @@ class Nifti : public testing::Test {
     TemporaryFolder folder;
     std::string path;
 };
-
-TEST_F(Nifti, IsReadInEveryTypeByteOrderAndVersionCompressedOrNot) {
-    for (const int version : {1, 2}) {
-        for (const std::endian order : orders) {
-            const auto expect = [&]<class T>(T, int type, Sample sample) {
-                const NiftiFile file{.version = version,
-                                     .order = order,
-                                     .type = type,
-                                     .bits = 8 * static_cast<int>(sizeof(T))};
-                for (const bool compressed : {false, true}) {
-                    const auto source =
-                        open(file.bytes(stack_bytes<T>(3, shape, order)), compressed);
-                    EXPECT_EQ(source->header().frames, 3);
-                    EXPECT_EQ(source->header().shape, shape);
-                    EXPECT_EQ(source->header().sample, sample);
-                    EXPECT_TRUE(holds_pattern(*source)) << name(sample) << compressed;
-                    EXPECT_EQ(remarks(*source), "");
-                }
-            };
-            expect(std::uint8_t{}, 2, Sample::u8);
-            expect(std::int16_t{}, 4, Sample::i16);
-            expect(std::int32_t{}, 8, Sample::i32);
-            expect(float{}, 16, Sample::f32);
-            expect(double{}, 64, Sample::f64);
-            expect(std::int8_t{}, 256, Sample::i8);
-            expect(std::uint16_t{}, 512, Sample::u16);
-            expect(std::uint32_t{}, 768, Sample::u32);
-            expect(std::int64_t{}, 1024, Sample::i64);
-            expect(std::uint64_t{}, 1280, Sample::u64);
-        }
-    }
-    EXPECT_EQ(folder.entries(), 2);
-}
 
 TEST_F(Nifti, StatesPixelSizeIntervalAndOrientation) {
     const auto header = open(NiftiFile{}.bytes(i16_samples))->header();

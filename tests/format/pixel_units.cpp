@@ -160,7 +160,7 @@ std::vector<UnitFormat> unit_formats() {
          }},
         {"OmeZarr", "a.zarr",
          [](auto& path, auto& x_unit, auto& y_unit) {
-             write_zarr<std::uint16_t>(path + "/0", {.sides = {7, 13}, .chunk = {4, 5}});
+             write_zarr(path + "/0", {.sides = {7, 13}, .chunk = {4, 5}});
              put_file(path + "/.zgroup", R"({"zarr_format": 2})");
              put_file(path + "/.zattrs",
                       fmt::format(R"({{"multiscales": [{{"version": "0.4", "axes": [
@@ -173,7 +173,7 @@ std::vector<UnitFormat> unit_formats() {
         {"HyperSpyZarr", "a.zspy",
          [](auto& path, auto& x_unit, auto& y_unit) {
              const std::string group = path + "/Experiments/a";
-             write_zarr<std::uint16_t>(group + "/data", {.sides = {7, 13}, .chunk = {4, 5}});
+             write_zarr(group + "/data", {.sides = {7, 13}, .chunk = {4, 5}});
              for (const std::string& folder : {path, path + "/Experiments", group})
                  put_file(folder + "/.zgroup", R"({"zarr_format": 2})");
              for (const int axis : {0, 1}) {

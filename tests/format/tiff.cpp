@@ -28,56 +28,6 @@ class TiffFrames : public testing::Test {
     ImageShape shape{13, 7};
 };
 
-template <class T>
-std::string stack(std::endian order, bool big, int format, ImageShape shape) {
-    TiffBytes file(order, big);
-    for (std::int64_t frame = 0; frame < 3; ++frame) {
-        file.add({shape, 8 * sizeof(T), format}, pattern_bytes<T>(frame, shape, order));
-    }
-    return file.bytes();
-}
-
-TEST_F(TiffFrames, AreReadInBothByteOrdersFromTiffAndBigTiff) {
-    for (const std::endian order : {std::endian::little, std::endian::big}) {
-        for (const bool big : {false, true}) {
-            const auto expect = [&]<class T>(T, int format, Sample sample) {
-                const auto source = open(stack<T>(order, big, format, shape));
-                EXPECT_EQ(source->header().frames, 3);
-                EXPECT_EQ(source->header().shape, shape);
-                EXPECT_EQ(source->header().sample, sample);
-                EXPECT_EQ(remarks(*source), "");
-                EXPECT_TRUE(holds_pattern(*source)) << name(sample);
-            };
-            expect(std::uint8_t{}, 1, Sample::u8);
-            expect(std::int8_t{}, 2, Sample::i8);
-            expect(std::uint16_t{}, 1, Sample::u16);
-            expect(std::int16_t{}, 2, Sample::i16);
-            expect(std::uint32_t{}, 1, Sample::u32);
-            expect(std::int32_t{}, 2, Sample::i32);
-            expect(float{}, 3, Sample::f32);
-            expect(double{}, 3, Sample::f64);
-        }
-    }
-}
-
-TEST_F(TiffFrames, AreConvertedToTheByteOrderOfTheMachine) {
-    const auto source = open(stack<std::uint16_t>(std::endian::big, false, 1, shape));
-    std::vector<std::uint16_t> samples(static_cast<std::size_t>(shape.width * 2));
-    source->read_samples(1, {3, 5}, std::as_writable_bytes(std::span(samples)));
-    for (std::int64_t i = 0; i < 2 * shape.width; ++i) {
-        EXPECT_EQ(samples[static_cast<std::size_t>(i)],
-                  pattern(1, i % shape.width, 3 + i / shape.width));
-    }
-}
-
-TEST_F(TiffFrames, RefuseRowsThatDoNotExist) {
-    const auto source = open(stack<std::uint8_t>(std::endian::little, false, 1, shape));
-    EXPECT_THROW(read_rows(*source, 3, {0, 1}), std::logic_error);
-    EXPECT_THROW(read_rows(*source, 0, {6, 8}), std::logic_error);
-    std::vector<float> small(5);
-    EXPECT_THROW(source->read_frame(0, small), std::logic_error);
-}
-
 TEST_F(TiffFrames, InColourAreReadAsTheirLuminance) {
     TiffBytes file(std::endian::little, false);
     file.add({{2, 1}, 8, 1, 2, 3}, std::string("\x0a\x14\x1e\xff\xff\xff", 6));

@@ -270,29 +270,5 @@ TEST_F(TiffSink, RefusesSamplesThatTiffCannotStore) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST_F(TiffSink, StoresSamplesThatFloatsWouldRoundWithoutLoss) {
-    const std::vector<std::uint32_t> labels = {1, 16777217, 4294967295U, 0};
-    const auto sink = format::create_frames(path, {1, {2, 2}, Sample::u32, 1, {}, {}});
-    sink->write_samples(std::as_bytes(std::span(labels).first(2)));
-    EXPECT_THROW(sink->write_samples(std::as_bytes(std::span(labels).first(1))), std::logic_error);
-    sink->write_samples(std::as_bytes(std::span(labels).last(2)));
-    sink->commit();
-    std::vector<std::uint32_t> found(4);
-    const auto source = format::open_frames(path);
-    EXPECT_EQ(source->header().sample, Sample::u32);
-    source->read_samples(0, {0, 2}, std::as_writable_bytes(std::span(found)));
-    EXPECT_EQ(found, labels);
-}
-
-TEST_F(TiffSink, LeavesACompleteFileOrNone) {
-    {
-        const auto sink = format::create_frames(path, {2, shape, Sample::u8, 1, {}, {}});
-        sink->write(pattern_frame<float>(0, shape));
-        EXPECT_THROW(sink->commit(), std::logic_error);
-        EXPECT_THROW(sink->write(std::vector<float>(5)), std::logic_error);
-    }
-    EXPECT_EQ(folder.entries(), 0);
-}
-
 } // namespace
 } // namespace sextant::test

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "tests/format/zarr_files.hpp"
@@ -93,45 +91,16 @@ struct Zarr3Pattern {
     }
 };
 
-/// The samples of a chunk, sample by sample; those beyond the array have the value 99.
-template <class T>
-std::string zarr3_chunk(const Zarr3Pattern& array, const std::vector<std::int64_t>& first) {
-    std::vector<std::int64_t> order = array.order, sides;
-    for (std::int64_t axis = 0; array.order.empty() && axis < std::ssize(first); ++axis)
-        order.push_back(axis);
-    for (const std::int64_t axis : order)
-        sides.push_back(array.chunk[static_cast<std::size_t>(axis)]);
-    Bytewise bytes(array.endian == "big" ? std::endian::big : std::endian::little);
-    each_position(sides, [&](const std::vector<std::int64_t>& at) {
-        std::vector<std::int64_t> position(at.size());
-        for (std::size_t i = 0; i < at.size(); ++i) {
-            const auto axis = static_cast<std::size_t>(order[i]);
-            position[axis] = first[axis] * array.chunk[axis] + at[i];
-        }
-        bool inside = true;
-        for (std::size_t axis = 0; axis < at.size(); ++axis)
-            inside = inside && position[axis] < array.sides[axis];
-        const float value = inside ? pattern_at(array.sides, position) : 99;
-        if constexpr (std::is_same_v<T, Half>)
-            bytes.put<std::uint16_t>(to_half(value).bits);
-        else
-            bytes.put<T>(static_cast<T>(value));
-    });
-    return bytes.bytes();
-}
-
-/// The number of parts of each length.
-inline std::vector<std::int64_t> parts_of(const std::vector<std::int64_t>& sides,
-                                          const std::vector<std::int64_t>& part) {
-    std::vector<std::int64_t> counts;
-    for (std::size_t axis = 0; axis < sides.size(); ++axis)
-        counts.push_back((sides[axis] + part[axis] - 1) / part[axis]);
-    return counts;
+inline std::string zarr3_chunk(const Zarr3Pattern& array, const std::vector<std::int64_t>& index) {
+    const std::size_t digits = array.type.find_first_of("123456789");
+    const auto sample = sample_of(array.type[0], std::stoi(array.type.substr(digits)));
+    return chunk_bytes(*sample, array.sides, array.chunk, index,
+                       array.order.empty() ? axes_in_order(index.size()) : array.order,
+                       array.endian == "big" ? std::endian::big : std::endian::little);
 }
 
 /// A shard: its chunks that are stored, and their index.
-template <class T>
-std::string zarr3_shard(const Zarr3Pattern& array, const std::vector<std::int64_t>& shard) {
+inline std::string zarr3_shard(const Zarr3Pattern& array, const std::vector<std::int64_t>& shard) {
     const std::vector<std::int64_t> counts = parts_of(array.shards->sides, array.chunk);
     const bool at_start = array.shards->place == "start";
     std::int64_t all = 1;
@@ -150,7 +119,7 @@ std::string zarr3_shard(const Zarr3Pattern& array, const std::vector<std::int64_
             index.put<std::uint64_t>(~std::uint64_t{0}).put<std::uint64_t>(~std::uint64_t{0});
             return;
         }
-        const std::string bytes = array.compressor.compress(zarr3_chunk<T>(array, chunk));
+        const std::string bytes = array.compressor.compress(zarr3_chunk(array, chunk));
         index.put<std::uint64_t>(chunks.size() + (at_start ? length : 0))
             .put<std::uint64_t>(bytes.size());
         chunks += bytes;
@@ -161,18 +130,17 @@ std::string zarr3_shard(const Zarr3Pattern& array, const std::vector<std::int64_
 }
 
 /// Writes an array into a folder.
-template <class T>
-void write_zarr3(const std::string& folder, const Zarr3Pattern& array) {
+inline void write_zarr3(const std::string& folder, const Zarr3Pattern& array) {
     put_file(folder + "/zarr.json", array.text());
     each_position(parts_of(array.sides, array.shards ? array.shards->sides : array.chunk),
                   [&](const std::vector<std::int64_t>& position) {
                       const std::string name =
                           array.prefix + fmt::format("{}", fmt::join(position, array.separator));
                       if (array.shards)
-                          put_file(folder + "/" + name, zarr3_shard<T>(array, position));
+                          put_file(folder + "/" + name, zarr3_shard(array, position));
                       else if (array.stored(fmt::format("{}", fmt::join(position, "."))))
                           put_file(folder + "/" + name,
-                                   array.compressor.compress(zarr3_chunk<T>(array, position)));
+                                   array.compressor.compress(zarr3_chunk(array, position)));
                   });
 }
 

@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 class DamagedZarr : public testing::Test {
   protected:
-    void SetUp() override { write_zarr<std::uint16_t>(path, {}); }
+    void SetUp() override { write_zarr(path, {}); }
 
     /// The message without the path of the store.
     std::string refusal(const format::SourceOptions& options = {}) const {
@@ -55,7 +55,7 @@ class DamagedZarr : public testing::Test {
 
     TemporaryFolder folder;
     std::string path = folder.path("a.zarr");
-    const std::string chunk = zarr_chunk<std::uint16_t>({}, {0, 0, 0});
+    const std::string chunk = zarr_chunk({}, {0, 0, 0});
 };
 
 TEST_F(DamagedZarr, WithMissingFieldsIsRefused) {
@@ -351,7 +351,7 @@ TEST_F(DamagedZarr, OfFoldersOutsideItsFolderIsRefusedUnlessAllowed) {
 
 TEST_F(DamagedZarr, WithBrokenLinksToFoldersIsRefused) {
     fs::remove_all(path);
-    write_zarr<std::uint16_t>(path, {.separator = "/"});
+    write_zarr(path, {.separator = "/"});
     fs::remove_all(path + "/1");
     EXPECT_EQ(refusal(), "nothing was thrown");
     fs::create_symlink("nowhere", path + "/1");
@@ -370,7 +370,7 @@ TEST_F(DamagedZarr, WithChunksThatAreNotRegularFilesIsRefused) {
     fs::create_symlink("/dev/zero", name);
     EXPECT_EQ(refusal({.allow_external = true}), "/0.0.0: is not a regular file");
     fs::remove_all(path);
-    write_zarr<std::uint16_t>(path, {.separator = "/"});
+    write_zarr(path, {.separator = "/"});
     fs::remove_all(path + "/0");
     fill_file(path + "/0", "x");
     EXPECT_EQ(refusal(), "/0/0/0: cannot be read: Not a directory");

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -139,47 +141,65 @@ inline float pattern_at(const std::vector<std::int64_t>& sides,
     return pattern(frame, position.back(), position[position.size() - 2]);
 }
 
-/// The samples of a chunk, sample by sample; those beyond the array have the value 99.
-template <class T>
-std::string zarr_chunk(const ZarrPattern& array, std::vector<std::int64_t> first) {
-    const bool fortran = array.order == "F";
-    std::vector<std::int64_t> chunk = array.chunk;
-    for (std::size_t axis = 0; axis < chunk.size(); ++axis)
-        first[axis] *= chunk[axis];
-    if (fortran)
-        chunk = {chunk.rbegin(), chunk.rend()};
-    Bytewise bytes(array.type[0] == '>' ? std::endian::big : std::endian::little);
-    each_position(chunk, [&](std::vector<std::int64_t> at) {
-        if (fortran)
-            at = {at.rbegin(), at.rend()};
+/// The samples of chunk `index`, sample by sample, with the axes of an array in this order; those
+/// beyond the array have the value 99.
+inline std::string chunk_bytes(Sample sample, const std::vector<std::int64_t>& lengths,
+                               const std::vector<std::int64_t>& chunk,
+                               const std::vector<std::int64_t>& index,
+                               const std::vector<std::int64_t>& order, std::endian endian) {
+    std::vector<std::int64_t> sides;
+    for (const std::int64_t axis : order)
+        sides.push_back(chunk[static_cast<std::size_t>(axis)]);
+    Bytewise bytes(endian);
+    each_position(sides, [&](const std::vector<std::int64_t>& at) {
+        std::vector<std::int64_t> position(at.size());
         bool inside = true;
-        for (std::size_t axis = 0; axis < at.size(); ++axis) {
-            at[axis] += first[axis];
-            inside = inside && at[axis] < array.sides[axis];
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            const auto axis = static_cast<std::size_t>(order[i]);
+            position[axis] = index[axis] * chunk[axis] + at[i];
+            inside = inside && position[axis] < lengths[axis];
         }
-        const float value = inside ? pattern_at(array.sides, at) : 99;
-        if constexpr (std::is_same_v<T, Half>)
-            bytes.put<std::uint16_t>(to_half(value).bits);
-        else
-            bytes.put<T>(static_cast<T>(value));
+        put_sample(bytes, sample, inside ? pattern_at(lengths, position) : 99);
     });
     return bytes.bytes();
 }
 
-/// Writes an array into a folder.
-template <class T>
-void write_zarr(const std::string& folder, const ZarrPattern& array) {
-    put_file(folder + "/.zarray", array.text());
+/// The axes of an array in order.
+inline std::vector<std::int64_t> axes_in_order(std::size_t count) {
+    std::vector<std::int64_t> axes(count);
+    std::iota(axes.begin(), axes.end(), 0);
+    return axes;
+}
+
+/// The number of parts of each length.
+inline std::vector<std::int64_t> parts_of(const std::vector<std::int64_t>& sides,
+                                          const std::vector<std::int64_t>& part) {
     std::vector<std::int64_t> counts;
-    for (std::size_t axis = 0; axis < array.sides.size(); ++axis)
-        counts.push_back((array.sides[axis] + array.chunk[axis] - 1) / array.chunk[axis]);
-    each_position(counts, [&](const std::vector<std::int64_t>& position) {
-        const std::string name =
-            fmt::format("{}", fmt::join(position, array.separator == "/" ? "/" : "."));
-        if (array.stored(name))
-            put_file(folder + "/" + name,
-                     array.compressor.compress(zarr_chunk<T>(array, position)));
-    });
+    for (std::size_t axis = 0; axis < sides.size(); ++axis)
+        counts.push_back((sides[axis] + part[axis] - 1) / part[axis]);
+    return counts;
+}
+
+inline std::string zarr_chunk(const ZarrPattern& array, const std::vector<std::int64_t>& index) {
+    std::vector<std::int64_t> order = axes_in_order(index.size());
+    if (array.order == "F")
+        std::ranges::reverse(order);
+    return chunk_bytes(*sample_of(array.type[1], 8 * (array.type[2] - '0')), array.sides,
+                       array.chunk, index, order,
+                       array.type[0] == '>' ? std::endian::big : std::endian::little);
+}
+
+/// Writes an array into a folder.
+inline void write_zarr(const std::string& folder, const ZarrPattern& array) {
+    put_file(folder + "/.zarray", array.text());
+    each_position(
+        parts_of(array.sides, array.chunk), [&](const std::vector<std::int64_t>& position) {
+            const std::string name =
+                fmt::format("{}", fmt::join(position, array.separator == "/" ? "/" : "."));
+            if (array.stored(name))
+                put_file(folder + "/" + name,
+                         array.compressor.compress(zarr_chunk(array, position)));
+        });
 }
 
 } // namespace sextant::test

@@ -44,18 +44,8 @@ struct Volume {
 
 template <class T>
 Sample sample_of() {
-    if constexpr (std::is_same_v<T, float>)
-        return Sample::f32;
-    else if constexpr (std::is_same_v<T, double>)
-        return Sample::f64;
-    else if constexpr (std::is_same_v<T, std::int64_t>)
-        return Sample::i64;
-    else if constexpr (std::is_same_v<T, std::int16_t>)
-        return Sample::i16;
-    else if constexpr (std::is_same_v<T, std::uint32_t>)
-        return Sample::u32;
-    else
-        return Sample::u8;
+    const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+    return *sextant::sample_of(kind, 8 * sizeof(T));
 }
 
 /// Writes a volume; each call passes a few rows.

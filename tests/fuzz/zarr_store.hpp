@@ -56,7 +56,7 @@ inline std::vector<FuzzedStore> zarr_seeds() {
              R"("type": "space", "unit": "nanometer"}, {"name": "x", "type": "space", )"
              R"("unit": "nanometer"}], "datasets": [{"path": "0", "coordinateTransformations": )"
              R"([{"type": "scale", "scale": [1, 2.5, 2.5]}]}]}]})",
-             array.text(), compressor.compress(zarr_chunk<std::uint16_t>(array, {0, 0, 0}))});
+             array.text(), compressor.compress(zarr_chunk(array, {0, 0, 0}))});
     }
     for (const ZarrCompressor& compressor : zarr3_compressors()) {
         const std::string image =
@@ -64,14 +64,13 @@ inline std::vector<FuzzedStore> zarr_seeds() {
             R"("time"}, {"name": "y", "type": "space"}, {"name": "x", "type": "space"}], )"
             R"("datasets": [{"path": "0"}]}]}})";
         Zarr3Pattern array{.order = {2, 0, 1}, .compressor = compressor};
-        all.push_back({image, array.text(),
-                       compressor.compress(zarr3_chunk<std::uint16_t>(array, {0, 0, 0}))});
+        all.push_back({image, array.text(), compressor.compress(zarr3_chunk(array, {0, 0, 0}))});
         array.shards = Zarr3Shards{};
-        all.push_back({image, array.text(), zarr3_shard<std::uint16_t>(array, {0, 0, 0})});
+        all.push_back({image, array.text(), zarr3_shard(array, {0, 0, 0})});
     }
     const ZarrPattern array;
     all.push_back({R"({"_type": "UniformDataAxis", "name": "x", "scale": 0.5, "units": "nm"})",
-                   array.text(), zarr_chunk<std::uint16_t>(array, {0, 0, 0})});
+                   array.text(), zarr_chunk(array, {0, 0, 0})});
     return all;
 }
 
