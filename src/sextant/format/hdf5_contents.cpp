@@ -185,7 +185,7 @@ Hdf5Contents list_hdf5(const Hdf5Input& file) {
             contents.aliases.push_back(std::move(*dataset));
             continue;
         }
-        const std::string reason = complaint_of_link(); // of an external link on the way
+        const std::string reason = complaint_of_link(); // of an external link that is followed
         if (H5Oexists_by_name(file.id(), name.c_str(), H5P_DEFAULT) <= 0)
             contents.links.push_back(
                 {name, reason.empty() ? "is a link to an object that is missing" : reason});
