@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Components of volumes, compared with a flood fill.
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/label/plane_seam.hpp"
 #include "sextant/kernel/label/labels.hpp"
+#include "sextant/kernel/label/plane_seam.hpp"
 
 #include <cmath>
 #include <limits>
