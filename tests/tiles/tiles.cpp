@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-all exchange of lists of any length, and numbering of items across tiles.
-#include "sextant/tiles/list_exchange.hpp"
-
+// Images in tiles: exchange of lists of any length, and numbering of items across tiles.
 #include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/tiles/list_exchange.hpp"
 #include "sextant/tiles/numbering.hpp"
+#include "sextant/tiles/tiled_image.hpp"
 
 #include <gmock/gmock.h>
 
@@ -101,6 +102,14 @@ TEST(Numbering, numbers_items_in_pixel_order_across_tiles_and_sums_their_weights
         const std::vector<Standing> expected = left ? std::vector<Standing>{third, first, third}
                                                     : std::vector<Standing>{second, third};
         EXPECT_EQ(made.standings, expected);
+    });
+}
+
+TEST(DistributedImage, with_too_many_pixels_is_refused) {
+    run_threads(1, [](Communicator communicator) {
+        const Elements many = Elements{1} << 32;
+        for (const Grid& grid : {Grid{many, many, 1, 1}, {-1, 4, 1, 1}, {4, -many, 1, 1}})
+            EXPECT_THROW(distributed::Image(communicator, grid, gray_f32), InvalidTask);
     });
 }
 
