@@ -121,14 +121,14 @@ Frames frames_of(const StealingCase& one) {
 /// Records the CPU time of each registration on the thread that does it, and stores nothing.
 class CpuTimes : public registration::Ledger {
   public:
-    std::optional<std::vector<std::byte>> find(const registration::EntryName&) override {
+    std::optional<std::vector<std::byte>> load(const registration::EntryName&) override {
         began_ = now();
         return std::nullopt;
     }
-    void keep(const registration::EntryName& name, std::span<const std::byte>) override {
+    void store(const registration::EntryName& name, std::span<const std::byte>) override {
         times[name] = now() - began_;
     }
-    void refresh() override {}
+    void update() override {}
 
     std::map<registration::EntryName, Seconds> times;
 

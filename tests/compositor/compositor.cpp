@@ -18,8 +18,8 @@
 namespace sextant::test {
 namespace {
 
-const bool added = add_cases("CompositorOnThreads", compositor_cases(), on_threads) &&
-                   add_cases("CompositorOnNodes", compositor_cases(), on_nodes);
+const bool compositor_added = add_cases("CompositorOnThreads", compositor_cases(), on_threads) &&
+                              add_cases("CompositorOnNodes", compositor_cases(), on_nodes);
 
 TEST(CompositorOnThreads, ThePlanOfOtherOptionsChangesNoImage) {
     constexpr ImageShape shape{61, 17};

@@ -64,13 +64,13 @@ std::vector<GroupCase> operations() {
     };
 }
 
-const bool added = add_cases("OverMpi", operations(), on_group) &&
-                   add_cases("DeepCompositorOverMpi", deep_cases(), on_group) &&
-                   add_cases("TileWallOverMpi", wall_cases(), on_group) &&
-                   add_cases("FailingObjectsOverMpi", failing_object_cases(), on_group) &&
-                   add_cases("SparseMpi", sparse_cases(), on_group) &&
-                   add_cases("SeriesOverMpi", series_cases(), on_group) &&
-                   add_cases("NodesOverMpi", node_cases(), on_group);
+const bool cases_added = add_cases("OverMpi", operations(), on_group) &&
+                         add_cases("DeepCompositorOverMpi", deep_cases(), on_group) &&
+                         add_cases("TileWallOverMpi", wall_cases(), on_group) &&
+                         add_cases("FailingObjectsOverMpi", failing_object_cases(), on_group) &&
+                         add_cases("SparseMpi", sparse_cases(), on_group) &&
+                         add_cases("SeriesOverMpi", series_cases(), on_group) &&
+                         add_cases("NodesOverMpi", node_cases(), on_group);
 
 TEST(NodesOverMpi, MessagesAreUsedIfSharedMemoryIsUnavailable) {
     on_group(3, [](const Communicator& communicator) {

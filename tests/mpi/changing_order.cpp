@@ -10,7 +10,7 @@
 namespace sextant::test {
 namespace {
 
-const bool added = add_cases("ChangingOrderOverMpi", order_cases(), on_group);
+const bool orders_added = add_cases("ChangingOrderOverMpi", order_cases(), on_group);
 
 void turning_in_every_group(void (*body)(const Communicator&)) {
     for (const int size : group_sizes)

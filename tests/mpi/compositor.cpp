@@ -8,8 +8,8 @@
 namespace sextant::test {
 namespace {
 
-const bool added = add_cases("CompositorOverMpi", compositor_cases(), on_group) &&
-                   add_cases("FramesInFlightOverMpi", flight_cases(), on_group);
+const bool compositor_added = add_cases("CompositorOverMpi", compositor_cases(), on_group) &&
+                              add_cases("FramesInFlightOverMpi", flight_cases(), on_group);
 
 TEST(CompositorOverMpi, WorksAfterItsCommunicatorWasFreed) {
     MPI_Comm callers = MPI_COMM_NULL;
