@@ -179,34 +179,6 @@ class ReaderSource final : public ArraySource {
     Call& call_;
 };
 
-/// The frames of a series, with the axes t, y and x.
-class FramesAsArray final : public ArraySource {
-  public:
-    explicit FramesAsArray(std::unique_ptr<FrameSource> frames)
-        : ArraySource("data", header_of(frames->header())), frames_(std::move(frames)) {}
-
-  private:
-    static ArrayHeader header_of(const FrameHeader& frames) {
-        ArrayHeader header{{frames.frames, frames.shape.height, frames.shape.width}};
-        header.names = {"t", "y", "x"};
-        header.sample = frames.sample;
-        header.chunk = {frames.frames_per_chunk, 1, 1};
-        header.pixel = frames.pixel;
-        return header;
-    }
-    void load(const ArrayBlock& block, std::span<std::byte> to) override {
-        if (block.count[2] != header().lengths[2])
-            throw std::logic_error("frames are read in whole rows");
-        const auto size = to.size() / static_cast<std::size_t>(block.count[0]);
-        for (std::int64_t i = 0; i < block.count[0]; ++i)
-            frames_->read_samples(block.start[0] + i,
-                                  {block.start[1], block.start[1] + block.count[1]},
-                                  to.subspan(static_cast<std::size_t>(i) * size, size));
-    }
-
-    std::unique_ptr<FrameSource> frames_;
-};
-
 /// An output of Python: an array in memory, or a function of start and block. It has all frames of
 /// the series; the blocks that are written count only the registered ones.
 class PythonSink final : public ArraySink {
@@ -298,7 +270,11 @@ std::unique_ptr<ArraySource> open_given(const GivenArray& given, const ArrayOpti
     if (py::isinstance<Frames>(given.data)) {
         const auto& frames = given.data.cast<const Frames&>();
         const py::gil_scoped_release released;
-        return std::make_unique<FramesAsArray>(frames.open(call));
+        const std::shared_ptr<FrameSource> source = frames.open(call);
+        FrameHeader series = source->header();
+        series.axes = {}; // only t, y and x
+        return array_of_frames("data", series,
+                               {[source](auto... rows) { source->read_samples(rows...); }});
     }
     if (!py::isinstance<py::array>(given.data) && !py::isinstance<py::tuple>(given.data)) {
         format::SourceOptions source;

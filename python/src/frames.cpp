@@ -309,27 +309,10 @@ class KeptOpen {
 };
 
 Sample sample_of(const py::dtype& type) {
-    const auto size = type.itemsize();
-    switch (type.kind()) {
-    case 'b':
+    if (type.kind() == 'b')
         return Sample::u8;
-    case 'u':
-        return size == 1   ? Sample::u8
-               : size == 2 ? Sample::u16
-               : size == 4 ? Sample::u32
-                           : Sample::u64;
-    case 'i':
-        return size == 1   ? Sample::i8
-               : size == 2 ? Sample::i16
-               : size == 4 ? Sample::i32
-                           : Sample::i64;
-    case 'f':
-        if (size == 2 || size == 4 || size == 8)
-            return size == 2 ? Sample::f16 : size == 4 ? Sample::f32 : Sample::f64;
-        break;
-    default:
-        break;
-    }
+    if (const auto sample = sextant::sample_of(type.kind(), 8 * type.itemsize()))
+        return *sample;
     throw WrongType(fmt::format("samples of type {}, expected integers or floating-point numbers "
                                 "of up to 64 bits",
                                 text_of(type)));
