@@ -24,7 +24,7 @@ using registration::SeriesPlan;
 using testing::HasSubstr;
 
 bench::FaultySeries made(const bench::Faults& faults, const SeriesPlan& plan,
-                       std::string_view specimen = "carbon") {
+                         std::string_view specimen = "carbon") {
     return {plan, faults, specimen_of(plan, specimen, plan.seed, 16)};
 }
 

@@ -5,7 +5,6 @@
 #include "sextant/registration/pair/lead.hpp"
 
 #include "sextant/comm/threads.hpp"
-#include "bench/faulty_series.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
 #include "sextant/registration/series_registration.hpp"
@@ -14,6 +13,7 @@
 #include <limits>
 #include <vector>
 
+#include "bench/faulty_series.hpp"
 #include "tests/registration/made_series.hpp"
 #include "tests/registration/trials.hpp"
 #include <gtest/gtest.h>

@@ -74,7 +74,7 @@ class RowSource {
 
     std::unique_ptr<FrameSource> frames_;
     const ScaledFrames* scaled_ = nullptr; ///< the frames, if they have an offset or a scale
-    std::int64_t frame_; ///< the first plane
+    std::int64_t frame_;                   ///< the first plane
     Elements planes_ = 1;
     ElementFormat element_;
     enum class How : std::uint8_t { as_stored, as_floats, packed } how_;

@@ -151,7 +151,8 @@ class FieldScan {
     FieldLink link_of(std::span<const std::byte> bytes) const {
         Unpacker rest(bytes);
         FieldLink link{rest.take<FieldHead>(), {}};
-        link.motion = {link.head.result.motion, rest.take<std::vector<float>>(), nullptr, centre(shape_)};
+        link.motion = {link.head.result.motion, rest.take<std::vector<float>>(), nullptr,
+                       centre(shape_)};
         link.motion.grid = workers_.shared().registration.grid_of(link.motion.coefficients.size());
         if (!link.motion.grid)
             throw Error("a displacement field has a grid for frames of another shape");
