@@ -137,7 +137,7 @@ class LibraryAlone(CommandTest):
     checks_json = False
 
     def test_a_subfolder_of_a_project(self):
-        for name in ("CMakeLists.txt", "cmake", "data", "machines", "platforms", "src"):
+        for name in ("CMakeLists.txt", "cmake", "docs", "machines", "platforms", "scripts", "src"):
             copy = shutil.copytree if (SOURCE / name).is_dir() else shutil.copy
             os.makedirs("source", exist_ok=True)
             copy(SOURCE / name, f"source/{name}")
