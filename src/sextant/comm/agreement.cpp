@@ -59,7 +59,7 @@ Report attempt(const std::function<void()>& part) {
     return report;
 }
 
-/// Returns the lowest rank that failed itself; if there is none, the lowest that was cancelled;
+/// Returns the lowest rank that failed by itself; if there is none, the lowest that was cancelled;
 /// otherwise the lowest that stopped because another rank failed.
 std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     auto found = std::find_if(outcomes.begin(), outcomes.end(),
@@ -207,7 +207,8 @@ Comparison::Comparison(Communicator communicator, std::size_t most_requested,
     open();
 }
 
-/// If an exception ends this rank's runs, other ranks may wait for its request.
+/// If an exception destroys this object, reports the failure to the other ranks, which may be
+/// waiting for this rank's request.
 Comparison::~Comparison() {
     if (std::uncaught_exceptions() > 0)
         sextant::fail(communicator_, "an exception destroyed its Compositor");
@@ -363,7 +364,7 @@ void Comparison::check() {
         return;
     try {
         poll();
-    } catch (const PeerFailed&) { // in a later run than this one, which may end normally
+    } catch (const PeerFailed&) { // the peer failed in a later run: this run may still end normally
         return;
     }
     if (earliest_requested() <= run_)

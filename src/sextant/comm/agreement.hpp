@@ -48,7 +48,7 @@ class AgreedFailure : public Error {
 ///           rank's number precedes the text, unless the text is the same on all ranks. Cancelled
 ///           on every rank if it was thrown on any rank and no rank failed by itself.
 /// Collective.
-/// Cost      one all-gather of an int; on failure also the texts.
+/// Cost      one all-gather of an int; on failure, also one of the error texts.
 void agree(const Communicator& communicator, const std::function<void()>& part);
 
 /// Runs `agree` and also gathers a number from each rank. Returns these numbers, indexed by rank.
@@ -60,7 +60,7 @@ std::vector<std::uint64_t> agree(const Communicator& communicator,
 /// Collective.
 /// Cost      one all-gather of an integer.
 void require_same(const Communicator& communicator, const Record& options);
-/// The same for a struct that record_of() declares. With one rank, no record is made.
+/// As above, for a struct with a record_of() overload. With a single rank, no record is built.
 template <class Options>
 requires requires(Options& options) {
     record_of(options);
@@ -76,17 +76,18 @@ void require_same(const Communicator& communicator, Options& options) {
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part);
 
 /// Checks that all ranks make the same request in each run, at low cost if requests rarely change.
-/// A rank whose request has changed sends it and holds its run back until all ranks are known to
-/// have sent the same request. A rank whose request has not changed starts its run at once; if
-/// other ranks wait for its request, it notices as soon as it has to wait itself.
+/// A rank whose request has changed sends the new request and delays its run until it knows that
+/// all ranks have sent the same one. A rank whose request has not changed starts its run at once;
+/// if other ranks wait for its request, it notices as soon as it has to wait itself.
 ///
 /// Cost      no messages if no request has changed, only occasional polls while a rank waits; else
 ///           ⌈log2(ranks)⌉ short messages per rank, one after another. Allocates nothing.
 class Comparison {
   public:
     /// Input     a communicator used only by this comparison (Communicator::split_for_notices); the
-    ///           greatest length of a request, and the initial request of all ranks; for error
-    ///           messages, the number to print for each rank and a function that formats a request.
+    ///           maximum length of a request; the initial request, the same on all ranks; and, for
+    ///           error messages, the number to print for each rank and a function that formats a
+    ///           request.
     Comparison(Communicator communicator, std::size_t most_requested,
                std::span<const int> requested, std::vector<int> names,
                std::function<std::string(std::span<const int>)> text_of);
@@ -98,7 +99,7 @@ class Comparison {
     /// the previous run. Must be called for every run on every rank.
     void begin_run(std::span<const int> requested, bool changed);
 
-    /// True if the run is held back.
+    /// True if the run is delayed.
     bool closed() const { return said_; }
     /// True if all ranks made the same request in the last comparison.
     bool agreed() const { return agreed_; }
@@ -109,7 +110,7 @@ class Comparison {
     /// Makes progress without waiting. Throws AgreedFailure on every rank if requests differ,
     /// naming two ranks and their requests.
     void advance();
-    /// For a run that was not held back and has to wait: joins a comparison that other ranks have
+    /// For a run that was not delayed but has to wait: joins a comparison that other ranks have
     /// started. Throws as `advance` does.
     void check();
     /// Waits until a comparison that this rank takes part in has ended. Throws as `advance` does.
@@ -118,9 +119,9 @@ class Comparison {
     void rest(int idle) { exchange_->rest(idle); }
 
   private:
-    /// One rank's request, as ints: 1 if any rank known to the sender has begun the run, the
-    /// earliest run known to the sender, the rank's own run, the rank, the length of the request,
-    /// and its numbers.
+    /// One rank's request, encoded as ints: 1 if any rank known to the sender has begun the run,
+    /// the earliest run known to the sender, the rank's own run, the rank, the length of the
+    /// request, and its numbers.
     using Said = std::span<int>;
 
     Said part(std::span<int> message, std::size_t which) const {
@@ -155,10 +156,10 @@ class Comparison {
 
     int run_ = 0;
     std::vector<int> own_;   // this rank's request
-    std::vector<int> known_; // least and greatest request received
+    std::vector<int> known_; // smallest and largest request received
     std::vector<bool> came_; // indexed by round: true if the message has arrived
     bool said_ = false, agreed_ = true, spoiled_ = false;
-    bool failed_ = false; ///< a rank has failed, so that no later comparison begins
+    bool failed_ = false; ///< true once a rank has failed: no further comparison begins
     int next_ = 0;        // next round to wait for
     int sends_open_ = 0;  // sends in progress
 };

@@ -79,8 +79,8 @@ class Workspace {
   public:
     explicit Workspace(int fold_threads) : team(fold_threads) {}
 
-    /// Grows the scratch, which the communicator's peers can read, or the memory for compressed
-    /// messages. Growing discards the contents.
+    /// Grows the scratch memory, which peers can read, or the memory for compressed messages.
+    /// Growing discards the contents.
     void make_scratch(const Communicator& communicator, Bytes size);
     void make_rooms(Bytes size);
 
@@ -89,11 +89,11 @@ class Workspace {
     int version = 0; ///< changes when either memory is reallocated
 };
 
-/// The offsets in the workspace's scratch of a program's own buffers (its scratch buffers, and its
-/// outputs in case the caller does not bind them), each aligned to a cache line. Indexed by buffer;
-/// -1 for inputs and in_outs.
+/// Returns the offset of each of a program's own buffers in the workspace's scratch memory, aligned
+/// to a cache line. Own buffers are the scratch buffers, and the outputs in case the caller does
+/// not bind them. Indexed by buffer; -1 for inputs and in_outs.
 std::vector<Bytes> own_offsets(const Program& program, const BufferAddresses& places);
-/// The total size of a program's own buffers in bytes.
+/// Returns the total size of a program's own buffers in bytes.
 Bytes own_bytes(const Program& program, const BufferAddresses& places);
 
 /// With shared memory, touches the destinations of folds that usually write directly into another

@@ -15,9 +15,9 @@
 
 namespace sextant {
 
-/// A group of ranks, and this rank's position in it: a value type, cheap to copy, that transfers
-/// bytes, independently of images. Created by `run_threads` (threads.hpp), `from_mpi` (mpi.hpp) or
-/// `launch` (launch.hpp).
+/// A group of ranks, and this rank's number in the group. Transfers bytes; knows nothing of images.
+/// A value type that is cheap to copy. Created by `run_threads` (threads.hpp), `from_mpi` (mpi.hpp)
+/// or `launch` (launch.hpp).
 class Communicator {
   public:
     explicit Communicator(std::shared_ptr<Transport> transport)
@@ -32,14 +32,14 @@ class Communicator {
         return transport_->open(std::move(messages));
     }
 
-    /// Zeroed memory for data to be exchanged: if ranks share memory, peers read it in place. Not
-    /// collective.
+    /// Allocates zeroed memory for data to exchange. If ranks share memory, peers read the data in
+    /// place. Not collective.
     Memory memory(Bytes size) const { return transport_->memory(size); }
 
-    /// True if ranks of a node read each other's memory (share_nodes.hpp), or all ranks do.
+    /// True if all ranks read each other's memory, or those of each node do (node_sharing.hpp).
     bool shares_nodes() const { return transport_->shares_nodes(); }
-    /// The reason why some of the memory that this rank requested is not shared; empty if all of it
-    /// is.
+    /// The reason why some memory that this rank requested is not shared; empty if all memory is
+    /// shared.
     std::string shortage() const { return transport_->shortage(); }
 
     /// See Transport::shared_segments. Collective.
@@ -47,7 +47,7 @@ class Communicator {
         return transport_->shared_segments(size);
     }
 
-    /// Waits until every rank has called it. Collective.
+    /// Waits until every rank has called barrier(). Collective.
     void barrier() const { transport_->barrier(); }
 
     /// Returns the values of all ranks, indexed by rank. Meant for small values. Collective.
@@ -113,8 +113,8 @@ std::vector<Value> all_gather_lists(const Communicator& communicator, std::span<
     return all;
 }
 
-/// A number that identifies this host until it reboots: equal on ranks that can share clocks and
-/// memory.
+/// Returns a number that identifies this host until the next reboot. Equal on ranks that can share
+/// a clock and memory.
 std::uint64_t host_identity();
 
 /// Returns the node number of each rank, indexed by rank; nodes are numbered in the order of their

@@ -90,7 +90,7 @@ void Flight::wait(Execution& execution) {
             continue;
         if (under_way_.size() == 1)
             under_way_.front()->rest();
-        else // no run may block: a message may arrive for another run
+        else // do not block: a message may arrive for another run
             std::this_thread::yield();
     }
     execution.finish();

@@ -21,8 +21,8 @@ struct Computation {
     const Step& step;
     std::span<const Region> read, made;
     std::span<std::byte* const> buffers; ///< addresses of the program's buffers
-    /// The memory of each region of `read` if the step reads in place: this rank's or another
-    /// rank's, possibly divided into other runs.
+    /// The memory from which each region of `read` is read in place: this rank's or another rank's,
+    /// possibly split into different runs.
     std::span<const Blocks> sources;
     /// The destination of each region of `made`: its own address, or one in another rank's memory,
     /// with the same number and length of contiguous runs but possibly another stride.
@@ -51,7 +51,7 @@ struct ExecuteOptions {
     /// Resources shared by executions that never run at the same time (buffers.hpp), created with
     /// `fold_threads`; null: each execution has its own.
     std::shared_ptr<Workspace> workspace = {};
-    /// If not null, holds runs back while ranks compare their requests (agreement.hpp). The caller
+    /// If not null, delays runs while ranks compare their requests (agreement.hpp). The caller
     /// calls Comparison::begin_run before each run. Must outlive the execution.
     Comparison* comparison = nullptr;
 };

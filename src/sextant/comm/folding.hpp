@@ -15,8 +15,8 @@
 
 namespace sextant {
 
-/// The value of an empty element. Throws std::logic_error if the operator does not define it, or if
-/// its elements cannot be compressed.
+/// Returns the value of an empty element. Throws std::logic_error if the operator does not define
+/// it, or if its elements cannot be compressed.
 std::vector<std::byte> nothing_of(const Operator& op);
 
 /// Buffers for the elements omitted by compression: one of empty elements and, for each
@@ -93,7 +93,8 @@ class FoldPass {
 /// completes each fold.
 class Folding {
   public:
-    /// A contiguous alternative destination of a fold; null if it writes to its own destination.
+    /// A contiguous alternative destination of a fold; null if the fold writes to its own
+    /// destination.
     struct ReceiveBuffer {
         std::byte* at = nullptr;
         /// True if the address may still arrive. The fold waits for it only until all operands have

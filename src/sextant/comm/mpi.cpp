@@ -35,7 +35,8 @@ void barrier(MPI_Comm comm, MpiCalls* calls = nullptr) {
     mpi_finish(request, "MPI_Ibarrier", calls);
 }
 
-/// If a rank has failed, MPI goes on reading and writing the buffers, which are then kept.
+/// Gathers through temporary buffers. If a rank fails, MPI may still access these buffers, so they
+/// are leaked.
 void all_gather(MPI_Comm comm, std::span<const std::byte> local, std::span<std::byte> all,
                 MpiCalls* calls = nullptr) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -67,14 +68,14 @@ bool is_crowded(MPI_Comm comm) {
     return is_crowded(local.host, all);
 }
 
-/// The library's duplicate of a caller's communicator; shared by all its users.
+/// The library's duplicate of a caller's communicator, shared by all users of that communicator.
 class Duplicate {
   public:
     explicit Duplicate(MPI_Comm original) {
         duplicate(original);
         crowded_ = is_crowded(comm_);
     }
-    /// Another duplicate, for the same ranks.
+    /// Creates another duplicate over the same ranks.
     explicit Duplicate(const Duplicate& other) : crowded_(other.crowded_) {
         duplicate(other.comm_);
     }
@@ -100,17 +101,18 @@ class Duplicate {
     bool crowded_ = false;
 };
 
-/// Duplicates of a communicator for its objects. That of an object that has ended on all ranks is
-/// used again, so that objects may be made often.
+/// A pool of duplicates of a communicator, one per object. When an object has been destroyed on all
+/// ranks, its duplicate is reused, so that objects can be created often.
 class DuplicatePool {
   public:
     using Mask = std::uint64_t;
     static constexpr int most = 64;
 
-    /// The duplicates that no object of this rank uses.
+    /// A bit mask of the duplicates that no object of this rank uses.
     Mask free() const { return free_.load(); }
-    /// Takes the first of those that are free on all ranks; else makes another one. Returns its
-    /// index; -1 if it is not kept. Collective.
+    /// Takes the first duplicate of `free_everywhere`, the bit mask of those that are free on all
+    /// ranks; if there is none, creates one. Returns the index of the duplicate, or -1 if the pool
+    /// is full and does not keep it. Collective.
     int take(Mask free_everywhere, const Duplicate& original, std::shared_ptr<Duplicate>& taken) {
         if (free_everywhere != 0) {
             const int index = std::countr_zero(free_everywhere);
@@ -137,14 +139,14 @@ class MpiTransport : public Transport, public Scoping {
         read_sizes();
         calls_ = std::make_shared<MpiCalls>(comm(), most_tag_, duplicate_, duplicate_->has_strays);
     }
-    /// The transport of a part of the ranks of another one; see MpiCalls for `which`.
+    /// For some of the ranks of `whole`; see MpiCalls for `which`.
     MpiTransport(MpiTransport& whole, std::shared_ptr<Duplicate> duplicate, std::uint64_t which)
         : duplicate_(std::move(duplicate)), name_("part of a communicator"), outer_(whole.calls_) {
         read_sizes();
         calls_ = std::make_shared<MpiCalls>(*whole.calls_, comm(), which);
         whole.calls_->add_dependant(calls_);
     }
-    /// The transport of an object that uses a communicator.
+    /// For an object that uses the communicator of `base`.
     MpiTransport(MpiTransport& base, DuplicatePool::Mask free_everywhere, const std::string& name,
                  RunsOf runs)
         : pool_(base.pool_), name_(name) {
@@ -155,7 +157,7 @@ class MpiTransport : public Transport, public Scoping {
     }
     MpiTransport(const MpiTransport&) = delete;
     MpiTransport& operator=(const MpiTransport&) = delete;
-    /// An exception that ends this rank's use ends that of all ranks.
+    /// If an exception destroys this transport, reports the failure to all ranks.
     ~MpiTransport() override {
         if (!name_.empty() && std::uncaught_exceptions() > exceptions_ && !mpi_finalized()) {
             try {
@@ -163,7 +165,7 @@ class MpiTransport : public Transport, public Scoping {
             } catch (...) { // MPI no longer works: no rank can be notified
             }
         }
-        // Other ranks may have sent messages that this rank does not receive any more.
+        // Other ranks may have sent messages that this rank will not receive.
         if (calls_->failed() || (outer_ && outer_->failed()))
             duplicate_->has_strays = true;
         if (index_ >= 0 && !calls_->failed() && !(within_ && within_->failed()) &&
@@ -215,7 +217,7 @@ class MpiTransport : public Transport, public Scoping {
     }
 
   private:
-    /// The last tag is that of notices.
+    /// Reads the rank, the number of ranks and the largest tag, which is reserved for notices.
     void read_sizes() {
         mpi_check(MPI_Comm_rank(comm(), &rank_), "MPI_Comm_rank");
         mpi_check(MPI_Comm_size(comm(), &size_), "MPI_Comm_size");
@@ -226,7 +228,8 @@ class MpiTransport : public Transport, public Scoping {
             most_tag_ = *bound;
     }
 
-    /// Runs a collective call of MPI, which stays pending if a rank has failed.
+    /// Runs a collective MPI call. If a rank has failed, the MPI call stays pending, so the
+    /// duplicate is never freed.
     template <class Run>
     void call(MpiCalls::Kind kind, Bytes bytes, const Run& run) {
         calls_->begin(kind, bytes);
@@ -239,7 +242,7 @@ class MpiTransport : public Transport, public Scoping {
         calls_->end();
     }
 
-    /// The calls on this communicator itself that are the base of those of its objects.
+    /// Returns the calls that serve as `base` of the objects on this communicator.
     const std::shared_ptr<MpiCalls>& own_calls() {
         if (!is_scope_)
             return calls_;
@@ -252,18 +255,18 @@ class MpiTransport : public Transport, public Scoping {
 
     std::shared_ptr<DuplicatePool> pool_ = std::make_shared<DuplicatePool>();
     std::shared_ptr<Duplicate> duplicate_;
-    int index_ = -1; // in the pool
+    int index_ = -1; // index of the duplicate in the pool; -1 if it is not pooled
     std::uint32_t splits_ = 0;
     const std::string name_; // for errors; empty for a communicator of the program
     const int exceptions_ = std::uncaught_exceptions();
-    std::shared_ptr<MpiCalls> outer_; // of the communicator of which this one is a part
+    std::shared_ptr<MpiCalls> outer_; // calls of the communicator that this one was split from
     bool is_scope_ = false;
     std::shared_ptr<MpiCalls> calls_;
-    std::shared_ptr<MpiCalls> within_; // base of the calls of objects within an object
+    std::shared_ptr<MpiCalls> within_; // for a scope: base of the objects created within it
     int rank_ = 0, size_ = 0, most_tag_ = 32767;
 };
 
-/// Objects within an object share the pool of its communicator.
+/// Nested objects share the pool of the outermost communicator.
 std::shared_ptr<Transport> MpiTransport::make_scope(const std::string& what, RunsOf runs) {
     struct Declared {
         std::uint64_t name;
@@ -288,8 +291,9 @@ std::unique_ptr<Exchange> MpiTransport::open(std::vector<Message> messages) {
                          std::move(messages));
 }
 
-/// An object that a caller's communicator owns as an MPI attribute until it is freed; made from the
-/// communicator by the first call. Not copied when the communicator is duplicated.
+/// Returns an object that is attached to a caller's communicator as an MPI attribute. The first
+/// call creates the object from the communicator; freeing the communicator destroys it. Duplicates
+/// of the communicator do not inherit the object.
 template <class Owned>
 Owned& owned_by(MPI_Comm communicator) {
     static const int key = [] {
@@ -352,7 +356,7 @@ struct StopNotices::State {
     }
     Duplicate duplicate;
     int size = 0;
-    int operation = 0; ///< number of the current operation, which is the tag of its notices
+    int operation = 0; ///< number of the current operation, and tag of its notices
     bool stops = false, stops_next = false;
     std::string reason, reason_next;
 };
@@ -393,7 +397,7 @@ bool StopNotices::received() {
     };
     while (const auto notice = receive_notice(state_.duplicate.get(), MPI_ANY_TAG)) {
         // A rank that has ended this operation may already stop the next one. All other notices
-        // are of operations that ended before they came.
+        // belong to earlier operations and are ignored.
         if (notice->tag == state_.operation)
             keep(*notice, state_.stops, state_.reason);
         else if (notice->tag == (state_.operation + 1) % numbers_of_operations)
@@ -428,8 +432,8 @@ class HostGroup {
 };
 
 /// Limits the size of a segment to a safe part of the free shared memory and of the file size
-/// limit. If memory is short, MPI may print errors or not notice; a file beyond the limit kills its
-/// process with a signal.
+/// limit. Beyond it, MPI may print errors or not notice that memory is short, and a file beyond the
+/// size limit kills its process with a signal.
 Bytes share_of_host(Bytes wanted, std::size_t ranks) {
     const auto sharers = 2 * static_cast<Bytes>(ranks); // half is for other processes
     Bytes share = wanted;

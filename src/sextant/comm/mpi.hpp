@@ -26,23 +26,23 @@ Communicator from_mpi(MPI_Comm communicator);
 /// are returned, not fatal. No direct call on it may be pending while a program runs.
 MPI_Comm to_mpi(const Communicator& communicator);
 
-/// Notices by which a rank requests all ranks to stop the current operation, for callers of
-/// operations that can be cancelled (RunControl): without them, other ranks stop only when they
-/// next wait for this one. Used by one thread per rank.
+/// Sends and receives stop notices: one rank asks all ranks to stop the current operation. For
+/// callers of operations that can be cancelled (RunControl). Without notices, other ranks stop only
+/// when they next wait for this one. Must be used by only one thread per rank.
 class StopNotices {
   public:
     /// Begins the next operation of a caller's communicator, which must be the same one on all
     /// ranks. Collective the first time, as from_mpi().
     explicit StopNotices(MPI_Comm communicator);
 
-    /// Sends a notice to every other rank. They need not receive it.
+    /// Sends a notice to every other rank. Ranks need not receive the notice.
     void send();
-    /// The same, with the reason, at most 2000 bytes of which are sent.
+    /// Sends a notice with the reason, truncated to 2000 bytes.
     void send(const std::string& reason);
     /// True if a rank has sent a notice during this operation. Does not wait.
     bool received();
-    /// The number of the rank that sent the first received notice with a reason, and the reason:
-    /// "rank 1: no memory"; empty if there was none.
+    /// The first reason received, with the rank that sent it: "rank 1: no memory"; empty if no
+    /// reason was received.
     const std::string& reason() const;
 
   private:

@@ -39,7 +39,7 @@ void send_notice(MPI_Comm comm, int tag, std::span<const int> ranks,
         read = read && (done || bytes.empty());
     }
     if (!read)
-        static_cast<void>(copy.release()); // MPI may read it later: a few bytes, once a failure
+        static_cast<void>(copy.release()); // leaked: MPI may still read these few bytes
 }
 
 std::optional<MpiNotice> receive_notice(MPI_Comm comm, int tag) {
@@ -60,7 +60,8 @@ std::optional<MpiNotice> receive_notice(MPI_Comm comm, int tag) {
 
 namespace {
 
-/// The calls of a user that all ranks make and this one has begun, as in notices.
+/// The number of calls that this rank has begun for user `number`, as sent in notices. Counts only
+/// calls that all ranks make.
 struct Count {
     std::int64_t number, begun;
 };
@@ -74,12 +75,13 @@ std::vector<std::byte> notice_of(const auto& head, std::span<const std::byte> re
 
 constexpr std::chrono::milliseconds first_patience{200};
 constexpr std::chrono::seconds most_patience{64};
-/// Calls that a failed rank completed end within this time. Only if ranks have counted different
-/// calls, as after an earlier error, a call of a lower number waits for the failed rank.
+/// A call that the failed rank has completed is given this time to end here. It ends sooner, unless
+/// ranks have counted calls differently, as after an earlier error; then a call with a lower number
+/// may wait for the failed rank.
 constexpr std::chrono::seconds to_complete{5};
 constexpr std::size_t ended_kept = 64, early_kept = 1000;
 
-/// Mixes two numbers into one that differs from all others with near certainty.
+/// Hashes two numbers; collisions are very unlikely.
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
     std::uint64_t sum = (a ^ (b + odd + (a << 6) + (a >> 2))) * odd;
@@ -88,15 +90,16 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
 
 } // namespace
 
-/// The beginning of a notice. A failure is followed by its text, a wait by the counts of all users.
+/// The header of a notice. A failure or order notice is followed by the error text, a wait notice
+/// by an array of Count.
 struct MpiCalls::Head {
     enum What : int { failure, order, wait };
     int what;
     std::uint64_t family;
-    int number; ///< of the user of the communicator
-    /// Of a failure: the last call that was completed; of a wait: that waits.
+    int number; ///< number of the user of the communicator
+    /// In a wait notice, the call that waits; in other notices, the last completed call.
     std::int64_t calls;
-    int rank; ///< that failed
+    int rank; ///< rank that failed or waits
     Kind kind;
     Bytes bytes;
 };
@@ -108,7 +111,7 @@ struct MpiCalls::Waiting {
     std::vector<Count> counts;
 };
 
-/// The communicator of the program, which carries all notices.
+/// The program's communicator, on which all notices are sent.
 struct MpiCalls::Root {
     MPI_Comm comm = MPI_COMM_NULL;
     int tag = 0;
@@ -116,11 +119,11 @@ struct MpiCalls::Root {
     bool* has_strays = nullptr;
     std::recursive_mutex mutex; // several threads may use objects of one communicator
     std::map<std::uint64_t, Family*> families;
-    /// Failures of users that this rank has not made yet.
+    /// Failures of users that this rank has not created yet, by family and user number.
     std::map<std::pair<std::uint64_t, int>, Failure> early;
 };
 
-/// The users of a communicator, and the calls that other ranks have announced.
+/// The users of one communicator, and the ranks that have announced that they wait.
 struct MpiCalls::Family {
     Family(std::shared_ptr<Root> its_root, std::uint64_t its_key, MPI_Comm comm)
         : root(std::move(its_root)), key(its_key), ranks(mpi_ranks_in(root->comm, comm)) {
@@ -143,12 +146,12 @@ struct MpiCalls::Family {
     std::deque<Count> ended;
     std::map<int, std::string> ended_names;
     int made = 0;
-    std::set<int> failed;           // users
+    std::set<int> failed;           // numbers of failed users
     std::map<int, Waiting> waiting; // by rank
     Clock::duration patience = first_patience;
 
-    /// Of the users that have ended, and of those whose last call the given thread made: other
-    /// threads of the rank need not wait for it.
+    /// Returns the counts of users that have ended, and of users whose last call was made by the
+    /// given thread. Other threads of this rank need not wait for that thread.
     std::vector<Count> counts(const void* thread) const {
         std::vector<Count> all(ended.begin(), ended.end());
         for (const auto& [number, calls] : users) {
@@ -219,7 +222,7 @@ void MpiCalls::add_dependant(const std::shared_ptr<MpiCalls>& calls) {
 }
 
 void MpiCalls::count(Kind kind, Bytes bytes) {
-    static thread_local char thread = 0; // its address differs between threads
+    static thread_local char thread = 0; // its address identifies the thread
     is_by_all_ = kind != Kind::run || runs_ == RunsOf::all_ranks;
     caller_.store(&thread, std::memory_order_relaxed);
     begun_.store(call_after(begun_.load(std::memory_order_relaxed), is_by_all_),
@@ -317,18 +320,20 @@ void MpiCalls::fail(const std::string& text) {
                   std::as_bytes(std::span(text)));
 }
 
-/// Waits get longer, so that the notices that a busy rank never receives stay few.
+/// Announces that this rank waits. The time before each announcement doubles, so that few notices
+/// pile up at a busy rank that never receives them.
 void MpiCalls::tell_waiting() {
     family_->patience = std::min<Clock::duration>(2 * family_->patience, most_patience);
     const std::vector<Count> counts = family_->counts(caller_);
     family_->send(head(Head::What::wait, number_, begun()), std::as_bytes(std::span(counts)));
 }
 
-/// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
-/// all ranks made their calls in one order, the rank whose call is later would have begun the
-/// other's. Only calls that all ranks make are compared, and only if the same thread of a rank
-/// makes both: a rank may leave out an exchange of some ranks, and threads need not wait for each
-/// other. A rank that has failed may leave out calls.
+/// Detects two ranks in different calls of one user, and two ranks that wait for each other forever
+/// because each waits in a call that the other has not begun. If all ranks made their calls in the
+/// same order, the rank whose call comes later would have begun the other's call. Compares only
+/// calls that all ranks make, because a rank may skip runs of some ranks, and only calls made by
+/// the same thread of a rank, because threads need not wait for each other. Ignores failed users,
+/// because a failed rank may skip calls.
 void MpiCalls::check_order() {
     const auto begun_in = [](const std::vector<Count>& counts, int number) {
         const auto found = std::ranges::find(counts, number, &Count::number);
@@ -356,7 +361,8 @@ MpiCalls::Head MpiCalls::head(int what, int number, std::int64_t calls) const {
     return {what, family_->key, number, calls, family_->rank, kind_, bytes_};
 }
 
-/// `says_call`: both ranks call the same object.
+/// Describes the call in which a rank waits. `says_call`: name the kind of call, because both ranks
+/// call the same object.
 std::string MpiCalls::text_of(int rank, int number, Kind kind, Bytes bytes, bool says_call) const {
     const auto user = family_->users.find(number);
     const std::string name =

@@ -19,40 +19,40 @@
 
 namespace sextant {
 
-/// A short message that its receivers need not receive.
+/// A short message that the addressed ranks need not receive.
 struct MpiNotice {
     int source = 0, tag = 0;
     std::vector<std::byte> bytes;
 };
-/// Sends a notice to every other one of the given ranks. Does not wait.
+/// Sends a notice to each of the given ranks except this one. Does not wait.
 void send_notice(MPI_Comm comm, int tag, std::span<const int> ranks,
                  std::span<const std::byte> bytes);
 /// Receives the next notice with this tag, or MPI_ANY_TAG, if one has arrived.
 std::optional<MpiNotice> receive_notice(MPI_Comm comm, int tag);
 
-/// The collective calls of one user of an MPI communicator: of the program itself, or of an object
-/// (scope.hpp). Counts the calls, which costs nothing noticeable. Only a rank that waits looks
-/// whether another rank has failed, or waits in another call.
+/// Tracks the collective calls that one user of an MPI communicator makes. A user is the program
+/// itself or an object (scope.hpp). Counting calls costs almost nothing; only a rank that waits
+/// checks if another rank has failed or waits in a different call.
 class MpiCalls {
   public:
     enum class Kind : int { run, barrier, all_gather };
 
-    /// The calls on a communicator of the program. `comm` is used, with the given tag, for all
-    /// notices: also for those about communicators that are made from it, since messages must not
-    /// arrive on a communicator that has been freed. `owner` keeps it.
-    /// `has_strays` is set once a rank has failed, whose notices may be in transit.
+    /// For a communicator of the program. All notices are sent on `comm` with the given tag,
+    /// including those about communicators derived from `comm`, because notices must not arrive on
+    /// a communicator that has been freed. `owner` keeps `comm` alive. `has_strays` is set when a
+    /// rank has failed, because notices may then be in transit.
     MpiCalls(MPI_Comm comm, int tag, std::shared_ptr<void> owner, bool& has_strays);
-    /// The calls on a communicator that was made from that of `outer`; `which` is the same on all
-    /// its ranks, and differs from that of others.
+    /// For a communicator derived from that of `outer`. `which` identifies the new communicator:
+    /// the same on all of its ranks, and different for each derived communicator.
     MpiCalls(MpiCalls& outer, MPI_Comm comm, std::uint64_t which);
-    /// The calls of an object that uses the communicator of `base`. Objects must be made in the
-    /// same order on all ranks.
+    /// For an object that uses the communicator of `base`. Objects must be created in the same
+    /// order on all ranks.
     MpiCalls(std::shared_ptr<MpiCalls> base, std::string what, RunsOf runs);
     MpiCalls(const MpiCalls&) = delete;
     MpiCalls& operator=(const MpiCalls&) = delete;
     ~MpiCalls();
 
-    /// Begins a call. Throws as `look`, but only if a failure is known already.
+    /// Begins a call. Throws like `look`, but only if a failure is already known.
     void begin(Kind kind, Bytes bytes = 0) {
         count(kind, bytes);
         if (failed_.load(std::memory_order_relaxed))
@@ -64,7 +64,7 @@ class MpiCalls {
         if (run_counted_)
             count(Kind::run, 0);
     }
-    /// The same as `begin` for the exchange of a run that begin_run() may have counted.
+    /// Like `begin`, for the exchange of a run, which begin_run() may already have counted.
     void begin_exchange() {
         if (!std::exchange(run_counted_, false))
             count(Kind::run, 0);
@@ -77,9 +77,9 @@ class MpiCalls {
     void look();
     /// See Scoping::fail. Also fails the calls of `dependants`.
     void fail(const std::string& text);
-    /// True if a rank has failed, so that messages may be in transit.
+    /// True if a rank has failed; messages may then still be in transit.
     bool failed() const { return failed_; }
-    /// Adds calls on a communicator that was made from this one.
+    /// Adds the calls on a communicator derived from this one.
     void add_dependant(const std::shared_ptr<MpiCalls>& calls);
 
   private:
@@ -90,7 +90,7 @@ class MpiCalls {
     struct Failure {
         int rank = 0;
         bool order = false;     ///< ranks wait for each other in different calls
-        std::int64_t calls = 0; ///< the last call that the rank has completed
+        std::int64_t calls = 0; ///< last call that the rank has completed
         std::string text;
     };
     struct Head;
@@ -112,17 +112,17 @@ class MpiCalls {
 
     std::uint64_t key() const;
 
-    std::shared_ptr<Family> family_;       ///< of the communicator that this user and others use
-    const std::shared_ptr<MpiCalls> base_; ///< of an object; fails with its communicator
+    std::shared_ptr<Family> family_;       ///< shared by all users of the communicator
+    const std::shared_ptr<MpiCalls> base_; ///< calls of an object's communicator; else null
     const std::string what_;
-    int number_ = 0; ///< of the object; 0: the communicator itself
+    int number_ = 0; ///< number of the object; 0: the communicator itself
     const RunsOf runs_ = RunsOf::some_ranks;
-    std::atomic<std::int64_t> begun_{0};       ///< the last call (call_after)
-    std::atomic<const void*> caller_{nullptr}; ///< the thread that made it
-    bool is_by_all_ = false;                   ///< all ranks make it
+    std::atomic<std::int64_t> begun_{0};       ///< number of the last call (call_after)
+    std::atomic<const void*> caller_{nullptr}; ///< thread that made the last call
+    bool is_by_all_ = false;                   ///< true if all ranks make the last call
     Kind kind_ = Kind::run;
     Bytes bytes_ = 0;
-    bool run_counted_ = false; ///< the next exchange is that of a run that is counted already
+    bool run_counted_ = false; ///< true if the next exchange belongs to a run already counted
     bool under_way_ = false, waits_ = false, told_ = false;
     Clock::time_point waits_since_, failed_since_;
     std::atomic<bool> failed_{false};

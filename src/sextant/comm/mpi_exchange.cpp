@@ -164,7 +164,7 @@ class MpiExchange : public Exchange {
         message.tag = tag;
     }
 
-    /// A rank that only sends may never wait, so it looks here.
+    /// A rank that only sends may never wait, so it checks for failures here.
     void begin() override {
         calls_->begin_exchange();
         if (!receives_ && !messages_.empty())
@@ -290,7 +290,8 @@ class MpiExchange : public Exchange {
         Bytes came = 0;
     };
 
-    /// A message that is longer than its buffer belongs to another call than this rank's.
+    /// Throws the first error among the completed requests. A message longer than its receive
+    /// buffer was sent by a rank that is in a different call.
     void throw_error(int done) const {
         for (int i = 0; i < done; ++i) {
             const MPI_Status& status = statuses_[static_cast<std::size_t>(i)];

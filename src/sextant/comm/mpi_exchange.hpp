@@ -21,7 +21,7 @@ void mpi_check(int code, const char* call);
 /// may spin. Looks for failures if `calls` is given.
 void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls = nullptr);
 
-/// The ranks of `part`, as they are numbered in `whole`.
+/// Returns the ranks in `whole` of the processes of `part`.
 std::vector<int> mpi_ranks_in(MPI_Comm whole, MPI_Comm part);
 
 /// True if MPI has been finalized: MPI objects must not be freed then.
@@ -67,7 +67,7 @@ struct MpiConditions {
     /// Set if a run ends with messages in transit, which MPI could deliver to a later communicator
     /// with the same context.
     bool* has_strays = nullptr;
-    std::shared_ptr<MpiCalls> calls = {}; ///< the runs count as calls
+    std::shared_ptr<MpiCalls> calls = {}; ///< counts the runs
 };
 
 /// Opens messages over MPI; uses only non-blocking calls.

@@ -66,8 +66,8 @@ void NodeExchange::address(int m, int peer, int tag) {
     choose_delivery(m);
 }
 
-/// Runs a step that throws PeerFailed if neighbours have left the run. The rank that failed first
-/// has sent the reason in a message, which may arrive a little later.
+/// Runs a step. If it throws PeerFailed because neighbours have left the run, polls for the reason,
+/// which the rank that failed first has sent in a message that may arrive a little later.
 template <class Step>
 auto NodeExchange::with_reason(Step step) {
     try {

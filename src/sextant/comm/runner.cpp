@@ -17,8 +17,8 @@ namespace sextant {
 
 namespace {
 
-/// True for the error of ranks that wait in different calls; an operator's error is not thrown
-/// before the end of a run.
+/// True if ranks wait in different calls: before the end of a run, this is the only error that is
+/// an InvalidTask, because errors of operators are thrown at the end.
 bool is_wrong_order(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
@@ -285,7 +285,8 @@ void Execution::Runner::fail(std::exception_ptr failure) {
         return;
     }
     try {
-        if (comparison_ && !is_wrong_order(outcome_)) // else other ranks may never compare
+        // After an error of order, the other ranks may never join the comparison.
+        if (comparison_ && !is_wrong_order(outcome_))
             comparison_->settle();
     } catch (...) { // every rank throws the same error
         outcome_ = std::current_exception();
@@ -300,7 +301,7 @@ void Execution::Runner::fail(std::exception_ptr failure) {
     }
 }
 
-/// Looks whether another rank has failed.
+/// Throws if another rank has failed.
 void Execution::Runner::look() {
     if (Scoping* const scoping = scoping_of(communicator_))
         scoping->look();
@@ -385,7 +386,7 @@ std::vector<int>::iterator Execution::Runner::held_that_may_start() {
     return std::find_if(held_.begin(), held_.end(), [this](int step) { return may_start(step); });
 }
 
-/// Holds back kernels that write directly into another rank's memory until the address is known.
+/// Delays kernels that write directly into another rank's memory until the address is known.
 int Execution::Runner::next_work() {
     if (const auto known = held_that_may_start(); known != held_.end()) {
         const int step = *known;
@@ -497,7 +498,7 @@ void Execution::Runner::pump_within_work() {
 }
 
 /// Handles completed messages and starts the messages that they enable. Returns true if a message
-/// has completed or a computation that was held back may start.
+/// has completed or a delayed computation may start.
 bool Execution::Runner::pump() {
     const int count = exchange_->poll(completions_);
     for (int i = 0; i < count; ++i)

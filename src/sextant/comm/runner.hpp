@@ -115,7 +115,7 @@ class Execution::Runner {
 
     // State of the current run, or of the last one.
     bool over_ = true;
-    bool opening_ = false;       // true if the start is held back until the comparison ends
+    bool opening_ = false;       // true if the start is delayed until the comparison ends
     std::exception_ptr outcome_; // error that `finish` throws
     int idle_ = 0;               // consecutive calls without progress
     // true if an operand has arrived since the last unsuccessful attempt to combine operands

@@ -17,7 +17,7 @@ namespace sextant {
 
 namespace {
 
-/// Makes the scope when the first collective call needs it.
+/// Creates the scope at the first collective call.
 class LaterTransport : public Transport, public Scoping {
   public:
     LaterTransport(Communicator base, std::string what)

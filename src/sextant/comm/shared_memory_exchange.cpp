@@ -13,7 +13,7 @@ namespace sextant {
 
 namespace {
 
-/// True if a note concerns the destination of a send of the rank that gets the note.
+/// True if a note answers a send with a destination, or with the lack of one.
 bool tells_of_room(const Note& note) {
     return note.kind == Note::Kind::room || note.kind == Note::Kind::no_room;
 }
@@ -118,8 +118,7 @@ void LoanExchange::begin() {
         take(note);
 }
 
-/// Announces the destinations before any offer, so that a peer whose fold computes data for this
-/// rank has its address.
+/// Announces this rank's destinations before any offer, so that a peer can fold directly into them.
 void LoanExchange::show_rooms() {
     for (const auto& [peer, tag, m] : known_receives_) {
         if (has_room(m))

@@ -27,7 +27,7 @@ struct Note {
     int tag = 0;
     int message = 0; ///< the source's message number; in `returned`, that of the offer
     std::uint32_t pieces = 0;
-    std::uint32_t run = 0;  ///< number of runs in which the two ranks exchange messages
+    std::uint32_t run = 0;  ///< number of runs so far in which the two ranks exchange messages
     Bytes bytes = 0;        ///< size of the message; 0 in an offer if the sender failed
     std::uint64_t list = 0; ///< position of the list in the source's memory, relative to its base
 };
@@ -58,14 +58,14 @@ class Neighbourhood {
     virtual const std::vector<Note>& take() = 0;
     /// Waits for a moment if there is nothing to do; `idle` counts consecutive calls.
     virtual void rest(int idle) = 0;
-    /// True if a neighbour will never post again, because its body has returned (run_threads).
+    /// True if a neighbour posts no more notes because its function has returned (run_threads).
     virtual bool is_gone(int) const { return false; }
-    /// Throws PeerFailed if a rank has failed, whatever calls it has completed.
+    /// Throws PeerFailed if a rank has failed, even if that rank had completed the current call.
     virtual void check_failure() const {}
 
     virtual void enter_run() = 0;
     virtual void leave_run() = 0;
-    /// Ends the run of all neighbours by PeerFailed; returns when none of them is in a run.
+    /// Ends the run on all neighbours with PeerFailed; returns when none of them is in a run.
     virtual void abandon_run() = 0;
     /// Leaves a run that every neighbour leaves too; returns when all have left it.
     virtual void leave_with_all() = 0;
@@ -95,7 +95,7 @@ class LoanExchange : public Exchange {
         runs_ = false;
         neighbours_.abandon_run();
     }
-    /// A rank whose run was held back has none to leave.
+    /// Does nothing if the run was delayed and has not begun on this rank.
     void leave() override {
         if (std::exchange(runs_, false))
             neighbours_.leave_with_all();

@@ -35,7 +35,7 @@ namespace {
 /// lines in pairs.
 constexpr std::size_t apart = 128;
 
-/// Differs between threads.
+/// Returns an address that identifies the calling thread.
 const void* this_thread() {
     static thread_local char place = 0;
     return &place;
@@ -85,15 +85,17 @@ enum class Call : std::uint8_t { barrier, all_gather, run };
 
 /// The collective calls that a rank has begun in a group.
 struct alignas(apart) CallCount {
-    std::atomic<std::int64_t> begun{0}; ///< the last one (call_after)
-    /// The number of calls that all ranks make, times 4, plus the Call that is the last of them.
+    std::atomic<std::int64_t> begun{0}; ///< number of the last call (call_after)
+    /// Four times the number of calls that all ranks make, plus the kind (Call) of the last of
+    /// them.
     std::atomic<std::int64_t> last_by_all{0};
-    std::atomic<const void*> caller{nullptr}; ///< the thread that made the last one
-    /// In the base of scopes: the scope number of the rank's last call that all ranks make.
+    std::atomic<const void*> caller{nullptr}; ///< thread that made the last call
+    /// In the base group of scopes: the number of the scope in which the rank made its last call
+    /// that all ranks make.
     std::atomic<std::uint32_t> last{0};
-    // used by the rank only
+    // Used only by the rank itself:
     bool under_way = false;
-    bool run_counted = false; ///< the next exchange is that of a run that is counted already
+    bool run_counted = false; ///< true if the next exchange belongs to a run already counted
 };
 
 /// The state shared by the ranks of a group.
@@ -116,18 +118,19 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     /// True if there are fewer cores than ranks.
     bool crowded() const { return size_ > 1 && Cores::available().count() < size_; }
 
-    /// Throws once the group is cancelled, unless the failed rank has completed the call of `rank`
-    /// and `gives_up` is not set.
+    /// Throws if the group is cancelled. If the failed rank has completed the current call of
+    /// `rank`, throws only if `gives_up` is set.
     void check(int rank, bool gives_up = false) const {
         if (cancelled_)
             throw_cancelled(rank, gives_up);
     }
 
-    /// Makes every rank that waits in a call after the call `completed` throw PeerFailed; if -1, in
-    /// any call of this group and all its subgroups.
+    /// Makes every rank that is in a call after the call `completed` throw PeerFailed, or
+    /// InvalidTask if `order` is set. If `completed` is -1, this applies to all calls of this group
+    /// and its subgroups.
     void cancel(int failed_rank, const std::string& text, std::int64_t completed = -1,
                 bool order = false);
-    /// The same for calls of this group and its subgroups that a rank has not completed.
+    /// Cancels the calls of this group and its subgroups that the given rank has not completed.
     void fail(int rank, const std::string& text);
 
     void begin_call(int rank, Call call, bool by_all);
@@ -139,12 +142,12 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     }
     void end_call(int rank) { calls_of(rank).under_way = false; }
 
-    /// Makes the group of all ranks of this one a scope of it.
+    /// Makes this group a scope of `base`, which has the same ranks.
     void become_scope(const std::shared_ptr<ThreadGroup>& base, const std::string& what,
                       RunsOf runs);
     bool all_ranks_run() const { return runs_ == RunsOf::all_ranks; }
-    /// Throws InvalidTask if a rank waits in another scope for this one, and this one for it, or
-    /// if a rank waits in another call of this scope.
+    /// Throws InvalidTask if this rank and another wait for each other in different scopes, or if
+    /// another rank waits in a different call of this scope.
     void check_order(int rank);
 
     /// Marks a rank as done with this group and its subgroups: ranks that wait for it throw
@@ -164,8 +167,8 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
         end_call(rank);
         running_.fetch_sub(1);
     }
-    /// If other ranks do not leave their runs, they wait for `rank` in a call of another group;
-    /// then fails the calls of all groups.
+    /// Waits until no rank is in a run. After some seconds, assumes that the others wait for `rank`
+    /// in a call of another group, and fails the calls of all groups.
     void wait_until_none_runs(int rank);
 
     /// Returns the subgroup of all ranks that call this with the same `sequence` and `color`; the
@@ -179,7 +182,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     int first_returned() const; ///< -1 if no rank has returned
 
     void throw_cancelled(int rank, bool gives_up) const;
-    bool is_cancelled_for(int rank) const { // with the lock
+    bool is_cancelled_for(int rank) const { // requires the lock
         return cancelled_ && calls_of(rank).begun.load() > completed_;
     }
     CallCount& calls_of(int rank) { return calls_[static_cast<std::size_t>(rank)]; }
@@ -190,15 +193,15 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     void throw_wrong_order(ThreadGroup& group, int rank, int other, const std::string& mine,
                            const std::string& theirs);
 
-    /// Each rank runs its part under the lock, then waits until all ranks have done so. They must
-    /// make the same call, with `bytes` from each rank.
+    /// Each rank runs its part under the lock, then waits until all ranks have done so. All ranks
+    /// must make the same call with the same `bytes`.
     template <class Part>
     void meet(int rank, Call call, std::size_t bytes, Part&& part);
 
     const int size_;
     std::vector<Inbox> inboxes_;
     std::atomic<bool> cancelled_{false};
-    // protected by mutex_, as why the group was cancelled
+    // Why the group was cancelled; protected by mutex_.
     int failed_rank_ = -1;
     std::string failure_;
     std::int64_t completed_ = -1;
@@ -208,17 +211,17 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     std::shared_ptr<ThreadGroup> parent_;                    // null in the root group
     std::vector<int> ranks_of_parent_;
     std::vector<CallCount> calls_;      // by rank
-    std::shared_ptr<ThreadGroup> base_; // of a scope; else null
+    std::shared_ptr<ThreadGroup> base_; // for a scope, the group that it belongs to; else null
     std::string what_ = "communicator";
     RunsOf runs_ = RunsOf::some_ranks;
     std::uint32_t number_ = 0, scopes_made_ = 0;
     std::map<std::uint32_t, std::weak_ptr<ThreadGroup>> scopes_;
-    std::mutex order_mutex_; // of the base: held while two groups are cancelled
+    std::mutex order_mutex_; // in the base group: held while two groups are cancelled
 
     mutable std::mutex mutex_;
     std::condition_variable arrived_changed_;
     int arrived_ = 0;
-    Call call_ = Call::barrier; // of the ranks that have arrived
+    Call call_ = Call::barrier; // call of the ranks that have arrived
     std::size_t bytes_ = 0;
     int first_arrived_ = 0;
     std::uint64_t meetings_ = 0;
@@ -386,7 +389,8 @@ const std::vector<Note>& ThreadTransport::take() {
 }
 
 void ThreadTransport::rest(int idle) {
-    constexpr int yields = 400, between_looks = 32, before_giving_up = 640; // each up to 10 ms
+    // Numbers of calls; a call that sleeps takes up to 10 ms.
+    constexpr int yields = 400, between_looks = 32, before_giving_up = 640;
     if (!crowded_ && idle < looks_before_sleep)
         return pause_briefly();
     if (crowded_ && idle < yields && yielding_.yield())
@@ -541,7 +545,7 @@ void ThreadGroup::become_scope(const std::shared_ptr<ThreadGroup>& base, const s
                                RunsOf runs) {
     const std::lock_guard lock(base->mutex_);
     if (base_)
-        return; // another rank was first
+        return; // another rank has already made this group a scope
     std::erase_if(base->scopes_, [](const auto& scope) { return scope.second.expired(); });
     what_ = what;
     runs_ = runs;
@@ -562,12 +566,12 @@ std::string ThreadGroup::name() const {
     return number_ == 0 ? what_ : fmt::format("{} (object {})", what_, number_);
 }
 
-/// `mine` and `theirs`: where the two ranks wait. The call of this group and that of `group`, in
-/// which `other` waits, end on all ranks.
+/// Cancels the current calls of this group and of `group`, in which rank `other` waits, on all
+/// ranks. `mine` and `theirs` describe where the two ranks wait.
 void ThreadGroup::throw_wrong_order(ThreadGroup& group, int rank, int other,
                                     const std::string& mine, const std::string& theirs) {
     {
-        // A rank that was notified may already wait in another call.
+        // If one of the groups is cancelled, the ranks may already wait in other calls.
         const std::lock_guard one_at_a_time(base().order_mutex_);
         if (group.cancelled_ || cancelled_)
             return;
@@ -583,12 +587,12 @@ void ThreadGroup::throw_wrong_order(ThreadGroup& group, int rank, int other,
     check(rank);
 }
 
-/// Two ranks wait for each other for ever if each waits in a call that the other has not begun. If
-/// all ranks made their calls in one order, the rank whose call is later would have begun the
-/// other's. Only calls that all ranks make are compared, and only if the same thread of a rank
-/// makes both: a rank may leave out an exchange of some ranks, and threads need not wait for each
-/// other. A rank that has failed may leave out calls. The rank that waits last finds this, because
-/// ranks publish their calls before.
+/// Two ranks wait for each other forever if each waits in a call that the other has not begun. If
+/// all ranks made their calls in the same order, the rank whose call comes later would have begun
+/// the other's call. Compares only calls that all ranks make, because a rank may skip runs of some
+/// ranks, and only calls made by the same thread of a rank, because threads need not wait for each
+/// other. Ignores cancelled groups, because a failed rank may skip calls. Ranks publish their calls
+/// before they check, so the last rank to wait detects the deadlock.
 void ThreadGroup::check_order(int rank) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     const CallCount& mine = calls_of(rank);
@@ -641,7 +645,8 @@ void ThreadGroup::rank_returns(int rank) {
 }
 
 void ThreadGroup::wake_with_children() {
-    // children() takes the lock, so a rank that checked before the change is already asleep.
+    // children() takes the lock, so a rank that checked before the change is asleep by now and gets
+    // woken.
     for (const auto& child : children()) {
         if (const auto group = child.lock())
             group->wake_with_children();
@@ -705,7 +710,8 @@ void ThreadGroup::meet(int rank, Call call, std::size_t bytes, Part&& part) {
         return returned >= 0;
     };
     arrived_changed_.wait(lock, [&] { return over() || cancelled_; });
-    // The failed rank has completed this call.
+    // The group is cancelled, but the failed rank has completed this call, which may still complete
+    // here.
     for (int looks = 0; !arrived_changed_.wait_for(lock, between_looks, over); ++looks) {
         lock.unlock();
         check(rank, looks > before_giving_up);

@@ -7,7 +7,8 @@
 
 namespace sextant {
 
-/// More threads than any machine has cores: their start alone takes seconds.
+/// The maximum number of ranks, more than any machine has cores. Starting this many threads takes
+/// seconds.
 inline constexpr int most_thread_ranks = 4096;
 
 /// Runs `body` once per rank, each on its own thread, and waits for all.

@@ -140,7 +140,8 @@ Program asking() {
     return builder.finish(answer);
 }
 
-/// A program that answers rank `who`; its kernel reads the clock once the question has arrived.
+/// Builds a program that answers rank `who`; its kernel reads the clock when the question has
+/// arrived.
 Program answering(int who) {
     ProgramBuilder builder;
     const Region question = builder.scratch(1), answer = builder.scratch(1);
@@ -185,7 +186,7 @@ void answer(const Communicator& communicator, const HostClock& clock, int who, i
         execution.run();
 }
 
-/// The first rank on each clock.
+/// Returns the lowest rank on each clock.
 std::vector<int> first_ranks(const std::vector<std::uint64_t>& clocks) {
     std::vector<int> first;
     for (auto at = clocks.begin(); at != clocks.end(); ++at) {

@@ -113,7 +113,7 @@ bool DirectDelivery::is_settled(const Step& step) {
     return settled;
 }
 
-/// True if it is known where kernels write the data of a send: to the receiver's memory, or to this
+/// True if the memory to which kernels write the data of a send is known: the receiver's or this
 /// rank's own.
 bool DirectDelivery::is_known(int send) {
     const auto at = static_cast<std::size_t>(send);

@@ -28,7 +28,7 @@ class Borrowing {
     bool borrow(int receive, std::span<const Blocks> lent);
     /// True if a compressed message can be read without decompressing it first: only folds can.
     bool can_read_code(int receive) const;
-    /// Lets the folds that use a compressed message read it; it can be read from any position.
+    /// Lets the folds that use a compressed message read it directly, starting at any position.
     void borrow(int receive, const kernel::SparseCode& code);
 
     /// Reports that a step is done: calls `give_back` with each receive whose data is no longer
