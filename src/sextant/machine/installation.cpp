@@ -20,14 +20,14 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-/// The file (program or shared library) that this function was linked into.
+/// Returns the path of the program or shared library that contains this function.
 filesystem::path this_module() {
     std::error_code error;
     const filesystem::path program = filesystem::read_symlink("/proc/self/exe", error);
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void*>(&this_module), &info) == 0 || !info.dli_fname)
         return program;
-    // For the program itself dli_fname is the name it was started by, which may be relative to
+    // For a program, dli_fname is the name by which it was started, which may be relative to
     // another folder.
     const filesystem::path module = filesystem::canonical(info.dli_fname, error);
     return !error && module.filename().string().find(".so") != std::string::npos ? module : program;
@@ -75,8 +75,8 @@ std::filesystem::path folder(const char* variable) {
     return path.is_absolute() ? path : std::filesystem::path();
 }
 
-/// The folder named by an environment variable, else `in_home` in the user's home; empty if neither
-/// is known.
+/// Returns the folder named by an environment variable, else `in_home` in the user's home; empty if
+/// neither is known.
 std::filesystem::path users_folder(const char* variable, const char* in_home) {
     const std::filesystem::path named = folder(variable), home = folder("HOME");
     return named.empty() && !home.empty() ? home / in_home : named;

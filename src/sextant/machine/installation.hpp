@@ -22,7 +22,7 @@ struct Installation {
 
 Installation installation();
 
-/// The folders for the program or shared library at `module`.
+/// Returns the folders for the program or shared library at `module`.
 Installation installation_of(const std::filesystem::path& module);
 
 /// The path of the user's profile of this machine for one transport ("threads" or "mpi"):

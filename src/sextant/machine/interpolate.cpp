@@ -31,7 +31,7 @@ Estimate estimate_of(const Value& value) {
     return {value.median, value.low, value.high, false};
 }
 
-/// The points with a given block length, and those with zero bytes.
+/// Returns the points with a given block length, and those with zero bytes.
 std::vector<Point> series(std::span<const Point> points, Bytes block) {
     std::vector<Point> found;
     std::copy_if(points.begin(), points.end(), std::back_inserter(found),
@@ -39,7 +39,7 @@ std::vector<Point> series(std::span<const Point> points, Bytes block) {
     return found;
 }
 
-/// The block lengths measured at two or more sizes.
+/// Returns the block lengths that were measured at two or more sizes.
 std::vector<Bytes> measured_blocks(std::span<const Point> points) {
     std::vector<Bytes> blocks;
     for (const Point& point : points) {
@@ -74,7 +74,8 @@ Estimate by_nearest_size(std::span<const Point> points, Bytes bytes, Bytes block
 
 Estimate at_size(std::span<const Point> points, Bytes bytes) {
     require_points(points);
-    // Beyond the ends, continue the outermost segment; a single point gives a constant.
+    // Outside the measured sizes, extrapolate the outermost segment; a single point gives a
+    // constant.
     auto right = std::lower_bound(points.begin(), points.end(), bytes,
                                   [](const Point& p, Bytes size) { return p.bytes < size; });
     if (right != points.end() && right->bytes == bytes)
@@ -120,7 +121,7 @@ Estimate at_size_and_block(std::span<const Point> points, Bytes bytes, Bytes blo
 
 namespace {
 
-/// The passes with a given number of operands, as points by size.
+/// Returns the passes with a given number of operands, as points ordered by size.
 std::vector<Point> series_of(std::span<const Pass> passes, int operands) {
     std::vector<Point> points;
     for (const Pass& pass : passes) {

@@ -92,7 +92,7 @@ void add_work(std::vector<NamedValue>& values, const Work& work) {
         values.push_back({group, "an element", *work.seconds_per_element});
 }
 
-/// The larger distance from the median to an end of the interval, divided by the median.
+/// Returns the larger distance from the median to an end of the interval, divided by the median.
 double half_share(const Value& value) {
     const double half = std::max(value.high - value.median, value.median - value.low);
     return value.median > 0 ? half / value.median : 0;

@@ -43,11 +43,11 @@ struct Origin {
 /// The relation between the two ranks that exchange a message.
 enum class Link : std::uint8_t { same_process, same_node, other_node };
 
-/// The three paths of communication: how long the sender is busy, how long the receiver is busy,
-/// and the time from the start of the send until the whole message has arrived.
+/// The three times that describe a message: the time that the sender is busy, the time that the
+/// receiver is busy, and the time from the start of the send until the whole message has arrived.
 enum class Path : std::uint8_t { send, receive, full };
 
-/// Layout at the sender and at the receiver: contiguous (c) or not (n).
+/// The layouts of the data at the sender and at the receiver: contiguous (c) or not (n).
 enum class Layout : std::uint8_t { cc, cn, nc, nn };
 
 /// The method of transfer: contiguous data as one block, other data as a derived datatype or
@@ -78,7 +78,7 @@ struct Curve {
     bool operator==(const Curve&) const = default;
 };
 
-/// T(n) = latency + n · seconds_per_byte.
+/// Hockney's model: T(n) = latency + n · seconds_per_byte.
 struct Hockney {
     Value latency, seconds_per_byte;
     Origin origin;
@@ -92,7 +92,7 @@ struct LogGP {
     bool operator==(const LogGP&) const = default;
 };
 
-/// Everything known about messages between ranks joined by one kind of link.
+/// The known costs of messages over one kind of link.
 struct LinkCosts {
     Link link = Link::other_node;
     std::vector<Curve> curves;
@@ -137,7 +137,7 @@ struct CopyRate {
     bool operator==(const CopyRate&) const = default;
 };
 
-/// A network whose links messages share, and the time per byte of each of its links.
+/// A network with shared links, and the time per byte on a link.
 struct Network {
     Topology topology;
     Value seconds_per_byte;
@@ -150,7 +150,7 @@ enum class Routing : std::uint8_t { store_and_forward, wormhole };
 std::string_view name(Routing routing);
 
 /// The parameters of the C³ cost model. A communication unit is the time of one packet on a link; a
-/// computation unit is the time in which a processor touches the bytes of one packet.
+/// computation unit is the time that a processor needs to access the bytes of one packet.
 struct C3 {
     Topology topology;
     Routing routing = Routing::wormhole;
@@ -158,8 +158,8 @@ struct C3 {
     Bytes packet = 0; ///< l: bytes in a packet
     Value setup;      ///< s: cost of setting up a message, in communication units
     Value seconds_per_unit, seconds_per_computation_unit;
-    /// Mean distances that the paper gives in rounded form, by the sides of the (sub)machine; all
-    /// others are computed from the topology.
+    /// Rounded mean distances from the paper, by width and height of the (sub)machine. All other
+    /// distances are computed from the topology.
     struct Distance {
         int width = 0, height = 0;
         double latency = 0;
@@ -179,7 +179,7 @@ struct Profile {
     std::string mpi, mpi_version;
     std::string state; ///< state of the machine, which varies; empty if not observed
     Value state_probe; ///< round trip of 64 KiB that identifies the state, in seconds
-    Origin origin;     ///< origin of values that have none of their own
+    Origin origin;     ///< origin of values without an origin of their own
     std::vector<LinkCosts> links;
     std::vector<Work> operators, kernels;
     std::vector<CopyRate> copies;

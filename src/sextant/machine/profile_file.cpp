@@ -26,7 +26,7 @@ Value value_in(const JsonField& list, std::size_t median) {
     return value;
 }
 
-/// A number, or [median, low, high, samples].
+/// Reads a number, or [median, low, high, samples].
 Value value_of(const JsonField& field) {
     if (field.is_number())
         return exactly(field.number(0, field.most));
@@ -283,9 +283,9 @@ std::vector<Profile> read_launches(const std::string& path) {
 
 namespace {
 
-// Between threads, the receiver copies, or folds from the sender's memory. Between processes of a
-// node, both sides copy through shared memory. Between nodes, the network has 100 Gbit/s, and the
-// processor only starts messages.
+// The built-in machine. Between threads, the receiver copies the data, or folds it directly from
+// the sender's memory. Between processes of a node, both sides copy through shared memory. Between
+// nodes, the network transfers 100 Gbit/s, and the processor only starts messages.
 constexpr const char* text = R"({
  "version": 1, "name": "a built-in machine", "date": "2026",
  "method": "rounded figures for servers and clusters of the 2020s; not measured",

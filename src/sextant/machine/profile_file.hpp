@@ -25,12 +25,13 @@ Profile parse_profile(std::string_view text, const std::string& path);
 /// Reads a profile from a file of at most 64 MiB.
 Profile read_profile(const std::string& path);
 
-/// A profile as JSON, and as the text of a file; parse_profile restores the profile exactly.
+/// Convert a profile to JSON, and to the text of a file. parse_profile restores the profile
+/// exactly.
 Json json_of(const Profile& profile);
 std::string profile_text(const Profile& profile);
 
-/// The JSON of a merged profile with the profiles of its launches under "launches", so that
-/// launches can be added later. read_profile ignores the launches.
+/// Returns the JSON of a merged profile, which includes the profiles of its launches under
+/// "launches", so that launches can be added later. read_profile ignores the launches.
 std::string text_with_launches(const Profile& merged, std::span<const Profile> launches);
 
 /// Reads the launches of a merged profile. Throws InvalidFile as read_profile does, and if the

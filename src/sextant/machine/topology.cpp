@@ -16,7 +16,8 @@ int longest(const Topology& topology) {
     return *std::max_element(topology.extents.begin(), topology.extents.end());
 }
 
-/// The number of links between the two halves of an array that is cut across its longest side.
+/// Returns the number of links between the two halves of an array that is cut across its longest
+/// side.
 double cut_across(const Topology& topology) {
     return static_cast<double>(topology.processors()) / longest(topology);
 }
@@ -35,7 +36,7 @@ void require_power_of(int base, const Topology& topology, const char* wanted) {
         refuse(topology, wanted);
 }
 
-/// The mean distance on a line or ring of n processors.
+/// The mean distances on a line and on a ring of n processors.
 double mean_on_line(int n) {
     return (static_cast<double>(n) * n - 1) / (3.0 * n);
 }

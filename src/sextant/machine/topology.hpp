@@ -10,8 +10,8 @@
 
 namespace sextant::machine {
 
-/// The links of a network: the links that a message crosses between two nodes, and the time that
-/// they are busy. Used to predict link contention.
+/// The links of a network, for predicting link contention: the route between any two nodes, and the
+/// time that messages keep a link busy.
 struct Wires {
     int links = 0;
     /// Appends the links from one node to another (or to itself), in the order of travel.
@@ -42,8 +42,8 @@ inline constexpr std::string_view shape_names[] = {"linear array", "mesh",      
                                                    "hypercube",    "fat tree",  "complete graph"};
 std::string_view name(Shape shape);
 
-/// A network shape and its size along each dimension; just the number of processors for shapes
-/// without dimensions. The number of a processor varies fastest along the first dimension.
+/// A network shape and its size along each dimension; for shapes without dimensions, only the
+/// number of processors. Processors are numbered with the first dimension varying fastest.
 struct Topology {
     Shape shape = Shape::complete_graph;
     std::vector<int> extents;
@@ -60,12 +60,13 @@ struct Wiring {
     double bisection = 0; ///< b: the least number of links whose removal halves the machine
 };
 
-/// The latency and bisection in Figure 1 of Hambrusch and Khokhar, with unspecified constants taken
-/// as 1. Its distance for the fat tree, 4 log4 p, looks wrong: 16 at p = 256, where the mean
-/// distance is 7.34. For the torus, which the figure lacks, the distance is exact.
+/// Returns the latency and bisection in Figure 1 of Hambrusch and Khokhar, with unspecified
+/// constants taken as 1. The figure's distance for the fat tree, 4 log4 p, looks wrong: 16 at p =
+/// 256, where the mean distance is 7.34. For the torus, which is not in the figure, returns the
+/// exact distance.
 Wiring published_wiring(const Topology& topology);
 
-/// The exact mean distance, and the bisection of Figure 1.
+/// Returns the exact mean distance, and the bisection of Figure 1.
 /// Requires  a shape other than butterfly, and a number of processors that it allows
 ///           (std::invalid_argument): a power of two for shuffle-exchange and hypercube, a power of
 ///           four for the fat tree. The last level of a binary tree may be incomplete.
