@@ -42,7 +42,8 @@ bool jumps(const Point& a, const Point& b) {
            std::max({.1 * a.seconds.median, 3 * half_interval(a), 3 * half_interval(b)});
 }
 
-/// The mean, rounded to a multiple of `unit`; geometric, as sizes span seven orders of magnitude.
+/// Returns the mean of two sizes, rounded to a multiple of `unit`. The mean is geometric, because
+/// sizes span seven orders of magnitude.
 Bytes between(Bytes a, Bytes b, Bytes unit) {
     const double middle = a == 0 ? static_cast<double>(b) / 2
                                  : std::sqrt(static_cast<double>(a) * static_cast<double>(b));

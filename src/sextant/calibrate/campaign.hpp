@@ -14,29 +14,30 @@
 
 namespace sextant::calibrate {
 
-/// Sizes to measure next so that interpolation between points is accurate. Finds every point from
-/// which the line between its neighbours deviates by more than max(5 %, 3 half-widths of its
-/// interval), and bisects the intervals on both sides until neighbouring sizes are within 5 % or 16
-/// bytes of each other.
+/// Returns the sizes to measure next, so that interpolation between points becomes accurate. If a
+/// point deviates from the line between its neighbours by more than max(5 %, 3 half-widths of its
+/// interval), bisects the distances to both neighbours, unless they are within 5 % or 16 bytes of
+/// the point.
 ///
 /// Input     points of one curve in order of size, each size once.
 /// Output    new sizes in increasing order, multiples of `unit`.
 std::vector<Bytes> sizes_wanted(std::span<const machine::Point> points, Bytes unit = 1);
 
-/// The sizes above which the protocol changes: the lower of two points that refinement would not
-/// bisect further and whose times differ by more than max(10 %, 3 half-widths of its interval).
+/// Returns the sizes above which the protocol changes. Such a size is the lower of two points that
+/// are too close to be bisected and whose times differ by more than max(10 %, 3 half-widths of its
+/// interval).
 std::vector<Bytes> switches_in(std::span<const machine::Point> points);
 
-/// The samples of a cell, by the clocks of both ranks.
+/// The samples of a cell, measured by the clocks of both ranks.
 class Series {
   public:
     void add(const Sample& sample);
 
-    /// The samples to evaluate: the undisturbed ones, or all if fewer than `least_kept` are
+    /// Returns the samples to evaluate: the undisturbed ones, or all if fewer than `least_kept` are
     /// undisturbed.
     const std::vector<double>& of(int rank) const;
     std::size_t size() const { return of(0).size(); }
-    /// Median and interval by the clock of rank 0 or 1. Requires a sample.
+    /// Returns median and interval by the clock of rank 0 or 1. Requires a sample.
     machine::Value value(int rank) const;
     /// True if on both ranks the interval extends at most `share` times the median to either side.
     bool within(double share) const;
@@ -52,8 +53,8 @@ struct CampaignOptions {
     double ci =
         .02; ///< half-width of the interval, relative to the median, at which a cell is done
     unsigned seed = 1; ///< seed of the order of cells
-    /// True to measure the whole first level even if the time is up, since a launch without it is
-    /// useless, and to add sizes where curves bend.
+    /// If true, measures the whole first level even if the time is up, because a launch without
+    /// this level is useless, and adds sizes where curves bend.
     bool patient = true;
     /// Called from time to time with the fraction of the budget that is used.
     std::function<void(double share)> progress = {};
@@ -66,7 +67,7 @@ struct Measurements {
 };
 
 /// Measures cells: first each cell once, level by level, then repeatedly the cells that have not
-/// converged, in orders drawn from the seed, adding sizes where curves bend, until all cells have
+/// converged, in random order (`seed`), adding sizes where curves bend, until all cells have
 /// converged or the time is up. Unmeasured cells are left out, except for the first level of a
 /// patient campaign.
 ///
@@ -79,12 +80,12 @@ Measurements measure(Stopwatch& stopwatch, const CellLevels& levels,
 void with_rigs(const Communicator& communicator, Bytes memory,
                const std::function<void(Stopwatch&, machine::Link)>& body);
 
-/// Measures one launch on this machine: each class of links for its part of the budget, and
-/// operators, kernels and copies together with the first class.
+/// Measures one launch on this machine. Each class of links gets a part of the budget; operators,
+/// kernels and copies are measured together with the first class.
 ///
 /// Input     `earlier`, if not null: a profile whose message sizes are measured too.
 /// Output    on rank 0 the profile of this launch, marked `unsteady` if the machine's state changed
-///           meanwhile.
+///           during the launch.
 /// Requires  two ranks or more (InvalidTask).
 /// Collective.
 machine::Profile measure_launch(const Communicator& communicator, const machine::Profile* earlier,

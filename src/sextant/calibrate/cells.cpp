@@ -151,7 +151,7 @@ void add_other_operators(CellLevels& levels) {
     });
 }
 
-/// Adds for each operator the smallest pass, and larger ones to extrapolate from.
+/// Adds, for each operator, the smallest pass, and larger passes to extrapolate from.
 void add_quick_operators(std::vector<Cell>& cells) {
     for_other_operators([&](const std::string& name, const std::string& element) {
         for (const Elements elements : {Elements{1}, 4 * kibi, 128 * kibi})

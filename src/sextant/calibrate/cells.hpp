@@ -15,7 +15,7 @@ namespace sextant::calibrate {
 /// The kind of operation that is timed.
 enum class Kind : std::uint8_t {
     round_trip, ///< a message and its one-byte answer
-    stream,     ///< messages in one direction: the time between messages
+    stream,     ///< the time between messages in one direction
     pass,       ///< one pass of an operator over its operands
     kernel,     ///< one run of a kernel: `elements` results of `operands` work each
     copy        ///< a copy within memory
@@ -81,15 +81,15 @@ class Stopwatch {
   public:
     virtual ~Stopwatch() = default;
 
-    /// Several repetitions of a cell after some warm-up repetitions. Collective; both ranks get the
-    /// same samples.
+    /// Measures several repetitions of a cell after some warm-up repetitions. Collective; both
+    /// ranks get the same samples.
     virtual std::vector<Sample> burst(const Cell& cell) = 0;
     /// Time from the start to the end of the last burst, the same on both ranks.
     virtual Seconds elapsed() const = 0;
 };
 
-/// The cells to measure, the most important level first, in case the time runs out: what every
-/// model needs, then strided messages, then more sizes.
+/// The cells to measure, by level. The most important level comes first, in case the time runs out:
+/// the cells that every model needs, then strided messages, then more sizes.
 using CellLevels = std::vector<std::vector<Cell>>;
 
 struct CellOptions {
@@ -100,7 +100,8 @@ struct CellOptions {
 
 CellLevels make_cells(const CellOptions& options);
 
-/// Cells for a short measurement: first what every model needs, then the rest by importance.
+/// Returns the cells for a short measurement: first those that every model needs, then the others
+/// by importance.
 CellLevels make_quick_cells(const CellOptions& options);
 
 /// Adds cells with the message sizes of an earlier launch, including those that refinement added.

@@ -78,7 +78,7 @@ class Costs {
     }
 
   private:
-    /// The round-trip time of a cell, from its samples in the whole launch.
+    /// Returns the round-trip time of a cell, from its samples in the whole launch.
     Value trip(const Cell& cell) const {
         const auto found = measured_.cells.find(cell);
         return found == measured_.cells.end() ? Value{} : found->second.value(0);
@@ -341,7 +341,8 @@ std::vector<machine::CopyRate> merged_copies(const Launches& launches) {
     return merged;
 }
 
-/// The launches during which the state did not change, or all launches if it changed in most.
+/// Returns the launches during which the state did not change, or all launches if the state changed
+/// in most of them.
 Launches steady(std::span<const Profile> launches) {
     Launches all, steady;
     for (const Profile& launch : launches) {

@@ -10,8 +10,8 @@
 
 namespace sextant::calibrate {
 
-/// The maximum ratio of two round trips of the probe, in one launch or in two, that belong to the
-/// same state of the machine.
+/// The maximum ratio of two probe round trips that count as the same state of the machine, in one
+/// launch or in two.
 inline constexpr double one_state = 1.4;
 /// The state name of a launch whose state changed.
 inline constexpr std::string_view unsteady = "unsteady";
@@ -35,8 +35,8 @@ machine::Profile costs_of(const Measurements& measurements, machine::Link link);
 void add_costs(machine::Profile& profile, const machine::Profile& costs, bool with_work);
 
 /// Merges the profiles of launches into one per state of the machine. One launch does not show the
-/// variation between launches, so a merged value is the median of the launches' medians, and its
-/// interval is that of those medians.
+/// variation between launches, so a merged value is the median of the launches' medians, with the
+/// interval of these medians.
 ///
 /// Launches are sorted by the round trip of their probe. A launch belongs to the state of the
 /// previous one if its round trip is at most 1.4 times as long. The following are left out: a state

@@ -11,15 +11,15 @@ namespace sextant::calibrate {
 
 inline constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
 
-/// A kernel of schedules as stored in profiles: one row of the catalogue.
+/// A kernel as stored in profiles; an entry of the catalogue.
 struct TimedKernel {
     std::string_view name, element;
     /// The values of `operands` to time: the work per result, in the kernel's own unit. For filters
     /// it is FilterBank::multiply_adds().
     std::vector<int> (*operands)();
     /// Makes one rank's runs of a cell: about `cell.elements` results, each with the work
-    /// `cell.operands`, which is one of the values that `operands` returns. Throws
-    /// std::system_error if a file is timed and there is no space for it.
+    /// `cell.operands`, one of the values that `operands` returns. Throws std::system_error if a
+    /// file is timed and there is no space for it.
     Timed (*timed)(const Cell& cell);
     /// True if the kernel is also timed while the other rank is idle.
     bool alone = false;

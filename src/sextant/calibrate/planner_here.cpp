@@ -86,8 +86,8 @@ bool is_fresh(const std::string& path, const machine::Profile& profile) {
     return age < (profile.state == busy ? most_age_if_busy : most_age);
 }
 
-/// The conditions under which a probe is valid, as text: the ranks, the host with its processor and
-/// cores, and the versions of MPI and Sextant.
+/// Returns the conditions under which a probe is valid, as text: the ranks, the host with its
+/// processor and cores, and the versions of MPI and Sextant.
 std::string probe_key(const ProbedRanks& ranks) {
     const machine::Profile here = describe_machine(ranks.exchange == "threads" ? "threads" : "mpi");
     return fmt::format("{} ranks by {}; {}, {}, {} cores; {} {}; sextant {}", ranks.ranks,
@@ -157,8 +157,9 @@ bool is_forbidden() {
     return probe_setting() == "off";
 }
 
-/// The budget of one probe, the same on all ranks: rank 0's setting, if it is a number of seconds;
-/// otherwise less for processes, which may probe two transports to compare them. Collective.
+/// Returns the budget of one probe, the same on all ranks: rank 0's setting, if it is a number of
+/// seconds; otherwise a default, which is shorter for processes, because they may probe two
+/// transports to compare them. Collective.
 Seconds budget_of(const Communicator& communicator) {
     const Seconds usual = communicator.shares_memory() ? 1 : .6;
     const Seconds set = parsed_number<Seconds>(probe_setting()).value_or(0);
@@ -205,8 +206,8 @@ std::optional<Profile> broadcast(const Communicator& communicator,
     return text.empty() ? std::nullopt : std::optional(machine::parse_profile(text, "a probe"));
 }
 
-/// A planner, or an empty result if this rank cannot read the profile, which is an error only on
-/// rank 0.
+/// Returns a planner, or an empty result if this rank cannot read the profile, which is an error on
+/// rank 0 only.
 planner::DefaultPlanner readable_planner(const char* transport, const std::string& machine) {
     try {
         return planner::default_planner(transport, machine);

@@ -10,15 +10,16 @@
 
 namespace sextant::calibrate {
 
-/// The planner for the ranks of this communicator: planner::default_planner with the profile
-/// `machine`, or with this machine's profile. If there is no profile, this machine is probed, which
-/// takes about a second. The probe is cached, in this process and in a file, for a month, or for an
-/// hour if the machine was busy; it applies to the same number of ranks of the same host, MPI and
-/// version of Sextant. The name of a probed profile states that it is provisional.
+/// Returns the planner for the ranks of this communicator: planner::default_planner with the
+/// profile `machine`, or with this machine's profile. If there is no profile, probes this machine,
+/// which takes about a second. The probe is cached, in this process and in a file, for a month, or
+/// for an hour if the machine was busy; it applies to the same number of ranks of the same host,
+/// MPI and version of Sextant. The name of a probed profile states that it is provisional.
 ///
 /// Input     the nodes of the ranks; a profile, or "".
-/// Output    a planner: from a probe, the same on all ranks; from a profile, as each rank reads it.
-///           It is null on a rank other than 0 that cannot read the profile.
+/// Output    a planner: the same on all ranks if made from a probe; else made from the profile as
+///           each rank reads it. The planner is null on a rank other than 0 that cannot read the
+///           profile.
 /// Throws    InvalidFile, on all ranks, if rank 0 cannot read the profile.
 /// Collective.
 planner::DefaultPlanner planner_here(const Communicator& communicator,
@@ -33,8 +34,8 @@ void warn_of_other_machine(const planner::DefaultPlanner& usual,
 /// Throws InvalidTask if there is no planner; for operations that plan on every rank.
 void require_planner(const planner::DefaultPlanner& usual);
 
-/// The planner for a number of ranks that are not running: nothing is measured, but a cached probe
-/// of the same number of ranks is used.
+/// Returns the planner for a number of ranks that are not running. Measures nothing, but uses a
+/// cached probe of the same number of ranks.
 planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
                                    const std::string& machine);
 

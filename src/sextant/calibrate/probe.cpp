@@ -24,7 +24,7 @@ namespace {
 
 using machine::Link;
 
-/// The pair in which a rank measures.
+/// The pair of ranks to which a rank belongs while measuring.
 struct Seat {
     int pair = -1; ///< -1 if the rank has no pair
     int place = 0; ///< index of the pair among those of its node
@@ -59,7 +59,7 @@ RankLayout layout_of(const Communicator& communicator) {
     return layout;
 }
 
-/// Pairs neighbours on each node, or the first ranks of neighbouring nodes.
+/// Pairs successive ranks on each node, or the first ranks of successive nodes.
 std::vector<Seat> seats(const RankLayout& layout, Link link) {
     std::map<int, std::vector<int>> ranks; // indexed by node
     for (std::size_t rank = 0; rank < layout.nodes.size(); ++rank)
@@ -107,8 +107,8 @@ class InStep : public Stopwatch {
     Seconds elapsed() const override { return elapsed_; }
 
   private:
-    /// The undisturbed samples; if other programs interrupt all of them, the fastest, which is
-    /// closest to the truth.
+    /// Returns the undisturbed samples; if other programs interrupted all of them, the fastest one,
+    /// which is the most accurate.
     static std::vector<Sample> least_disturbed(std::vector<Sample> samples) {
         const auto faster = [](const Sample& a, const Sample& b) {
             return std::pair(a.disturbed, a.seconds[0]) < std::pair(b.disturbed, b.seconds[0]);

@@ -12,9 +12,9 @@ namespace sextant::calibrate {
 /// The state name of a machine on which other programs often interrupted the probe.
 inline constexpr std::string_view busy = "busy";
 
-/// Quickly measures the costs that matter to the ranks of a communicator: fewer than
-/// `measure_launch`, and less precisely. On each node, as many pairs of ranks as its cores allow
-/// measure at the same time, so that memory is as busy as in a run; the other ranks wait.
+/// Quickly measures the costs that matter to the ranks of a communicator: fewer costs than
+/// `measure_launch` does, and less precisely. On each node, as many pairs of ranks as its cores
+/// allow measure at the same time, so that memory is as busy as in a run; the other ranks wait.
 ///
 /// Input     the time to spend. Operators and kernels not measured in this time are those of the
 ///           built-in machine. If ranks share memory within nodes, messages use it.

@@ -132,8 +132,8 @@ Timed round_trips(const Cell& cell, int rank) {
     return {{builder.finish({})}, bytes_operator(), static_cast<double>(trips), side.data()};
 }
 
-/// A sender that packs alternates between two packed copies, and the receiver uses several regions,
-/// so that one can be filled while another is in transit.
+/// Builds the program of a stream. A sender that packs alternates between two packed copies, and
+/// the receiver uses several regions, so that one can be filled while another is in transit.
 Program stream(const Cell& cell, int rank, int messages) {
     ProgramBuilder builder;
     const Region signal = builder.in_out(1);
@@ -164,8 +164,9 @@ StreamLengths lengths_of(Bytes bytes) {
     return bytes <= mebi ? StreamLengths{4, 12} : StreamLengths{2, 6};
 }
 
-/// Zero-copy messages are folded with the receiver's data. Each answer triggers the next message,
-/// and each message has its own region: a region cannot be read in place while it is overwritten.
+/// Builds the programs of zero-copy round trips. Zero-copy messages are folded with the receiver's
+/// data. Each answer triggers the next message, and each message has its own region: a region
+/// cannot be read in place while it is overwritten.
 Timed lent_trips(const Cell& cell, int rank) {
     const Operator& over = kernel::find("over");
     const Elements n = cell.bytes / over.element.size;
@@ -212,7 +213,7 @@ Timed passes(const Cell& cell, int rank) {
     return {{builder.finish({})}, op, static_cast<double>(repeats), {}};
 }
 
-/// An empty program, for the rank that is idle while the other works.
+/// Returns an empty program, for the rank that is idle while the other works.
 Timed rest() {
     return {{ProgramBuilder().finish({})}, bytes_operator(), 1, {}};
 }
@@ -271,7 +272,8 @@ struct BurstLength {
     int warm_up, samples;
 };
 
-/// Long repetitions are timed less often, so that no cell uses up the time of the others.
+/// Returns the length of a burst. Long repetitions are timed less often, so that no cell uses up
+/// the time of the others.
 BurstLength length_of(Seconds repetition) {
     if (repetition < 2e-4)
         return {2, Rig::most_samples};

@@ -14,9 +14,9 @@
 
 namespace sextant::calibrate {
 
-/// A cell as programs of two ranks. Each program repeats the timed operation; with one program, its
-/// time is that of `repeats` operations; with two, the difference of their times is that of
-/// `repeats` operations, so that costs at the start and end of a stream cancel.
+/// One rank's programs that time a cell. Each program repeats the timed operation. A single program
+/// takes the time of `repeats` operations. With two programs, the difference of their times is the
+/// time of `repeats` operations, so that costs at the start and end of a stream cancel.
 struct Timed {
     std::vector<Program> programs; ///< this rank's programs: one, or a shorter and a longer one
     Operator op;
@@ -50,8 +50,9 @@ class Rig : public Stopwatch {
     /// The greatest number of samples in a burst.
     static constexpr int most_samples = 8;
 
-    /// `memory`: the memory of the largest cell, touched as cells need it. The ranks run on core
-    /// `first_core` and the next, counted among the cores that they may use.
+    /// `memory`: the memory that the largest cell needs; pages are touched only when a cell needs
+    /// them. The ranks run on core `first_core` and the next, counted among the cores that they may
+    /// use.
     /// Requires  a communicator of two ranks (std::logic_error).
     /// Collective.
     Rig(Communicator communicator, Bytes memory, int first_core = 0);

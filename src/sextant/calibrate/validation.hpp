@@ -10,8 +10,8 @@
 
 namespace sextant::calibrate {
 
-/// The time of the full path of a cell's message according to a profile. Throws InvalidTask if the
-/// profile lacks it.
+/// Returns the time of the full path of a cell's message according to a profile. Throws InvalidTask
+/// if the profile lacks it.
 Seconds full_path(const Cell& cell, const machine::Profile& profile, machine::Link link);
 
 /// A message whose full path was predicted from a profile and then measured.
@@ -22,8 +22,9 @@ struct HeldOut {
     double error() const; ///< absolute error relative to the measured time
 };
 
-/// Cells drawn from a seed: contiguous messages of 1 B to 8 MiB, uniform in the logarithm, and
-/// tiles of images of several widths, none of which has the row length of a calibration.
+/// Draws random cells from a seed: contiguous messages of 1 B to 8 MiB, uniform in the logarithm of
+/// the size, and tiles of images of several widths. No image has the row length used in
+/// calibrations.
 std::vector<Cell> draw_held_out(unsigned seed, int contiguous, int strided);
 
 /// Measures cells, in bursts interleaved over `rounds` rounds, and predicts them from a profile.
@@ -39,8 +40,8 @@ std::vector<HeldOut> hold_out(Stopwatch& stopwatch, const std::vector<Cell>& cel
 /// Input     a profile; `here`, the result of describe_machine on this machine now.
 std::vector<std::string> differences(const machine::Profile& profile, const machine::Profile& here);
 
-/// The difference between the state of the machine, given a new round trip of the probe, and that
-/// of the profile; "" if they agree.
+/// Describes how the machine's state, given by a new round trip of the probe, differs from that of
+/// the profile; returns "" if the states agree.
 std::string difference_of_state(const machine::Profile& profile, Seconds round_trip);
 
 /// True if the two round trips of the probe belong to one state, or if `of_state` is 0 (unknown).
