@@ -18,7 +18,7 @@ namespace sextant::model {
 
 namespace {
 
-/// The messages that one processor sends, or those that it receives.
+/// The messages that one processor sends, or those that one processor receives.
 struct Load {
     double messages = 0, packets = 0, longest = 0;
 
@@ -106,8 +106,8 @@ Units charge(const Superstep& superstep, const machine::C3& machine, Counting co
 
 namespace {
 
-/// The cost of all submachines of a round: that of the most expensive one, since they work at the
-/// same time.
+/// Returns the cost of a round, which is that of its most expensive submachine, because submachines
+/// work at the same time.
 Units communication(int number, const Round& round, const machine::Topology& machine,
                     const machine::C3& c3, const C3Reading& reading) {
     Units dearest;
@@ -250,7 +250,7 @@ Submachine whole(const Topology& machine) {
     return {0, 0, machine.processors(), 1};
 }
 
-/// The smallest rectangle that contains the processors of a group.
+/// Returns the smallest rectangle that contains the processors of a group.
 Submachine hull(const std::map<Pair, Bytes>& messages, int columns) {
     int left = columns, right = 0, top = std::numeric_limits<int>::max(), bottom = 0;
     for (const auto& [pair, bytes] : messages) {
@@ -271,8 +271,8 @@ std::optional<Submachine> holder(const Submachine& inner, int width, int height)
     return Submachine{i * width, j * height, width, height};
 }
 
-/// The sizes of equal submachines into which a machine can be cut, the smallest first; among equal
-/// areas, the most nearly square first.
+/// Returns the sizes of equal submachines into which a machine can be cut, the smallest first;
+/// among equal areas, the one closest to a square first.
 std::vector<Submachine> cuttings(const Submachine& machine) {
     std::vector<Submachine> sizes;
     for (int width = 1; width <= machine.width; ++width) {
@@ -290,8 +290,8 @@ std::vector<Submachine> cuttings(const Submachine& machine) {
     return sizes;
 }
 
-/// The submachines of all groups, in the finest cutting in which each group fits into one
-/// submachine.
+/// Cuts the machine into the smallest equal submachines that are large enough for each group to fit
+/// into one. Returns the submachine of each group.
 std::map<int, Submachine> submachines(const Round& round, const Topology& machine) {
     const Submachine all = whole(machine);
     std::map<int, Submachine> hulls;

@@ -20,8 +20,8 @@ enum class Counting : std::uint8_t {
     paper
 };
 
-/// Communication units of C³, split as in the paper's figures: set-ups of s units each, latencies
-/// independent of message sizes, and the part that depends on sizes.
+/// Communication units of C³, split as in the paper's figures: set-ups of s units each, latency
+/// that does not depend on message sizes, and the part that depends on sizes.
 struct Units {
     double setups = 0, latency = 0, packets = 0;
 
@@ -59,7 +59,7 @@ struct Submachine {
     auto operator<=>(const Submachine&) const = default;
 };
 
-/// Options for applying C³ to a machine and a schedule.
+/// Options for the application of C³ to a machine and a schedule.
 struct C3Reading {
     Counting counting = Counting::exact;
     /// True: use the distances that the paper gives; false: exact mean distances.
@@ -78,7 +78,7 @@ struct RoundCharge {
     double computation = 0;
 };
 
-/// The charges for the rounds of a schedule, in order.
+/// Returns the charges for the rounds of a schedule, in order.
 ///
 /// Requires  rounds that are supersteps: no message depends on one received in its own round
 ///           (CannotExpress otherwise). Meshes have two dimensions if there are groups, or if the
@@ -102,11 +102,12 @@ struct Round {
     std::map<int, double> touched;                 ///< bytes touched, by rank
 };
 
-/// The rounds of a schedule by their labels. Throws CannotExpress if a message depends on one
-/// received in its own round.
+/// Returns the rounds of a schedule by their labels. Throws CannotExpress if a message depends on
+/// one received in its own round.
 std::map<int, Round> rounds_of(const Question& question);
 
-/// The machine of a profile, scaled to the number of ranks if that differs. Throws CannotExpress.
+/// Returns the machine of a profile, scaled to the number of ranks if the numbers differ. Throws
+/// CannotExpress.
 machine::Topology machine_for(const Question& question);
 
 /// The messages of a round, grouped by the submachine that they share.
@@ -114,7 +115,7 @@ std::map<Submachine, std::map<Pair, Bytes>> by_submachine(int number, const Roun
                                                           const machine::Topology& machine,
                                                           const C3Reading& reading);
 
-/// h and b of a submachine.
+/// Returns h and b of a submachine.
 machine::Wiring wiring_of(const Submachine& submachine, const machine::Topology& machine,
                           const machine::C3& c3, const C3Reading& reading);
 

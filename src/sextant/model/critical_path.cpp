@@ -180,7 +180,8 @@ class LeastTime {
         cost.after_send = cost.path - cost.send;
     }
 
-    /// A message on shared links may arrive before its sender has finished handing it over.
+    /// A message on shared links may arrive before its sender has finished handing over the
+    /// message.
     Seconds send(Seconds begin, const Priced& message) {
         const LeastCost& cost = message.cost;
         out_.add(begin, cost.send);

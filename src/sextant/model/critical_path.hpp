@@ -33,13 +33,13 @@ struct Prices {
     /// True if folds and copies delay the rank's next sends and receives, as with blocking calls;
     /// otherwise they compete only with `send_processor` and `receive_processor`.
     bool blocking = true;
-    /// True if messages share the question's wires, if it has any; `message` then excludes the time
-    /// on them.
+    /// True if messages share the links in Question::wires, if set. `message` then excludes the
+    /// time on these links.
     bool share_links = false;
 };
 
-/// Data derived from a schedule that does not depend on prices; reusable across replays. Keeps a
-/// reference to the schedule. Throws std::logic_error if sends and receives do not match.
+/// Data derived from a schedule, independent of prices, so that several replays can share the data.
+/// Keeps a reference to the schedule. Throws std::logic_error if sends and receives do not match.
 struct PreparedSchedule {
     explicit PreparedSchedule(const Schedule& schedule);
 
@@ -58,8 +58,8 @@ struct PreparedSchedule {
 ///
 /// With wires, messages share links from the end of their send until they arrive. A rendezvous
 /// message is handed over without waiting for its receive, but enters the links only when the
-/// receive is posted, and its send ends on arrival. Handing over and receiving messages interrupts
-/// other work, as in the simulator.
+/// receive is posted, and its send ends when it arrives. Handing over and receiving messages
+/// interrupts other work, as in the simulator.
 ///
 /// Requires  with wires, a node for each rank or for none (CannotExpress).
 /// Throws    CannotExpress from the prices; std::logic_error if messages do not match or ranks
@@ -74,11 +74,11 @@ inline Prediction critical_path(const Question& question, const Prices& prices) 
     return critical_path(question, prices, PreparedSchedule(question.schedule));
 }
 
-/// A lower bound on `critical_path` for every schedule in which some rank runs the program of rank
-/// 0 here, computed as if the other ranks never kept that rank waiting. It holds because in a
-/// replay a rank sends one message at a time, receives one at a time, works on one thing at a time,
-/// starts no step before its dependences have finished, and pays at least the lowest cost per
-/// application of any fold pass.
+/// Returns a lower bound on `critical_path`, valid for every schedule in which some rank runs the
+/// program that rank 0 runs here. The bound assumes that this rank never waits for others. It is a
+/// lower bound because, in a replay, a rank sends one message at a time, receives one at a time,
+/// works on one thing at a time, starts no step before its dependences have finished, and pays at
+/// least the lowest cost per application of any fold pass.
 ///
 /// Input     a schedule whose other ranks contain only the sends and receives that match those of
 ///           rank 0. With shared memory, these do not determine whether a message is copied, so the

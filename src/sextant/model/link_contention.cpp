@@ -82,8 +82,8 @@ Sharing::Place Sharing::place_for(const Flow& flow) {
     return place;
 }
 
-/// The component of a message that starts: joins all components that use its links, and adds the
-/// links that none uses.
+/// Returns the component of a new message: merges all components that use its links, and adds the
+/// links that no component uses.
 Sharing::ComponentId Sharing::component_with(const Flow& flow) {
     ComponentId which = none;
     for (const int on : links_of(flow)) {
@@ -111,7 +111,8 @@ Sharing::ComponentId Sharing::new_component() {
     return which;
 }
 
-/// Moves the messages and links of the component with fewer messages to the other one.
+/// Merges two components by moving the messages and links of the one with fewer messages to the
+/// other.
 Sharing::ComponentId Sharing::joined(ComponentId a, ComponentId b) {
     const auto messages = [&](ComponentId which) {
         return components_[which].open.size() + components_[which].waiting.size();
@@ -180,8 +181,8 @@ std::span<const Arrival> Sharing::pass() {
     return there_;
 }
 
-/// Removes messages that arrive at or shortly after the next event: they free their links now and
-/// keep their own arrival times.
+/// Removes messages that arrive at or shortly after the next event. They free their links now, but
+/// keep their arrival times.
 void Sharing::dismiss(Component& component) {
     for (const Place place : component.open) {
         const Flow& flow = open_[place];
@@ -195,7 +196,7 @@ void Sharing::dismiss(Component& component) {
 }
 
 /// Marks a message as arrived and removes its weight from its links. The lists of the links contain
-/// it until tidy(); readers of the lists skip it.
+/// the message until tidy(); readers of these lists skip it.
 void Sharing::take_off_links(Place place) {
     for (const int on : links_of(open_[place])) {
         Load& load = load_of(on);
@@ -226,15 +227,16 @@ void Sharing::tidy(ComponentId which) {
     divide(which);
 }
 
-/// Finds the components of the messages of one component by joining messages link by link. The
-/// first one keeps the number; the events of the others are those of all until they have passed.
+/// Splits a component into its connected parts, which union-find over the links determines. The
+/// first part keeps the number of the component. All parts keep its next event.
 void Sharing::divide(ComponentId which) {
     Component& whole = components_[which];
     std::vector<Place> messages = whole.open;
     messages.insert(messages.end(), whole.waiting.begin(), whole.waiting.end());
     for (const int on : whole.used)
         load_of(on).component = none;
-    // Trees of messages; meanwhile, a link's `component` is the first message on it.
+    // Union-find trees of messages. Meanwhile, `component` of a link is the first message on the
+    // link.
     std::vector<std::uint32_t> parent(messages.size());
     const auto root = [&](std::uint32_t i) {
         while (parent[i] != i)
@@ -307,9 +309,9 @@ void Sharing::fill_links(Component& component) {
     });
 }
 
-/// Sets the rate of every message in flight by max-min sharing, starting with the link that has
-/// the lowest rate per weight. A message that waited to be admitted is credited with the bytes that
-/// it would have transferred at its new rate.
+/// Sets the rate of every message in flight by max-min fair sharing, starting with the link that
+/// has the lowest rate per weight. A message that waited to be admitted is credited with the bytes
+/// that it would have transferred at its new rate.
 void Sharing::allot(Component& component) {
     const Seconds now = std::exchange(component.next, never);
     fill_links(component);
@@ -337,9 +339,9 @@ void Sharing::allot(Component& component) {
     }
 }
 
-/// Settles the messages on a link that have no new rate yet, and returns when the first of them
-/// arrives. Prefetches them, because they are visited in random order and may not fit in the
-/// caches.
+/// Settles the messages on a link that have no new rate yet, and returns the earliest arrival time
+/// among them. Prefetches the messages, because they are visited in random order and may not fit in
+/// the caches.
 Seconds Sharing::settle_all_on(int link, double rate_by_weight, Seconds now) {
     constexpr std::size_t flows_ahead = 12, links_ahead = 6;
     unsettled_.clear();
@@ -357,7 +359,7 @@ Seconds Sharing::settle_all_on(int link, double rate_by_weight, Seconds now) {
     return first;
 }
 
-/// Sets the rate of a message from `now` on, and returns when it arrives.
+/// Sets the rate of a message from `now` on, and returns its arrival time.
 Seconds Sharing::settle(Flow& flow, double rate, Seconds now) {
     flow.left -= flow.rate == 0 ? rate * (now - flow.start) : flow.rate * (now - flow.since);
     flow.rate = rate;

@@ -28,14 +28,14 @@ struct Arrival {
     Seconds time = 0;
 };
 
-/// Computes when messages that share links arrive. Rates are max-min fair, weighted by the inverse
-/// latency of each message's path, since a message competes at every link. Rates are recomputed
-/// when messages start or arrive; events that are close together, relative to a message's duration,
-/// are handled as one. The caller advances time and starts messages.
+/// Computes the arrival times of messages that share links. Rates are max-min fair, weighted by the
+/// inverse latency of each message's path, because a message competes at every link of its path.
+/// Rates are recomputed when messages start or arrive; events that are close together, relative to
+/// a message's duration, are handled as one. The caller advances time and starts messages.
 ///
 /// Messages are divided into components: messages of different components share no link, not even
-/// through other messages. Each component is recomputed only at its own events, so messages do not
-/// affect the times of messages that they share no links with.
+/// through other messages. Each component is recomputed only at its own events, so messages in
+/// different components do not affect each other.
 ///
 /// Cost      per event, the number of links on the paths of the messages in one component.
 /// Deterministic.
@@ -70,18 +70,18 @@ class Sharing {
         double left = 0;         ///< bytes left at the time `since`
         double rate = 0;         ///< bytes per second; 0: not set yet
         Seconds since = 0;       ///< time of the last recomputation
-        Seconds dismissed = 0;   ///< time from which it may count as arrived
+        Seconds dismissed = 0;   ///< time from which the message may count as arrived
         std::size_t first = 0;   ///< index of the message's first link in `links_`
         std::uint32_t links = 0; ///< number of links on the message's path
         int message = 0;
         bool gone = false;    ///< true if it has arrived
         bool settled = false; ///< true if it has arrived or its new rate is set
     };
-    /// Messages that may share links. May contain several components for a time, because it is
-    /// divided only when half of its messages have arrived.
+    /// A set of messages that may share links. May temporarily consist of several unconnected
+    /// parts, because it is split only when half of its messages have arrived.
     struct Component {
         Seconds next = never;        ///< time of its next event
-        Seconds admitted_at = never; ///< time at which `waiting` is admitted
+        Seconds admitted_at = never; ///< time at which the messages in `waiting` are admitted
         std::uint32_t version = 0;   ///< changes with `next`
         std::size_t many_gone = 0;
         std::vector<Place> open;    ///< messages in flight, and those that arrived since tidy()
@@ -97,8 +97,8 @@ class Sharing {
             return std::tie(time, component) > std::tie(other.time, other.component);
         }
     };
-    /// While new rates are assigned: the capacity of a link that is still free, and the messages on
-    /// it that have no new rate yet.
+    /// The state of a link while new rates are assigned: its free capacity, and the weight and
+    /// number of its messages without a new rate.
     struct Left {
         double bytes_per_second = 0;
         double weight = 0;

@@ -12,11 +12,11 @@
 
 namespace sextant::model {
 
-/// A message as seen by models.
+/// A message as models see it.
 struct Message {
     int from = 0, to = 0;
     Bytes bytes = 0;
-    Bytes stands_for = 0; ///< size of the elements before compression; `bytes` is the size after it
+    Bytes stands_for = 0; ///< size before compression; `bytes` is the size after compression
     machine::Link link = machine::Link::other_node;
     machine::Layout layout = machine::Layout::cc;
     /// The mean length of contiguous pieces at the sender and at the receiver; the whole size if
@@ -28,8 +28,8 @@ struct Message {
     /// True if the data is not copied because the sender computes it directly in the receiver's
     /// memory.
     bool made_there = false;
-    /// True if the message travels on shared links. Its cost then excludes the time on them, which
-    /// depends on the other messages on the same links (`Sharing`).
+    /// True if the message travels on shared links. Its cost then excludes the time on the links,
+    /// which depends on the other messages there (`Sharing`).
     bool meets = false;
 
     /// The shorter of the two block lengths.
@@ -91,7 +91,7 @@ class Lookup {
     Span at_size_and_block(const Message& message, machine::Path path, machine::Strategy strategy);
     /// The time for a size, interpolated between the given points of the profile.
     Span at_size(const std::vector<machine::Point>& points, Bytes bytes);
-    /// A line fitted to the costs of contiguous messages.
+    /// Returns a line fitted to the costs of contiguous messages.
     machine::Line line(machine::Link link, machine::Path path) const;
 
     std::vector<std::string> remarks() const;
@@ -104,7 +104,7 @@ class Lookup {
           most_ = -1; ///< smallest and largest size outside the measured range
 };
 
-/// The value of a line at a size.
+/// Evaluates a line at a size.
 Span at(const machine::Line& line, Bytes bytes);
 
 /// Adds the remarks of `lookup` to a prediction.

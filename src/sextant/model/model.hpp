@@ -39,8 +39,8 @@ inline Span later(const Span& a, const Span& b) {
     return {std::max(a.median, b.median), std::max(a.low, b.low), std::max(a.high, b.high)};
 }
 
-/// Thrown if a model cannot describe a schedule or machine; the message names what is missing.
-/// Another model may be able to.
+/// Thrown if a model cannot describe a schedule or machine; the error text names what is missing.
+/// Another model may be able to describe it.
 class CannotExpress : public Error {
   public:
     using Error::Error;
@@ -58,8 +58,8 @@ struct Question {
     const Schedule& schedule;
     const machine::Profile& machine;
     Bytes element_size = 0;
-    /// The operator of the folds. If the profile lacks it, folds cost nothing and a remark states
-    /// this.
+    /// The operator of the folds. If the profile lacks the operator, folds cost nothing, and a
+    /// remark says so.
     std::string_view operator_name = {};
     /// The kernels of compute steps, by number. Kernels that the profile lacks cost nothing.
     std::span<const KernelUse> kernels = {};
@@ -81,15 +81,16 @@ struct Question {
     double density = 1;
     /// True if messages are compressed: the sender first passes over all elements of a message.
     bool coded = false;
-    /// True to request only a lower bound from rank 0's work, whatever the other ranks do
-    /// (least_time): their programs contain only their sides of rank 0's messages. The bound never
-    /// exceeds the model's prediction for the whole schedule.
+    /// True to request only a lower bound that holds whatever the other ranks do (least_time). The
+    /// programs of the other ranks then contain only the sends and receives that match those of
+    /// rank 0. The bound never exceeds the model's prediction for the whole schedule.
     bool least = false;
     /// True to fill Prediction::timeline; without it, predicting is faster.
     bool timeline = false;
 };
 
-/// The predicted time of a run: its median and an interval, derived from those of the profile.
+/// The predicted time of a run: a median and an interval, derived from the medians and intervals of
+/// the profile.
 struct Prediction {
     Seconds seconds = 0, low = 0, high = 0;
     Trace timeline;                   ///< empty unless requested

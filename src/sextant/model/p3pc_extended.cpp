@@ -79,7 +79,7 @@ using machine::Layout;
 using machine::Path;
 using machine::Strategy;
 
-/// Prices messages as if they were alone in the network.
+/// Computes the costs of messages that are alone in the network.
 class Pricing {
   public:
     explicit Pricing(const Question& question)
@@ -114,7 +114,8 @@ class Pricing {
         return paths(message);
     }
 
-    /// Returns the cost of a message that links carry without a processor moving its bytes.
+    /// Returns the cost of a message whose bytes the links transfer without the help of a
+    /// processor.
     MessageCost overheads(const Message& message) {
         MessageCost cost = empty(message);
         cost.send_processor = cost.send;
@@ -142,7 +143,8 @@ class Pricing {
         return question_.strided == Strategy::packing || !question_.machine.copies.empty();
     }
 
-    /// A message written directly into the receiver's memory: the sender only announces it.
+    /// Returns the cost of a message that is written directly into the receiver's memory: the
+    /// sender only announces the message.
     MessageCost announced(const Message& message) {
         const auto& points =
             curve(question_, message.link, Path::full, Layout::cc, Strategy::contiguous).points;
@@ -151,9 +153,9 @@ class Pricing {
         return cost;
     }
 
-    /// A zero-copy receive: the sender only announces the address, and reading from the sender's
-    /// memory lengthens the fold. If zero-copy reads were not measured, they cost as much as an
-    /// empty message.
+    /// Returns the cost of a zero-copy receive: the sender only announces the address, and reading
+    /// from the sender's memory lengthens the fold. If zero-copy reads were not measured, they cost
+    /// as much as an empty message.
     MessageCost lent(const Message& message) {
         const auto& link = costs_of(question_.machine, message.link);
         const machine::Curve* lending =
@@ -170,7 +172,8 @@ class Pricing {
         return cost;
     }
 
-    /// A contiguous message plus a copy at each strided side, which lengthens the whole path.
+    /// Returns the cost of a contiguous message plus a copy at each strided side, which lengthens
+    /// the whole path.
     MessageCost packed(const Message& message) {
         if (question_.machine.copies.empty()) {
             throw CannotExpress("the profile of " + question_.machine.name +
@@ -197,8 +200,8 @@ class Pricing {
     Lookup lookup_;
 };
 
-/// Predicts a schedule on a network whose mean link utilisation results from the schedule's own
-/// messages.
+/// Predicts the time of a schedule on a network whose mean link utilisation results from the
+/// messages of the schedule.
 class InNetwork {
   public:
     explicit InNetwork(const Question& question)
@@ -229,8 +232,9 @@ class InNetwork {
         return critical_path(question, {price, false, true}, prepared_);
     }
 
-    /// The link utilisation consistent with the predicted run time. Higher utilisation makes the
-    /// run longer, and a longer run lowers the utilisation: bisection finds the fixed point.
+    /// Returns the link utilisation that is consistent with the predicted run time. Higher
+    /// utilisation makes the run longer, and a longer run lowers the utilisation: bisection finds
+    /// the fixed point.
     double settled_use() {
         Question quick = question_;
         quick.timeline = false;

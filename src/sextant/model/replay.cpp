@@ -306,8 +306,8 @@ class Replay {
             expect_arrival(from, to);
     }
 
-    /// The next step of a lane if the lane is free; none if no step waits, or if the lane is busy
-    /// and a wake-up is queued.
+    /// Returns the next step of a lane if the lane is free; Walk::none if no step waits, or if the
+    /// lane is busy and a wake-up is queued.
     int next_of(Lane& lane, ReplayEvent::Kind when_free, StepOfRank rank, const Span& now) {
         if (lane.waiting.empty() || lane.wakes)
             return Walk::none;
@@ -348,9 +348,9 @@ class Replay {
             expect_arrival(at, mate(at));
     }
 
-    /// Begins the rank's next receive. A receiver that is already waiting has the message when it
-    /// arrives, even if the receive time is longer; the rest of that time delays its next receive.
-    /// A receiver that starts late has the message after the receive time.
+    /// Begins the rank's next receive. A receiver that is already waiting has the message at its
+    /// arrival, even if the receive time is longer; the rest of the receive time delays the next
+    /// receive. A receiver that starts late has the message after the receive time.
     void receive_next(StepOfRank rank, const Span& now) {
         RankState& r = rank_of(rank);
         const StepOfRank at{rank.rank, next_of(r.in, ReplayEvent::in_free, rank, now)};
@@ -380,8 +380,8 @@ class Replay {
         expect(ReplayEvent::finished, done, at);
     }
 
-    /// Occupies the processor to hand over or receive a message, one at a time; returns the start
-    /// time.
+    /// Occupies the processor to hand over or receive a message, one message at a time; returns the
+    /// start time.
     Span occupy(int rank, bool interrupts, const Span& now, const Span& cost) {
         RankState& r = ranks_[static_cast<std::size_t>(rank)];
         const Span begin =
@@ -393,7 +393,7 @@ class Replay {
 
     // Shared links.
 
-    /// Puts a message on its links; a rendezvous message waits until its receive is posted.
+    /// Makes a message enter its links; a rendezvous message waits until its receive is posted.
     void set_out(StepOfRank send) {
         StepState& own = state(send);
         const StepState& other = state(mate(send));
@@ -442,8 +442,8 @@ class Replay {
 
     // Work.
 
-    /// Operands that arrive while the processor is busy, or at the same time, are combined in one
-    /// pass.
+    /// Queues a check of the fold. Operands that arrive while the processor is busy, or at the same
+    /// time, are combined in one pass.
     void expect_combining(StepOfRank fold, const Span& now) {
         StepState& own = state(fold);
         if (own.will_combine || own.next == step(fold).count)

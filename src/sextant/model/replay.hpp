@@ -23,14 +23,14 @@ class MessageCosts {
     MessageCosts(const Question& question, const Prices& prices, const PreparedSchedule& prepared,
                  Traffic& traffic);
 
-    /// The cost of a message, and whether it uses shared links.
+    /// The cost of a message, and a flag that is true if the message uses shared links.
     struct Costly {
         const MessageCost* cost = nullptr;
         bool meets = false;
     };
     Costly of(StepOfRank send, StepOfRank receive);
-    /// All costs that the message may have, given only rank 0's side of it: with shared memory, the
-    /// other side decides whether the message is copied.
+    /// Returns all costs that the message may have, given only rank 0's side. With shared memory,
+    /// the other side determines whether the message is copied.
     std::vector<Costly> possible(StepOfRank send, StepOfRank receive);
 
   private:

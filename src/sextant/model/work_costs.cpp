@@ -19,8 +19,8 @@ WorkCosts::WorkCosts(const Question& question)
         kernels_.push_back(question.machine.find_kernel(use.name, question.element_name));
 }
 
-/// The time of a pass with the node's other cores idle, relative to its time with all cores busy.
-/// Measured with two operands and assumed for any number of operands.
+/// Returns the time of a pass with the node's other cores idle, divided by its time with all cores
+/// busy. The ratio was measured with two operands and is used for any number of operands.
 double WorkCosts::alone_share(Elements elements) const {
     const double together = machine::at_pass(operator_->passes, elements, 2).median;
     const double alone = machine::at_pass(operator_->alone, elements, 2).median;
@@ -147,7 +147,7 @@ bool FoldingRanks::is_alone(int rank, int round) const {
 
 namespace {
 
-/// The node of each rank, with nodes renumbered from 0.
+/// Returns the node of each rank, with nodes renumbered from 0.
 std::vector<int> numbered(std::span<const int> nodes, int ranks, bool threads) {
     std::vector<int> numbers;
     std::map<int, int> known;

@@ -11,28 +11,29 @@
 
 namespace sextant::model {
 
-/// The cost of a rank's own work on a machine.
+/// The costs of a rank's own work on a machine.
 class WorkCosts {
   public:
     explicit WorkCosts(const Question& question);
 
-    /// One pass that combines `operands` (two or more) operands of `elements` elements each.
-    /// `alone`: true if no other rank of the node works at the same time.
+    /// Returns the cost of one pass that combines `operands` (two or more) operands of `elements`
+    /// elements each. `alone`: true if no other rank of the node works at the same time.
     Span fold(Elements elements, int operands, bool alone);
-    /// The minimum cost of a fold over all divisions into passes: of all passes together, and of
-    /// the last pass.
+    /// Lower bounds on the cost of a fold, however it is divided into passes: `all` for all passes
+    /// together, `last` for the last pass.
     struct LeastFold {
         Seconds all = 0, last = 0;
     };
     LeastFold least_fold(Elements elements, int operands);
-    /// One run of a kernel that computes `elements` elements.
+    /// Returns the cost of one run of a kernel that computes `elements` elements.
     Span compute(int kernel, Elements elements) const;
-    /// A copy within memory, in pieces of `block` bytes.
+    /// Returns the cost of a copy within memory, in pieces of `block` bytes.
     Span copy(Bytes bytes, Bytes block) const;
-    /// The cost of a compute or copy step.
+    /// Returns the cost of a compute or copy step.
     Span of(const Program& program, const Step& step) const;
 
-    /// Remarks about operators, kernels and copies that the profile lacks; they cost nothing here.
+    /// Returns remarks about operators, kernels and copies that the profile lacks. These cost
+    /// nothing here.
     std::vector<std::string> remarks(const Schedule& schedule) const;
 
   private:
@@ -69,14 +70,14 @@ struct Oversubscription {
 Oversubscription crowd_of(const machine::Profile& machine, std::span<const int> nodes, int ranks,
                           machine::Link within_node);
 
-/// The cores of nodes that have more ranks than cores: the rank that is ready first gets the next
-/// free core.
+/// Assigns cores to ranks on nodes that have more ranks than cores: the rank that is ready first
+/// gets the next free core.
 class CoreQueue {
   public:
     explicit CoreQueue(const Question& question);
 
-    /// The time at which a rank that is `ready` starts work of duration `cost`; at once if there
-    /// are enough cores.
+    /// Returns the time at which a rank, ready at time `ready`, starts work of duration `cost`: at
+    /// once if there are enough cores.
     Span begin(int rank, const Span& ready, const Span& cost);
 
   private:
