@@ -16,8 +16,8 @@ namespace sextant::planner {
 
 namespace {
 
-/// The number of leading candidates for which all of the busiest ranks are examined; for the
-/// others, only the first of these ranks is.
+/// The number of leading candidates for which all of the busiest ranks are examined. For other
+/// candidates, only the first of the busiest ranks is examined.
 constexpr std::size_t most_refined = 24;
 
 /// A candidate is evaluated if its bound is at most this fraction slower than the best, so that
@@ -161,7 +161,7 @@ class Choosing {
         std::transform(all.begin(), all.end(), open.begin(), [](auto& one) { return one.second; });
     }
 
-    /// The possible gain from evaluating a candidate: per message, and in total.
+    /// Returns the possible gain from evaluating a candidate: per message, and in total.
     Promise promise_of(const Entry& entry, double usual_slack) const {
         const auto known = slack_.find(kin(entry));
         const double slack = known != slack_.end() ? known->second : usual_slack;
@@ -171,16 +171,16 @@ class Choosing {
         return {std::max(0.0, gain) / messages, gain};
     }
 
-    /// The group of similar candidates ("kin"): those of one algorithm with equal largest messages.
-    /// Their waiting times are similar, so their predictions exceed the expected times by similar
-    /// factors.
+    /// Returns the group of candidates that are similar to this one ("kin"): those of the same
+    /// algorithm with equal largest messages. They have similar waiting times, so their predictions
+    /// exceed their expected times by similar factors.
     std::pair<std::string_view, Elements> kin(const Entry& entry) const {
         return {candidate(entry).algorithm, entry.largest};
     }
 
-    /// The assumed ratio of prediction to expected time if no similar candidate was predicted. It
-    /// is somewhat below the median ratio; otherwise, among candidates with equal expected times,
-    /// only the first group would ever be evaluated.
+    /// Returns the ratio of prediction to expected time to assume if no similar candidate was
+    /// predicted. Somewhat below the median ratio; otherwise, among candidates with equal expected
+    /// times, only the first group would ever be evaluated.
     double usual_slack() const {
         std::vector<double> all;
         for (const auto& [kin, slack] : slack_)
@@ -248,7 +248,7 @@ Choice choose(std::span<const Candidate> candidates, const Setting& setting) {
 
 namespace {
 
-/// The largest ratio of prediction to expected time.
+/// Returns the largest ratio of prediction to expected time.
 double most_slack(const std::vector<Entry>& entries) {
     double most = 1;
     for (const Entry& entry : entries) {
@@ -259,8 +259,8 @@ double most_slack(const std::vector<Entry>& entries) {
     return most;
 }
 
-/// The sort key. Among equal predictions the one with the narrowest interval comes first, then the
-/// earliest candidate.
+/// Returns the sort key of a candidate. Among equal predictions the one with the narrowest interval
+/// comes first, then the earliest candidate.
 auto place(const Entry& entry, double slack) {
     const PredictedCandidate& w = entry.evaluated;
     const int kind = !w.bound ? 2 : entry.repeats ? 1 : 0;
@@ -270,7 +270,7 @@ auto place(const Entry& entry, double slack) {
     return std::tuple(kind, w.predicted ? p.seconds : expected, p.high - p.low, w.candidate);
 }
 
-/// The number of leading candidates whose intervals overlap the first one's.
+/// Returns the number of leading candidates whose intervals overlap that of the first one.
 std::size_t rivals(const Choice& choice) {
     const Seconds high = choice.chosen().predicted->high;
     const auto apart = [&](const PredictedCandidate& w) {

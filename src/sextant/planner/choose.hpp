@@ -51,7 +51,7 @@ struct Choice {
 /// Deterministic.
 Choice choose(std::span<const Candidate> candidates, const Setting& setting);
 
-/// The plan that follows from a choice.
+/// Makes a plan from a choice.
 /// Input     the configurations of the candidates; the machine's name.
 template <class Configuration>
 Plan<Configuration> plan_of(Choice choice, std::span<const Configuration> configurations,
@@ -76,8 +76,8 @@ Plan<Configuration> plan_of(Choice choice, std::span<const Configuration> config
 /// The state of a candidate during the comparison.
 struct Entry {
     PredictedCandidate evaluated;
-    /// predicted time of one rank if it never waits: close to that of the whole schedule, but not a
-    /// bound
+    /// predicted time of one rank if it never waits: close to the time of the whole schedule, but
+    /// not a bound
     Seconds expected = 0;
     std::int64_t messages = 0; ///< approximate number over all ranks
     Elements largest = 0;      ///< largest message of the examined rank

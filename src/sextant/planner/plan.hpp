@@ -25,7 +25,7 @@ struct Alternative {
     std::string remark = {};
 };
 
-/// The text of a configuration for messages and reports. Families of algorithms whose
+/// Returns the text of a configuration for messages and reports. Families of algorithms whose
 /// configurations have no text() overload this function.
 template <class Configuration>
 requires requires(const Configuration& configuration) {
@@ -35,8 +35,8 @@ std::string text_of(const Configuration& configuration) {
     return configuration.text();
 }
 
-/// The choice for a task of any family of algorithms, and the reason. Made by plan_of (choose.hpp);
-/// plan_file.hpp writes and reads it.
+/// The configuration chosen for a task, for any family of algorithms, and the reason for the
+/// choice. Made by plan_of (choose.hpp); plan_file.hpp writes and reads it.
 template <class Configuration>
 struct Plan {
     Configuration configuration{};

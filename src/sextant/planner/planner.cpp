@@ -33,8 +33,8 @@ void declare_planning(Record& record, std::string& machine, Probing& probing) {
 
 namespace {
 
-/// A cache key that contains everything a plan depends on. Members are bound by name, so that a new
-/// member must be added here before this compiles.
+/// Returns a cache key that contains everything that a plan depends on. The structured bindings do
+/// not compile if a member is added, so no member can be forgotten.
 std::string key(const compositing::Task& task, const Work& work,
                 const compositing::Tuning& requested) {
     const auto& [ranks, elements, order, layers, root] = task;
@@ -51,13 +51,13 @@ std::string key(const compositing::Task& task, const Work& work,
 /// Compression rarely pays off above this density.
 constexpr double most_worth_coding = .75;
 
-/// Threads move no data, so compression gains nothing between them.
+/// True if compression may pay off. Between threads it never does, because threads move no data.
 bool may_be_sparse(const Work& work) {
     return work.sparse != Sparse::off && work.density <= most_worth_coding &&
            work.within_node != machine::Link::same_process;
 }
 
-/// The faster of two plans, with the reason.
+/// Returns the faster of two plans, with the reason.
 CompositingPlan faster(CompositingPlan dense, CompositingPlan sparse, double density) {
     const auto& d = dense.alternatives.front().expected;
     const auto& s = sparse.alternatives.front().expected;
@@ -172,7 +172,7 @@ constexpr double most_worth_interlacing = .9;
 /// The minimum block size, in pixels: shorter blocks would cause many calls with little work each.
 constexpr Elements least_block = 256;
 
-/// The fraction of the image that is active and in part i of p.
+/// Returns the active pixels of part i of p, as a fraction of the image.
 double drawn_in(const DrawnBands& bands, int i, int p) {
     const double from = static_cast<double>(i) * drawn_bands / p,
                  to = static_cast<double>(i + 1) * drawn_bands / p;
@@ -188,7 +188,7 @@ double mean(const DrawnBands& bands) {
     return std::accumulate(bands.begin(), bands.end(), 0.0) / drawn_bands;
 }
 
-/// The fraction of the image that is active and in part i of p; the same for all parts if
+/// Returns the active pixels of part i of p, as a fraction of the image; the same for all parts if
 /// interlaced.
 double share(const DrawnBands& bands, int i, int p, bool interlaced) {
     return interlaced ? mean(bands) / p : drawn_in(bands, i, p);
@@ -198,7 +198,8 @@ double share(const DrawnBands& bands, int i, int p, bool interlaced) {
 
 double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands> drawn,
                        bool interlaced) {
-    DrawnBands all{}, nowhere{}; // sum over all layers; fraction that no layer covers
+    // Active fractions, summed over all layers; fractions that no layer covers.
+    DrawnBands all{}, nowhere{};
     nowhere.fill(1);
     const int p = task.positions();
     for (int i = 0; i < p; ++i) {
@@ -269,8 +270,8 @@ DefaultPlanner read_own(const std::string& path) {
     }
 }
 
-/// The user may have forgotten that the environment names a profile, so the error names the
-/// variable.
+/// Reads a profile. If the environment names the profile, the error names the variable, because the
+/// user may have forgotten it.
 DefaultPlanner read_named(const std::string& path, bool by_environment) {
     try {
         return with(machine::read_profile(path), path);

@@ -50,8 +50,8 @@ class Planner {
 
     const machine::Profile& machine() const { return machine_; }
 
-    /// The configuration predicted to be fastest among those that match `requested`. A task with at
-    /// most one image needs no prediction.
+    /// Returns the configuration predicted to be fastest among those that match `requested`. A task
+    /// with at most one image needs no prediction.
     /// Throws    InvalidTask, model::CannotExpress.
     CompositingPlan plan(const compositing::Task& task, const Work& work,
                          const compositing::Tuning& requested = {});
@@ -91,9 +91,9 @@ enum class Interlace { automatic, on, off };
 inline constexpr int drawn_bands = 64;
 using DrawnBands = std::array<double, drawn_bands>;
 
-/// The data that the busiest rank sends and receives, in units of one image, if messages skip empty
-/// pixels. Computed for Direct-Send, whose parts are those of most algorithms. Overlapping images
-/// are assumed to be independent.
+/// Estimates the data that the busiest rank sends and receives, in units of one image, if messages
+/// skip empty pixels. Computed for Direct-Send, because most algorithms partition images in the
+/// same way. Overlapping images are assumed to be independent.
 /// Input     `drawn`: one entry per position in the compositing order.
 double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands> drawn,
                        bool interlaced);
@@ -113,8 +113,8 @@ enum class Probing {
     now   ///< use a cached probe, else measure now
 };
 
-/// Declares the profile to predict with and the probing as fields "machine" and "probe";
-/// those of rank 0 apply.
+/// Declares the profile to predict with and the probing as fields "machine" and "probe". The values
+/// of rank 0 apply.
 void declare_planning(Record& record, std::string& machine, Probing& probing);
 
 /// The planner of a process, and notes for the user about its profile.

@@ -41,7 +41,7 @@ const model::Model& richest_model(const std::string& requested, std::string_view
 
 namespace {
 
-/// Builds the peers' sides of a program's messages.
+/// Builds the programs of a program's peers, which contain only the peers' sides of its messages.
 class Peers {
   public:
     explicit Peers(const Program& program) {

@@ -37,14 +37,14 @@ struct Setting {
     std::optional<std::int64_t> most_messages = {};
 };
 
-/// The cost model named `requested`; if empty, the most detailed for which the profile has
+/// The cost model named `requested`; if empty, the most detailed model for which the profile has
 /// parameters: the first for which `predict` does not throw model::CannotExpress.
 /// Throws    model::CannotExpress with each model's reason if none can describe `what`.
 const model::Model& richest_model(const std::string& requested, std::string_view what,
                                   const std::function<void(const model::Model&)>& predict);
 
-/// One rank's program and peers that never wait: each has all its data to send from the start, and
-/// receives at once.
+/// One rank's program, and peers that never wait: each peer has all of its data to send from the
+/// start, and receives at once.
 struct SingleRank {
     Schedule schedule;      ///< rank first, then its peers
     std::vector<int> ranks; ///< original numbers of the ranks in `schedule`
@@ -57,7 +57,7 @@ struct SingleRank {
 /// Cost      linear in the size of the program.
 SingleRank alone(Program program, int rank);
 
-/// The program without the messages that their receivers read in place (only the receivers are
+/// Returns the program without the messages that receivers read in place (only the receivers are
 /// charged for these), and without those that may be written directly into the receiver's memory.
 /// `usual` as in Program::bytes_of.
 Program without_loans(Program program, Bytes usual);

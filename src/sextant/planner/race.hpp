@@ -11,9 +11,9 @@
 namespace sextant::planner {
 
 /// A race between a few configurations of the same task, run on production frames: each frame uses
-/// the next configuration, and finally the lowest median wins. It is a state machine without clock
-/// or communicator: each rank keeps its own, and all ranks agree as long as they finish the same
-/// frames.
+/// the next configuration, and finally the lowest median wins. A state machine without clock or
+/// communicator: each rank has its own instance, and all instances agree as long as the ranks
+/// finish the same frames.
 ///
 /// Contestants run in order and in reverse order alternately, so that drift affects all of them
 /// alike. The first turn of each contestant is a warm-up and does not count.

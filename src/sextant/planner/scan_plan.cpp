@@ -40,7 +40,7 @@ scan::Distribution faster(scan::Distribution times, double speedup) {
     return times;
 }
 
-/// All divisions of the cores among workers, and the workers among ranks and threads.
+/// All ways to divide the cores into workers, and the workers into ranks and threads.
 class Candidates {
   public:
     explicit Candidates(const ScanQuestion& question) : question_(question) {
@@ -89,7 +89,7 @@ class Candidates {
     std::vector<ScanConfiguration> all_;
 };
 
-/// All configurations, the one with the least expected makespan first.
+/// Returns all configurations, the one with the least expected makespan first.
 std::vector<Alternative<ScanConfiguration>>
 by_makespan(const std::vector<ScanConfiguration>& configurations) {
     std::vector<const ScanConfiguration*> ranked;

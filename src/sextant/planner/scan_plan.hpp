@@ -33,8 +33,8 @@ struct ExpectedMakespan {
 };
 
 /// The expected makespan of a scan whose operator takes a random time: the mean over simulations of
-/// the whole scan, each with newly drawn operator times. The largest expected length of a path
-/// through the task graph would be too small: the longest path varies between draws.
+/// the whole scan, each with newly drawn operator times. The expected length of the path that is
+/// longest on average would be too small, because the longest path varies between draws.
 ///
 /// Input     a series, a configuration, a distribution, the number of draws, the first draw's seed.
 /// Deterministic.
