@@ -28,7 +28,7 @@ Wire read_wire(const JsonField& field) {
             field.at("latency").number(0, 1)};
 }
 
-/// Messages within a node use one extra link per node, which all its ranks share.
+/// Adds a link per node for messages within the node; all ranks of the node share this link.
 void add_nodes(const JsonField& node, Network& network) {
     network.cores = static_cast<int>(node.at("cores").integer(1, 1 << 16));
     const Wire wire = read_wire(node);

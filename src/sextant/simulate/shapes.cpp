@@ -75,7 +75,7 @@ struct Grid {
 
     int dimensions() const { return static_cast<int>(extents.size()); }
     int links_a_host() const { return 2 * dimensions() + (has_injection ? 2 : 0); }
-    /// The number of a host's link. Links are ordered by dimension, upward before downward.
+    /// Returns the number of a host's link. Links are ordered by dimension, upward before downward.
     int link(int host, int dimension, bool up) const {
         return host * links_a_host() + 2 * dimension + (up ? 0 : 1);
     }
@@ -195,8 +195,8 @@ class Tree {
     int nodes(int level) const {
         return leaves_below(levels()) / leaves_below(level) * ups_below(level);
     }
-    /// The number of the subtree that a node belongs to; its first leaf is this number times
-    /// leaves_below(level).
+    /// Returns the number of the subtree that a node belongs to; its first leaf is this number
+    /// times leaves_below(level).
     int part_of(int level, int node) const { return node / ups_below(level); }
 
     int parent(int level, int node, int port) const {
@@ -204,7 +204,7 @@ class Tree {
         return (part * step(level).up + port % step(level).up) * ups_below(level) +
                node % ups_below(level);
     }
-    /// The child of a node on the path down to a leaf position (slot).
+    /// Returns the child of a node on the path down to a leaf position (slot).
     int child(int level, int node, int slot) const {
         const int below = ups_below(level - 1);
         return slot / leaves_below(level - 1) * below + node % below;

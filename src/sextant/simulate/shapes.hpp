@@ -17,7 +17,7 @@ struct Wire {
     Seconds latency = 0;
 };
 
-/// A network shape: one source file and one row of the catalogue.
+/// A network shape, as listed in the catalogue.
 struct Shape {
     std::string_view name;
     std::string_view summary;

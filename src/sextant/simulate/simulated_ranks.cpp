@@ -138,8 +138,9 @@ void SimulatedRun::spend(StepOfRank at) {
     spend_next(at.rank);
 }
 
-/// Finds the first message of a rank that may be processed: while a message of the rank travels and
-/// ranks wait while sending, a receive or a message to be packed. False if there is none.
+/// Finds the first message of a rank that may be processed. If ranks wait while sending and a
+/// message of this rank travels, only a receive or a message to be packed qualifies. False if there
+/// is none.
 bool SimulatedRun::find_next(int rank) {
     Rank& own = rank_of(rank);
     const auto next = std::find_if(own.queue.begin(), own.queue.end(), [&](int s) {
@@ -175,7 +176,7 @@ Seconds SimulatedRun::packing(StepOfRank at) {
     return each > 0 && !is_contiguous(at) ? each * static_cast<double>(message(at).bytes) : 0;
 }
 
-/// The time that the message in progress takes until `spent`.
+/// Returns the time until the next call of `spent` for the message in progress.
 Seconds SimulatedRun::cost_of(StepOfRank at) {
     const Costs& costs = question_.costs;
     const Message& next = message(at);

@@ -14,8 +14,8 @@
 
 namespace sextant::simulate {
 
-/// Tracks which operands of one rank's folds have been combined, without their data, as the
-/// executor's Folding does.
+/// Tracks which operands of one rank's folds have been combined, like the executor's Folding but
+/// without data.
 class Folding {
   public:
     Folding(const Program& program, Association association);
@@ -114,8 +114,8 @@ class SimulatedRun {
         Walk walk;
         Folding folding;
         std::vector<Message> messages; ///< by step
-        /// Sends and receives to process. A send is packed, handed over and, if ranks wait while
-        /// sending, made to travel when no other message does.
+        /// Sends and receives to process. A send is packed and handed over; if ranks wait while
+        /// sending, it enters the network only when no other message of this rank travels.
         std::deque<int> queue;
         std::ptrdiff_t current = 0;   ///< index of the message in progress, or found last
         bool handles_message = false; ///< true if a message is in progress

@@ -48,7 +48,8 @@ namespace {
 
 constexpr Elements work_of_event = 64; // for check_cancelled()
 
-/// The fraction of its duration by which a message may wait for rates to be recomputed.
+/// The longest time that a message may wait for rates to be recomputed, as a fraction of its
+/// duration.
 constexpr double together = .005;
 
 /// An event. Events at the same time are handled in the order in which they were scheduled.

@@ -25,8 +25,8 @@ namespace {
 /// The outcome of a simulation.
 enum class Ending : char { returned, invalid_task, invalid_file, our_bug, failed };
 
-/// Values are sent as they are in memory, so both processes must be built from the same
-/// declarations.
+/// Identifies the protocol. Values are sent as they are in memory, so both processes must be built
+/// from the same declarations.
 std::string protocol() {
     return fmt::format("sextant {}: {} {} {} {} {}", SEXTANT_VERSION, sizeof(Step), sizeof(Region),
                        sizeof(BufferSpec), sizeof(Event), sizeof(Seconds));

@@ -12,14 +12,14 @@
 namespace sextant::simulate {
 
 /// Computes when messages arrive in a network with wormhole switching. A packet acquires the links
-/// of its path one after another and holds them while it waits for the next one; once it holds all
-/// of them, it is transferred at the rate of the slowest link, and then releases them. Packets wait
-/// for a link in the order in which they asked for it. The packets of a message follow one another
-/// and keep the first link of the path. The caller advances time and starts messages.
+/// of its path one after another, and holds them while it waits for the next one. Once it holds all
+/// links, it is transferred at the rate of the slowest link, and then releases them. Packets get a
+/// link in the order in which they began to wait for it. The packets of a message follow one
+/// another, and the message keeps the first link of its path until it has arrived. The caller
+/// advances time and starts messages.
 ///
-/// Requires  paths that cannot wait for each other in a circle, such as those of a mesh in the
-/// order
-///           of its dimensions; otherwise messages may never arrive.
+/// Requires  paths whose packets cannot wait for each other in a cycle, such as dimension-ordered
+///           paths in a mesh; otherwise messages may never arrive.
 /// Cost      the number of links on the path of each packet.
 /// Deterministic.
 class Wormholes {
@@ -41,10 +41,10 @@ class Wormholes {
 
   private:
     struct Message {
-        double left = 0;                   ///< bytes without those of the packet in transit
+        double left = 0;                   ///< bytes that remain after the packet in transit
         double packet = 0;                 ///< bytes of the packet in transit
         std::size_t first_link = 0;        ///< index of the path's first link in `paths_`
-        std::uint32_t links = 0, held = 0; ///< links of the path; those that the packet holds
+        std::uint32_t links = 0, held = 0; ///< links on the path, and links that the packet holds
     };
     struct Transfer {
         Seconds end = 0;

@@ -39,7 +39,7 @@ std::uintptr_t end_of_heap() {
     return reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
 
-/// Allocates memory in pieces until the heap grows; it then grows by `reach` bytes at once.
+/// Allocates memory in pieces until the heap grows. The heap then grows by `reach` bytes at once.
 void grow_heap() {
     constexpr std::size_t piece = 64 << 10, most = 64;
     const std::uintptr_t before = end_of_heap();
