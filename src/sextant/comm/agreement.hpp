@@ -95,8 +95,8 @@ class Comparison {
     Comparison(const Comparison&) = delete;
     Comparison& operator=(const Comparison&) = delete;
 
-    /// Starts the next run with this rank's request; `changed` is true if it differs from that of
-    /// the previous run. Must be called for every run on every rank.
+    /// Starts the next run with this rank's request; `changed` is true if the request differs from
+    /// that of the previous run. Must be called for every run on every rank.
     void begin_run(std::span<const int> requested, bool changed);
 
     /// True if the run is delayed.

@@ -17,8 +17,8 @@ namespace sextant {
 /// Throws CommunicationFailed with the text of MPI's error code, unless `code` is MPI_SUCCESS.
 void mpi_check(int code, const char* call);
 
-/// Waits for a request by polling and yields the processor meanwhile, because a blocking MPI call
-/// may spin. Looks for failures if `calls` is given.
+/// Waits for a request by polling, and yields the processor between polls, because a blocking MPI
+/// call may spin. Checks for failures if `calls` is given.
 void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls = nullptr);
 
 /// Returns the ranks in `whole` of the processes of `part`.

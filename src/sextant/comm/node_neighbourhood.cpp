@@ -53,9 +53,9 @@ bool SharedInbox::take(Note& note) {
     return true;
 }
 
-/// The producer stores a note and then checks whether the consumer sleeps; the consumer announces
-/// its sleep and then checks for notes. All four operations are sequentially consistent, so at
-/// least one side sees the other's store.
+/// The producer stores a note and then checks if the consumer sleeps; the consumer announces its
+/// sleep and then checks for notes. All four operations are sequentially consistent, so at least
+/// one side sees the other's store.
 void SharedInbox::wake() {
     if (asleep_.load() == 0)
         return;

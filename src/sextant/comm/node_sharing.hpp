@@ -10,7 +10,8 @@
 
 namespace sextant {
 
-/// The decision whether processes of a node share memory, and its reason; the same on all ranks.
+/// The choice between shared memory and messages within a node, and the reason; the same on all
+/// ranks.
 struct NodeSharingChoice {
     bool shares = false;
     bool settled = true; ///< false if predictions decide (choose_sharing)
@@ -31,8 +32,8 @@ struct OfferedSharing {
 /// Collective.
 OfferedSharing offer_sharing(const std::string& requested, const Communicator& communicator);
 
-/// True if every rank can read every other's memory, as threads do. Costs measured on threads then
-/// apply.
+/// True if every rank can read the memory of all others, as threads can. Costs measured on threads
+/// then apply.
 bool reads_all(const Communicator& communicator, const std::vector<int>& nodes);
 
 /// Returns the reason why messages replaced shared memory, from the lowest rank that had to use

@@ -210,8 +210,7 @@ void Execution::Runner::start_failed(std::exception_ptr failure) {
     open_or_wait(std::move(failure));
 }
 
-/// A rank that receives nothing never waits, so it checks here whether other ranks wait for its
-/// request.
+/// A rank that receives nothing never waits, so it checks here if other ranks wait for its request.
 void Execution::Runner::open_or_wait(std::exception_ptr failure) {
     outcome_ = nullptr;
     failure_ = std::move(failure);

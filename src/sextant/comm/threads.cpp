@@ -238,7 +238,7 @@ class ThreadTransport : public Transport, public Scoping, private Neighbourhood 
     ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank, std::string name = "");
     ThreadTransport(const ThreadTransport&) = delete;
     ThreadTransport& operator=(const ThreadTransport&) = delete;
-    /// An exception that ends this rank's use ends that of all ranks.
+    /// If an exception destroys this transport, reports the failure to all ranks.
     ~ThreadTransport() override {
         if (!name_.empty() && std::uncaught_exceptions() > exceptions_)
             group_->fail(rank_, fmt::format("an exception destroyed its {}", name_));

@@ -32,8 +32,8 @@ inline void pause_briefly() {
 /// milliseconds, while a sleeping rank is woken at once.
 inline constexpr int looks_before_sleep = 2000;
 
-/// Yields for ranks that share cores: yielding to another rank is cheaper than sleeping, but
-/// yielding to another program is not.
+/// Decides when a rank that shares its core yields instead of sleeping. Yielding to another rank is
+/// cheaper than sleeping, but yielding to another program is not.
 class Yielding {
   public:
     /// Yields the processor. Returns false, without yielding, if a recent yield took long.
@@ -65,7 +65,7 @@ class Cores {
     std::array<std::uint64_t, most / 64> mask_{};
 };
 
-/// The host and cores of a rank, for deciding whether its host is oversubscribed.
+/// The host and cores of a rank. Used to detect that a host is oversubscribed.
 struct Seat {
     std::uint64_t host = 0;
     Cores cores;
