@@ -39,7 +39,7 @@ std::string text_with_launches(const Profile& merged, std::span<const Profile> l
 std::vector<Profile> read_launches(const std::string& path);
 
 /// The profile for machines that were not measured: rounded figures for servers and clusters of the
-/// 2020s (threads, processes of a node, nodes). Good for orders of magnitude.
+/// 2020s (threads, processes of a node, nodes). Accurate only to orders of magnitude.
 const Profile& built_in();
 
 } // namespace sextant::machine
