@@ -258,7 +258,7 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
 void warn_of_other_machine(const planner::DefaultPlanner& usual,
                            std::vector<std::string>& warnings) {
     if (!has_profile(usual))
-        return; // the built-in profile has a warning of its own
+        return; // the user is already warned of the built-in profile
     const Profile& profile = usual.planner->machine();
     const std::vector<std::string> found =
         differences(profile, describe_machine(profile.transport));

@@ -85,8 +85,8 @@ std::vector<Seat> seats(const RankLayout& layout, Link link) {
     return seats;
 }
 
-/// Times cells on several pairs of ranks at the same time. The samples of the first pair decide for
-/// all pairs whether a cell is finished.
+/// Times cells on several pairs of ranks at the same time. All ranks get the samples of the first
+/// pair, so that they agree when a cell is finished.
 class InStep : public Stopwatch {
   public:
     InStep(Communicator all, Rig& rig, bool first)
