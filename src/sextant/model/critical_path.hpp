@@ -61,7 +61,7 @@ struct PreparedSchedule {
 /// receive is posted, and its send ends when it arrives. Handing over and receiving messages
 /// interrupts other work, as in the simulator.
 ///
-/// Requires  with wires, a node for each rank or for none (CannotExpress).
+/// Requires  with wires, nodes for all ranks or for none (CannotExpress).
 /// Throws    CannotExpress from the prices; std::logic_error if messages do not match or ranks
 ///           deadlock.
 /// Cost      about (messages + operands of folds) times the logarithm of the number of open

@@ -172,10 +172,10 @@ class Traffic {
         Seconds time = 0;
     };
 
-    /// Requires  a node for each rank or for none (check_nodes).
+    /// Requires  nodes for all ranks or for none (check_nodes).
     explicit Traffic(const Question& question);
 
-    /// True if messages between the two ranks travel on links.
+    /// True if messages between the two ranks use links.
     bool takes(int from, int to);
     void enter(StepOfRank send, int to, Bytes bytes, Seconds now);
     /// The time of the next event; infinity if there is none.

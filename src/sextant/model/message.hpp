@@ -39,7 +39,7 @@ struct Message {
 /// The bytes of a message as transferred.
 Bytes bytes_of(const Question& question, const Program& program, const Step& message);
 
-/// The node of a rank; if no nodes are given, each rank has its own.
+/// Returns the node of a rank; if no nodes are given, each rank has its own node.
 inline int node_of(const Question& question, int rank) {
     return question.nodes.empty() ? rank : question.nodes[static_cast<std::size_t>(rank)];
 }
@@ -52,7 +52,7 @@ bool joins_nodes(const Question& question, int from, int to);
 /// receiver only folds them.
 bool shares_memory(const Question& question);
 
-/// Throws CannotExpress unless there is a node for each rank or for none.
+/// Throws CannotExpress if nodes are given for some ranks only.
 void check_nodes(const Question& question);
 
 /// Describes the messages of a question to models.
