@@ -21,7 +21,7 @@ class Record;
 
 namespace sextant::planner {
 
-/// Skip empty pixels in messages: if predicted to be faster, always, or never.
+/// When to skip empty pixels in messages: if predicted to be faster, always, or never.
 enum class Sparse { automatic, on, off };
 
 /// The operator, elements and ranks of a compositing task.
@@ -36,7 +36,7 @@ struct Work {
     Sparse sparse = Sparse::automatic;
 };
 
-/// Decides without a prediction whether to skip empty pixels: true if messages move data and the
+/// Decides without a prediction if empty pixels are skipped: true if messages move data and the
 /// fraction of active pixels is below a limit, which is lower on one node.
 bool sparse_by_rule(const Work& work);
 
@@ -83,8 +83,8 @@ class Planner {
     std::map<std::string, CompositingPlan> known_;
 };
 
-/// Distribute rows of the image to the pieces round-robin (compositing/interlace.hpp): if expected
-/// to pay off, always, or never.
+/// When to distribute the rows of the image round-robin to the pieces (compositing/interlace.hpp):
+/// if expected to pay off, always, or never.
 enum class Interlace { automatic, on, off };
 
 /// The active fraction in each of `drawn_bands` equal bands of a rank's images.
@@ -106,7 +106,7 @@ bool interlacing_pays(const compositing::Task& task, std::span<const DrawnBands>
 /// are short.
 Elements interlaced_block(Elements row);
 
-/// Probing of a machine that has no profile. SEXTANT_PROBE=off always disables it.
+/// When to probe a machine that has no profile. SEXTANT_PROBE=off always disables it.
 enum class Probing {
     off,  ///< plan for a built-in machine
     kept, ///< use a cached probe if there is one
