@@ -163,9 +163,10 @@ struct TreeLevel {
     int ports() const { return up * cables; }
 };
 
-/// Nodes are identified by their position within their level; hosts are level 0. The positions of a
-/// node and its parent differ in one digit: the index of the child among its siblings is replaced
-/// by the index of the parent among the child's parents.
+/// A fat tree. Nodes are identified by their position within their level; hosts are level 0.
+/// Positions are mixed-radix numbers. The positions of a node and its parent differ in one digit:
+/// the index of the child among its siblings is replaced by the index of the parent among the
+/// child's parents.
 class Tree {
   public:
     explicit Tree(std::vector<TreeLevel> steps) : steps_(std::move(steps)) {

@@ -48,9 +48,10 @@ void grow_heap() {
         pieces.push_back(std::make_unique_for_overwrite<char[]>(piece));
 }
 
-/// Requests large pages for the next allocations of this process, up to 256 MiB: for each message
-/// that ends, SimGrid searches a list of all messages in progress, whose entries are far apart in
-/// memory. Affects only speed; does nothing without such pages, or if malloc is not glibc's.
+/// Requests large pages for the next allocations of this process, up to 256 MiB. For each message
+/// that ends, SimGrid searches a list of all messages in progress; the entries of this list are far
+/// apart in memory. Affects only speed; does nothing without such pages, or if malloc is not
+/// glibc's.
 void ask_for_large_pages() {
     const std::uintptr_t before = end_of_heap();
     mallopt(M_TOP_PAD, reach);
