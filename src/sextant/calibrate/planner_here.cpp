@@ -105,8 +105,8 @@ std::string probe_path(const ProbedRanks& ranks) {
         .string();
 }
 
-/// The cached probe for these ranks, from this process or an earlier one. Empty if the file is
-/// missing, damaged, from another machine or version, or too old.
+/// Returns the cached probe for these ranks, from this process or an earlier one. Empty if the file
+/// is missing, damaged, from another machine or version, or too old.
 std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks) {
     const std::string key = probe_key(ranks), path = probe_path(ranks);
     {

@@ -139,12 +139,12 @@ class Execution {
     std::unique_ptr<Runner> runner_;
 };
 
-/// The runs in progress on this rank. Waiting for one makes progress on all, so ranks may wait in
-/// different orders without blocking each other.
+/// The runs in progress on this rank. Waiting for one run makes progress on all runs, so ranks may
+/// wait in different orders without blocking each other.
 ///
-/// Each execution must be on its own communicator (Communicator::split), because otherwise their
-/// messages would be confused. Executions must outlive their runs, and be started in the same order
-/// on all ranks that share any two of them. Not thread-safe.
+/// Each execution needs its own communicator (Communicator::split), because messages of executions
+/// on the same communicator would be confused. Executions must outlive their runs, and be started
+/// in the same order on all ranks that share any two of them. Not thread-safe.
 class Flight {
   public:
     /// Starts a run (Execution::start, start_failed).

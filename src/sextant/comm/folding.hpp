@@ -97,8 +97,8 @@ class Folding {
     /// destination.
     struct ReceiveBuffer {
         std::byte* at = nullptr;
-        /// True if the address may still arrive. The fold waits for it only until all operands have
-        /// arrived.
+        /// True if the address may still arrive. The fold waits for the address only until all
+        /// operands have arrived.
         bool awaited = false;
     };
 

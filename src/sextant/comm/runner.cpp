@@ -533,8 +533,8 @@ Bytes Execution::Runner::bytes_of(const Region& region) const {
     return region.elements() * places_.element_size(region.buffer);
 }
 
-/// The number of bytes of a region that are in use: for a single element of the operator's type the
-/// part given by Operator::used, else all.
+/// Returns the number of bytes of a region that are in use: for a single element of the operator's
+/// type, the part given by Operator::used; else all bytes.
 Bytes Execution::Runner::used_bytes(const Region& region) const {
     const bool of_operator = program_.buffers[static_cast<std::size_t>(region.buffer)].element == 0;
     if (operator_.used && of_operator && region.elements() == 1)

@@ -13,7 +13,7 @@
 
 namespace sextant::model {
 
-/// The time of an event that does not happen.
+/// The time of an event that never happens.
 inline constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 /// The costs of the messages of a replay. Messages with the same properties are priced once.

@@ -62,7 +62,8 @@ SingleRank alone(Program program, int rank);
 /// `usual` as in Program::bytes_of.
 Program without_loans(Program program, Bytes usual);
 
-/// Predicts candidates in a setting with a cost model. All functions throw model::CannotExpress.
+/// Predicts the times of candidates in a setting by a cost model. All functions may throw
+/// model::CannotExpress.
 class Predictor {
   public:
     /// Keeps a reference to the setting.
