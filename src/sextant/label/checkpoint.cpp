@@ -17,11 +17,11 @@ namespace sextant::label {
 
 namespace {
 
-/// The kinds of records. That of a slab states how many records of bodies before it belong to it:
-/// others are left by a run that was interrupted.
+/// The kinds of records. A slab's record states how many of the preceding body records belong to
+/// it. Any body records before those were left by an interrupted run.
 enum class RecordKind : std::uint8_t { bodies, slab };
 
-/// The first line of a text, which is removed from it.
+/// Removes the first line from a text and returns it.
 std::string_view take_line(std::string_view& text) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
@@ -41,7 +41,8 @@ void require_same_run(const std::string& path, std::string_view theirs, std::str
 } // namespace
 
 Checkpoint::Checkpoint(const std::string& path, const std::string& identity) {
-    if (std::filesystem::exists(path)) { // before its records are visited, which can be many
+    // checked before the records are visited, since there can be many
+    if (std::filesystem::exists(path)) {
         if (const Journal earlier = Journal::open(path); earlier.text())
             require_same_run(path, *earlier.text(), identity);
     }

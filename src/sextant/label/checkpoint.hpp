@@ -15,13 +15,14 @@
 
 namespace sextant::label {
 
-/// Measured components of a part of a volume that touch no other part, by ascending label. Lists
-/// of a sequence do not overlap.
+/// The measured interior components of one part of a volume (those that touch no other part), by
+/// ascending label. The label ranges of lists in the same sequence do not overlap.
 struct InteriorBodies {
-    /// Those of components that end at a border of their part come after those of kernel::measure.
+    /// The sequences of kernel::measure(), and one for components that reach a border of their part
+    /// but touch no other part.
     static constexpr int sequences = kernel::body_sequences + 1;
 
-    Elements part = 0; ///< of this rank
+    Elements part = 0; ///< index among this rank's parts
     int sequence = 0;
     kernel::Label first = 0; ///< the first label
     std::vector<std::byte> packed = {};
@@ -33,8 +34,8 @@ struct InteriorBodies {
     }
 };
 
-/// The results of one rank for its slabs, in a file from which an interrupted run continues;
-/// without a file, in memory.
+/// The results of one rank for its slabs. They are kept in a file, from which an interrupted run
+/// continues, or in memory if there is no file.
 class Checkpoint {
   public:
     Checkpoint() = default;
@@ -43,16 +44,16 @@ class Checkpoint {
     Checkpoint(const std::string& path, const std::string& identity);
 
     bool has_file() const { return journal_.has_value(); }
-    /// The next slab's record that an earlier run has left; empty if there is none.
+    /// The next slab's record from an earlier run; empty if there is none.
     std::optional<std::vector<std::byte>> next_slab();
-    /// Adds bodies of the next slab, then its record.
+    /// Adds bodies of the next slab; add_slab() then adds the slab's record.
     void add(InteriorBodies bodies);
     void add_slab(std::span<const std::byte> record);
 
-    /// After the last slab: sorts lists of bodies by sequence, part and label. Returns where each
-    /// sequence begins, and the number of all lists.
+    /// Sorts the lists of bodies by sequence, part and label. Call after the last slab. Returns the
+    /// index of each sequence's first list, followed by the number of lists.
     std::array<std::size_t, InteriorBodies::sequences + 1> sort_lists();
-    /// List i of these.
+    /// List i in sorted order.
     InteriorBodies list(std::size_t i) const;
 
   private:
@@ -67,7 +68,7 @@ class Checkpoint {
     std::vector<RecordPlace> slabs_; // left by an earlier run
     std::size_t next_ = 0;
     std::vector<List> lists_;
-    std::size_t of_slab_ = 0; // the last lists, which belong to the next slab
+    std::size_t of_slab_ = 0; // number of lists at the end of lists_, which belong to the next slab
 };
 
 } // namespace sextant::label

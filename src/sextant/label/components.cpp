@@ -18,8 +18,8 @@ using kernel::Label;
 using kernel::PlaneRuns;
 using kernel::TouchingLabels;
 
-/// The components of a part of a slab. Components with voxels in a plane next to another part are
-/// its edges; they are numbered from 1 in planes and pairs.
+/// The components found in a part of a slab. Components with voxels in a plane next to another part
+/// are called edges. `front`, `back` and `pairs` number edges from 1.
 struct Components::FoundPart {
     Elements planes = 0;
     Label components = 0, interior = 0, enclosed = 0;
@@ -27,7 +27,7 @@ struct Components::FoundPart {
     std::vector<Extent> extents = {};           // [edge]
     std::vector<Body> bodies = {};              // [edge]
     std::vector<Candidate> candidates = {};
-    std::vector<TouchingLabels> pairs = {}; // with edges of the part before
+    std::vector<TouchingLabels> pairs = {}; // with edges of the previous part
     std::optional<PlaneRuns> front = {}, back = {};
 
     // Not in records:
@@ -58,12 +58,12 @@ Components::Components(const Communicator& communicator, Slabs& slabs, const Opt
 
 Components::~Components() = default;
 
-/// The number of parts that were found.
+/// The number of parts found so far.
 Elements Components::found() const {
     return std::ssize(parts_) + std::ssize(waiting_);
 }
 
-/// Finds the edges of a labelled part, and the planes that touch other parts.
+/// Finds the edges of a labelled part, and its planes next to other parts.
 void Components::describe(const Slabs::Part& part, FoundPart& found) const {
     found.planes = part.planes;
     found.components = part.labeller.count();
@@ -112,7 +112,7 @@ void Components::describe(const Slabs::Part& part, FoundPart& found) const {
     }
 }
 
-/// Adds an interior component to the largest, if it is one of them.
+/// Adds an interior component to the list of the largest, if it is one of them.
 bool Components::offer(const Candidate& candidate) {
     if (std::ssize(candidates_) == options_.most_candidates) {
         if (!(candidate < candidates_.front()))
@@ -125,7 +125,7 @@ bool Components::offer(const Candidate& candidate) {
     return true;
 }
 
-/// Adds the interior components of a part to the largest.
+/// Offers all interior components of a part to the list of the largest.
 void Components::offer(Elements part, FoundPart& found) {
     if (options_.most_candidates == 0)
         return;
@@ -244,8 +244,9 @@ Components::FoundSlab Components::label(Elements slab) {
     return found;
 }
 
-/// Adds what was found in the next slab. A part's edges that touch no other part are known once the
-/// next part is, so that the last one waits. `from_record`: the checkpoint has the bodies.
+/// Adds the components found in the next slab. The last part waits, because its edges that touch no
+/// other part are known only after the next part. `from_record`: the checkpoint already has the
+/// bodies.
 void Components::keep(FoundSlab found, bool from_record) {
     nan_ += found.nan;
     for (FoundPart& part : found.parts) {
@@ -255,7 +256,7 @@ void Components::keep(FoundSlab found, bool from_record) {
     }
 }
 
-/// Makes the edges that touch no other part interior components.
+/// Turns edges that touch no other part into interior components.
 void Components::make_interior(FoundPart& found, const std::vector<bool>& touches,
                                bool from_record) {
     const Elements number = std::ssize(parts_);
@@ -298,8 +299,8 @@ void Components::make_interior(FoundPart& found, const std::vector<bool>& touche
     }
 }
 
-/// Adds the part that waits. `next`: pairs with edges of the next part; `is_last`: there is none on
-/// this rank.
+/// Adds the waiting part. `next`: pairs with edges of the next part; `is_last`: this rank has no
+/// next part.
 void Components::settle(const std::vector<TouchingLabels>& next, bool is_last, bool from_record) {
     if (waiting_.empty())
         return;
@@ -404,11 +405,12 @@ std::optional<PlaneBefore> plane_before(const Communicator& communicator, bool h
     return before;
 }
 
-/// Joins the sets of successive ranks. A rank sends its last plane to the next rank that has
-/// planes, which finds the pairs that touch; every rank then forms the groups of all.
+/// Joins the sets of successive ranks. Each rank sends its last plane to the next rank that has
+/// planes, which finds the pairs of sets that touch. Every rank then computes all groups from all
+/// pairs.
 void Components::join_ranks() {
     struct Pair {
-        Elements front, back; // numbers of sets, through all ranks
+        Elements front, back; // set numbers, counted across all ranks
     };
     const int ranks = communicator_.size(), rank = communicator_.rank();
     const std::vector<Elements> counts = communicator_.all_gather(std::ssize(sets_));
@@ -447,7 +449,7 @@ void Components::join_ranks() {
     };
     std::vector<Share> shares;
     struct Measured {
-        Elements set; // of the rank that leads
+        Elements set; // on the leading rank
         Body body;
     };
     std::vector<std::vector<Measured>> measured(as_index(ranks));
@@ -532,7 +534,7 @@ void Components::find(const RunControl& control) {
                 Packer packer;
                 if (checkpoint_.has_file())
                     packer.add(found);
-                keep(std::move(found), false); // which can add bodies, of this record too
+                keep(std::move(found), false); // may add bodies, which belong to this record
                 checkpoint_.add_slab(packer.bytes());
             }
         });

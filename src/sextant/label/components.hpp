@@ -14,12 +14,12 @@
 
 namespace sextant::label {
 
-/// A number as the index of a list.
+/// Converts a number to a list index.
 inline std::size_t as_index(Elements number) {
     return static_cast<std::size_t>(number);
 }
 
-/// The number of a component, from 1; 0: none.
+/// The number of a component, counted from 1; 0: no component.
 using Number = std::uint64_t;
 
 /// The last plane of the nearest rank before this one that has planes.
@@ -28,22 +28,24 @@ struct PlaneBefore {
     kernel::PlaneRuns plane;
 };
 /// Passes the last plane of each rank to the next rank that has planes, and adds the bytes that
-/// this rank sends to `sent`. `last`: empty if no plane follows. Collective.
+/// this rank sends to `sent`. `last`: this rank's last plane; empty if no plane follows it.
+/// Collective.
 std::optional<PlaneBefore> plane_before(const Communicator& communicator, bool has_planes,
                                         const std::optional<kernel::PlaneRuns>& last, Bytes& sent);
 
-/// The components of a volume, whose planes ranks have labelled in slabs. Components within one
-/// part of a slab (interior ones) are only counted. The others are joined: pieces of a component
-/// form a set on each rank, and sets of several ranks form a group. The set that holds a
-/// component's first voxel leads its group.
+/// The connected components of a volume. Each rank labels its planes in slabs. Components within
+/// one part of a slab (interior ones) are only counted. Other components are joined: their pieces
+/// form a set on each rank, and sets on several ranks form a group. The set with the component's
+/// first voxel leads its group.
 class Components {
   public:
     /// The properties of components to compute.
     struct Options {
-        bool extents = false;         ///< sizes, and whether they touch the border
-        bool bodies = false;          ///< measures
-        Elements min_size = 0;        ///< do not count interior components of fewer voxels
-        Elements most_candidates = 0; ///< keep a list of this many of the largest; 0: of none
+        bool extents = false;  ///< sizes, and whether components touch the border
+        bool bodies = false;   ///< measures
+        Elements min_size = 0; ///< do not count smaller interior components
+        /// length of the list of the largest interior components; 0: no list
+        Elements most_candidates = 0;
     };
 
     /// Keeps references.
@@ -59,13 +61,14 @@ class Components {
         kernel::Label components = 0;
         kernel::Label interior = 0; ///< interior components of min_size voxels or more
         kernel::Label enclosed = 0; ///< interior components that do not touch the border
-        Elements first_piece = 0;   ///< number of pieces of sets in the parts before
+        Elements first_piece = 0;   ///< number of pieces in earlier parts
     };
     /// A set of pieces; `part` and `label` are those of its first piece.
     struct Set {
         Elements part = 0;
         kernel::Label label = 0;
-        /// Interior components of the part that have min_size voxels and smaller labels.
+        /// Number of interior components of the part with at least min_size voxels and smaller
+        /// labels.
         kernel::Label before = 0;
         bool leads = true;
         Elements group = -1;        ///< −1 for a set on one rank
@@ -84,32 +87,32 @@ class Components {
     };
 
     const std::vector<Part>& parts() const { return parts_; }
-    /// In the order of their first pieces.
+    /// Sets in the order of their first pieces.
     const std::vector<Set>& sets() const { return sets_; }
     const std::vector<Candidate>& candidates() const { return candidates_; }
-    /// The labels of a part whose components belong to sets, ascending.
+    /// The labels of the part's components that belong to sets, ascending.
     std::span<const kernel::Label> edges(Elements part) const;
-    /// The set of each of these.
+    /// The set of an edge, which is an index into edges(part).
     Elements set_of(Elements part, Elements edge) const {
         return pieces_[parts_[as_index(part)].first_piece + edge] - 1;
     }
     /// The measures of a leading set's component.
     const kernel::Body& body(Elements set) const { return bodies_[as_index(set)]; }
 
-    /// The measures in the checkpoint's lists of interior components.
+    /// The measures that the checkpoint's lists of interior components contain.
     kernel::BodyContents contents() const;
 
-    /// Given a number of each leading set, sets those of the sets that it leads. Collective.
+    /// Copies the number of each leading set to the other sets of its group. Collective.
     void share(std::vector<Number>& numbers);
 
-    Elements nan() const { return nan_; } ///< of all ranks
-    /// Slabs of this rank that an earlier run has labelled.
+    Elements nan() const { return nan_; } ///< number of NaN samples on all ranks
+    /// Number of this rank's slabs that were labelled by an earlier run.
     Elements resumed() const { return resumed_; }
     Bytes sent() const { return sent_; }
     Seconds reading() const { return reading_; }
     Seconds labelling() const { return labelling_; }
-    /// Predicted times for all slabs, including those that have to be labelled again, if they are
-    /// like the first one that was labelled.
+    /// Predicted times for all slabs, including those that must be labelled twice, if every slab
+    /// takes as long as the first labelled one.
     Seconds predicted_reading() const { return predicted_reading_; }
     Seconds predicted_labelling() const { return predicted_labelling_; }
 
@@ -142,9 +145,11 @@ class Components {
     std::vector<kernel::Extent> piece_extent_;
     std::vector<kernel::Body> bodies_;  // [piece], later [set]
     std::vector<Candidate> candidates_; // a heap, whose first is the smallest
-    std::optional<kernel::PlaneRuns> first_plane_, last_plane_; // of this rank, with pieces from 1
-    std::vector<FoundPart> waiting_;    // the last part with planes, then others: not in parts_ yet
-    std::vector<Elements> last_pieces_; // [edge of the last part in parts_ with planes], or −1
+    // of this rank, labelled by piece, from 1
+    std::optional<kernel::PlaneRuns> first_plane_, last_plane_;
+    // the last part with planes, and empty parts after it; not yet in parts_
+    std::vector<FoundPart> waiting_;
+    std::vector<Elements> last_pieces_; // [edge of the last non-empty part in parts_]: piece, or −1
     std::mutex adding_;
     std::vector<Set> sets_;
     std::vector<Elements> grouped_; // the sets that are in groups

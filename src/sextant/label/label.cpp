@@ -195,7 +195,7 @@ Slabs::Options slab_options(const Communicator& communicator, const LabelOptions
             communicator.size(), options.threads, 0,          options.fill_holes ? 2 : 1};
 }
 
-/// Opens this rank's checkpoint of a stage, if one is wanted and a rank has several slabs.
+/// Opens this rank's checkpoint of a stage, if a folder is given and some rank has several slabs.
 /// Collective.
 Checkpoint checkpoint_of(const Communicator& communicator, const LabelOptions& options,
                          const Slabs& slabs, std::string_view stage) {
@@ -223,7 +223,7 @@ Checkpoint checkpoint_of(const Communicator& communicator, const LabelOptions& o
     return std::move(*checkpoint);
 }
 
-/// A volume whose holes are filled. Its planes are read in the slabs in which the background was
+/// A volume with filled holes. Its planes are read in the same slabs in which the background was
 /// labelled.
 class FilledPlanes final : public label::BitPlanes {
   public:
@@ -256,7 +256,7 @@ class FilledPlanes final : public label::BitPlanes {
         const std::span<std::uint8_t> to = room(count);
         std::ranges::fill(to, std::uint8_t{1});
         const Elements slab = (first - slabs_.first_of(0)) / slabs_.slab_planes();
-        Seconds reading = 0, labelling = 0; // part of the reader's time
+        Seconds reading = 0, labelling = 0; // not used: the caller measures the time of reading
         slabs_.find_again(slab, reading, labelling);
         slabs_.each_part([&](std::size_t index, const Slabs::Part& part) {
             clear_outside(slab * static_cast<Elements>(slabs_.parts_of_slab()) +
@@ -303,7 +303,7 @@ std::unique_ptr<Planes> open(const LabelInput& input, FramePlanes::Use use, bool
                                          input.is_image());
 }
 
-/// An image or volume that is open and, if there are some, intensities of the same shape.
+/// An opened image or volume and, if given, intensities of the same shape.
 struct Opened {
     Opened(const LabelInput& input, const LabelInput* measured, bool by_value)
         : samples(open(input, FramePlanes::Use::comparison, by_value)) {
@@ -323,7 +323,7 @@ struct Opened {
     std::unique_ptr<Planes> samples, intensity;
 };
 
-/// Passes rows of 32-bit labels to a function, and keeps measures.
+/// Passes rows of 32-bit labels to a function, and collects measures.
 class RowsTo final : public LabelSink {
   public:
     explicit RowsTo(const LabelRows& write) : write_(write) {}
@@ -345,7 +345,7 @@ class RowsTo final : public LabelSink {
     std::vector<kernel::Body> table_;
 };
 
-/// Throws InvalidTask if options do not fit each other or the input.
+/// Throws InvalidTask if options conflict with each other or with the input.
 void check(const LabelOptions& options, const LabelInput& input) {
     const bool is_image = input.is_image();
     const int neighbours = neighbours_of(options, is_image);
@@ -414,7 +414,8 @@ LabelResult Labelling::run_in_slabs(const LabelInput& input, const LabelInput* i
     });
     std::optional<FilledPlanes> filled;
     if (options.fill_holes) {
-        agree(communicator_, [&] { // that of a slab of the background, before any message
+        // checks the memory for labelling the background, before any message
+        agree(communicator_, [&] {
             label::BackgroundPlanes background(*opened->samples);
             Slabs(background, nullptr,
                   slab_options(communicator_, options, dual(connection), range));
@@ -459,7 +460,7 @@ LabelRegions Labelling::measure(const LabelInput& labels, const LabelInput* inte
     options.columns = options_.columns;
     options.by_value = true;
     require_same(communicator_, options);
-    // The cheapest connection: parts are added up by value.
+    // The cheapest neighbourhood suffices: the parts of a region are added up by value.
     const kernel::Connection connection{kernel::Neighbours::six, kernel::Sameness::value};
     std::optional<Opened> opened;
     std::optional<Slabs> slabs;
@@ -481,7 +482,7 @@ LabelRegions Labelling::measure(const LabelInput& labels, const LabelInput* inte
     if (regions.shape.of_rows)
         std::ranges::transform(regions.table, regions.table.begin(), &kernel::Body::of_image);
     if (sample == Sample::i8 || sample == Sample::i16 || sample == Sample::i32 ||
-        sample == Sample::i64) { // as bits, negative labels are the largest
+        sample == Sample::i64) { // compared as unsigned, negative labels are the largest
         const std::uint64_t negative = std::uint64_t{1} << (8 * size_of(sample) - 1);
         std::rotate(regions.table.begin(),
                     std::ranges::lower_bound(regions.table, negative, {}, &kernel::Body::value),

@@ -29,39 +29,38 @@ using ComponentNumber = std::uint64_t;
 /// The columns of tables of components and regions.
 enum class LabelColumns : std::uint8_t {
     usual, ///< sizes in images, all in volumes
-    sizes, ///< sizes, boxes, centroids, and measures of intensities, if there are some
-    all    ///< also axes, faces or perimeters, and whether the border is touched
+    sizes, ///< sizes, boxes, centroids, and intensity measures if there are intensities
+    all    ///< also axes, faces or perimeters, and whether components touch the border
 };
 
-/// Options for labelling images and volumes. They must be the same on every rank, but for
-/// `threads`.
+/// Options for labelling images and volumes. All but `threads` must be the same on every rank.
 struct LabelOptions {
-    /// In images, 4 or 8 (the default); in volumes, 6, 18 or 26 (the default).
+    /// Connectivity: 4 or 8 (default) in images; 6, 18 or 26 (default) in volumes.
     std::optional<kernel::Neighbours> neighbours = {};
     bool by_value = false; ///< connect only samples of equal value
     bool measure = false;  ///< measure each component
     LabelColumns columns = LabelColumns::usual;
-    /// First turn background that is enclosed by components into foreground: its components, with
-    /// the dual neighbourhood (4 for 8, 8 for 4; 6 for 18 and 26, 26 for 6), that do not reach the
-    /// border. Not by value.
+    /// First fill holes: background components that do not reach the border become foreground. The
+    /// background is connected by the dual neighbourhood (4 for 8, 8 for 4; 6 for 18 and 26, 26 for
+    /// 6). Cannot be combined with by_value.
     bool fill_holes = false;
     Elements min_size = 0;     ///< components of fewer samples become background
-    Elements keep_largest = 0; ///< keep this many of the largest components; 0: all
-    /// Memory for samples and labels, of all ranks together. A larger image or volume is labelled
-    /// in strips of rows, or slabs of planes; a larger image in tiles is refused.
+    Elements keep_largest = 0; ///< keep only this many of the largest components; 0: all
+    /// Memory limit for samples and labels of all ranks together. Larger images and volumes are
+    /// labelled in strips of rows or slabs of planes; a larger image in tiles is an error.
     Bytes memory = Bytes{1} << 30;
     int threads = 1; ///< of each rank
-    /// Of an image: label tiles, one per rank, which are merged by a pattern. They are used if a
-    /// grid or a pattern other than "auto" is given.
+    /// Label an image in tiles, one per rank, whose components are merged by a message pattern.
+    /// Tiles are used if a grid, or a pattern other than "auto", is given.
     std::optional<Tiles> grid = {};
     distributed::MergingOptions merging = {};
-    /// A folder that all ranks can access, for runs in several slabs: what is found is kept there,
-    /// one file per rank, and the same run continues from it after an interruption. The caller
-    /// removes it when all results are stored. "": in memory.
+    /// A folder that all ranks can access, for runs in several slabs. Each rank keeps its results
+    /// there in a file, and the same run continues from these files after an interruption. The
+    /// caller removes the folder when all results are stored. "": keep results in memory.
     std::string checkpoint = {};
-    /// Describes the content of the input to recognise the same run, in lines "name: value".
+    /// Identifies the content of the input, to recognise the same run; lines "name: value".
     std::string identity = {};
-    /// Labels have 64 bits if there are more components than this.
+    /// Use 64-bit labels if there are more components than this.
     Elements most_narrow = 4294967295;
 
     /// True if only sizes, boxes, centroids and intensities are measured.
@@ -71,33 +70,33 @@ struct LabelOptions {
     }
     bool in_tiles() const { return grid.has_value() || merging.pattern != "auto"; }
 };
-/// A record of all options but the last three.
+/// A record of all options except the last three.
 Record record_of(LabelOptions& options);
-/// The same without the options of tiles.
+/// The same record without the options for tiles.
 Record record_in_slabs(LabelOptions& options);
 /// The number of neighbours of a sample of an image or volume: 4, 8, 6, 18 or 26.
 int neighbours_of(const LabelOptions& options, bool is_image);
 
 /// The result of labelling. The same on every rank unless stated otherwise.
 struct LabelResult {
-    kernel::VolumeShape shape; ///< of an image, its rows are planes: shape.of_rows is true
+    kernel::VolumeShape shape; ///< the planes of an image are its rows (shape.of_rows)
     Elements components = 0;
     Elements holes = 0;   ///< holes that were filled
     Elements removed = 0; ///< components that became background
-    Elements slabs = 1;   ///< of this rank; of an image, strips of rows
+    Elements slabs = 1;   ///< number of slabs of this rank; of an image, strips of rows
     Elements slab_planes = 0;
-    Elements kept = 0;  ///< slabs of this rank whose runs were kept, and that were read once
-    std::string reason; ///< why slabs were divided so, and kept or not
+    Elements kept = 0;  ///< slabs of this rank that were read once, because their runs were kept
+    std::string reason; ///< why slabs have this size, and were kept or not
     int label_bits = 32;
-    bool resumable = false;      ///< what was found is kept in the checkpoint
+    bool resumable = false;      ///< results are kept in a checkpoint
     Elements resumed = 0;        ///< slabs of this rank taken from the checkpoint
-    Elements nan = 0;            ///< samples that are NaN, and therefore background
+    Elements nan = 0;            ///< NaN samples, which are background
     Bytes sent = 0;              ///< by this rank, for joining components
     Seconds read = 0, label = 0; ///< on this rank
     Seconds write = 0;           ///< for numbering samples and storing labels
     /// Times predicted from the first slab.
     Seconds predicted_read = 0, predicted_label = 0;
-    /// The measures of all components, on rank 0, if there is no sink that receives them.
+    /// The measures of all components, on rank 0, unless a sink receives them.
     std::vector<kernel::Body> table;
 
     // In tiles:
@@ -109,7 +108,7 @@ struct LabelResult {
 /// A record of the result without the table, the labels and the trace.
 Record record_of(const LabelResult& result);
 
-/// Labels of successive planes, or rows of an image, in 32 or 64 bits.
+/// 32-bit or 64-bit labels of successive planes, or of rows of an image.
 using LabelPlanes = std::variant<std::span<const std::uint32_t>, std::span<const std::uint64_t>>;
 
 /// Receives the results of Labelling. An exception ends the run on all ranks. The planes of an
@@ -124,27 +123,28 @@ class LabelSink {
     /// If positive, each rank passes its own planes, which begin at multiples of this number;
     /// otherwise rank 0 passes those of all ranks. The same on every rank.
     virtual Elements planes_per_part() const { return 0; }
-    /// With `measure`, on rank 0, first: the measures of components `first`, first + 1, …
+    /// With `measure`, called on rank 0 before begin(): the measures of components `first`, first +
+    /// 1, …
     virtual void rows(ComponentNumber first, std::span<const kernel::Body> bodies) {
         (void)first, (void)bodies;
     }
-    /// Called instead of rows() if only sizes are measured. Passes them to rows() by default.
+    /// Called instead of rows() if only sizes are measured. The default passes them to rows().
     virtual void sizes(ComponentNumber first, std::span<const kernel::RegionSize> sizes);
-    /// All components are known. `first`, `end`: the planes that this rank will pass. Returns the
-    /// number of them that are stored already; these are not passed. Collective: if it fails, it
-    /// throws on every rank (agree()).
+    /// Called when all components are known. This rank will pass the planes from `first` up to but
+    /// not including `end`. Returns how many of them are already stored; these are not passed.
+    /// Collective: if it fails, it throws on every rank (agree()).
     virtual Elements begin(const LabelResult& result, Elements first, Elements end) = 0;
-    /// After begin(), if this is the only rank and labels have 32 bits: memory in which the labels
-    /// of all planes are written, which are then not passed; null if there is none.
+    /// Called after begin(), if there is only one rank and labels have 32 bits. Returns memory into
+    /// which the labels of all planes are written instead of being passed, or null.
     virtual kernel::LabelPlane memory() { return {}; }
-    /// Whole planes of labels in order, from `plane` on.
+    /// Receives whole planes of labels in order, starting at `plane`.
     virtual void planes(Elements plane, const LabelPlanes& labels) = 0;
 };
 
 /// Receives whole rows of labels of an image, starting at row `first`.
 using LabelRows = std::function<void(Elements first, std::span<const kernel::Label> rows)>;
 
-/// An image or a volume. Keeps a reference.
+/// An image or a volume to label. Keeps a reference.
 class LabelInput {
   public:
     /// An image, opened with ReadAs::values.
@@ -153,8 +153,8 @@ class LabelInput {
     LabelInput(FrameSource& volume) : source_(&volume) {} // NOLINT
     /// An image: a frame of a series.
     LabelInput(FrameSource& series, std::int64_t frame) : source_(&series), frame_(frame) {}
-    /// An image or a volume in memory, whose samples are not copied. Signed samples are given as
-    /// their bit patterns; `stored` is their type.
+    /// An image or a volume in memory, which is not copied. Signed samples are passed as their bit
+    /// patterns; `stored` is their type.
     LabelInput(const kernel::ValueView& array, Sample stored, bool is_image)
         : source_(&array), stored_(stored), is_image_(is_image) {}
 
@@ -183,14 +183,14 @@ struct LabelRegions {
     Seconds read = 0, label = 0; ///< on this rank
 };
 
-/// Labels the connected components of an image or a volume. Ranks have successive rows or planes.
-/// Each reads them in slabs, twice if the memory cannot hold all: components are complete only
-/// after the last slab. The threads of a rank share the planes of a slab. An image may also be
-/// labelled in tiles, one per rank, whose components are merged by a pattern of messages
+/// Labels the connected components of an image or a volume. Each rank labels successive rows or
+/// planes, in slabs. If memory cannot hold all slabs, they are read twice, because components are
+/// complete only after the last slab. The threads of a rank share the planes of a slab. An image
+/// can also be labelled in tiles, one per rank, whose components are merged by a message pattern
 /// (LabelOptions::grid).
 ///
-/// Input     an image or a volume that every rank can read, from a source of its own; volumes are
-///           grey. With `measure`, a second one of the same shape with intensities, or null.
+/// Input     an image or a grey volume, which every rank reads from its own source. With `measure`,
+///           also intensities, an input of the same shape, or null.
 /// Output    labels 1, 2, … in the order of the components' first samples, row by row and plane by
 ///           plane; 0 is the background, where samples are 0 or NaN.
 /// Throws    InvalidTask for an unknown pattern (constructor). On every rank AgreedFailure, if
@@ -203,7 +203,7 @@ struct LabelRegions {
 ///           component that touches a border between the parts of slabs. Measures of other
 ///           components are kept in the checkpoint, if there is one; with `keep_largest`, only
 ///           those of the largest so far. Rank r sends its last plane to rank r + 1, and pairs of
-///           components that touch to all. In tiles, label_components().
+///           touching components to all ranks. In tiles, as label_components().
 /// Deterministic  the same labels and measures for every memory, number of ranks and threads, grid
 ///           and pattern.
 class Labelling {
@@ -224,12 +224,13 @@ class Labelling {
     /// after its first run has the same effect. Not collective.
     void fail(const std::string& text) const;
 
-    /// Measures the samples of each value, connected or not: the regions of a labelled image or
-    /// volume. Options other than memory, threads and columns have no effect.
+    /// Measures the regions of a labelled image or volume: all samples of the same value, connected
+    /// or not. Only the options memory, threads and columns have an effect.
     ///
-    /// Input     integers; intensities or null, as above.
-    /// Throws    as above. Collective. Cost  as above, but samples are read once; memory for a slab
-    ///           and for the measures of all regions.
+    /// Input     integer labels; intensities or null, as run() takes them.
+    /// Throws    the same as run(). Collective.
+    /// Cost      as run(), but samples are read once; memory for a slab and for the measures of all
+    ///           regions.
     LabelRegions measure(const LabelInput& labels, const LabelInput* intensity) const;
 
   private:

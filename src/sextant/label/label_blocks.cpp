@@ -34,7 +34,7 @@ void check_labels(const std::string& block, const FrameHeader& header) {
         header.sample == Sample::f64)
         throw InvalidFile(block, fmt::format("holds {}, expected labels, which are integers",
                                              name(header.sample)));
-    // Readers of formats remark that a file ends early, and leave out the frames that are missing.
+    // Format readers report a truncated file as a remark, and omit the missing frames.
     for (const std::string& remark : header.remarks) {
         if (remark.starts_with("truncated"))
             throw InvalidFile(block, remark);
@@ -294,7 +294,7 @@ SlabCutter::SlabCutter(const VolumeBox& part, std::function<Bytes(const VolumeBo
       z_(part.low[0]),
       y_(part.low[1]) {}
 
-/// The largest side of a box along an axis that fits, from 0 to its present side.
+/// The largest side along an axis with which a box fits in memory, at most its present side.
 Elements SlabCutter::most_that_fit(VolumeBox box, std::size_t axis) const {
     Elements fits = 0, too_many = box.side(axis) + 1;
     while (too_many - fits > 1) {

@@ -18,7 +18,7 @@
 
 namespace sextant {
 
-/// A labelled volume (or an image: one plane), at its position in the whole.
+/// A labelled volume (or an image: one plane), at its position in the stitched volume.
 struct LabelBlock {
     std::string name;                   ///< for messages, such as the name of its file
     std::array<Elements, 3> position{}; ///< of its first voxel: z, y, x
@@ -27,17 +27,18 @@ struct LabelBlock {
 
 namespace label {
 
-/// The blocks of a volume, which may overlap. A given volume may be cut into several blocks, whose
-/// labels are then unrelated. Blocks are numbered in the order of their positions (z, y, x).
+/// The blocks of a stitched volume, which may overlap. A given volume may be cut into several
+/// blocks, whose labels are then unrelated to each other. Blocks are numbered in the order of their
+/// positions (z, y, x).
 class LabelBlocks {
   public:
     /// Opens every volume once.
     ///
-    /// Input     `cut`: depth, height and width of the blocks into which each volume is cut; 0: not
-    ///           along this axis. `size`: those of the whole, or empty: as the blocks need.
-    ///           `allow_gaps`: some voxels may be in no block.
-    /// Throws    InvalidFile or InvalidTask, naming the block, if volumes are not grey integers, do
-    ///           not lie within the whole, do not cover it, or have the same position.
+    /// Input     `cut`: depth, height and width of the blocks into which each volume is cut; 0: no
+    ///           cuts along this axis. `size`: depth, height and width of the stitched volume, or
+    ///           empty: as far as the blocks extend. `allow_gaps`: some voxels may be in no block.
+    /// Throws    InvalidFile or InvalidTask, naming the block, if volumes are not grey integers,
+    ///           extend beyond the stitched volume, leave gaps in it, or have the same position.
     LabelBlocks(std::vector<LabelBlock> volumes, std::span<const Elements> cut,
                 std::span<const Elements> size, bool allow_gaps);
 
@@ -85,22 +86,22 @@ class LabelBlocks {
     std::vector<Volume> volumes_;
     std::vector<std::size_t> volume_of_; // [block]
     kernel::BlockCover cover_;
-    std::unique_ptr<FrameSource> source_; // of open_
+    std::unique_ptr<FrameSource> source_; // the volume volumes_[open_]
     std::size_t open_ = 0;
     std::vector<std::byte> samples_;
     std::vector<std::uint64_t> row_;
 };
 
-/// Cuts a part of a volume, one slab after another, into slabs of planes that fit in memory; where
-/// a plane does not fit, into strips of its rows.
+/// Cuts a part of a volume into successive slabs of planes that fit in memory, or into strips of
+/// rows if a plane does not fit.
 class SlabCutter {
   public:
-    /// `bytes_of`: the memory for a slab, which grows with the slab; `memory`: the limit.
+    /// `bytes_of`: returns the memory for a slab, which grows with the slab; `memory`: the limit.
     SlabCutter(const kernel::VolumeBox& part,
                std::function<Bytes(const kernel::VolumeBox& slab)> bytes_of, Bytes memory);
 
-    /// The next slab, in the order of voxels, as large as fits; nothing after the last.
-    /// Throws InvalidTask, naming the memory, if it cannot hold a row.
+    /// The next slab in voxel order, as large as fits in memory; empty after the last.
+    /// Throws InvalidTask, naming the memory, if a row does not fit.
     std::optional<kernel::VolumeBox> next();
 
   private:

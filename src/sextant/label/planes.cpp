@@ -39,7 +39,7 @@ void add_offset(std::uint64_t* values, Elements count, std::uint64_t offset) {
         values[i] += offset; // modulo 2⁶⁴
 }
 
-/// Rows that are read at once, between checks whether the operation is cancelled.
+/// The number of rows to read between two checks for cancellation.
 Elements rows_at_once(Elements width) {
     constexpr Elements samples = Elements{1} << 20;
     return std::max<Elements>(1, samples / width);

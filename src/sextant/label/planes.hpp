@@ -14,7 +14,7 @@
 // In this layer, an image is a volume whose planes are its rows (kernel::VolumeShape::of_rows).
 namespace sextant::label {
 
-/// Planes of a volume that are read on demand, some successive ones at a time.
+/// Planes of a volume that are read on demand, several successive planes at a time.
 class Planes {
   public:
     virtual ~Planes() = default;
@@ -26,27 +26,27 @@ class Planes {
     virtual Elements planes_per_chunk() const { return 1; }
     /// Bytes per voxel in memory.
     virtual Bytes bytes_per_voxel() const = 0;
-    /// Reads planes, which replace those read before. Returns the number of samples that were NaN
-    /// and are not any more.
+    /// Reads planes, which replace those read before. Returns the number of NaN samples that were
+    /// converted to other values.
     virtual Elements read(Elements first, Elements count) = 0;
-    /// A view of planes that have been read; `first` counts from the first of these.
+    /// A view of planes that have been read; `first` is relative to the first of them.
     virtual kernel::ValueView view(Elements first, Elements count) const = 0;
-    /// The number that was added to each sample so that it is unsigned.
+    /// The number that was added to each sample to make it unsigned.
     virtual std::uint64_t offset() const { return 0; }
 
   protected:
     Planes() = default;
 };
 
-/// Planes of a volume, read from the frames of a series, or the rows of one frame. Samples have a
-/// type that kernels take: for comparison (signed integers as their bit patterns, f16 as f32), or
-/// for computation (signed integers of up to 16 bits as f32, of 32 bits as f64, and of 64 bits as
-/// u64 with an offset).
+/// Planes of a volume, read from the frames of a series, or the rows of one frame. Samples are
+/// converted to a type that kernels accept: f16 becomes f32. For comparison, signed integers keep
+/// their bit patterns; for computation, those of up to 16 bits become f32, of 32 bits f64, and of
+/// 64 bits u64 with an offset.
 class FramePlanes final : public Planes {
   public:
     enum class Use { comparison, computation };
 
-    /// `frame`: the one that is an image; none: all are planes.
+    /// `frame`: use this frame as an image; empty: use all frames as planes.
     /// Throws InvalidTask unless the series is grey and not empty.
     FramePlanes(FrameSource& source, Use use, std::optional<std::int64_t> frame = {});
 
@@ -73,7 +73,7 @@ class FramePlanes final : public Planes {
     std::vector<std::byte> plane_; // as stored, before conversion
 };
 
-/// The rows of an image that is read for comparison, whose channels may be packed.
+/// The rows of an image, read for comparison. The image's channels may be packed.
 class ImageRows final : public Planes {
   public:
     /// Throws InvalidTask for an empty image and, if pixels are connected by value, for a colour
@@ -98,7 +98,7 @@ class ArrayPlanes final : public Planes {
     ArrayPlanes(const kernel::ValueView& array, bool is_image);
 
     const kernel::VolumeShape& shape() const override { return shape_; }
-    /// As if the samples were copied, so that slabs are those of other sources.
+    /// The same as if samples were copied, so that slabs have the same size as for other sources.
     Bytes bytes_per_voxel() const override;
     Elements read(Elements first, Elements) override {
         first_ = first;
@@ -112,7 +112,7 @@ class ArrayPlanes final : public Planes {
     Elements first_ = 0; // the first plane that was read
 };
 
-/// Planes of bytes, 0 or 1, that are made from others.
+/// Planes of bytes, 0 or 1, that are computed from other planes.
 class BitPlanes : public Planes {
   public:
     explicit BitPlanes(const kernel::VolumeShape& shape) : shape_(shape) {}
@@ -129,7 +129,7 @@ class BitPlanes : public Planes {
     Memory planes_;
 };
 
-/// 1 where the samples of other planes are 0.
+/// Planes with 1 where the samples of other planes are 0 or NaN, and 0 elsewhere.
 class BackgroundPlanes final : public BitPlanes {
   public:
     /// Keeps a reference to `planes`.

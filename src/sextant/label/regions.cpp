@@ -27,17 +27,17 @@ void add(Regions& regions, const Body& body) {
     regions[body.value].add(body);
 }
 
-/// One rank's part in measuring regions.
+/// Measures the regions in one rank's slabs.
 class RegionRun {
   public:
     explicit RegionRun(Slabs& slabs) : slabs_(slabs) {}
 
     void add_slab(Elements slab, LabelRegions& result);
-    /// Adds the contacts of this rank's first plane with the plane before it, of another rank.
+    /// Adds contacts between this rank's first plane and the plane before it, on another rank.
     void add_contacts(const PlaneRuns& before);
 
     const std::optional<PlaneRuns>& last_plane() const { return last_; }
-    /// The measures of all regions, by ascending value, which are taken.
+    /// Moves out the measures of all regions, by ascending value.
     std::vector<Body> take_regions();
 
   private:
@@ -88,7 +88,7 @@ void RegionRun::add_slab(Elements slab, LabelRegions& result) {
 std::vector<Body> RegionRun::take_regions() {
     std::vector<Body> all;
     all.reserve(regions_.size());
-    while (!regions_.empty()) // piece by piece, so that memory is needed once
+    while (!regions_.empty()) // one by one, so that no region is in memory twice
         all.push_back(regions_.extract(regions_.begin()).mapped());
     std::ranges::sort(all, {}, &Body::value);
     return all;
@@ -104,7 +104,7 @@ void RegionRun::add_contacts(const PlaneRuns& front, const PlaneRuns& back) {
         [&](const kernel::RunContacts& run) { regions_.at(run.value).contacts += run.voxels; });
 }
 
-/// The sizes of regions, by value: those of small values in a list.
+/// The sizes of regions, by value. Small values index a list; a hash map holds the others.
 class SizesByValue {
   public:
     explicit SizesByValue(const kernel::VolumeShape& shape)
@@ -167,7 +167,7 @@ class SizesByValue {
     std::unordered_map<std::uint64_t, RegionSize> others_;
 };
 
-/// Adds the sizes of a slab's regions, in threads.
+/// Adds the sizes of a slab's regions, using all threads.
 void add_sizes(Slabs& slabs, Elements slab, SizesByValue& all, LabelRegions& result) {
     timed(result.read, [&] { slabs.read(slab, false); });
     timed(result.label, [&] {
@@ -227,7 +227,7 @@ LabelRegions measure_regions(const Communicator& communicator, const RunControl&
     result.table = all_to_all_lists(communicator, to).values;
     agree(communicator, [&] {
         std::vector<Body>& table = result.table;
-        std::ranges::stable_sort(table, {}, &Body::value); // in the order of ranks
+        std::ranges::stable_sort(table, {}, &Body::value); // stable: the order of ranks is kept
         std::size_t count = 0;
         for (const Body& body : table) {
             if (count > 0 && table[count - 1].value == body.value)

@@ -63,8 +63,8 @@ bool LabelRun::is_kept(const Extent& extent) const {
     return static_cast<Elements>(extent.voxels) >= options_.min_size;
 }
 
-/// Decides which components are kept. If only the largest are, every rank lists as many of its
-/// largest; those among the largest of all are the first ones of each list.
+/// Chooses the components to keep. With keep_largest, every rank lists its own largest components.
+/// Those among the largest of all ranks are the first in each list.
 void LabelRun::choose() {
     const std::vector<Set>& sets = components_.sets();
     set_kept_.assign(sets.size(), true);
@@ -116,7 +116,7 @@ void LabelRun::choose() {
     });
 }
 
-/// The interior components of a part that are kept, if only the largest are.
+/// The interior components of a part to keep, with keep_largest.
 std::span<const Candidate> LabelRun::kept_of(Elements part) const {
     return equal_range(kept_, part, &Candidate::part);
 }
@@ -180,7 +180,7 @@ class LabelRun::Rows {
         }
     }
 
-    /// Takes the next rows.
+    /// Returns the next rows, at most `most`.
     std::vector<Body> next(std::size_t most) {
         const std::vector<Set>& sets = run_.components_.sets();
         std::vector<Body> rows;
@@ -214,7 +214,7 @@ class LabelRun::Rows {
         }
     };
 
-    /// Goes to the next component that is kept.
+    /// Advances to the next component to keep.
     void advance(Sequence& sequence) {
         for (;;) {
             if (!sequence.reader || !sequence.reader->next()) {
@@ -268,8 +268,9 @@ void LabelRun::pass_rows(LabelSink& sink) {
     }
 }
 
-/// Measures the sizes of all components, from the runs of the only slab. Most components of a part
-/// have numbers from the part's first one on; others begin in earlier parts.
+/// Measures the sizes of all components, from the runs of the only slab. Components that begin in a
+/// part are numbered from the part's first number on; other components began in earlier parts and
+/// have smaller numbers.
 void LabelRun::pass_sizes(LabelSink& sink) {
     const bool wide = result_.label_bits == 64;
     wide ? find_again<std::uint64_t>(0) : find_again<std::uint32_t>(0);
@@ -365,7 +366,7 @@ void LabelRun::find_again(Elements slab) {
     });
 }
 
-/// Writes the labels of planes of the slab. `stride`: the distance between rows.
+/// Writes the labels of some planes of the slab. `stride`: the distance between rows.
 template <class Value>
 void LabelRun::fill(Elements first, Elements planes, Value* labels, Elements stride) {
     const Elements width = result_.shape.width, height = result_.shape.height;
@@ -489,7 +490,7 @@ void LabelRun::write_by_root(LabelSink& sink) {
     }
 }
 
-/// Writes the planes of this rank, the only one, to memory.
+/// Writes all planes into the sink's memory. There is only one rank.
 void LabelRun::write_in_place(const kernel::LabelPlane& to) {
     for (Elements slab = 0; slab < slabs_.slabs(); ++slab)
         agree(communicator_, [&] {
@@ -504,7 +505,7 @@ void LabelRun::write_in_place(const kernel::LabelPlane& to) {
         });
 }
 
-/// Why slabs were divided so, and kept or not.
+/// Explains the size of slabs, and how many are kept.
 std::string LabelRun::reason() const {
     const auto mebibytes = [](Bytes bytes) { return static_cast<double>(bytes) / (1 << 20); };
     const bool is_image = result_.shape.of_rows;

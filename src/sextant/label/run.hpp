@@ -21,18 +21,18 @@ namespace sextant::label {
 struct PlaneRange {
     Elements begin = 0, end = 0;
 };
-/// Divides planes among ranks; those of all but the last end at multiples of `unit`.
+/// Divides planes among ranks. Each rank but the last ends at a multiple of `unit`.
 PlaneRange planes_of(int rank, int ranks, Elements depth, Elements unit = 1);
 
-/// One rank's part in labelling an image or a volume: chooses components, numbers them, and passes
-/// them on.
+/// Labels one rank's part of an image or a volume: chooses components, numbers them, and passes the
+/// results to a sink.
 class LabelRun {
   public:
     /// Keeps references.
     LabelRun(const Communicator& communicator, const LabelOptions& options,
              const RunControl& control, Slabs& slabs, Checkpoint& checkpoint);
 
-    /// States, for the result, how many holes were filled before and how many samples are NaN.
+    /// Sets the numbers of filled holes and NaN samples in the result.
     void set_holes(Elements holes, Elements nan) {
         result_.holes = holes;
         result_.nan = nan;
@@ -75,11 +75,11 @@ class LabelRun {
     const RunControl& control_;
     Slabs& slabs_;
     Checkpoint& checkpoint_;
-    /// True if only sizes are measured, of runs that are all in memory.
+    /// True if only sizes are measured, and all runs are in memory.
     const bool has_sizes_;
     Components components_;
 
-    // Interior components, if only the largest are kept, by part and label.
+    // With keep_largest, the interior components to keep, by part and label.
     std::vector<Components::Candidate> kept_;
     std::vector<bool> set_kept_;
     std::vector<Number> first_;   // [part]: the first number of its components
@@ -91,14 +91,13 @@ class LabelRun {
 
 // Images in tiles, one per rank, whose components are merged by a pattern (contour/merging.hpp).
 
-/// Labels an image of a file, of which each rank reads its tile, and passes the labels to the sink
-/// on rank 0.
+/// Labels an image in tiles. Each rank reads its tile of the image; rank 0 passes the labels to the
+/// sink.
 ///
-/// Throws    on every rank AgreedFailure, also if the memory cannot hold the image, if the number
-/// of
-///           tiles is not that of ranks, or if there are 2³¹ components or more.
+/// Throws    on every rank AgreedFailure, also if memory cannot hold the image, if the numbers of
+///           tiles and ranks differ, or if there are 2³¹ components or more.
 /// Collective.
-/// Cost      label_components(); on rank 0 also a gathered image of labels.
+/// Cost      as label_components(); on rank 0 also the gathered label image.
 LabelResult label_in_tiles(const Communicator& communicator, const LabelOptions& options,
                            const RunControl& control, RowSource& source, LabelSink& sink);
 
@@ -107,7 +106,7 @@ LabelResult label_tiles(const Communicator& communicator, const LabelOptions& op
                         const RunControl& control, const distributed::Image& image);
 
 /// Measures the samples of each value; see Labelling::measure.
-/// Requires  slabs that are connected by value. Collective.
+/// Requires  slabs connected by value. Collective.
 LabelRegions measure_regions(const Communicator& communicator, const RunControl& control,
                              Slabs& slabs, bool only_sizes);
 

@@ -13,8 +13,8 @@ namespace sextant::label {
 
 namespace {
 
-/// Bytes per voxel besides samples: two bits, at most half a run or, by value, a run, and a number
-/// for each of the components, of which there are most in the worst arrangement of voxels.
+/// Bytes per voxel for labelling, in the worst case: two bits, half a run (by value, a whole run),
+/// and a number for each component.
 Bytes label_bytes_per_voxel(kernel::Connection connection) {
     if (connection.sameness == kernel::Sameness::value)
         return 9;
@@ -28,8 +28,8 @@ struct Slabs::Division {
     Bytes room;      ///< memory left for runs of other slabs
 };
 
-/// Half of the memory is left for the runs of all slabs if their bits take less than half of this;
-/// otherwise slabs take all memory. Slabs of several chunks end between chunks.
+/// Reserves half of the memory for the runs of all slabs if their bit masks take less than half of
+/// that; otherwise slabs use all memory. Slabs larger than a chunk end at chunk boundaries.
 Slabs::Division Slabs::division_of(const Planes& volume, const Planes* intensity,
                                    const Options& options) {
     const kernel::VolumeShape& shape = volume.shape();
@@ -56,7 +56,7 @@ Slabs::Division Slabs::division_of(const Planes& volume, const Planes* intensity
     planes = std::clamp<Elements>(planes, 1, own);
     const Elements chunk = volume.planes_per_chunk();
     if (planes < own && planes > chunk && options.slab_planes == 0)
-        planes -= planes % chunk; // so that chunks are decoded for one slab only
+        planes -= planes % chunk; // so that each chunk is decoded for one slab only
     return {planes, std::max<Bytes>(0, memory - planes * plane)};
 }
 

@@ -11,15 +11,15 @@
 
 namespace sextant::label {
 
-/// Successive planes of a volume in slabs that fit in memory. The planes of a slab are divided into
-/// parts, which threads label independently. The runs of slabs are kept after their samples as long
-/// as memory allows, so that these slabs need not be read and labelled again.
+/// Successive planes of a volume, in slabs that fit in memory. The planes of a slab are divided
+/// into parts, which threads label independently. While memory allows, the runs of slabs are kept
+/// after their samples are discarded, so that these slabs need not be read and labelled again.
 class Slabs {
   public:
     struct Options {
         kernel::Connection connection = {};
         Elements begin = 0, end = 0; ///< the planes to label
-        /// Memory for the samples and labels of a slab; `ranks` is for errors.
+        /// Memory for the samples and labels of slabs, divided among `ranks` and `labellings`.
         Bytes memory = 0;
         int ranks = 1;
         int threads = 1;
@@ -35,10 +35,10 @@ class Slabs {
         kernel::Labeller labeller;
         Elements first = 0, planes = 0; ///< `first` counts from the first plane of the volume
         kernel::Label components = 0;
-        std::optional<kernel::RowRuns> kept = {}; ///< instead of the labeller's runs
+        std::optional<kernel::RowRuns> kept = {}; ///< used instead of the labeller's runs
 
         Elements end() const { return first + planes; }
-        /// The runs of a row, counted from the part's first.
+        /// The runs of a row, counted from the part's first row.
         kernel::LabelledRuns runs_of(Elements row) const {
             return kept ? kept->runs_of(row) : labeller.runs_of(row);
         }
@@ -56,28 +56,28 @@ class Slabs {
     Elements first_of(Elements slab) const;
     std::size_t parts_of_slab() const { return parts_.size(); }
 
-    /// Reads a slab, with intensities if wanted. Returns what Planes::read() does.
+    /// Reads a slab, with intensities if requested. Returns the same as Planes::read().
     Elements read(Elements slab, bool with_intensity);
     bool has_intensities() const { return intensity_ != nullptr; }
     /// Labels the parts of the slab that was read. Returns the number of samples that are NaN.
     Elements find();
     /// Keeps the runs of the slab that was labelled, if there is memory for them.
     void keep_runs();
-    /// Makes the runs of a slab available again: those that are in memory, or by reading and
-    /// labelling it. Adds the times of the two.
+    /// Makes the runs of a slab available again: reuses those in memory, or reads and labels the
+    /// slab again. Adds the times of reading and labelling.
     void find_again(Elements slab, Seconds& reading, Seconds& labelling);
     /// The number of slabs whose runs are in memory.
     Elements kept() const;
-    /// The number that is expected to be, if all slabs are like the first.
+    /// The expected number of slabs with runs in memory, if all slabs are like the first.
     Elements expected_kept() const { return expected_kept_; }
-    /// The size, and whether they touch the border, of a part's components: [label − 1].
+    /// The size of each component of a part, and whether it touches the border: [label − 1].
     std::vector<kernel::Extent> extents_of(const Part& part) const;
 
     std::vector<Part>& parts() { return parts_; }
     kernel::ValueView view(const Part& part) const {
         return volume_.view(part.first - first_, part.planes);
     }
-    /// Measures components of a part, with intensities if they were read: kernel::measure().
+    /// Measures components of a part, with intensities if they were read; see kernel::measure().
     void measure(const Part& part, std::span<const std::uint8_t> wanted,
                  const kernel::TakeBody& take) const;
     /// The type of samples.
@@ -110,9 +110,9 @@ class Slabs {
     Elements slab_planes_;
     Team team_;
     std::vector<Part> parts_;
-    Elements slab_ = -1;                      // the one whose runs are in parts_
+    Elements slab_ = -1;                      // the slab whose runs are in parts_
     std::vector<std::vector<KeptPart>> kept_; // [slab]: empty if it is not kept
-    Bytes room_;                              // memory for runs that are kept
+    Bytes room_;                              // memory left for kept runs
     Elements expected_kept_ = 0;
     Elements first_ = 0;
     bool has_intensity_ = false;

@@ -18,7 +18,7 @@ using kernel::VoxelRun;
 
 namespace {
 
-/// The voxels that are in both lists of runs.
+/// Calls take(begin, end) for each run of voxels that are in both lists of runs.
 template <class Take>
 void each_common_run(std::span<const VoxelRun> a, std::span<const VoxelRun> b, Elements begin,
                      Elements end, const Take& take) {
@@ -56,7 +56,7 @@ Bytes StitchCounts::bytes_of(const VolumeBox& slab) const {
     return voxels * static_cast<Bytes>(sizeof(std::uint32_t));
 }
 
-/// The slab with the plane and the row before it, if blocks touch there.
+/// The slab, extended by the plane or row before it if blocks touch there.
 VolumeBox StitchCounts::with_neighbours(const VolumeBox& slab) const {
     VolumeBox box = slab;
     if (std::ranges::binary_search(plane_faces_, slab.low[0]))
@@ -80,7 +80,7 @@ std::uint32_t StitchCounts::id_of(int block, std::uint64_t label) {
     return found->second;
 }
 
-/// Reads all blocks of a slab; their labels become ids.
+/// Reads all blocks of a slab, and replaces their labels by ids.
 void StitchCounts::load(const VolumeBox& slab) {
     slab_ = slab;
     const VolumeBox box = with_neighbours(slab);
@@ -95,7 +95,7 @@ void StitchCounts::load(const VolumeBox& slab) {
     }
     const Bytes bytes = voxels * static_cast<Bytes>(sizeof(std::uint32_t));
     if (ids_.size() < bytes) {
-        ids_ = {}; // first, so that not both are in memory
+        ids_ = {}; // free first, so that both are not in memory at once
         ids_ = Memory(bytes);
     }
     blocks_.read(box, [&](int block, Elements z, Elements y, std::span<const std::uint64_t> row) {
@@ -110,7 +110,7 @@ void StitchCounts::load(const VolumeBox& slab) {
     });
 }
 
-/// The ids of a row of a block that was read, from a voxel on.
+/// The ids in a row of a loaded block, from voxel x on.
 std::uint32_t* StitchCounts::ids(int block, Elements z, Elements y, Elements x) {
     const auto i =
         static_cast<std::size_t>(std::ranges::lower_bound(loaded_, block) - loaded_.begin());

@@ -17,17 +17,17 @@
 
 namespace sextant::label {
 
-/// A label of a block, as far as a part of the volume shows it.
+/// Counts of a block's label within one part of the volume.
 struct SeenLabel {
     int block;
     std::uint64_t label;
-    Elements first;        ///< the first voxel that belongs to the block; -1: none
-    Elements voxels, kept; ///< those with the label; and of these, those that belong to the block
+    Elements first;        ///< the first voxel that the block owns; -1: none
+    Elements voxels, kept; ///< voxels with the label; those of them that the block owns
 };
 
-/// Voxels that have two labels where two blocks overlap or touch. A label may be 0.
+/// Counts voxels with one label in each of two blocks that overlap or touch. A label may be 0.
 struct MeetingLabels {
-    int pair; ///< in BlockCover::pairs()
+    int pair; ///< index into BlockCover::pairs()
     kernel::PairCount count;
 };
 
@@ -35,7 +35,7 @@ inline std::size_t index_of(Elements i) {
     return static_cast<std::size_t>(i);
 }
 
-/// Rows between checks whether to cancel, so that a check costs little.
+/// Rows between two checks for cancellation, so that the checks cost little.
 inline constexpr Elements rows_between_checks = 16;
 
 /// Calls take(begin, end, value) for each run of equal values.
@@ -51,8 +51,8 @@ void each_equal_run(const Value* values, Elements begin, Elements end, const Tak
     }
 }
 
-/// Counts the labels of blocks, and the pairs of labels where blocks overlap or touch, in slabs of
-/// the volume. Every voxel must be in one slab.
+/// Counts the labels of blocks, and the pairs of labels where blocks overlap or touch, one slab of
+/// the volume after another. Each voxel must be in exactly one slab.
 class StitchCounts {
   public:
     /// Keeps references.
@@ -60,12 +60,12 @@ class StitchCounts {
 
     /// Memory for the labels of a slab.
     Bytes bytes_of(const kernel::VolumeBox& slab) const;
-    /// Reads a slab, of whole rows. Throws Cancelled, as does count().
+    /// Reads a slab of whole rows. Throws Cancelled; count() does too.
     void load(const kernel::VolumeBox& slab);
     /// Counts the slab that was read last.
     void count();
 
-    /// The counts of all slabs, in no particular order. Call last.
+    /// The counts of all slabs, in no particular order. Call after the last count().
     std::vector<MeetingLabels> meeting() const;
     std::vector<SeenLabel> take_labels() { return std::move(seen_); }
 
@@ -91,11 +91,11 @@ class StitchCounts {
 
     LabelBlocks& blocks_;
     const RunControl& control_;
-    std::vector<Elements> plane_faces_, row_faces_; // where blocks touch across z and y
+    std::vector<Elements> plane_faces_, row_faces_; // positions of faces between touching blocks
     kernel::VolumeBox slab_;
     std::vector<int> loaded_;           // blocks in memory
     std::vector<kernel::VolumeBox> in_; // [i]: the part of block loaded_[i] in memory
-    std::vector<std::size_t> offsets_;  // [i]: of its ids
+    std::vector<std::size_t> offsets_;  // [i]: position in ids_
     Memory ids_;
     std::unordered_map<Key, std::uint32_t, Hash> id_of_;
     std::vector<SeenLabel> seen_;              // [id − 1]

@@ -30,10 +30,10 @@ using kernel::VoxelRun;
 
 namespace {
 
-/// One rank's part in stitching blocks. The rank counts the labels and pairs of labels of its part
-/// of the volume, in slabs of planes, or in strips of rows of a plane if a plane does not fit in
-/// memory. Rank 0 joins the labels of all. Then ranks make successive strips in turn, and rank 0
-/// writes them.
+/// Stitches blocks, as one of the ranks. Each rank counts labels and label pairs in its part of the
+/// volume, in slabs of planes, or in strips of rows if a plane does not fit in memory. Rank 0 joins
+/// the labels of all ranks. Then the ranks compute successive strips in parallel, and rank 0 writes
+/// them.
 class StitchRun {
   public:
     StitchRun(const Communicator& communicator, const StitchOptions& options,
@@ -44,7 +44,7 @@ class StitchRun {
     StitchResult run(double threshold, const StitchSink& write);
 
   private:
-    /// A label of a block, and that of its object.
+    /// A label of a block, and the number of its object.
     struct Numbered {
         int block;
         std::uint64_t label;
@@ -69,8 +69,8 @@ class StitchRun {
     LabelBlocks& blocks_;
     std::optional<StitchCounts> counts_;
     std::vector<Numbered> numbers_;   // sorted by block and label
-    std::vector<std::size_t> begins_; // [block]: of numbers_
-    std::vector<Elements> kept_;      // [block]: voxels that were labelled when they were written
+    std::vector<std::size_t> begins_; // [block]: its first index in numbers_
+    std::vector<Elements> kept_;      // [block]: number of labelled voxels written
     std::vector<kernel::VoxelRun> runs_;
     StitchResult result_;
 };
@@ -118,7 +118,7 @@ VolumeBox StitchRun::own_part() const {
     return part;
 }
 
-/// Counts the labels and pairs of labels of this rank's part.
+/// Counts the labels and label pairs in this rank's part.
 void StitchRun::count_all() {
     std::optional<SlabCutter> slabs;
     std::optional<VolumeBox> slab;
@@ -163,7 +163,7 @@ void StitchRun::join(double threshold) {
         if (communicator_.rank() == 0)
             number(std::move(all_seen.values), std::move(all_meeting.values), threshold);
     });
-    numbers_ = all_gather_by_rank(communicator_, numbers_).values; // of rank 0, which has all
+    numbers_ = all_gather_by_rank(communicator_, numbers_).values; // only rank 0 has any
     struct Totals {
         Elements labels, objects, joined, conflicts, below, dropped, clipped;
     };
@@ -207,7 +207,7 @@ std::vector<LabelMatch> StitchRun::find_matches(std::vector<MeetingLabels> meeti
     return matches;
 }
 
-/// Joins and numbers the labels that all ranks have seen.
+/// Joins and numbers the labels that the ranks have counted.
 void StitchRun::number(std::vector<SeenLabel> seen, std::vector<MeetingLabels> meeting,
                        double threshold) {
     const auto name_of = [](const SeenLabel& each) { return std::tuple(each.block, each.label); };
@@ -226,7 +226,7 @@ void StitchRun::number(std::vector<SeenLabel> seen, std::vector<MeetingLabels> m
             sum.first = each.first;
     }
     seen = {};
-    // In the order of first voxels; labels without voxels last.
+    // Sort by first voxel; labels that own no voxels come last.
     std::vector<std::uint32_t> order(labels.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [&](std::uint32_t i) {
@@ -280,7 +280,7 @@ void StitchRun::number(std::vector<SeenLabel> seen, std::vector<MeetingLabels> m
 ObjectNumber StitchRun::number_of(int block, std::uint64_t label) const {
     const std::span<const Numbered> labels(numbers_.data() + begins_[index_of(block)],
                                            numbers_.data() + begins_[index_of(block) + 1]);
-    // Labels are usually 1, 2, 3, …
+    // Labels are usually 1, 2, 3, …, so a direct lookup usually succeeds.
     if (!labels.empty() && label >= labels[0].label && label - labels[0].label < labels.size() &&
         labels[label - labels[0].label].label == label)
         return labels[label - labels[0].label].number;
@@ -292,11 +292,11 @@ ObjectNumber StitchRun::number_of(int block, std::uint64_t label) const {
     return found->number;
 }
 
-/// Makes the labels of a strip of the whole.
+/// Computes the labels of a strip of the stitched volume.
 void StitchRun::fill(const VolumeBox& strip, std::vector<ObjectNumber>& to) {
     to.clear();
     to.reserve(index_of(strip.voxels()));
-    while (to.size() < index_of(strip.voxels())) { // touching new memory takes long
+    while (to.size() < index_of(strip.voxels())) { // in steps: first access to memory is slow
         const std::size_t more =
             std::min(index_of(strip.voxels()) - to.size(), index_of(much_work));
         to.resize(to.size() + more, 0);
@@ -321,11 +321,11 @@ void StitchRun::fill(const VolumeBox& strip, std::vector<ObjectNumber>& to) {
     });
 }
 
-/// Ranks make successive strips in turn; rank 0 passes them to `write`.
+/// Ranks compute successive strips in parallel; rank 0 passes them to `write`.
 void StitchRun::write_all(const StitchSink& write) {
     const Elements ranks = communicator_.size();
     kept_.assign(index_of(result_.blocks), 0);
-    // Besides the strip of each rank, the exchange copies it twice.
+    // The exchange makes two more copies of each rank's strip.
     const Bytes voxel = static_cast<Bytes>(sizeof(ObjectNumber)) * (ranks > 1 ? 3 : 1);
     SlabCutter all(
         {{}, {result_.shape.depth, result_.shape.height, result_.shape.width}},
@@ -333,7 +333,7 @@ void StitchRun::write_all(const StitchSink& write) {
         options_.memory / ranks);
     std::vector<std::vector<ObjectNumber>> lists(index_of(ranks));
     while (true) {
-        std::vector<VolumeBox> strips; // the next of each rank
+        std::vector<VolumeBox> strips; // the next strip of each rank
         agree(communicator_, [&] {
             control_.check();
             while (std::ssize(strips) < ranks) {
@@ -368,7 +368,7 @@ void StitchRun::write_all(const StitchSink& write) {
     }
 }
 
-/// Compares the numbers of labelled voxels of each block on both readings.
+/// Checks that both passes found the same number of labelled voxels in each block.
 void StitchRun::require_unchanged() {
     std::vector<std::vector<Elements>> lists(index_of(communicator_.size()));
     lists[0] = kept_;

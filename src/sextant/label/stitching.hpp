@@ -23,25 +23,26 @@ using ObjectNumber = std::uint32_t;
 
 /// Options for stitching labelled blocks. They must be the same on every rank.
 struct StitchOptions {
-    /// Depth, height and width of the blocks into which each given volume is cut; 0: not along this
-    /// axis. Empty: each volume is one block.
+    /// Depth, height and width of the blocks into which each given volume is cut; 0: no cuts along
+    /// this axis. Empty: each volume is one block.
     std::vector<Elements> block;
-    /// Depth, height and width of the whole; empty: as far as the blocks extend.
+    /// Depth, height and width of the stitched volume; empty: as far as the blocks extend.
     std::vector<Elements> size;
     bool allow_gaps = false; ///< voxels in no block are background, not an error
     kernel::MatchScore by = kernel::MatchScore::iou;
-    /// The least score of labels that are joined; default: an IoU of 0.5, or one voxel.
+    /// The minimum score for joining two labels; default: an IoU of 0.5, or one voxel.
     std::optional<double> threshold;
     Bytes memory = Bytes{1} << 30; ///< for samples and labels, of all ranks together
 };
 Record record_of(StitchOptions& options);
 
-/// A label of a block, and the label of its object in the whole.
+/// A label of a block, and its object's label in the stitched volume.
 struct StitchedLabel {
     ObjectNumber number = 0; ///< 0: the object has no voxels left
     int block = 0;           ///< as LabelBlocks numbers them
     std::uint64_t label = 0;
-    Elements voxels = 0, kept = 0; ///< in the block, and of these in the result
+    /// voxels with the label in the block; those of them kept in the result
+    Elements voxels = 0, kept = 0;
 };
 
 /// The result of stitching. The same on every rank unless stated otherwise.
@@ -49,10 +50,10 @@ struct StitchResult {
     kernel::VolumeShape shape;
     Elements blocks = 0, block_pairs = 0;          ///< pairs of blocks that overlap or touch
     Elements labels = 0;                           ///< of all blocks
-    Elements objects = 0;                          ///< labels of the whole
+    Elements objects = 0;                          ///< labels of the stitched volume
     Elements joined = 0, conflicts = 0, below = 0; ///< pairs of labels, by MatchOutcome
     Elements dropped = 0;                          ///< labels of objects that have no voxel left
-    Elements clipped = 0; ///< labels that lost voxels to another block, joined to no other
+    Elements clipped = 0; ///< labels not joined to another label that lost voxels to another block
     std::vector<kernel::LabelMatch> matches; ///< from the best to the worst; on rank 0
     std::vector<StitchedLabel> table;        ///< sorted by number, block and label; on rank 0
     Seconds read = 0, match = 0, write = 0;  ///< on this rank
@@ -60,17 +61,18 @@ struct StitchResult {
 /// Returns a record of the result without matches and table.
 Record record_of(const StitchResult& result);
 
-/// Receives rows of labels of the whole, in order; in each call whole rows of one plane.
+/// Receives the label rows of the stitched volume, in order. Each call passes whole rows of one
+/// plane.
 using StitchSink = std::function<void(std::span<const ObjectNumber> rows)>;
 
 /// Joins the segmentations of blocks of a volume, which may overlap, into one segmentation.
 ///
-/// Where two blocks overlap, each pair of their labels that shares voxels is scored, by its
-/// intersection over its union within the overlap or by its shared voxels. Blocks that only touch
-/// are compared voxel by voxel across their common face, where the voxels on both sides belong to
-/// them. Pairs are joined from the best to the worst, unless their score is below the threshold, or
-/// an object would have two labels of one block (kernel::ObjectJoins). In an overlap, each voxel
-/// has the label of the block to which it belongs (kernel::BlockCover).
+/// Where two blocks overlap, each pair of their labels that shares voxels is scored by intersection
+/// over union within the overlap, or by the number of shared voxels. Blocks that only touch are
+/// compared voxel by voxel across their common face, where each voxel belongs to its block. Pairs
+/// are joined from the best score to the worst, unless the score is below the threshold, or the
+/// joined object would have two labels of one block (kernel::ObjectJoins). In an overlap, each
+/// voxel has the label of the block to which it belongs (kernel::BlockCover).
 ///
 /// Input     blocks that this rank can read; the same on every rank.
 /// Output    labels 1, 2, … in the order of the objects' first voxels, row by row and plane by

@@ -37,7 +37,7 @@ Elements entries_expected(const distributed::Image& image) {
 }
 
 /// Throws InvalidTask unless the memory of all ranks can hold each pixel's sample and label, copies
-/// of the labels on rank 0, and the working memory of the labeller.
+/// of the labels on rank 0, and the labeller's working memory.
 void require_memory(const RowSource& source, const LabelOptions& options) {
     const ImageShape shape = source.shape();
     constexpr Bytes label = sizeof(kernel::Label), mebibyte = Bytes{1} << 20;
