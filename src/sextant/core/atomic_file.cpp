@@ -26,7 +26,7 @@ constexpr std::size_t buffer_size = std::size_t{1} << 18;
 constexpr int attempts = 1000;
 constexpr const char* own_descriptors = "/proc/self/fd";
 
-/// The outputs of this thread that wait for JointCommit::commit(); null if they appear at once.
+/// The outputs of this thread that wait for JointCommit::commit(); null: outputs appear at once.
 thread_local std::vector<std::function<void(bool)>>* waiting = nullptr;
 
 void remove_all(const std::string& path) {
@@ -42,7 +42,7 @@ void remove_all(const std::string& path) {
 } // namespace
 
 JointCommit::JointCommit() {
-    if (!waiting) // else the outer object makes all appear
+    if (!waiting) // otherwise the outer object commits all outputs
         waiting = &outputs_;
 }
 
@@ -71,7 +71,7 @@ std::string target_of(const std::string& path) {
     std::error_code unknown;
     if (fs::exists(path, unknown)) // such as a pipe in /proc
         return path;
-    constexpr int most_links = 40; // as the system follows
+    constexpr int most_links = 40; // the limit of the system
     fs::path target = path;
     for (int links = 0; fs::is_symlink(target, unknown); ++links) {
         const fs::path next = fs::read_symlink(target, unknown);
@@ -305,9 +305,9 @@ std::string reason(int error) {
     return std::generic_category().message(error);
 }
 
-/// Exchanges a folder with an existing one. Where the file system cannot, the existing folder is
-/// moved aside first, under a name that no other process removes, and moved back if the new one
-/// cannot be renamed.
+/// Exchanges a folder with an existing one. If the file system does not support this, the existing
+/// folder is first moved aside, under a name that no other process removes, and moved back if the
+/// new folder cannot be renamed.
 void replace_folder(const std::string& path, const std::string& temporary,
                     const std::string& target) {
     std::error_code unknown;

@@ -12,16 +12,16 @@
 
 namespace sextant {
 
-/// A file that appears whole or not at all. Bytes go to an unnamed file in the folder of `path`,
-/// which commit() names and renames to `path`. If the object is destroyed before that, or the
-/// process is killed, nothing is left and a file already at `path` is unchanged. On file systems
-/// without unnamed files (NFS), the file has a temporary name from the start (temporary_files.hpp),
-/// and a signal that ends the process leaves it behind.
+/// An output file that appears complete or not at all. Bytes go to an unnamed file in the folder of
+/// `path`; commit() names the file and renames it to `path`. If the object is destroyed before
+/// that, or the process is killed, nothing is left and a file already at `path` is unchanged. On
+/// file systems without unnamed files (NFS), the file has a temporary name from the start
+/// (temporary_files.hpp), and a signal that ends the process leaves it behind.
 ///
 /// A symbolic link at `path` remains a link, and the file it points to is replaced, or created if
 /// it is missing, unless links are replaced: files that the user does not name, such as caches,
-/// replace them. A device or pipe
-/// (/dev/stdout, /dev/null) is written directly; a pipe must have a reader within two seconds.
+/// replace links. A device or pipe (/dev/stdout, /dev/null) is written directly; a pipe must have a
+/// reader within two seconds.
 ///
 /// Requires  an existing, writable folder; a file already at `path` must be writable too.
 /// Throws    Every function throws InvalidFile with the system's reason, for example if the disk is
@@ -68,8 +68,8 @@ class AtomicFile {
     std::string failure_;
 };
 
-/// The path that a symbolic link leads to, whether there is a file or not; `path` itself if it is
-/// no such link.
+/// The path to which a symbolic link at `path` points, even if no file exists there; `path` itself
+/// if it is not a symbolic link.
 std::string target_of(const std::string& path);
 
 /// The folder that contains the file `path`.
@@ -86,9 +86,9 @@ void write_file(const std::string& path, std::string_view bytes,
 /// Lets several outputs appear together. While an object exists, commit() of each AtomicFile and
 /// AtomicFolder of the same thread only completes the output on disk, under its temporary name;
 /// commit() of this object then renames all of them, in the order in which they were completed. If
-/// it is destroyed before that, none appears, so that an error such as a full disk leaves all files
-/// of an earlier run. Devices and pipes are written at once. Of nested objects, the outer one
-/// counts.
+/// the object is destroyed before that, no output appears, so that an error such as a full disk
+/// leaves all files of an earlier run. Devices and pipes are written at once. Of nested objects,
+/// only the outermost has an effect.
 ///
 /// Throws    commit(): InvalidFile if an output cannot be renamed; the outputs before it remain.
 class JointCommit {
@@ -101,13 +101,13 @@ class JointCommit {
     void commit();
 
   private:
-    std::vector<std::function<void(bool appear)>> outputs_; ///< the others are removed
+    std::vector<std::function<void(bool appear)>> outputs_; ///< called with false to remove them
 };
 
-/// A folder that appears whole or not at all. Files go to a temporary folder next to it, which
-/// commit() renames. If the object is destroyed before that, nothing is left and a folder already
-/// at `path` is unchanged; a signal that ends the process leaves the temporary folder, until
-/// another process writes there (temporary_files.hpp).
+/// An output folder that appears complete or not at all. Files go to a temporary folder next to it,
+/// which commit() renames. If the object is destroyed before that, nothing is left and a folder
+/// already at `path` is unchanged; a signal that ends the process leaves the temporary folder,
+/// until another process writes there (temporary_files.hpp).
 ///
 /// A folder already at `path` is replaced if it holds nothing but `entries`, so that no other files
 /// are removed; it is exchanged in one step where the file system can. A symbolic link remains a
@@ -117,8 +117,8 @@ class JointCommit {
 class AtomicFolder {
   public:
     AtomicFolder(const std::string& path, std::span<const std::string_view> entries);
-    /// Uses an existing folder next to `path` or below it for the files; it remains if it is not
-    /// committed.
+    /// Writes files to the folder `existing`, next to `path` or below it, which is kept if it is
+    /// not committed.
     AtomicFolder(const std::string& path, std::span<const std::string_view> entries,
                  std::string existing);
     AtomicFolder(const AtomicFolder&) = delete;
@@ -138,7 +138,7 @@ class AtomicFolder {
     std::string path_;
     std::string target_;    ///< `path_` without a final slash, or the folder it links to
     std::string temporary_; ///< empty after commit()
-    bool remains_ = false;  ///< true if it is not removed without commit()
+    bool remains_ = false;  ///< true if the temporary folder is kept without commit()
 };
 
 } // namespace sextant

@@ -88,8 +88,8 @@ ChildProcess::ChildProcess(int signal_at_end_of_parent, const std::function<void
     if (id_ > 0)
         return;
     prctl(PR_SET_PDEATHSIG, signal_at_end_of_parent);
-    // Only the parent checks for cancellation: this may call an interpreter whose locks other
-    // threads held at the fork.
+    // Only the parent checks for cancellation: the check may call an interpreter, whose locks other
+    // threads may have held at the fork.
     cancellation_here() = {};
     try {
         if (getppid() == parent) // otherwise the parent has already ended

@@ -119,7 +119,7 @@ class ChildProcess {
 /// Quotes a text as one shell word.
 std::string shell_quoted(const std::string& text);
 
-/// The shell command that starts the executable file of this process: its path.
+/// The shell command that runs this process's executable: its quoted path.
 std::string own_command();
 
 /// Runs a shell command as a child process. Its standard output is discarded; it shares the

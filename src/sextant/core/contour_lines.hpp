@@ -16,8 +16,8 @@ struct ContourLine {
     bool closed = false; ///< true if the last point is followed by the first
 };
 
-/// The linear representation of contours: the points of each contour in order along it, starting at
-/// its head. Contours are ordered by their heads, row by row.
+/// The linear representation of contours: each contour's points in order, from its head on.
+/// Contours are ordered by their heads, row by row.
 struct ContourLines {
     ImageShape image;
     std::vector<Elements> pixels; ///< all points, each as y · width + x

@@ -51,7 +51,7 @@ struct Tile {
     Elements z = 0, depth = 1; ///< the planes of a volume
 
     Elements elements() const { return width * height * depth; }
-    /// True if a tile of an image has these pixels.
+    /// True if this tile of an image contains all pixels of `part`.
     bool holds(const Tile& part) const {
         return part.x >= x && part.y >= y && part.x + part.width <= x + width &&
                part.y + part.height <= y + height;

@@ -63,8 +63,8 @@ class Image {
 /// from it cannot overflow.
 inline constexpr Elements most_pixels = Elements{1} << 34;
 
-/// True if `images` images of this shape have more than most_pixels pixels in total. Requires  no
-/// negative arguments.
+/// True if `images` images of this shape have more than most_pixels pixels in total.
+/// Requires  no negative arguments.
 constexpr bool is_too_large(const ImageShape& shape, Elements images = 1) {
     return shape.width > 0 && shape.height > 0 && images > 0 &&
            (shape.width > most_pixels / shape.height ||

@@ -20,7 +20,7 @@ class FoldFunction {
     using Sources = std::span<const std::byte* const>;
 
     FoldFunction() = default;
-    /// Wraps a function with the parameters (sources, to, elements) or these and `of`.
+    /// Wraps a function with the parameters (sources, to, elements), with or without `of`.
     template <class Function>
     requires std::invocable<Function, Sources, std::byte*, Elements, Elements>
     FoldFunction(Function function) : function_(std::move(function)) {}

@@ -14,8 +14,8 @@
 
 namespace sextant {
 
-/// Values as bytes, for messages and records of this machine: values that can be copied as bytes,
-/// vectors and optional values, and structs with a function `fields(self)` that ties their members.
+/// Serialises values for messages and records on the same machine: trivially copyable values,
+/// vectors, optional values, and structs whose function `fields(self)` ties their members.
 class Packer {
   public:
     template <class Value>
@@ -27,7 +27,7 @@ class Packer {
         else
             add_list(value);
     }
-    /// Adds bytes without their number: those that end a record.
+    /// Adds bytes without their count, at the end of a record.
     void add_bytes(std::span<const std::byte> more) {
         bytes_.insert(bytes_.end(), more.begin(), more.end());
     }
@@ -54,7 +54,7 @@ class Packer {
     std::vector<std::byte> bytes_;
 };
 
-/// Takes the values of a Packer in the same order. Throws Error if the bytes end before.
+/// Reads the values of a Packer in the same order. Throws Error if the bytes end too early.
 class Unpacker {
   public:
     explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -81,8 +81,8 @@ class Field {
     Field& letter(char letter);
     Field& positional();
     Field& required();
-    /// Declares a file name, which must not be empty. If nodes may have files of their own, such as
-    /// a machine profile, it is also declared by_rank().
+    /// Declares a file name, which must not be empty. Declare by_rank() too if each node may have
+    /// its own file, such as a machine profile.
     Field& file();
     /// Allows the value to differ between ranks.
     Field& by_rank();
@@ -174,8 +174,7 @@ class Record {
     Field& add(std::string_view name, Record record);
     /// Declares a value of a result, which may be null.
     Record& add_result(std::string_view name, Json value, std::string_view meaning = "");
-    /// Adds all fields of another record, as if they were this object's own: at the end, or after
-    /// the field `after`.
+    /// Adds all fields of another record, at the end or after the field `after`.
     Record& include(Record record, std::string_view after = "");
     /// Removes a field, for callers that do not offer it.
     Record& without(std::string_view name);
@@ -197,7 +196,7 @@ class Record {
                       std::function<std::size_t()> get, std::function<void(std::size_t)> set);
 };
 
-/// An amount of memory as an option states it, such as "512M"; rounded up to a multiple of 1 KiB.
+/// An amount of memory in the syntax of options, such as "512M"; rounded up to a multiple of 1 KiB.
 std::string text_of_memory(Bytes bytes);
 
 /// The record as JSON text.

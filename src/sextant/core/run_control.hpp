@@ -48,27 +48,27 @@ void timed(Seconds& sum, Part&& part) {
     sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Cancellation within the steps of an operation: long loops call check_cancelled(), wherever they
-// are, without knowing the operation that they are part of.
+// Cancellation within the steps of an operation: long loops call check_cancelled() without knowing
+// to which operation they belong.
 
 /// The state that check_cancelled() uses on a thread.
 struct Cancellation {
     const RunControl* control = nullptr; ///< null: the operation cannot be cancelled
-    /// A failure at this point is reported to all ranks (agree()). Elsewhere nothing is thrown,
+    /// True where a failure is reported to all ranks (agree()). Elsewhere nothing may be thrown,
     /// because other ranks would wait for this one.
     bool may_throw = false;
     std::mutex* one_at_a_time = nullptr; ///< held during calls of `control`; null: one thread
     Elements work = 0;                   ///< operations since the last call of `control`
 };
 
-/// The cancellation of this thread.
+/// The cancellation state of this thread.
 Cancellation& cancellation_here();
 
-/// Sets the cancellation of this thread while this object exists.
+/// Sets the cancellation state of this thread while this object exists.
 class CancellationScope {
   public:
     explicit CancellationScope(const Cancellation& cancellation);
-    /// The cancellation of an operation on this number of ranks. A single rank may throw anywhere.
+    /// Makes an operation on this number of ranks cancellable. A single rank may throw anywhere.
     /// Keeps a reference.
     CancellationScope(const RunControl& control, int ranks)
         : CancellationScope(Cancellation{&control, ranks == 1}) {}

@@ -46,7 +46,7 @@ std::optional<ScratchFile> ScratchFile::open(std::string beside, const ScratchPl
     const std::string name = fmt::format("/proc/{}/fd/{}", place.process, place.descriptor);
     ScratchFile file(std::move(beside), ::open(name.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat found {};
-    // Processes can have other numbers in another container.
+    // In another container, the process ID may belong to another process.
     if (file.descriptor_ < 0 || fstat(file.descriptor_, &found) != 0 ||
         found.st_dev != place.device || found.st_ino != place.inode || found.st_size < place.bytes)
         return std::nullopt;

@@ -15,12 +15,12 @@
 
 namespace sextant {
 
-/// The position of a scratch file of a process, for other processes of the same machine.
+/// Identifies a process's scratch file for other processes on the same machine.
 struct ScratchPlace {
     std::int64_t process = 0; ///< 0 if there is no file
     std::int64_t descriptor = 0;
     std::uint64_t device = 0, inode = 0; ///< identify the file
-    Bytes bytes = 0;                     ///< that it holds
+    Bytes bytes = 0;                     ///< size of its content
 };
 
 /// Temporary storage for data that does not fit in memory: an unnamed file in the same folder as
@@ -32,7 +32,8 @@ struct ScratchPlace {
 class ScratchFile {
   public:
     explicit ScratchFile(std::string beside);
-    /// Opens another source's scratch file for reading; none if it cannot be found.
+    /// Opens the scratch file at `place`, possibly of another process, for reading; empty if it is
+    /// not found.
     static std::optional<ScratchFile> open(std::string beside, const ScratchPlace& place);
     ScratchFile(ScratchFile&& other) noexcept;
     ScratchFile& operator=(ScratchFile&& other) noexcept;
@@ -41,7 +42,7 @@ class ScratchFile {
     void write(Bytes position, std::span<const std::byte> bytes);
     /// Requires  all these bytes to have been written.
     void read(Bytes position, std::span<std::byte> to) const;
-    /// The position of the file, with `bytes` bytes.
+    /// Identifies the file for readers of its first `bytes` bytes.
     ScratchPlace place(Bytes bytes) const;
 
   private:

@@ -46,7 +46,7 @@ std::string hash_of(std::string_view text) {
     return fmt::format("{:08x}", checksum_of(std::as_bytes(std::span(text))) & bits);
 }
 
-/// The boot of this host, and the namespace of its process numbers; empty if they are unknown.
+/// Hashes of this host's boot ID and of its process namespace; empty if unknown.
 struct RunningSystem {
     std::string boot, processes;
 };
@@ -66,13 +66,13 @@ const RunningSystem& running_system() {
     return system;
 }
 
-/// The parts of the name of a temporary.
+/// The parts of a temporary's name that identify its owner.
 struct Owner {
     std::string boot, processes;
     pid_t process = 0;
 };
 
-/// Returns the owner of a temporary; none for other names, and for those without a system.
+/// Returns the owner of a temporary; empty for other names, and for names without <system>.
 std::optional<Owner> owner_of(std::string_view name) {
     if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
         name.size() < prefix.size() + suffix.size())
@@ -95,7 +95,7 @@ std::optional<Owner> owner_of(std::string_view name) {
     return owner;
 }
 
-/// Locks of this process, by path.
+/// The locks that this process holds, by path.
 class Held {
   public:
     void add(const std::string& path, int descriptor) {
@@ -124,13 +124,14 @@ int open_entry(const std::string& path) {
     return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/// True if the file system has no locks for this kind of file: the owner has none either.
+/// True if flock() failed because the file system has no locks for this kind of file. The owner
+/// then has no lock either.
 bool has_no_locks(int error) {
     return error == EBADF || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
 }
 
-/// True if a temporary belongs to a process that has ended. An owner whose lock is missing, because
-/// it is about to take it, notices in hold_temporary() that the temporary is gone.
+/// True if a temporary belongs to a process that has ended. An owner that has not taken its lock
+/// yet notices in hold_temporary() that the temporary is gone.
 bool is_abandoned(const Owner& owner, int descriptor) {
     const RunningSystem& here = running_system();
     if (owner.boot != here.boot)
@@ -141,7 +142,7 @@ bool is_abandoned(const Owner& owner, int descriptor) {
            kill(owner.process, 0) != 0 && errno == ESRCH;
 }
 
-/// True at the first call for a folder.
+/// True for the first call with a folder.
 bool is_first_look(const std::string& folder) {
     static std::mutex mutex;
     static auto& seen = *new std::set<std::pair<dev_t, ino_t>>;
@@ -201,7 +202,7 @@ void remove_abandoned(const std::string& folder) {
         const int descriptor = owner ? open_entry(entry->path().string()) : -1;
         if (descriptor < 0)
             continue;
-        std::error_code in_the_way; // such as that of another user
+        std::error_code in_the_way; // ignored; for example, the file belongs to another user
         if (is_abandoned(*owner, descriptor))
             fs::remove_all(entry->path(), in_the_way);
         close(descriptor);

@@ -50,8 +50,8 @@ std::string printable_lines(std::string_view text);
 /// The first `most` bytes of a text, followed by "..." if it is longer.
 std::string shortened(std::string_view text, std::size_t most = 60);
 
-/// The text of an error or a note. Of a long text, which quotes a long input, only the beginning
-/// and the end remain.
+/// Shortens the text of an error or a note. If the text is long, for example because it quotes a
+/// long input, only its beginning and end remain.
 std::string bounded_message(std::string_view text);
 
 /// Reads a whole regular file of at most `most` bytes. Throws InvalidFile for anything else: a

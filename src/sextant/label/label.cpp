@@ -414,7 +414,7 @@ LabelResult Labelling::run_in_slabs(const LabelInput& input, const LabelInput* i
     });
     std::optional<FilledPlanes> filled;
     if (options.fill_holes) {
-        // checks the memory for labelling the background, before any message
+        // Checks the memory for labelling the background, before any message.
         agree(communicator_, [&] {
             label::BackgroundPlanes background(*opened->samples);
             Slabs(background, nullptr,
