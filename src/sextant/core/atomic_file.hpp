@@ -101,7 +101,8 @@ class JointCommit {
     void commit();
 
   private:
-    std::vector<std::function<void(bool appear)>> outputs_; ///< called with false to remove them
+    /// Called with true to rename an output, or with false to remove it.
+    std::vector<std::function<void(bool appear)>> outputs_;
 };
 
 /// An output folder that appears complete or not at all. Files go to a temporary folder next to it,

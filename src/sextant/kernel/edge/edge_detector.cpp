@@ -297,7 +297,7 @@ bool Thinning::is_news(Elements y, Elements parity) {
     return news;
 }
 
-/// Clears the removed pixels in the edge codes too. Returns the number of removed pixels inside the
+/// Clears the removed pixels in the edge codes. Returns the number of removed pixels inside the
 /// tile.
 Elements Thinning::take_off(Elements y) {
     const Elements j = held_.y + y;

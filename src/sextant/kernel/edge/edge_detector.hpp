@@ -39,10 +39,10 @@ struct EdgeView {
 /// Throws InvalidTask unless 0 ≤ low ≤ high.
 void require_thresholds(EdgeThresholds thresholds);
 
-/// Finds the successor of each edge point: of the neighbouring edge points ahead, the one nearest
-/// to the direction of the edge. This direction is perpendicular to the gradient, with the brighter
-/// side on the left, and is rounded to the middle of its 22.5° sector. A point without edge points
-/// ahead is an end.
+/// Finds the successor of each edge point: among the neighbouring edge points ahead, the one
+/// nearest to the edge direction. The edge direction is perpendicular to the gradient, with the
+/// brighter side on the left, and is rounded to the middle of its 22.5° sector. A point without
+/// edge points ahead is an end.
 ///
 /// Input     codes of the tile and of the pixels around it inside the image.
 /// Output    directions of the tile, row by row. They may overwrite the view's codes, starting at
@@ -51,9 +51,9 @@ void require_thresholds(EdgeThresholds thresholds);
 void find_directions(const EdgeView& edges, const Tile& tile, Direction* directions);
 
 /// Finds the edge points of a tile by non-maximum suppression, from rows of its gradient, passed
-/// from the top down. An edge point has two neighbours along its gradient (rounded to 45°): its
-/// gradient is larger than that of the first in row order, and no smaller than that of the second.
-/// Outside the image the gradient is 0.
+/// from the top down. A pixel is an edge point if its gradient is larger than that of the first
+/// neighbour along the gradient (rounded to 45°, in row order), and no smaller than that of the
+/// second. Outside the image the gradient is 0.
 ///
 /// Output    for each pixel of the tile: not_edge, or its heading with weak_edge (gradient of at
 ///           least `low`) or strong_edge (at least `high`). Pixels with a NaN gradient are not
@@ -66,7 +66,7 @@ class EdgeRows {
     /// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, not empty.
     EdgeRows(const Tile& tile, ImageShape image, EdgeThresholds thresholds, const EdgePlane& codes);
 
-    /// The pixels whose gradients are needed: the tile and those around it.
+    /// The pixels whose gradients are needed: the tile and the pixels around it.
     const Tile& needed() const { return needed_; }
     /// Takes the next row of the gradient in `needed()`.
     void take(const float* x, const float* y);

@@ -332,7 +332,7 @@ std::vector<Plane> FilterBank::planes_of(const Tile& part, const Outputs& output
     return planes;
 }
 
-/// Computes one row of a feature that is not just a derivative, and of those it leads.
+/// Computes one row of a feature that has a `make` function, and of the features that it leads.
 void FilterBank::make_row(std::size_t feature, std::span<const Plane> planes, Elements row,
                           const Outputs& outputs, Elements width) const {
     std::array<const float*, most_needed> from{};
@@ -393,7 +393,7 @@ void FilterBank::apply_image(const SampleView& input, const Tile& tile,
 
 namespace {
 
-/// Throws InvalidTask unless the samples contain what a box of a volume is computed from.
+/// Throws InvalidTask unless the samples contain all that are needed for a box of a volume.
 void check_samples(const SampleView& input, const Tile& box, const Tile& needed) {
     const auto text = [](const Tile& t) {
         return fmt::format("{}x{}x{} voxels at ({}, {}, {})", t.width, t.height, t.depth, t.x, t.y,

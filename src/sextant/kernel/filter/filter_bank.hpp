@@ -19,13 +19,13 @@ namespace sextant::kernel {
 struct Feature {
     std::string name;
     std::vector<Derivative> needs; ///< in the order of the arguments of `make`
-    /// Computes up to three related features, of which this one is to[part]; those whose pointer is
-    /// null are not stored. Null if the feature is itself a derivative.
+    /// Computes up to three related features; this feature is to[part]. Features with a null
+    /// pointer are not stored. `make` is null if the feature is itself a derivative.
     void (*make)(std::span<const float* const> derivatives, float* const* to,
                  Elements count) = nullptr;
     std::size_t part = 0;
-    /// The integration scale along x of an eigenvalue of the structure tensor, the one of that
-    /// part; 0 for other features. Such a feature has no `needs`.
+    /// For an eigenvalue of the structure tensor (number `part`), the integration scale along x;
+    /// such a feature has no `needs`. 0 for other features.
     double integration = 0;
 };
 
@@ -44,10 +44,10 @@ std::span<const NamedFeature> named_features(Dimensions dimensions = Dimensions:
 /// names.
 Feature find_feature(std::string_view name, Dimensions dimensions = Dimensions::two);
 
-/// Returns a scale of `scale` along x that has the ratios of `sigma` between axes.
+/// Returns scales with `scale` along x and the same ratios between axes as `sigma`.
 Scales in_proportion(const Scales& sigma, double scale);
-/// Returns a text that names the first axis along which the scale is not `least` to 1000 pixels;
-/// empty if there is none.
+/// Returns a text that names the first axis whose scale is outside the range from `least` to 1000
+/// pixels; empty if there is none.
 std::string wrong_scale(const Scales& scales, Dimensions dimensions, double least = 0);
 
 /// Computes several features of an image or a volume together. A derivative that several features
@@ -59,8 +59,8 @@ std::string wrong_scale(const Scales& scales, Dimensions dimensions, double leas
 /// kept in internal memory, a few hundred rows at a time.
 class FilterBank {
   public:
-    /// Input     `pixel`: the size of a pixel in the unit of derivatives, which are per pixel if it
-    ///           is 1.
+    /// Input     `pixel`: the size of a pixel in the length unit of the derivatives; 1: derivatives
+    ///           are per pixel.
     /// Requires  distinct names that find_feature() accepts; integration scales that are 0.5 to
     ///           1000 pixels along each axis; derivatives whose unit differs from that per pixel by
     ///           a factor of at most 10³⁰ (InvalidTask).
@@ -74,7 +74,7 @@ class FilterBank {
     /// The number of multiply-adds per pixel and feature, on average, rounded up. The run time is
     /// proportional to it.
     int multiply_adds() const;
-    /// The bytes of internal memory for a box of a volume; of an image, which needs less, 0.
+    /// The bytes of internal memory for a box of a volume; 0 for an image, which needs less.
     Bytes memory(const Tile& box, ImageShape image, Elements depth) const;
 
     void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,

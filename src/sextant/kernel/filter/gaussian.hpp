@@ -97,7 +97,7 @@ Elements line_stride(Elements width);
 class GaussianDerivatives {
   public:
     /// Results are multiplied by 2^exponent. The orders along z are ignored. `pixel`: the size of a
-    /// pixel in the unit of derivatives, which are per pixel if it is 1.
+    /// pixel in the length unit of the derivatives; 1: derivatives are per pixel.
     GaussianDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
                         BorderRule rule = {}, const GaussianKernel& kernel = {}, int exponent = 0,
                         const Scales& pixel = 1);
@@ -108,7 +108,7 @@ class GaussianDerivatives {
     int multiply_adds() const;
     /// The bytes that an object holds, except for `each_row`.
     Bytes memory() const;
-    /// The rectangle of the image that the derivatives of a non-empty tile are computed from.
+    /// The rectangle of samples needed for the derivatives of a non-empty tile.
     Tile reads(const Tile& tile, ImageShape image) const;
 
     /// `progress`, if set, is called after every few rows.

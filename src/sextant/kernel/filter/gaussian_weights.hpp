@@ -5,7 +5,7 @@
 
 namespace sextant::kernel {
 
-inline constexpr double smallest_sigma = .5, largest_sigma = 1000; ///< in pixels, of derivatives
+inline constexpr double smallest_sigma = .5, largest_sigma = 1000; ///< in pixels, for derivatives
 inline constexpr int highest_order = 4;
 inline constexpr double largest_truncation = 20; ///< in sigmas
 
@@ -44,7 +44,7 @@ inline constexpr GaussianKernel p3pc_kernel{GaussianKernel::Weights::p3pc, 0};
 ///            numbers of weights in the paper: 7, 9 and 9 for σ = 1; 15, 23 and 25 for σ = 3; 23,
 ///            37 and 39 for σ = 5. round(4σ + 1) for orders 3 and 4.
 ///
-/// Requires  as gaussian_weights().
+/// Requires  the same as gaussian_weights().
 int gaussian_reach(double sigma, int order, const GaussianKernel& kernel = {});
 
 /// The weights of a derivative of order k at a scale of σ.

@@ -16,7 +16,7 @@ struct SampleSums {
 
 /// Sums the samples from `low` to `high`, both included; NaN is never included.
 ///
-/// Input     `shift`, near which differences do not lose precision.
+/// Input     `shift`: a value near the samples, so that differences keep their precision.
 /// Output    `squares` is infinite if the square of a difference overflows a float.
 /// Cost      one pass, about an operation per sample and vector.
 /// Deterministic  The same bits on the same kind of processor.

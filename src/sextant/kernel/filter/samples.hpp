@@ -55,13 +55,15 @@ struct Plane {
 /// The smallest rectangle of an image needed to compute `tile` with a filter that reaches reach_x
 /// samples to the left and right and reach_y up and down: the tile with its halo, clipped to the
 /// image. If the image is smaller than the reach, the rectangle also contains all samples that a
-/// mirrored border repeats. With a border that wraps around, it extends to the opposite side.
-/// Likewise for the planes of a box in a volume. Requires  a tile within the image or volume, not
-/// empty. Cost      O(reach).
+/// mirrored border repeats. With a border that wraps around, it extends to the opposite side. The
+/// planes of a box in a volume are treated in the same way.
+/// Requires  a tile within the image or volume, not empty.
+/// Cost      O(reach).
 Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border,
               Elements depth = 1, int reach_z = 0);
 
-/// True if the pieces together cover a rectangle or a box. Requires  pieces that do not overlap.
+/// True if the pieces together cover a rectangle or a box.
+/// Requires  pieces that do not overlap.
 bool hold(SamplePieces pieces, const Tile& part);
 
 /// Reads the samples of row `y` from column `x` on as floats, including values beyond the border.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Bytes float_bytes = sizeof(float);
 
-/// A constant volume filtered along z: the value outside the planes that are filtered along z.
+/// Filters a constant along z; the result is the value outside the planes after filtering along z.
 float filtered_constant(const ScaledHalf& half, int order, float constant) {
     const std::vector<float> line(line_unit, constant);
     const int reach = static_cast<int>(half.weights.size()) - 1;
@@ -98,7 +98,7 @@ Bytes VolumeDerivatives::memory(ImageShape block, ImageShape image, Elements dep
 }
 
 void VolumeDerivatives::begin(const Tile& block, ImageShape image, Elements depth) {
-    if (rule_.border == Border::wrap) // the ring of planes does not hold those of the other end
+    if (rule_.border == Border::wrap) // the ring lacks planes of the opposite end
         throw InvalidTask("border wrap: expected a volume that is padded with its own samples");
     block_ = {block.x, block.y, block.width, block.height};
     region_ = read_for(block_, image, reach_x_, reach_y_, rule_.border);

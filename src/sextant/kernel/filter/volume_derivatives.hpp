@@ -16,8 +16,9 @@ namespace sextant::kernel {
 /// gaussian_weights.hpp. The planes around a plane are filtered once for each order along z; the
 /// results are filtered along x and y as images (GaussianDerivatives).
 ///
-/// A volume is filtered in blocks of columns and rows, whose planes fit in a cache; each goes
-/// through all planes. Values outside the volume are those of a volume that is padded on all sides.
+/// A volume is filtered in blocks of columns and rows, whose planes fit in a cache; each block
+/// traverses all planes. Values outside the volume are the same as if the volume were padded on all
+/// sides.
 ///
 /// Output    the derivatives, in the samples' unit per pixel to the power of the total order.
 ///           Overflow and NaN as for GaussianDerivatives.
@@ -29,7 +30,8 @@ namespace sextant::kernel {
 ///                derivatives.
 class VolumeDerivatives {
   public:
-    /// `pixel`: the size of a voxel in the unit of derivatives, which are per voxel if it is 1.
+    /// `pixel`: the size of a voxel in the length unit of the derivatives; 1: derivatives are per
+    /// voxel.
     VolumeDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
                       BorderRule rule = {}, const GaussianKernel& kernel = {},
                       const Scales& pixel = 1);
@@ -39,7 +41,7 @@ class VolumeDerivatives {
     int reach_z() const { return reach_z_; }
     /// The number of multiply-adds per voxel for all derivatives together.
     int multiply_adds() const;
-    /// The box of the volume that the derivatives of a box, which is not empty, are computed from.
+    /// The box of samples needed for the derivatives of a non-empty box.
     Tile reads(const Tile& box, ImageShape image, Elements depth) const;
 
     /// The largest width and height of the blocks of a box.
@@ -59,7 +61,7 @@ class VolumeDerivatives {
 
     // The steps of plane(), for callers that compute the samples of several volumes together.
 
-    /// The rectangle that the block is computed from.
+    /// The rectangle of samples needed for the block.
     const Tile& region() const { return region_; }
     /// The planes [first, last) that filtering plane z needs and that no earlier call loaded.
     struct Planes {
@@ -93,7 +95,7 @@ class VolumeDerivatives {
     std::vector<OrderPair> pairs_;
     std::vector<Derivative> derivatives_;
 
-    Tile block_, region_; ///< the block, and the rectangle that it is computed from
+    Tile block_, region_; ///< the block, and the rectangle of samples needed for it
     ImageShape image_;
     Elements depth_ = 0;
     Elements stride_ = 0, slots_ = 0;
@@ -115,7 +117,7 @@ class VolumeDerivatives {
 /// Source    Bigün and Granlund, ICCV 1987; as skimage.feature.structure_tensor_eigenvalues
 class StructureTensor {
   public:
-    /// `pixel`: the size of a voxel in the unit of the gradient.
+    /// `pixel`: the size of a voxel in the length unit of the gradient.
     StructureTensor(const Scales& sigma, const Scales& integration, BorderRule rule = {},
                     const GaussianKernel& kernel = {}, const Scales& pixel = 1);
 

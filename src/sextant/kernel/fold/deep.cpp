@@ -46,8 +46,8 @@ void write(std::byte* pixel, const List& list) {
 }
 
 /// Prefetches the pixel a few positions ahead. Pixels are large but mostly unused, and hardware
-/// prefetchers cannot predict how many bytes of the next one will be read. This fetches as many
-/// bytes as the current pixel uses.
+/// prefetchers cannot predict how many bytes of the next one will be read. Fetches as many bytes as
+/// the current pixel uses.
 void ask_for_later(const std::byte* pixel, Bytes size, Count fragments) {
     constexpr Bytes pixels = 4, line = 64, most = 8 * line;
     const std::byte* const later = pixel + pixels * size;
@@ -88,7 +88,7 @@ struct Room {
     Fragment* side(int number) { return reinterpret_cast<Fragment*>(bytes[number]); }
 };
 
-/// Most pixels have fragments in at most one operand and need no merge.
+/// Folds one pixel. Most pixels have fragments in at most one operand and need no merge.
 void fold_pixel(Sources sources, Bytes offset, Bytes size, std::byte* to, Count capacity,
                 Room& room) {
     Fragment* const there = fragments_of(to);

@@ -82,7 +82,7 @@ std::vector<Elements> cuts_of(const std::vector<const VolumeBox*>& blocks, std::
     return cuts;
 }
 
-/// Those of the blocks that contain a coordinate.
+/// The blocks that contain a coordinate along an axis.
 std::vector<const VolumeBox*> blocks_at(const std::vector<const VolumeBox*>& blocks,
                                         std::size_t axis, Elements position) {
     std::vector<const VolumeBox*> found;

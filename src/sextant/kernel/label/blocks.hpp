@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-// Blocks of a volume that may overlap, and their segmentations: which block has a voxel, and which
-// labels of two blocks are the same object.
+// Blocks of a volume, which may overlap, and their segmentations: assigns each voxel to one block,
+// and joins the labels of different blocks that are the same object.
 namespace sextant::kernel {
 
 /// A box of voxels. Coordinates are (z, y, x).
@@ -29,7 +29,7 @@ struct VolumeBox {
     bool operator==(const VolumeBox&) const = default;
 };
 
-/// The voxels that both boxes have.
+/// The intersection of two boxes.
 VolumeBox common(const VolumeBox& a, const VolumeBox& b);
 
 /// Text for messages: "z 0 to 9, y 5 to 5, x 0 to 99", with the last voxels included.
@@ -52,10 +52,10 @@ struct VoxelRun {
 };
 
 /// Blocks that cover a volume and may overlap. Each voxel belongs to one of the blocks that contain
-/// it: to that in which it is deepest. The depth is the distance to the nearest face of the block;
-/// if it is the same in two blocks, the distances to the faces across the other axes are compared,
-/// the shorter first; if these are the same too, the voxel belongs to the block with the lower
-/// number. Two blocks of a grid are thus cut in the middle of their overlap.
+/// it: the block in which the voxel is deepest. The depth is the distance to the nearest face of
+/// the block. If the depth is the same in two blocks, the distances to the faces across the other
+/// axes are compared, the shorter first. If these are equal too, the voxel belongs to the block
+/// with the lower number. Two blocks of a grid are thus cut in the middle of their overlap.
 class BlockCover {
   public:
     BlockCover() = default;
@@ -72,8 +72,8 @@ class BlockCover {
     /// True if a voxel of a block belongs to the block.
     bool owns(int block, Elements z, Elements y, Elements x) const;
 
-    /// Some box of voxels that no block contains, or nothing if the blocks cover the volume. It is
-    /// the first one in the order of planes, rows and columns.
+    /// The first box of voxels, in the order of planes, rows and columns, that no block contains;
+    /// empty if the blocks cover the volume.
     std::optional<VolumeBox> gap(const VolumeShape& volume) const;
 
   private:
@@ -82,10 +82,10 @@ class BlockCover {
     std::vector<std::vector<int>> rivals_; // [block]: blocks that share voxels with it
 };
 
-/// Numbers of voxels by their labels in two blocks. Labels are numbers from 1; 0 is the background.
+/// Counts voxels by their labels in two blocks. Labels are numbers from 1; 0 is the background.
 class PairCounts {
   public:
-    /// Adds voxels that are given by their labels in the two blocks.
+    /// Adds voxels, given their labels in both blocks.
     void add(const std::uint32_t* a, const std::uint32_t* b, Elements voxels);
 
     /// Calls take(a, b, voxels) for each pair of labels, in no particular order; a or b may be 0.
@@ -100,7 +100,7 @@ class PairCounts {
     std::unordered_map<std::uint64_t, Elements> counts_;
 };
 
-/// A number of voxels that have these labels, of any type of integers, in two blocks.
+/// The number of voxels with labels a and b in two blocks. Labels may come from any integer type.
 struct PairCount {
     std::uint64_t a, b;
     Elements voxels;
@@ -136,12 +136,12 @@ enum class MatchScore : std::uint8_t { iou, voxels };
 /// Joins the labels of blocks into objects. The best matches come first: by score; of equal scores,
 /// by blocks, then by labels. Two objects are not joined if both have a label of the same block.
 ///
-/// Input     the block of each label of all blocks; labels are counted from 0 through all blocks.
+/// Input     the block of each label. The labels of all blocks are numbered consecutively from 0.
 class ObjectJoins {
   public:
     explicit ObjectJoins(std::span<const int> block_of);
 
-    /// Joins labels, and sets the outcomes. `index_of(block, label)` counts labels as above.
+    /// Joins labels, and sets the outcomes. `index_of(block, label)` returns the number of a label.
     /// Output    the matches, sorted from the best to the worst.
     template <class IndexOf>
     void join(std::vector<LabelMatch>& matches, MatchScore score, double threshold,
@@ -171,7 +171,7 @@ class ObjectJoins {
 
     std::span<const int> block_of_;
     JoinedParts objects_{"blocks"};
-    std::unordered_map<Label, std::vector<int>> blocks_; // [first label]: sorted; of joined objects
+    std::unordered_map<Label, std::vector<int>> blocks_; // [root of an object]: its blocks, sorted
 };
 
 } // namespace sextant::kernel

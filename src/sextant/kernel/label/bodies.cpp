@@ -50,7 +50,7 @@ void add_run(Body& body, Elements z, Elements y, Elements begin, Elements end,
 
 template <class Sample>
 void add_intensities(Body& body, const Sample* samples, Elements count) {
-    if constexpr (std::is_same_v<Sample, std::uint64_t>) { // which double would round
+    if constexpr (std::is_same_v<Sample, std::uint64_t>) { // double would round these
         WideInteger sum = 0;
         for (Elements i = 0; i < count; ++i)
             sum += samples[i];
@@ -93,7 +93,7 @@ RoundedInteger rounded(WideInteger exact) {
 
 } // namespace
 
-/// Adds a sum and what rounding lost of it. Sums that exceed the range of double are scaled.
+/// Adds a sum and its rounding error. Sums that exceed the range of double are scaled.
 void Body::add_sum(double more, double error, bool is_scaled) {
     constexpr double scale = 0x1p-64;
     if ((is_scaled && !scaled) || (!is_scaled && !scaled && !std::isfinite(intensity + more) &&
@@ -111,8 +111,8 @@ void Body::add_sum(double more, double error, bool is_scaled) {
     intensity_error += sum.error + error;
 }
 
-/// Makes the error at most half of the sum's last digit. Sums of integers below 2¹⁰⁴ remain exact,
-/// because the errors that are added are integers below 2⁵³.
+/// Reduces the error to at most half a unit in the sum's last place. Sums of integers below 2¹⁰⁴
+/// remain exact, because the errors that are added are integers below 2⁵³.
 void Body::settle_sum() {
     if (!std::isfinite(intensity))
         return;
@@ -142,7 +142,7 @@ void Body::shift_integers(WideInteger number) {
     add_integers(sum, lowest, highest);
 }
 
-/// Rounding to double keeps the order, so that rests matter only where rounded values are equal.
+/// Rounding to double preserves the order, so the rests matter only between equal rounded values.
 void Body::add_extremes(double lowest, std::int16_t lowest_rest, double highest,
                         std::int16_t highest_rest) {
     std::tie(least, least_rest) =
@@ -176,7 +176,7 @@ Body Body::of_image() const {
     return body;
 }
 
-/// Sums relative to the first corner of the box are small, so that their differences are precise.
+/// Uses sums relative to the first corner of the box: they are small, so differences are precise.
 std::array<double, 6> Body::covariance() const {
     constexpr std::pair<int, int> axes[] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
     std::array<double, 6> moments{};
@@ -265,17 +265,17 @@ void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeSh
 
 namespace {
 
-/// The bodies of components that have begun. Those that end soon are passed on soon, so that few
-/// are open at a time and remain in the cache.
+/// The bodies of components that have begun but not been passed on. Short components are passed on
+/// soon, so that few bodies are open at a time and remain in the cache.
 class OpenBodies {
   public:
     OpenBodies(std::span<const std::uint8_t> wanted, const TakeBody& take)
         : wanted_(wanted), take_(take), places_(wanted.size(), 0) {}
 
-    /// Loads what place() needs.
+    /// Prefetches the entry that place() reads.
     void prefetch(Label label) const { __builtin_prefetch(&places_[label - 1]); }
-    /// The place of a component's body, which is loaded; 0 if it is not wanted. Components begin by
-    /// ascending label.
+    /// Returns the position of a component's body and prefetches the body; 0 if the component is
+    /// not wanted. Components must begin in ascending order of labels.
     Label place(Label label) {
         Label& place = places_[label - 1];
         if (place == 0) {
@@ -294,10 +294,10 @@ class OpenBodies {
         load(place);
         return place;
     }
-    /// The body in a place, until the next call of place().
+    /// The body at a position; the reference is valid until the next call of place().
     Body& operator[](Label place) { return bodies_[place - 1]; }
 
-    /// Passes on components that have no voxel in plane z, the last one.
+    /// Passes on components that have ended: those without a voxel in plane z, the latest plane.
     void end_plane(Elements z) {
         for (std::size_t i = 0; i < most_planes.size(); ++i) {
             constexpr std::size_t ahead = 8;
@@ -317,7 +317,7 @@ class OpenBodies {
         }
     }
 
-    /// Passes on all that remain.
+    /// Passes on all remaining components.
     void end() {
         for (std::size_t i = 0; i < open_.size(); ++i) {
             for (const Label label : open_[i])
@@ -338,15 +338,15 @@ class OpenBodies {
         free_.push_back(place);
     }
 
-    /// The most planes of components of each sequence but the last.
+    /// The maximum number of planes of a component, for each sequence but the last.
     static constexpr std::array<Elements, body_sequences - 1> most_planes = {1, 4, 16};
 
     const std::span<const std::uint8_t> wanted_;
     const TakeBody& take_;
-    std::vector<Label> places_; // [label − 1]: place in bodies_, from 1; 0: none
+    std::vector<Label> places_; // [label − 1]: position in bodies_, from 1; 0: none
     std::vector<Body> bodies_;
-    std::vector<Label> free_;                            // places
-    std::array<std::deque<Label>, body_sequences> open_; // [sequence], ascending
+    std::vector<Label> free_;                            // unused positions
+    std::array<std::deque<Label>, body_sequences> open_; // [sequence]: ascending
 };
 
 } // namespace
@@ -362,11 +362,11 @@ void measure(const Labeller& labeller, Connection connection, const ValueView& i
     OpenBodies bodies(wanted, take);
     struct Run {
         Elements begin, end;
-        Label label; // then the place of its body
+        Label label; // later the position of its body
     };
     std::vector<Run> of_row;
-    // Voxels whose neighbour in an earlier row, straight up or to the front, is of the same
-    // component.
+    // Finds voxels whose neighbour in an earlier row, straight above or in front, belongs to the
+    // same component.
     const auto find_contacts = [&](const LabelledRuns& runs, Elements row, Elements other,
                                    std::vector<std::uint64_t>& both) {
         const LabelledRuns before = labeller.runs_of(other);
@@ -391,7 +391,7 @@ void measure(const Labeller& labeller, Connection connection, const ValueView& i
             find_contacts(runs, row, row - 1, above);
         if (row >= height)
             find_contacts(runs, row, row - height, front);
-        // Runs of a row are visited three times, so that their bodies are loaded at the same time.
+        // Three passes over the runs of a row, so that cache misses for their bodies overlap.
         of_row.clear();
         each_run(runs, width, [&](Elements begin, Elements end, Label label) {
             bodies.prefetch(label);

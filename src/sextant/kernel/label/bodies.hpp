@@ -25,9 +25,9 @@ struct Body : RegionSize {
     Elements contacts = 0;              ///< pairs of voxels with a common face
     bool at_border = false;             ///< touches the border of the volume
     bool scaled = false;                ///< the sum of intensities is divided by 2⁶⁴
-    /// Of integers: minimum − `least` and maximum − `largest`, which are rounded.
+    /// For integers: minimum − `least` and maximum − `largest`, both of which are rounded.
     std::int16_t least_rest = 0, largest_rest = 0;
-    double intensity = 0, intensity_error = 0; ///< sum of intensities, and what rounding lost
+    double intensity = 0, intensity_error = 0; ///< sum of intensities, and its rounding error
     double least = std::numeric_limits<double>::infinity();
     double largest = -std::numeric_limits<double>::infinity();
 
@@ -39,25 +39,26 @@ struct Body : RegionSize {
     std::array<double, 6> covariance() const;
     double intensity_sum() const { return unscaled(scaled_sum()); }
     double intensity_mean() const { return unscaled(scaled_sum() / static_cast<double>(voxels)); }
-    /// True if intensities are finite and their sum is not.
+    /// True if all intensities are finite, but their sum is not.
     bool sum_is_beyond() const { return std::isfinite(intensity) && std::isinf(intensity_sum()); }
     /// The extremes of intensities; NaN if all of them are NaN.
     double minimum() const { return extreme(least); }
     double maximum() const { return extreme(largest); }
-    /// The same of intensities that are integers of up to 64 bits. They are exact.
+    /// The same for integer intensities of up to 64 bits. These results are exact.
     WideInteger integer_sum() const { return integer(intensity) + integer(intensity_error); }
     WideInteger integer_minimum() const { return integer(least) + least_rest; }
     WideInteger integer_maximum() const { return integer(largest) + largest_rest; }
 
     /// Adds another part of the same component.
     void add(const Body& other);
-    /// The component of an image whose rows were taken as planes: its rows are coordinate y.
+    /// Converts a component of an image whose rows were treated as planes: rows become coordinate
+    /// y.
     Body of_image() const;
     /// Adds intensities.
     void add_intensity(double more);
     /// Adds integers of up to 64 bits: their sum and extremes.
     void add_integers(WideInteger sum, WideInteger lowest, WideInteger highest);
-    /// Adds a number to each intensity; all of them are integers.
+    /// Adds a number to each intensity. Requires integer intensities.
     void shift_integers(WideInteger number);
 
   private:
@@ -97,27 +98,28 @@ struct Extent {
 };
 
 /// Adds the runs of a row of a volume to the extents of their components: [label − 1].
-/// Cost  O(voxels / 64 + runs).
+/// Cost      O(voxels / 64 + runs).
 void add_extents(const LabelledRuns& row, Elements z, Elements y, const VolumeShape& volume,
                  std::span<Extent> extents);
 
-/// Called for each component that was measured. Components are passed in several sequences, each in
-/// ascending order of labels: one for components of few planes, which are passed when they end, and
-/// others for longer ones.
+/// Called for each measured component. Components are passed in several sequences, each in
+/// ascending order of labels. The sequence depends on the number of planes that a component spans,
+/// so that short components can be passed as soon as they end.
 using TakeBody = std::function<void(Label, const Body&, int sequence)>;
 inline constexpr int body_sequences = 4;
 
-/// Measures the components of the planes that a labeller has labelled last.
+/// Measures the components of the planes that a labeller labelled last.
 ///
-/// Input     what was labelled; the position of its first plane in the volume; intensities of the
-///           same planes, or null; wanted[label − 1]: 0 for components to leave out.
-/// Output    take(label, body, sequence) for each component that is wanted.
+/// Input     the labelled planes; the position of the first plane in the volume; intensities of the
+///           same planes, or null; wanted[label − 1]: 0 to skip a component.
+/// Output    take(label, body, sequence) for each wanted component.
 /// Requires  whole planes; intensities as floats or unsigned integers. A NaN makes the sum NaN, and
-///           is no extreme.
+///           is ignored by the extremes.
 /// Cost      O(voxels / 64 + runs), and O(voxels of components) for intensities. Memory for four
-///           bytes per component, and for the bodies of those that have begun and not ended.
+///           bytes per component, and for the bodies of components that have begun but not ended.
 /// Deterministic  sums of integers are exact; other sums are computed in twice the precision of
-///           double, so that parts give the same result in any order, but for ties.
+///           double, so that the order of parts does not change the result, except for rounding
+///           ties.
 void measure(const Labeller& labeller, Connection connection, const ValueView& input,
              Elements first_plane, const VolumeShape& volume, const ValueView* intensity,
              std::span<const std::uint8_t> wanted, const TakeBody& take);

@@ -12,14 +12,14 @@
 
 namespace sextant::kernel {
 
-/// The number of a point along its segment; its successor has the next number. Segment 0 means no
-/// point.
+/// The position of a point on its segment; the count of its successor is one larger. Segment 0
+/// means no point.
 struct Count {
     std::int32_t segment = 0, count = 0;
 };
 
-/// The segments that chains consist of. Segments are joined when one continues another: a
-/// union-find in which each segment stores the offset from its counts to its parent's counts.
+/// The segments of chains, in a union-find structure. Segments that continue each other are joined;
+/// each segment stores the offset from its counts to its parent's counts.
 class Segments {
   public:
     /// The end and properties of a chain.
@@ -38,8 +38,8 @@ class Segments {
     void begin(Count at);
     /// Marks the last point of a chain or, if the chain leaves the tile, the first point outside.
     void end(Count at, Elements pixel, bool leaves);
-    /// Joins the segments of a point and of `follower`, which directly follows it. If both are on
-    /// the same chain, the chain becomes closed.
+    /// Joins the segments of a point and of its successor `follower`. If both are on the same
+    /// chain, the chain becomes closed.
     void join(Count at, Count follower);
 
     /// Computes the chains, in the order of their first segments. Call after the last join().
@@ -47,8 +47,9 @@ class Segments {
     std::span<const Chain> chains() const { return chains_; }
     std::int32_t count() const { return static_cast<std::int32_t>(segments_.size()); }
 
-    /// After finish(): the chain of a segment, and the number of links from the segment's point
-    /// with count 0 to the chain's end (if closed, to its first pixel, going round once or twice).
+    /// Call after finish(). chain(): the number of a segment's chain. links(): the number of links
+    /// from the segment's point with count 0 to the chain's end; in a closed chain, to its first
+    /// pixel, going round the chain once or twice.
     std::int32_t chain(std::int32_t segment) const { return segments_[at(segment)].chain; }
     std::int32_t links(std::int32_t segment) const { return segments_[at(segment)].links; }
 

@@ -182,7 +182,7 @@ HWY_INLINE Bits moved(const Bits* bits, Elements word) {
 
 /// Joins runs of equal value. Runs that share a column are joined at the start of the one that
 /// starts later. Runs that meet only at a corner are joined where one has ended and the other
-/// starts. Pixels that are equal may still not both be inside, if samples change while they are
+/// starts. Two equal pixels may still not both be inside, because samples can change while they are
 /// read.
 HWY_INLINE void join_equal(const TouchingRows& rows, Elements word, const At& row,
                            const At& above) {

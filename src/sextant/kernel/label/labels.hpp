@@ -34,8 +34,8 @@ struct ValueView {
     Elements stride = 0;
     Tile tile;
     ImageShape image;
-    /// Of a volume: planes one behind another, each with the samples of `tile`, and the distance
-    /// between them.
+    /// Of a volume: the number of planes, each with the samples of `tile`, and the distance between
+    /// planes.
     Elements planes = 1, next_plane = 0;
 };
 
@@ -91,16 +91,16 @@ struct LabelledRuns {
 
 /// Writes the labels of a row, in vectors. `stream`: bypass the caches; `to` is then aligned to
 /// `stream_alignment`.
-/// Requires  labels readable from one before the first of the row to 16 past its last, as those of
+/// Requires  labels readable from one before the first of the row to 16 past its last, as in
 ///           Labeller and RowRuns.
 void write_row(const LabelledRuns& runs, Elements width, Label* to, bool stream = false);
-/// Call on each thread after rows that bypass the caches.
+/// Call on each thread after write_row() with `stream`.
 void end_streaming();
 
-/// The runs of rows with their labels, copied from a Labeller: what remains of samples that are not
+/// The runs of rows with their labels, copied from a Labeller, so that the samples need not be
 /// kept.
 struct RowRuns {
-    Elements words = 0;                ///< of bits per row
+    Elements words = 0;                ///< words of bits per row
     std::vector<std::uint64_t> bits;   ///< per row: pixels inside, then starts of runs
     std::vector<Label> before, labels; ///< [row]: runs in the rows above; [1 + run]
 
@@ -113,11 +113,11 @@ struct RowRuns {
 /// Labels the connected components of an image, of a tile of one, or of a volume, by union-find
 /// over runs: rows are converted to bits, each run of bits is a node, and each pair of touching
 /// runs is joined. A second pass writes the labels, in vectors.
-///
 /// Input     samples of a tile, or of several planes if the connection is that of voxels;
-///           connections outside are ignored. Rows are numbered through all planes.
+///           connections through pixels outside are ignored. Rows are numbered consecutively
+///           through all planes.
 /// Output    labels: 1, 2, … in the order of the components' first pixels, row by row.
-/// Requires  a tile too small to have 2³¹ runs, whatever its samples, and a plane with room for it;
+/// Requires  a tile that cannot have 2³¹ runs, whatever its samples, and a plane with room for it;
 ///           otherwise throws InvalidTask, before anything is written.
 /// Cost      O(pixels / 64 + runs α(runs)), and writing 4 bytes per pixel. An object keeps 2 bits
 ///           per pixel and 4 bytes per run; `apply` allocates only for tiles larger than before.
@@ -133,7 +133,8 @@ class Labeller {
     /// Like `apply`, but does not write labels.
     Label find(const ValueView& input);
 
-    /// Replaces each label of the last `find` by numbers[label − 1]. Later calls refer to these.
+    /// Replaces each label of the last `find` by numbers[label − 1]. Later calls use the new
+    /// labels.
     /// Requires  a number for each label.
     void renumber(std::span<const Label> numbers);
 
@@ -149,10 +150,11 @@ class Labeller {
     RowRuns all_runs() const;
     /// The size of the copy.
     Bytes memory_of_runs() const;
-    /// The label of a pixel of a row, 0 for the background. Cost  O(x / 64).
+    /// The label of a pixel of a row, 0 for the background.
+    /// Cost      O(x / 64).
     Label label_at(Elements x, Elements row) const;
     Label count() const { return count_; }
-    /// The number of samples that are NaN, and therefore background.
+    /// The number of NaN samples, which are background.
     Elements nan() const;
     Elements rows() const { return tile_.height * planes_; }
     Elements width() const { return tile_.width; }
@@ -179,8 +181,10 @@ class Labeller {
     Elements planes_ = 1;
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
-    Memory bits_; // per row: bits of pixels inside, then bits of starts of runs; the number of NaN
-    Memory runs_; // [run], from 1: an earlier run of the component, or itself; at the end the label
+    // per row: bits of pixels inside, then of starts of runs; at the end, number of NaN
+    Memory bits_;
+    // [run], from 1: an earlier run of the component, or itself; after find(), the label
+    Memory runs_;
     std::vector<Label> runs_before_; // [row]: runs in the rows above; last entry: total
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // see EqualsAbove
 };

@@ -75,7 +75,7 @@ class PointMask {
                         std::as_writable_bytes(std::span(*block.words)));
         resident_.push_back(number);
     }
-    /// Moves a block to the scratch file that was not used for long.
+    /// Moves a block that was not used recently to the scratch file (clock algorithm).
     void remove_one() {
         for (;; ++hand_) {
             hand_ = hand_ < resident_.size() ? hand_ : 0;
@@ -239,7 +239,7 @@ class PieceSimplification {
             mask_.flip(points_[i].x, points_[i].y);
     }
 
-    /// Also lists where the segment crosses rows.
+    /// True if no other point is on the segment. Also lists the segment's crossings with rows.
     bool segment_is_free(std::size_t first, std::size_t last) {
         PiecePoint a = points_[first], b = points_[last];
         crossings_.clear();
@@ -257,7 +257,8 @@ class PieceSimplification {
         return true;
     }
 
-    /// Requires  the crossings of the segment.
+    /// True if no other point is in the area between the stretch and the segment.
+    /// Requires  the segment's crossings.
     bool area_is_free(std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             if (points_[i].y != points_[i + 1].y) {

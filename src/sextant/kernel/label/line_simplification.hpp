@@ -21,7 +21,7 @@ inline constexpr Elements links_per_piece = 1 << 15;
 /// number of its points that were kept before.
 using KeepPoint = std::function<void(const ContourLine& line, Elements index, Elements pixel)>;
 
-/// The storage of the points of contours, as a bit per pixel.
+/// Storage for the points of contours, one bit per pixel.
 struct MaskStorage {
     /// Limit of the memory for parts of the image that have points; further parts are kept in a
     /// scratch file.
@@ -47,14 +47,13 @@ struct MaskStorage {
 /// this curve to the outside there, so it has a point inside or crosses the first stretch. Two
 /// closed curves cross an even number of times, so two segments cannot be their only crossing.
 ///
-/// Input     contours from their beginning, in pixels that occur only once; each point is adjacent
+/// Input     contours from the first one on, in which no pixel occurs twice; each point is adjacent
 ///           to the next one. `tolerance` in pixels; 0 removes exactly the points within straight
 ///           runs.
 /// Throws    InvalidTask unless 0 <= tolerance <= most_tolerance; InvalidFile if the scratch file
 ///           cannot be written.
 /// Cost      reads the contours twice; one bit per pixel of the image, see MaskStorage. O(points ·
-/// log points) for
-///           usual contours, at most O(points · links_per_piece).
+///           log points) for usual contours, at most O(points · links_per_piece).
 /// Source    Douglas, Peucker, Cartographica 10 (1973), doi:10.3138/FM57-6770-U75U-7727; for the
 ///           condition: de Berg, van Kreveld, Schirra, Cartography and GIS 25 (1998),
 ///           doi:10.1559/152304098782383007.

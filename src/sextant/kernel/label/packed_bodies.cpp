@@ -14,15 +14,15 @@ namespace {
 constexpr std::pair<std::size_t, std::size_t> product_axes[] = {{0, 0}, {1, 1}, {2, 2},
                                                                 {0, 1}, {0, 2}, {1, 2}};
 
-/// The sum of a product of coordinates that are relative to the first corner of the box, less that
-/// of the coordinates themselves.
+/// The sum of products of coordinates relative to the first corner of the box, minus the sum of
+/// products of absolute coordinates.
 Elements shift_of(const Body& body, std::size_t product) {
     const auto [a, b] = product_axes[product];
     return body.voxels * body.low[a] * body.low[b] - body.low[b] * body.sums[a] -
            body.low[a] * body.sums[b];
 }
 
-/// 0, −1, 1, −2, 2, … as 0, 1, 2, 3, 4, …
+/// Zigzag code: maps 0, −1, 1, −2, 2, … to 0, 1, 2, 3, 4, …
 std::uint64_t unsigned_of(std::int16_t number) {
     return static_cast<std::uint64_t>(number < 0 ? -2 * number - 1 : 2 * number);
 }

@@ -17,9 +17,9 @@ struct BodyContents {
     bool intensities = false; ///< the measures of intensities
 };
 
-/// Bodies of whole components in few bytes, by ascending label and first voxel: about 8 for a
-/// component of one voxel, 20 for one of ten, instead of sizeof(Body). Numbers are relative to the
-/// body before or to a corner of the box, in bytes of 7 bits (LEB128); nothing is lost.
+/// Compresses bodies of whole components without loss, by ascending label and first voxel. A
+/// component of one voxel takes about 8 bytes, one of ten voxels about 20, instead of sizeof(Body).
+/// Numbers are stored as LEB128, relative to the previous body or to a corner of the box.
 class PackedBodies {
   public:
     explicit PackedBodies(const BodyContents& contents) : contents_(contents) {}
@@ -28,7 +28,7 @@ class PackedBodies {
     void add(Label label, const Body& body);
     bool empty() const { return bytes_.empty(); }
     std::size_t size() const { return bytes_.size(); }
-    /// Returns the bytes and starts again.
+    /// Returns the bytes and clears this object.
     std::vector<std::byte> take();
 
   private:

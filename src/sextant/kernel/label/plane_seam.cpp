@@ -23,7 +23,7 @@ Bytes size_of_sample(const ValueView::First& type) {
     return std::visit([](const auto* first) { return static_cast<Bytes>(sizeof(*first)); }, type);
 }
 
-/// A row of a plane; its runs are numbered after `offset` others.
+/// A row of a plane, whose runs are numbered from `offset` + 1 on.
 RunRow row_of(const PlaneRuns& plane, Elements y, Label offset) {
     const Elements words = words_for(plane.width);
     auto* const inside = const_cast<std::uint64_t*>(plane.bits.data()) + 2 * words * y;
@@ -127,8 +127,8 @@ std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& ba
                        before.corners, by_value ? &equals : nullptr, parents.data()});
         }
     }
-    // Runs that have one root are connected through runs of the other plane. A root is in the front
-    // plane, unless the run is joined with none.
+    // Runs with the same root are connected through runs of the other plane. The root is in the
+    // front plane, unless the run is joined with no other.
     std::vector<TouchingLabels> pairs;
     const auto label = [&](Label run) {
         return run <= in_front ? front.labels[at(run - 1)] : back.labels[at(run - in_front - 1)];

@@ -13,13 +13,13 @@
 
 namespace sextant::kernel {
 
-/// The runs of one plane of a volume with their labels: what is needed to join the components of
-/// this plane with those of the next one, which may be labelled elsewhere. Plain arrays, so that it
+/// The runs of one plane of a volume with their labels. They suffice to join the plane's components
+/// with those of the next plane, which may be labelled elsewhere. Consists of plain arrays, which
 /// can be sent.
 struct PlaneRuns {
     Elements width = 0, height = 0;
     std::vector<std::uint64_t> bits; ///< for each row: bits of voxels inside, then starts of runs
-    std::vector<Label> before;       ///< [row]: runs in the rows above; last entry: all
+    std::vector<Label> before;       ///< [row]: runs in the rows above; last entry: total
     std::vector<Label> labels;       ///< [run]
     std::vector<std::byte> samples;  ///< of the plane, if values are compared
 
@@ -30,7 +30,7 @@ struct PlaneRuns {
     }
 };
 
-/// Copies plane `plane` of the last find of a labeller. `input`: what was labelled.
+/// Copies the runs of a plane from the last find() of a labeller. `input`: the labelled samples.
 PlaneRuns runs_of_plane(const Labeller& labeller, const ValueView& input, Elements plane,
                         Sameness sameness);
 
@@ -40,8 +40,8 @@ struct TouchingLabels {
     bool operator==(const TouchingLabels&) const = default;
 };
 
-/// Lists pairs of components of two planes, the second directly behind the first, that are
-/// connected. Joining these pairs connects all components that touch. `first`: the type of samples.
+/// Lists pairs of connected components of two planes, the second directly behind the first. Joining
+/// these pairs connects all components that touch. `type`: the type of samples.
 /// Requires  planes of one shape (std::logic_error).
 /// Cost      as joining two planes in a Labeller.
 std::vector<TouchingLabels> touching(const PlaneRuns& front, const PlaneRuns& back,
@@ -55,7 +55,8 @@ struct RunContacts {
     std::uint64_t value; ///< value_code() of the run, if values are compared
 };
 
-/// Passes the contacts of two planes, of runs that have some. Requires  as touching().
+/// Passes the contacts of each run of the back plane that has any.
+/// Requires  the same as touching().
 void each_contact(const PlaneRuns& front, const PlaneRuns& back, Sameness sameness,
                   const ValueView::First& type,
                   const std::function<void(const RunContacts&)>& take);
@@ -67,8 +68,8 @@ class JoinedParts {
   public:
     static constexpr Elements most_labels = 2147483647;
 
-    /// `parts`: what the parts are called in errors; `most`: the largest allowed number of their
-    /// components together.
+    /// `parts`: the name of the parts in error messages; `most`: the maximum number of components
+    /// of all parts together.
     explicit JoinedParts(std::string_view parts, Elements most = most_labels)
         : parts_(parts), most_(most) {}
 
@@ -77,7 +78,7 @@ class JoinedParts {
     Label add(Elements components);
     /// The number of components of all parts.
     Elements count() const { return static_cast<Elements>(parents_.size()); }
-    /// Joins two components, counted from 0 through all parts.
+    /// Joins two components, numbered consecutively from 0 through all parts.
     void join(Elements a, Elements b);
     /// Before number(): the first of the components that are joined to a component.
     Label root(Elements component);

@@ -12,16 +12,16 @@ namespace sextant::kernel {
 /// The numbers of planes, rows and columns of a volume.
 struct VolumeShape {
     Elements depth = 0, height = 0, width = 0;
-    /// True for an image whose rows are taken as planes of one row: rows have no border above them
-    /// and below.
+    /// True for an image whose rows are treated as planes of one row: there is no border above and
+    /// below a row within its plane.
     bool of_rows = false;
     Elements elements() const { return depth * height * width; }
     bool operator==(const VolumeShape&) const = default;
 };
 
-/// The size, box and centroid of a component or region: what most tables need, in a third of the
-/// memory of a Body. Coordinates are (z, y, x); voxel centres have integer coordinates. An image is
-/// a volume of one plane.
+/// The size, box and centroid of a component or region. Suffices for most tables, and takes a third
+/// of the memory of a Body. Coordinates are (z, y, x); voxel centres have integer coordinates. An
+/// image is a volume of one plane.
 struct RegionSize {
     Elements first = -1; ///< the first voxel: (z · height + y) · width + x
     Elements voxels = 0;
@@ -66,7 +66,7 @@ struct RegionSize {
                 static_cast<double>(sums[2]) / count};
     }
 
-    /// The region of an image whose rows were taken as planes: its rows are coordinate y.
+    /// Converts a region of an image whose rows were treated as planes: rows become coordinate y.
     RegionSize of_image() const {
         RegionSize size = *this;
         std::swap(size.low[0], size.low[1]);
