@@ -15,7 +15,8 @@
 
 namespace sextant {
 
-/// Thrown if the other process has closed its end of a channel: it has ended or is about to.
+/// Thrown if the other process has closed its end of a channel: the process has ended or is about
+/// to end.
 class ChannelClosed : public Error {
   public:
     ChannelClosed() : Error("the other process closed its end of the channel") {}

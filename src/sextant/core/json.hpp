@@ -75,7 +75,7 @@ class JsonField {
     std::size_t size() const; ///< number of elements of an array
     void require_size(std::size_t size, const std::string& expected) const;
 
-    const std::string& name() const { return name_; } ///< its path in the file
+    const std::string& name() const { return name_; } ///< path of the value in the file
     bool is_null() const;
     bool is_object() const;
     bool is_number() const;
@@ -97,8 +97,8 @@ class JsonField {
         return static_cast<Enum>(place_in(names));
     }
 
-    /// These throw InvalidFile with the messages "FILE: FIELD is VALUE, expected EXPECTED" and
-    /// "FILE: FIELD WHAT".
+    /// refuse() and fail() throw InvalidFile with the messages "FILE: FIELD is VALUE, expected
+    /// EXPECTED" and "FILE: FIELD WHAT".
     [[noreturn]] void refuse(const std::string& expected) const;
     [[noreturn]] void fail(const std::string& what) const;
 

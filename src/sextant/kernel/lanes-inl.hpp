@@ -8,8 +8,9 @@
 // must not call inline functions from outside: the linker keeps one copy of each, which might be
 // the one with these instructions.
 
-// Vectors whose size is known only at run time cannot be stored in arrays, as required by the code
-// for pixels with depth. Arm processors with such vectors also support vectors of fixed size.
+// Disables targets whose vector size is known only at run time: such vectors cannot be stored in
+// arrays, as the code for pixels with depth requires. Arm processors with such vectors also support
+// vectors of fixed size.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif

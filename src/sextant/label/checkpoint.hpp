@@ -58,7 +58,7 @@ class Checkpoint {
 
   private:
     struct List {
-        InteriorBodies bodies; // with a file, without `packed`
+        InteriorBodies bodies; // if there is a file, `packed` is empty
         RecordPlace place;     // in the file
     };
 

@@ -22,7 +22,7 @@ inline std::size_t as_index(Elements number) {
 /// The number of a component, counted from 1; 0: no component.
 using Number = std::uint64_t;
 
-/// The last plane of the nearest rank before this one that has planes.
+/// The last plane of the nearest lower rank that has planes.
 struct PlaneBefore {
     std::ptrdiff_t rank;
     kernel::PlaneRuns plane;

@@ -86,7 +86,7 @@ struct LabelResult {
     Elements slabs = 1;   ///< number of slabs of this rank; of an image, strips of rows
     Elements slab_planes = 0;
     Elements kept = 0;  ///< slabs of this rank that were read once, because their runs were kept
-    std::string reason; ///< why slabs have this size, and were kept or not
+    std::string reason; ///< explains the size of slabs, and how many were kept
     int label_bits = 32;
     bool resumable = false;      ///< results are kept in a checkpoint
     Elements resumed = 0;        ///< slabs of this rank taken from the checkpoint
@@ -121,10 +121,10 @@ class LabelSink {
     LabelSink& operator=(const LabelSink&) = delete;
 
     /// If positive, each rank passes its own planes, which begin at multiples of this number;
-    /// otherwise rank 0 passes those of all ranks. The same on every rank.
+    /// otherwise rank 0 passes the planes of all ranks. The same on every rank.
     virtual Elements planes_per_part() const { return 0; }
-    /// With `measure`, called on rank 0 before begin(): the measures of components `first`, first +
-    /// 1, …
+    /// With `measure`, called on rank 0 before begin(): the measures of successive components,
+    /// starting with component `first`.
     virtual void rows(ComponentNumber first, std::span<const kernel::Body> bodies) {
         (void)first, (void)bodies;
     }

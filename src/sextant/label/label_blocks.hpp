@@ -86,7 +86,7 @@ class LabelBlocks {
     std::vector<Volume> volumes_;
     std::vector<std::size_t> volume_of_; // [block]
     kernel::BlockCover cover_;
-    std::unique_ptr<FrameSource> source_; // the volume volumes_[open_]
+    std::unique_ptr<FrameSource> source_; // reads volumes_[open_]
     std::size_t open_ = 0;
     std::vector<std::byte> samples_;
     std::vector<std::uint64_t> row_;

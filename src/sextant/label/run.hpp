@@ -89,7 +89,8 @@ class LabelRun {
     LabelResult result_;
 };
 
-// Images in tiles, one per rank, whose components are merged by a pattern (contour/merging.hpp).
+// Images in tiles, one per rank, whose components are merged by a message pattern
+// (contour/merging.hpp).
 
 /// Labels an image in tiles. Each rank reads its tile of the image; rank 0 passes the labels to the
 /// sink.

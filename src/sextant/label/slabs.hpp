@@ -61,7 +61,7 @@ class Slabs {
     bool has_intensities() const { return intensity_ != nullptr; }
     /// Labels the parts of the slab that was read. Returns the number of samples that are NaN.
     Elements find();
-    /// Keeps the runs of the slab that was labelled, if there is memory for them.
+    /// Keeps the runs of the slab that was labelled last, if memory allows.
     void keep_runs();
     /// Makes the runs of a slab available again: reuses those in memory, or reads and labels the
     /// slab again. Adds the times of reading and labelling.

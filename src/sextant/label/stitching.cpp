@@ -30,7 +30,7 @@ using kernel::VoxelRun;
 
 namespace {
 
-/// Stitches blocks, as one of the ranks. Each rank counts labels and label pairs in its part of the
+/// Runs the stitching on one rank. Each rank counts labels and label pairs in its part of the
 /// volume, in slabs of planes, or in strips of rows if a plane does not fit in memory. Rank 0 joins
 /// the labels of all ranks. Then the ranks compute successive strips in parallel, and rank 0 writes
 /// them.

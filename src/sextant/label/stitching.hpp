@@ -39,7 +39,7 @@ Record record_of(StitchOptions& options);
 /// A label of a block, and its object's label in the stitched volume.
 struct StitchedLabel {
     ObjectNumber number = 0; ///< 0: the object has no voxels left
-    int block = 0;           ///< as LabelBlocks numbers them
+    int block = 0;           ///< block number in LabelBlocks
     std::uint64_t label = 0;
     /// voxels with the label in the block; those of them kept in the result
     Elements voxels = 0, kept = 0;
@@ -53,7 +53,7 @@ struct StitchResult {
     Elements objects = 0;                          ///< labels of the stitched volume
     Elements joined = 0, conflicts = 0, below = 0; ///< pairs of labels, by MatchOutcome
     Elements dropped = 0;                          ///< labels of objects that have no voxel left
-    Elements clipped = 0; ///< labels not joined to another label that lost voxels to another block
+    Elements clipped = 0;                    ///< unjoined labels that lost voxels to another block
     std::vector<kernel::LabelMatch> matches; ///< from the best to the worst; on rank 0
     std::vector<StitchedLabel> table;        ///< sorted by number, block and label; on rank 0
     Seconds read = 0, match = 0, write = 0;  ///< on this rank

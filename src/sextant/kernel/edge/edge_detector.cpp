@@ -200,7 +200,7 @@ void keep_components(const EdgePlane& edges, const Tile& tile, const Labeller& l
         const LabelledRuns runs = labeller.runs_of(y);
         const Label* label = runs.labels;
         check_cancelled(tile.width);
-        Bits goes_on = 0; // set if the last run of the previous word is kept
+        Bits goes_on = 0; // set if the last pixel of the previous word is kept
         for (std::size_t word = 0; word < bits.size(); ++word) {
             Bits from = goes_on & runs.inside[word];
             each_bit(runs.starts[word], [&](int bit) {
@@ -249,7 +249,7 @@ Thinning::Bits* Thinning::row(Elements y) {
 }
 
 /// Updates the bits from the edge codes. Only the codes around the tile may have changed since the
-/// last round; those of the tile are read once, because only this object changes them.
+/// last round; the tile's codes are read once, because only this object changes them.
 void Thinning::read() {
     const Elements left = tile_.x - held_.x, right = left + tile_.width;
     for (Elements y = 0; y < held_.height && held_.width > 0; ++y) {

@@ -90,7 +90,7 @@ class EdgeRows {
 ///
 /// Input     samples of the tile and `margin()` pixels around it inside the image, in pieces that
 ///           do not overlap; outside the image the border is replicated.
-/// Output    as EdgeRows for the derivatives.
+/// Output    the same as EdgeRows computes from the derivatives.
 /// Requires  a sigma as accepted by GaussianDerivatives, a tile within the image, samples that
 ///           cover all input pixels, thresholds 0 ≤ low ≤ high; otherwise throws InvalidTask.
 /// Cost      that of the derivatives, and O(pixels / lanes); memory is read once, and one byte per
@@ -123,7 +123,7 @@ std::vector<std::uint8_t> strong_components(const EdgeView& edges, const Labelle
                                             Label components);
 
 /// Removes the edges of components with kept[label − 1] = 0, and makes all others weak edges.
-/// Cost      as strong_components().
+/// Cost      the same as strong_components().
 void keep_components(const EdgePlane& edges, const Tile& tile, const Labeller& labeller,
                      std::span<const std::uint8_t> kept);
 

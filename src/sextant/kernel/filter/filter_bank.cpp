@@ -199,7 +199,7 @@ void check_units(const std::vector<Derivative>& derivatives, const Scales& pixel
     }
 }
 
-/// Throws InvalidTask if a feature is differentiated along an axis whose scale is too small for it.
+/// Throws InvalidTask if a feature is differentiated along an axis whose scale is too small.
 void check_scales(const std::vector<Feature>& features, const Scales& sigma) {
     for (const Feature& feature : features) {
         for (const auto& [x, y, z] : feature.needs) {

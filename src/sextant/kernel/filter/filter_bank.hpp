@@ -34,13 +34,13 @@ struct NamedFeature {
     std::string_view name, summary;
 };
 enum class Dimensions { two = 2, three = 3 };
-/// The features of images, or those of volumes.
+/// The features of images, or of volumes.
 std::span<const NamedFeature> named_features(Dimensions dimensions = Dimensions::two);
 
 /// Finds a feature by name. Names such as "x", "yy" and "xxy", of a volume also "z" and "yz", are
 /// derivatives: each letter differentiates once along that axis, in any order. The other names are
-/// those of named_features(); "smooth" is the smoothed image. The eigenvalues of the structure
-/// tensor are followed by the integration scale: "structure-1@3". Throws InvalidTask with similar
+/// those of named_features(); "smooth" is the smoothed image. The names of structure tensor
+/// eigenvalues end with the integration scale: "structure-1@3". Throws InvalidTask with similar
 /// names.
 Feature find_feature(std::string_view name, Dimensions dimensions = Dimensions::two);
 
@@ -55,8 +55,8 @@ std::string wrong_scale(const Scales& scales, Dimensions dimensions, double leas
 ///
 /// Input, Output, Requires, Cost and Deterministic as for GaussianDerivatives or VolumeDerivatives,
 /// with one plane per feature, or for a volume one per feature and plane of the box: all planes of
-/// the first feature, then those of the second. Derivatives that are not features themselves are
-/// kept in internal memory, a few hundred rows at a time.
+/// the first feature, then all planes of the second. Derivatives that are not features themselves
+/// are kept in internal memory, a few hundred rows at a time.
 class FilterBank {
   public:
     /// Input     `pixel`: the size of a pixel in the length unit of the derivatives; 1: derivatives

@@ -86,9 +86,10 @@ void eigenvalue_rows3(const Hessians3& of, float* const* to, Elements count) {
     float* const second = to[1];
     float* const third = to[2];
     each_vector(count, [=](auto d, Elements i) HWY_ATTR {
-        constexpr int sweeps = 4; // as many as floats need: convergence is quadratic
+        constexpr int sweeps = 4; // enough for floats, since convergence is quadratic
         const auto load = [&](const float* from) HWY_ATTR {
-            return hn::Mul(hn::LoadU(d, from + i), hn::Set(d, .125F)); // sums do not overflow
+            // Scaled so that sums do not overflow.
+            return hn::Mul(hn::LoadU(d, from + i), hn::Set(d, .125F));
         };
         auto xx = load(of.xx), xy = load(of.xy), xz = load(of.xz);
         auto yy = load(of.yy), yz = load(of.yz), zz = load(of.zz);

@@ -227,7 +227,7 @@ void StructureTensor::begin(const Tile& block, ImageShape image, Elements depth)
         plane = {std::exchange(next, next + block_size), block.width};
 }
 
-/// Computes plane z of the products around the block.
+/// Computes plane z of the gradient's products, in the block and around it.
 void StructureTensor::add_products(Elements z, const VolumeDerivatives::Load& load) {
     gradient_.plane(z, load, slopes_);
     const Tile region = products_[0].region();

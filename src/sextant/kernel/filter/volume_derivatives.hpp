@@ -71,7 +71,7 @@ class VolumeDerivatives {
     /// Room for the region's samples of the next missing plane.
     using Room = Plane;
     Room room(Elements z);
-    /// Filters plane z; no plane is missing.
+    /// Filters plane z. Requires that missing(z) is empty.
     void filter(Elements z, std::span<const Plane> outputs);
 
   private:

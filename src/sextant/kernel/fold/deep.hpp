@@ -19,7 +19,7 @@ inline constexpr int largest_capacity = 1024;
 ElementFormat deep_element(int capacity);
 
 /// Merges the fragments of each pixel by depth; at equal depths, fragments of earlier operands come
-/// first. The result is that of one stable sort, with the same bits for any order of association.
+/// first. The result equals one stable sort, and has the same bits for any order of association.
 ///
 /// A pixel with too many fragments keeps the nearest and counts all, so that `fullest` can detect
 /// the loss. The count does not depend on the order of association either.

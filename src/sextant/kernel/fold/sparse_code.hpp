@@ -82,8 +82,8 @@ class InvalidCode : public Error {
     using Error::Error;
 };
 
-/// A code that can be read. The constructor validates it, regardless of its origin. The bytes must
-/// outlive this object.
+/// A read-only view of a code. The constructor validates the code, regardless of its origin. The
+/// bytes must outlive this object.
 class SparseCode {
   public:
     SparseCode() = default;

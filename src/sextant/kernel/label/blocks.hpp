@@ -117,7 +117,8 @@ enum class MatchOutcome : std::uint8_t {
 struct LabelMatch {
     int block_a = 0, block_b = 0; ///< block_a < block_b
     std::uint64_t a = 0, b = 0;
-    Elements voxels = 0; ///< shared; of blocks that touch, pairs of voxels with a common face
+    /// Shared voxels; if blocks only touch, pairs of voxels with a common face.
+    Elements voxels = 0;
     Elements either = 0; ///< voxels of the overlap with label a or b or both
     MatchOutcome outcome = MatchOutcome::below;
 

@@ -236,8 +236,8 @@ void ContourRanking::follow_row(const LinkedRow& row, Elements y) {
     points_ = to - followed();
 }
 
-/// Adds a point to the segment of an earlier neighbour that it is linked with. Joins the segments
-/// of two such neighbours; starts a segment if there is no such neighbour.
+/// Adds a point to the segment of an earlier neighbour to which it is linked. Joins the segments of
+/// two such neighbours; starts a segment if there is no such neighbour.
 Count ContourRanking::follow(const Links& links, const Before& before, Elements x, Elements y) {
     const Count next = links.from_before() ? before.next(links.predecessor, x) : Count{};
     const Count last = links.to_before() ? before.last(links.successor, x) : Count{};

@@ -59,8 +59,9 @@ class Segments {
     struct Segment {
         std::int32_t parent = 0; ///< an earlier segment of the same chain, or this one
         std::int32_t offset = 0; ///< added to the segment's counts to get the parent's
-        std::int32_t first = 0;  ///< count of the chain's first point, if known here
-        std::int32_t last = 0; ///< count at the chain's end, if known; if closed, number of points
+        std::int32_t first = 0;  ///< count of the chain's first point, if `begins`
+        /// Count at the chain's end, if `end` is set; if closed, number of points.
+        std::int32_t last = 0;
         Elements pixel = none; ///< the segment's first pixel
         Elements end = none;
         bool begins = false, leaves = false, closed = false;

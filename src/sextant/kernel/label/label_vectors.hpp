@@ -38,7 +38,7 @@ struct RunRow {
     Label before = 0;                ///< number of runs in the rows above
 };
 
-/// The pixels of a row that equal those of the row above, in bits.
+/// Bit masks of the pixels of a row that equal pixels of the row above.
 struct EqualsAbove {
     const std::uint64_t* straight; ///< bit i: pixel i equals pixel i above
     const std::uint64_t* left;     ///< bit i: pixel i + 1 equals pixel i above

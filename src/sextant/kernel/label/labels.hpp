@@ -67,7 +67,7 @@ enum class Sameness : std::uint8_t {
 /// A row that touches another one and comes before it: `rows` up and `planes` to the front.
 struct RowBefore {
     Elements rows, planes;
-    bool corners; ///< pixels also touch those to the left and right
+    bool corners; ///< pixels also touch the left and right neighbours in that row
 };
 std::span<const RowBefore> rows_before(Neighbours neighbours);
 
@@ -113,6 +113,7 @@ struct RowRuns {
 /// Labels the connected components of an image, of a tile of one, or of a volume, by union-find
 /// over runs: rows are converted to bits, each run of bits is a node, and each pair of touching
 /// runs is joined. A second pass writes the labels, in vectors.
+///
 /// Input     samples of a tile, or of several planes if the connection is that of voxels;
 ///           connections through pixels outside are ignored. Rows are numbered consecutively
 ///           through all planes.
@@ -181,9 +182,9 @@ class Labeller {
     Elements planes_ = 1;
     Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
-    // per row: bits of pixels inside, then of starts of runs; at the end, number of NaN
+    // Per row: bits of pixels inside, then of starts of runs. At the end, the number of NaN.
     Memory bits_;
-    // [run], from 1: an earlier run of the component, or itself; after find(), the label
+    // [run], from 1: an earlier run of the component, or itself; after find(), the label.
     Memory runs_;
     std::vector<Label> runs_before_; // [row]: runs in the rows above; last entry: total
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // see EqualsAbove

@@ -50,7 +50,7 @@ class PointMask {
     struct Block {
         std::unique_ptr<Words> words;
         bool stored = false; ///< the scratch file has an earlier state
-        bool used = false;   ///< since it was last considered for removal
+        bool used = false;   ///< true if used since it was last considered for removal
     };
 
     static std::size_t index(Elements x, Elements y) {
@@ -181,7 +181,7 @@ class PieceSimplification {
         divide(opposite, last);
         if (last < 3 || std::count(kept_.begin(), kept_.end(), true) > 3)
             return;
-        // Only two points are kept: keep the farthest from the segment between them.
+        // Only two points are kept: also keep the point farthest from the segment between them.
         const Farthest one = farthest_of(0, opposite), other = farthest_of(opposite, last);
         const bool there = other.score > one.score;
         const std::size_t begin = there ? opposite : 0, end = there ? last : opposite;
