@@ -41,7 +41,7 @@ void require_same_run(const std::string& path, std::string_view theirs, std::str
 } // namespace
 
 Checkpoint::Checkpoint(const std::string& path, const std::string& identity) {
-    // checked before the records are visited, since there can be many
+    // Checked before the records are visited, since there can be many.
     if (std::filesystem::exists(path)) {
         if (const Journal earlier = Journal::open(path); earlier.text())
             require_same_run(path, *earlier.text(), identity);

@@ -44,7 +44,7 @@ class Components {
         bool extents = false;  ///< sizes, and whether components touch the border
         bool bodies = false;   ///< measures
         Elements min_size = 0; ///< do not count smaller interior components
-        /// length of the list of the largest interior components; 0: no list
+        /// Length of the list of the largest interior components; 0: no list.
         Elements most_candidates = 0;
     };
 
@@ -145,9 +145,9 @@ class Components {
     std::vector<kernel::Extent> piece_extent_;
     std::vector<kernel::Body> bodies_;  // [piece], later [set]
     std::vector<Candidate> candidates_; // a heap, whose first is the smallest
-    // of this rank, labelled by piece, from 1
+    // Planes of this rank, labelled by piece, from 1.
     std::optional<kernel::PlaneRuns> first_plane_, last_plane_;
-    // the last part with planes, and empty parts after it; not yet in parts_
+    // The last part with planes, and empty parts after it; not yet in parts_.
     std::vector<FoundPart> waiting_;
     std::vector<Elements> last_pieces_; // [edge of the last non-empty part in parts_]: piece, or −1
     std::mutex adding_;

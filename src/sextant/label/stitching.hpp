@@ -41,7 +41,7 @@ struct StitchedLabel {
     ObjectNumber number = 0; ///< 0: the object has no voxels left
     int block = 0;           ///< block number in LabelBlocks
     std::uint64_t label = 0;
-    /// voxels with the label in the block; those of them kept in the result
+    /// Voxels with the label in the block; those of them kept in the result.
     Elements voxels = 0, kept = 0;
 };
 

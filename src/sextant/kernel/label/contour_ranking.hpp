@@ -22,7 +22,7 @@ struct Count {
 /// each segment stores the offset from its counts to its parent's counts.
 class Segments {
   public:
-    /// The end and properties of a chain.
+    /// A chain of linked points: its first pixel, its end and its length.
     struct Chain {
         Elements end = none;     ///< the pixel where the chain ends; if closed, the first pixel
         Elements first = none;   ///< the first pixel in row order
