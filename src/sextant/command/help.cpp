@@ -111,12 +111,12 @@ std::string heading(std::string_view page) {
     return fmt::format(".TH {} 1 \"\" \"Sextant {}\" \"Sextant\"\n", roff(title), version());
 }
 
-/// A section whose lines are not filled.
+/// Formats a section whose lines are shown as they are (.nf).
 std::string verbatim(std::string_view title, std::string_view lines) {
     return fmt::format(".SH {}\n.nf\n{}\n.fi\n", title, roff(lines));
 }
 
-/// The section NAME, which must be one line.
+/// Formats the section NAME, which must be one line.
 std::string name_section(std::string_view page, std::string_view summary) {
     return fmt::format(".SH NAME\n{} \\- {}\n", roff(page), roff(summary));
 }
@@ -129,7 +129,7 @@ std::string in_quotes(std::string_view text) {
     return all + "'";
 }
 
-/// Escapes a description for zsh, in which brackets, colons and backslashes have a meaning.
+/// Escapes a description for zsh, where brackets, colons and backslashes are special.
 std::string described(std::string_view text) {
     std::string all;
     for (const char c : text) {

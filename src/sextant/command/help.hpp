@@ -8,27 +8,27 @@
 
 namespace sextant::command {
 
-/// An option or parameter with a placeholder for its value: "IN...", "--memory SIZE", "--json
-/// [FILE]".
+/// Returns an option or argument with the placeholder for its value: "IN...", "--memory SIZE",
+/// "--json [FILE]".
 std::string with_value(const Field& field);
-/// Its meaning, its choices and, in brackets, its default.
+/// Returns the meaning of an option, its choices and, in brackets, its default.
 std::string explained(const Field& field);
-/// "Usage: sextant apply FILE DATA --output OUT [OPTIONS]", and the end of the line.
+/// Returns the usage line: "Usage: sextant apply FILE DATA --output OUT [OPTIONS]".
 std::string usage_of(const Operation& operation);
 
-/// Help of one operation: description, usage, parameters and an example.
+/// Returns the help of one command: description, usage, options and an example.
 std::string help_of(const Operation& operation);
 
-/// The list of all commands, one per line.
+/// Returns the list of all commands, one per line.
 std::string help_of(const Commands& commands);
 
-/// The manual page of a command, in the language of man(7).
+/// Returns the manual page of a command, in the format of man(7).
 std::string manual_of(const Operation& operation);
-/// The manual page of the program: its commands.
+/// Returns the manual page of the program, which lists its commands.
 std::string manual_of(const Commands& commands);
 
-/// The scripts that complete command lines of `sextant` in bash and in zsh: commands, options, and
-/// values of a fixed list; other values are names of files.
+/// Returns the completion script for bash or zsh. The scripts complete commands, options and the
+/// values of options with a fixed list of choices; other values are completed as file names.
 std::string bash_completion(std::span<const Operation* const> operations);
 std::string zsh_completion(std::span<const Operation* const> operations);
 

@@ -32,7 +32,7 @@ namespace {
 
 constexpr int usage_error = 2, failure = 1;
 
-/// True on the only process that prints: rank 0, or a process without a launcher.
+/// Returns true on the only process that prints: rank 0, or a process without a launcher.
 bool speaks() {
     return detect_launcher().rank == 0;
 }
@@ -81,19 +81,21 @@ int run(const Operation& operation, const Given& given, const std::string& progr
     }
 }
 
-/// Opens /dev/null for standard streams that the caller closed, so that output does not go to the
-/// next file opened; standard output cannot be written then, as if it were still closed. Ignores
-/// SIGXFSZ, so that exceeding the file size limit is an error like a full disk.
+/// Opens /dev/null for standard streams that the caller closed, so that the next file opened does
+/// not receive their output. Standard output is opened read-only, so that writing to it still
+/// fails. Ignores SIGXFSZ, so that exceeding the file size limit is an error like a full disk.
 void settle_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
             (void)!open("/dev/null",
-                        stream == STDOUT_FILENO ? O_RDONLY : O_RDWR); // gets this number
+                        stream == STDOUT_FILENO
+                            ? O_RDONLY
+                            : O_RDWR); // open() returns the lowest free descriptor: this stream's
     }
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Returns failure if standard output could not be written.
+/// Returns the exit code `code`, or a failure if standard output could not be written.
 int finish(int code) {
     const bool flushed = std::fflush(stdout) == 0;
     const int error = flushed ? 0 : errno;
@@ -106,7 +108,7 @@ int finish(int code) {
     return say("standard output: cannot be written" + why, failure);
 }
 
-/// Replaces this process by the program of a command, with the same command line. Returns only if
+/// Replaces this process with the program of a command, with the same command line. Returns only if
 /// the program is missing.
 int run_in_program(const LaboratoryCommand& command, char* own_name,
                    std::vector<std::string> words) {
@@ -120,7 +122,7 @@ int run_in_program(const LaboratoryCommand& command, char* own_name,
         if (access(path.c_str(), X_OK) == 0)
             execv(path.c_str(), arguments.data());
     }
-    execvp(program.c_str(), arguments.data()); // on the PATH
+    execvp(program.c_str(), arguments.data()); // searches the PATH
     return say(fmt::format("{} is a command of {}, which is not installed: install its package, or "
                            "build Sextant with -D{}=ON",
                            command.name, program, command.build_option),
@@ -147,7 +149,7 @@ int refuse(const std::string& what, std::string_view command = {}) {
         usage_error);
 }
 
-/// Runs an operation with the options that the words after its name state.
+/// Runs a command with the options given by `words`.
 int run_with(const Operation& operation, std::span<const std::string> words,
              const std::string& program) {
     CommandLine line;
@@ -163,7 +165,7 @@ int run_with(const Operation& operation, std::span<const std::string> words,
     return operation.alone && !speaks() ? 0 : run(operation, line.given, program);
 }
 
-/// Answers a command line that does not begin with a command.
+/// Handles a command line that does not begin with a command.
 int run_without_command(const Commands& commands, std::span<const std::string> words) {
     const Operation* operation = nullptr;
     bool help = false;

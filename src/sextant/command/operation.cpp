@@ -25,7 +25,7 @@ void Call::refuse(const Effect& effect, std::string_view why) const {
 void Call::check_effects() const {
     const auto matters = [this](std::string_view name) { return has(name) || !options.find(name); };
     for (const Effect& effect : effects) {
-        // Conditions may read files.
+        // The condition is evaluated last because it may read files.
         if (effect.condition && std::ranges::any_of(effect.options, matters) && !effect.condition())
             refuse(effect, effect.why);
     }
@@ -55,7 +55,7 @@ Record on_command_line(Record record) {
 }
 
 bool is_list(const Field& field) {
-    constexpr std::string_view scales = "SCALE"; // one number, or one for each axis
+    constexpr std::string_view scales = "SCALE"; // one number, or one per axis
     return field.kind == Field::Kind::integers || field.kind == Field::Kind::texts ||
            field.value_name.find(',') != std::string::npos || field.value_name.ends_with("LIST") ||
            field.value_name == scales;
@@ -63,7 +63,7 @@ bool is_list(const Field& field) {
 
 namespace {
 
-/// The values of an option that is not a file, whose names may contain commas.
+/// Splits values at commas. Not used for file names, which may contain commas.
 std::vector<std::string> split_at_commas(const std::vector<std::string>& words) {
     std::vector<std::string> values;
     for (const std::string& word : words) {
@@ -146,7 +146,7 @@ class WordSplitter {
     CommandLine split(std::span<const std::string> words) {
         for (std::size_t i = 0; i < words.size(); ++i) {
             const std::string& word = words[i];
-            if (word == "--") { // no options follow
+            if (word == "--") { // all further words are arguments
                 for (const std::string& argument : words.subspan(i + 1))
                     add_argument(argument);
                 break;
@@ -182,7 +182,7 @@ class WordSplitter {
         return unknown_name("option", word, names);
     }
 
-    /// The option in a word such as --option=value or -ovalue; null if there is none.
+    /// Returns the option in a word such as --option=value or -ovalue; null if there is none.
     const Field* option_in(const std::string& word) const {
         for (const Field& field : operation_.options.fields) {
             const bool named = word[1] == '-' ? word.substr(0, word.find('=')) == field.called()
@@ -220,7 +220,7 @@ class WordSplitter {
         return false;
     }
 
-    /// The argument without a name that takes the next word; null if there is none.
+    /// Returns the positional argument that takes the next word; null if there is none.
     const Field* next_argument() const {
         for (const Field& field : operation_.options.fields) {
             if (field.is_positional &&
@@ -253,8 +253,8 @@ class WordSplitter {
 
     const Operation& operation_;
     CommandLine line_;
-    const Field* last_ = nullptr; // the list that takes further words
-    const Field* open_ = nullptr; // the option that takes the next word as its optional value
+    const Field* last_ = nullptr; // the list option that takes further words
+    const Field* open_ = nullptr; // the option whose optional value may be the next word
 };
 
 } // namespace

@@ -24,14 +24,14 @@ namespace sextant::command {
 
 namespace {
 
-/// The option on the command line that sets a field.
+/// Returns the command-line option that sets a field.
 std::string option_of(std::string name) {
     std::replace(name.begin(), name.end(), '_', '-');
     return "--" + name;
 }
 
-/// The text with the names of options; empty if it does not begin with that of a field, which may
-/// follow the number of a rank: "rank 0: memory ...".
+/// Replaces the names of fields in a text with the names of options. Returns "" if the text does
+/// not begin with the name of a field, possibly after the number of a rank: "rank 0: memory ...".
 std::string with_options(const Record& options, const std::string& text) {
     std::size_t first = 0;
     if (text.starts_with("rank ")) {
@@ -44,7 +44,7 @@ std::string with_options(const Record& options, const std::string& text) {
         return "";
     std::string named = text.substr(0, first) + option_of(name) + text.substr(first + name.size());
     for (const Field& field : options.fields) {
-        // Such words are names, unless they are parts of paths.
+        // A word with an underscore is the name of a field, unless it is part of a path.
         const std::string word = " " + field.name;
         const std::size_t at = named.find(word);
         if (field.name.find('_') != std::string::npos && at != std::string::npos &&
@@ -90,7 +90,7 @@ void naming_data(const std::string& file, const std::function<void()>& part) {
 
 namespace {
 
-/// True for a file with content that is not JSON, such as an image.
+/// Returns true for a file whose content is not JSON, such as an image.
 bool holds_other_data(const std::string& path) {
     std::error_code unknown;
     if (!std::filesystem::is_regular_file(path, unknown))
@@ -185,7 +185,7 @@ open_on_ranks(const Communicator& communicator,
               const std::function<std::unique_ptr<FrameSource>(const ScratchPlace& copy)>& open) {
     std::unique_ptr<FrameSource> source;
     agree(communicator, [&] { source = open({}); });
-    if (communicator.size() == 1) // decompresses only what it reads
+    if (communicator.size() == 1) // a single rank decompresses only what it reads
         return source;
     const std::vector<int> nodes = nodes_of(communicator);
     const auto rank = static_cast<std::size_t>(communicator.rank());
@@ -302,7 +302,8 @@ Effect effect_of_external(std::vector<std::string> inputs) {
             };
             return opened_as("a.h5") || opened_as("a.zarr");
         } catch (const InvalidFile&) {
-            return true; // reported when the file is opened, or it is not there yet
+            return true; // the error is reported when the file is opened; the file may not exist
+                         // yet
         }
     };
     return {

@@ -22,8 +22,8 @@ namespace sextant::command {
 
 namespace {
 
-/// The canonical path, without links, also to missing files, and ".."; if it cannot be determined,
-/// `path` itself.
+/// Returns the canonical path, without symbolic links and "..", also for missing files; `path`
+/// itself if the canonical path cannot be determined.
 std::string place_of(const std::string& path) {
     std::error_code unknown;
     const auto absolute = std::filesystem::absolute(target_of(path), unknown);
@@ -31,7 +31,8 @@ std::string place_of(const std::string& path) {
     return path == standard_output || unknown ? path : place.string();
 }
 
-/// Outputs that are folders appear as a whole, with nothing else in them.
+/// Refuses outputs inside an output that is a folder, because the folder is created as a whole and
+/// holds nothing else.
 void refuse_inside(std::span<const std::string> paths) {
     for (const std::string& folder : paths) {
         const format::FrameFormat* const format = format::find_frame_format(folder);
@@ -51,8 +52,8 @@ void refuse_inside(std::span<const std::string> paths) {
     }
 }
 
-/// Refuses outputs in stores of Zarr that are read. A new store in one of them, such as that of
-/// labels of its image, changes nothing that is read.
+/// Refuses outputs inside Zarr stores that are read. A new store in one of them, such as the labels
+/// of its image, is allowed, because it changes no data that are read.
 void refuse_in_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
     std::error_code unknown;
     std::set<std::string> folders;
@@ -95,7 +96,7 @@ void check_picture_name(const std::string& path) {
             throw InvalidTask(
                 fmt::format("{}: {} files can be read, not written", path, format.name));
     } catch (const InvalidFile& error) {
-        throw InvalidTask(error.what()); // the name is wrong, not the file
+        throw InvalidTask(error.what()); // the name is wrong, not the content of the file
     }
 }
 
@@ -146,7 +147,7 @@ void require_distinct(std::span<const std::string> paths) {
 
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
     refuse_in_inputs(inputs, outputs);
-    std::map<std::pair<dev_t, ino_t>, std::string> there; // outputs that exist already
+    std::map<std::pair<dev_t, ino_t>, std::string> there; // outputs that already exist
     bool folders = false;
     struct stat file {};
     for (const std::string& output : outputs) {
@@ -165,7 +166,7 @@ void keep_inputs(std::span<const std::string> inputs, std::span<const std::strin
     };
     for (const std::string& input : inputs) {
         refuse_output(input);
-        // An input in a folder that is replaced would be lost too.
+        // An input inside a folder that is replaced would be lost, too.
         const std::filesystem::path place = folders ? place_of(input) : "";
         for (auto above = place.parent_path(); above != above.root_path();
              above = above.parent_path())

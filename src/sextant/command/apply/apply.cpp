@@ -32,7 +32,7 @@ namespace {
 
 struct ApplyCommand {
     std::string transforms, output;
-    /// Images or coordinates; for a single image, also the frame whose transform is applied to it.
+    /// Images or coordinates. For a single image, `frame` is the frame whose transform is applied.
     SourceChoice source;
     ImageChoice image;
     bool from_reference = false;
@@ -88,7 +88,7 @@ Effects effects_of(ApplyCommand& command) {
 
 using registration::Transform;
 
-/// The options with a letter for each axis, as frames are opened.
+/// Returns the options with axes in the form that open_frames() expects: one letter per axis.
 format::SourceOptions options_of_frames(const SourceChoice& source) {
     format::SourceOptions options = source.options();
     if (options.axes.find(',') != std::string::npos)
@@ -97,7 +97,8 @@ format::SourceOptions options_of_frames(const SourceChoice& source) {
     return options;
 }
 
-/// Aligns the frames of a series, or its colours, as f32 before they are rounded.
+/// Aligns the frames of a series of grey or colour images in f32; the results are then rounded to
+/// the output's sample type.
 std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& transforms,
                             const AlignedArray& array) {
     const Sample sample = array.sample();

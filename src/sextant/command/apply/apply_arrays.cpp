@@ -62,12 +62,12 @@ AlignedArray::AlignedArray(const SourceChoice& source, const ImageChoice& choice
     choose_sample();
 }
 
-/// Finds frames, rows and columns, and fixes channel, slice and time if they are requested.
+/// Finds the axes of frames, rows and columns. Fixes channel, slice and time if requested.
 void AlignedArray::choose_axes() {
     const ArrayHeader& header = array_->header();
     const std::size_t count = header.lengths.size();
     if (header.names.empty() && count > 3 && !source_.frame) {
-        // all axes but the last two count frames
+        // All axes except the last two together count the frames.
         std::int64_t planes = 1;
         for (std::size_t axis = 0; axis + 2 < count; ++axis)
             planes *= header.lengths[axis];
@@ -94,8 +94,9 @@ void AlignedArray::choose_sample() {
     options_.gap = registration::usual_gap(sample_, options_);
 }
 
-/// The offset of samples whose differences f32 cannot represent, such as values near 10⁹; 0 if it
-/// can, or if the output does not hold f32.
+/// Returns the offset that must be subtracted from samples whose differences f32 cannot represent,
+/// such as values near 10⁹. Returns 0 if f32 can represent the differences, or if the output is not
+/// f32.
 double AlignedArray::lost_offset() const {
     const Sample from = array_->header().sample;
     if (sample_ != Sample::f32 || size_of(from) < 4 || from == sample_)
@@ -106,8 +107,8 @@ double AlignedArray::lost_offset() const {
     return less_offset(format::open_frames(source_.image, planes)).offset;
 }
 
-/// Throws InvalidFile if samples have a lost offset. Interpolated series subtract it from them,
-/// which sums and shifts cannot.
+/// Throws InvalidFile if the samples need an offset (lost_offset()). Interpolated series subtract
+/// the offset first, but sums and shifts cannot.
 void AlignedArray::require_resolution() const {
     if (const double offset = lost_offset(); offset != 0)
         throw InvalidFile(
@@ -123,7 +124,7 @@ bool AlignedArray::is_plain_series() const {
         return true;
     const ArrayHeader& header = array_->header();
     const Bytes from = size_of(header.sample), to = size_of(sample_);
-    // A series is interpolated in f32. Samples that the output cannot hold are counted by run().
+    // Series are interpolated in f32. Samples beyond the range of the output are counted by run().
     const bool is_float = name(sample_).front() == 'f';
     const bool held = header.sample == sample_ || from == 1 || (from == 2 && to == 4);
     const bool holds_range =
@@ -179,7 +180,7 @@ double AlignedArray::slice_distance() const {
     if (!has_slices())
         return distance;
     FrameHeader slices;
-    slices.frame_interval = distance; // as of times: unknown if slices are left out in between
+    slices.frame_interval = distance; // as for times: unknown if slices in between are left out
     return frame_interval_of(slices, positions());
 }
 

@@ -10,22 +10,22 @@
 #include <string>
 #include <vector>
 
-// Transforms applied to arrays of any number of axes.
+// Transforms applied to arrays with any number of axes.
 namespace sextant::command {
 
 /// The options of `sextant apply` for images and arrays.
 struct ImageChoice {
     registration::AlignBy by = registration::AlignBy::bilinear;
     bool sum = false, pyramid = false;
-    std::string count;  ///< file for the number of frames per pixel; "" for none
-    std::string sample; ///< type of samples; "" for the usual one
+    std::string count;  ///< file for the number of frames per pixel; "": none
+    std::string sample; ///< sample type; "": default
     Bytes memory = Bytes{1} << 30;
-    int zarr = 3; ///< version of a store that is written
+    int zarr = 3; ///< Zarr version of a store to write
 };
 /// Declares `--by`, `--sum`, `--count`, `--sample`, `--memory`, `--pyramid`, `--zarr`.
 Record record_of(ImageChoice& choice);
 
-/// An array whose frames are aligned: its planes of one channel, slice or time if one is requested.
+/// An array whose frames are aligned; only one channel, slice or time of the array if requested.
 class AlignedArray {
   public:
     /// Opens the array and finds its axes. Throws InvalidFile, InvalidTask.
@@ -33,17 +33,18 @@ class AlignedArray {
                  AppliedTransforms& transforms, const std::string& output);
 
     const ArraySource& array() const { return *array_; }
-    /// True if the frames are images without further axes whose interpolation a FrameSource does:
-    /// with samples that floats represent, or colours.
+    /// Returns true if the frames are images without further axes that a FrameSource can
+    /// interpolate: colour images, or samples that f32 can represent.
     bool is_plain_series() const;
-    /// True if the frames are slices.
+    /// Returns true if the frames are slices.
     bool has_slices() const;
-    /// The distance of the slices of the result; 0 if unknown.
+    /// Returns the distance between slices of the result; 0 if unknown.
     double slice_distance() const;
-    /// The type of samples of the result.
+    /// Returns the sample type of the result.
     Sample sample() const { return sample_; }
 
-    /// Writes the result, and the counts if they are requested. Returns a text that describes it.
+    /// Writes the result and, if requested, the number of frames per pixel. Returns a text that
+    /// describes the result.
     std::string run();
 
   private:

@@ -35,7 +35,7 @@ namespace sextant::command {
 
 namespace {
 
-/// The images of a rank: a contiguous range in visibility order.
+/// The block of images of one rank: consecutive images in visibility order.
 struct Share {
     std::size_t first = 0, last = 0;
 };
@@ -59,13 +59,13 @@ std::string describe(const Oddity& oddity) {
     return text + " these pixels are used unchanged";
 }
 
-/// One rank's run of `sextant composite`. All ranks agree on the result of each phase, so that a
+/// Runs `sextant composite` on one rank. All ranks agree on the result of each phase, so that a
 /// failure on any rank ends all ranks with the same message. Parameters are checked before any
-/// input is read. If the run is traced or reported, the frame is composited twice, and the second
-/// time is traced: the first time includes page faults, which predictions exclude.
+/// input is read. If the run is traced or reported, the frame is composited twice and only the
+/// second time is traced, because the first time includes page faults, which predictions exclude.
 class CompositeRun {
   public:
-    /// `inputs`: the images if this process has already found them, else null.
+    /// `inputs`: the images if this process has already found them; null otherwise.
     CompositeRun(const CompositeCommand& command, const Call& call, Communicator communicator,
                  std::shared_ptr<const Inputs> inputs)
         : command_(command),
@@ -111,8 +111,8 @@ class CompositeRun {
         summary_.phases.push_back({name, took.count()});
     }
 
-    /// Decides on shared memory before images are read, because they are read directly into the
-    /// memory from which they are blended.
+    /// Decides whether to use shared memory. Called before the images are read, because they are
+    /// read directly into the memory from which they are blended.
     void offer_sharing() {
         OfferedSharing offered = sextant::offer_sharing(command_.shared_memory, communicator_);
         shared_ = std::move(offered.shared);
@@ -158,7 +158,7 @@ class CompositeRun {
                                                op, planner::drawn_bands);
     }
 
-    /// The mean density of all images, on every rank. Collective.
+    /// Returns the mean density of all images, on every rank. Collective.
     double density() const {
         const Operator& op = kernel::find(options_.blend, *options_.element);
         struct Sum {
@@ -171,8 +171,9 @@ class CompositeRun {
         return all.images > 0 ? all.drawn / all.images : 1;
     }
 
-    /// Plans, and if requested races the candidates until one is chosen. The race ends after the
-    /// same frame on all ranks; if a frame fails on any rank, the race ends on all.
+    /// Plans. If a race is requested, also races the candidates until one is chosen. The race ends
+    /// after the same frame on all ranks; a frame that fails on any rank ends the race on all
+    /// ranks.
     void plan() {
         if (options_.blend == "deep")
             fragments_ =
@@ -186,8 +187,8 @@ class CompositeRun {
             agree(communicator_, [&] { blend(); });
     }
 
-    /// If the options leave open whether nodes share memory, chooses the variant that is predicted
-    /// to be faster. Planning again for the same communicator is cheap.
+    /// If the options do not determine whether nodes share memory, chooses the variant that is
+    /// predicted to be faster. Planning again for the same communicator is cheap.
     void weigh_sharing() {
         if (!shared_ || sharing_.settled)
             return;
@@ -211,7 +212,7 @@ class CompositeRun {
         frame_ = deep_ ? deep_->composite(deep_images_) : flat_->composite(images_.bytes());
     }
 
-    /// The format of the composited image; deep pixels have been blended to RGBA.
+    /// Returns the format of the composited image; deep pixels have been blended to RGBA.
     const ElementFormat& picture_element() const {
         return deep_ ? rgba_f32 : flat_->blend().element;
     }
@@ -227,8 +228,8 @@ class CompositeRun {
             agree(communicator_, [&] { summary_.prediction = compositor().prediction(); });
     }
 
-    /// Writes the image in its own format if the file can store it, else as f32; the report shows
-    /// f32.
+    /// Writes the image in its own element format if the file format supports it, else as f32. The
+    /// report shows f32.
     void write() {
         const ElementFormat& element = picture_element();
         const ImageShape shape = inputs_->header.shape;
@@ -340,7 +341,7 @@ class CompositeRun {
     const CompositeCommand& command_;
     const Call& call_;
     const Communicator communicator_;
-    std::optional<Communicator> shared_; // set if ranks can share memory within nodes
+    std::optional<Communicator> shared_; // set if the ranks of a node can share memory
     Progress progress_;
     std::shared_ptr<const Inputs> inputs_;
     CompositeOptions options_;
@@ -348,9 +349,9 @@ class CompositeRun {
     NodeSharingChoice sharing_;
     int layers_ = 0, fragments_ = 0;
     Memory images_;
-    std::vector<DeepImage> deep_images_; // used instead of images_ if the images are deep
+    std::vector<DeepImage> deep_images_; // used instead of images_ for deep images
     std::vector<Oddity> oddities_;
-    std::optional<Compositor> flat_; // empty if the images are deep; deep_ is then used
+    std::optional<Compositor> flat_; // empty for deep images, for which deep_ is used
     std::optional<DeepCompositor> deep_;
     Frame frame_;
     Image picture_;
@@ -360,7 +361,7 @@ class CompositeRun {
 
 int run_composite(const CompositeCommand& command, const Call& call) {
     int ranks = static_cast<int>(command.ranks.value_or(0));
-    std::shared_ptr<const Inputs> inputs; // set if ranks are threads, which share them
+    std::shared_ptr<const Inputs> inputs; // set if ranks are threads, which share the inputs
     if (detect_launcher().launcher == Launcher::none) {
         inputs = std::make_shared<Inputs>(find_inputs(command.inputs, command.order));
         if (ranks == 0)
@@ -389,7 +390,7 @@ Record record_of(CompositeCommand& command) {
         composite.without(name);
     composite["operator"].meaning += "; auto: depends on the images";
     composite["plan"].meaning += "; if the file does not exist, write it";
-    composite["plan"].differs = false; // as other files of the command
+    composite["plan"].differs = false; // like other files, may differ between ranks
     offer_no_probe(composite, command.composite.probing);
     record.include(std::move(composite));
     record.add("element", command.element, "TYPE", "pixel element type for blending")
@@ -430,11 +431,11 @@ Operation composite_operation() {
 
 namespace {
 
-/// The number of frames that --race plans for: that of a long-running program.
+/// The number of frames assumed by --race: that of a long-running program.
 constexpr int frames_of_a_race = 1000;
 
-/// The operator's name, with "auto" resolved. Throws InvalidTask unless "deep" is used for deep
-/// images and another operator for flat images.
+/// Returns the operator's name, with "auto" resolved. Throws InvalidTask if "deep" is used for flat
+/// images or another operator for deep images.
 std::string operator_for(const std::string& name, const ElementFormat& element) {
     const bool deep = is_deep(element);
     if (name == "auto")

@@ -35,24 +35,24 @@ struct CompositeCommand {
 Record record_of(CompositeCommand& command);
 Effects effects_of(CompositeCommand& command);
 
-/// Compositor options for images of a format. Throws InvalidTask if options contradict each other
-/// or the format.
+/// Returns the compositor options for images of a format. Throws InvalidTask if options contradict
+/// each other or the format.
 CompositeOptions options_for(const CompositeCommand& command, const ElementFormat& element);
 
-/// The element format for "f32", "f16" or "u8", with depth if operator `blend` needs it. Throws
-/// InvalidTask for other names and unknown operators.
+/// Returns the element format for "f32", "f16" or "u8", with depth if operator `blend` needs depth.
+/// Throws InvalidTask for other names and unknown operators.
 ElementFormat element_named(const std::string& name, const std::string& blend);
 
-/// The partial images given by the user, in visibility order.
+/// The partial images that the user specified, in visibility order.
 struct Inputs {
     std::vector<std::string> paths; ///< front to back
-    format::ImageHeader header;     ///< header of the first image; all must have its shape
+    format::ImageHeader header; ///< header of the first image; all images must have the same shape
     bool from_manifest = false;
 };
 
-/// Finds the images for the given names: image files, or one manifest. `order`, if not empty, lists
-/// them front to back by their index in the names (or in the manifest). Throws InvalidFile;
-/// InvalidTask if `order` is not a permutation.
+/// Finds the images with the given names: image files, or one manifest. If `order` is not empty, it
+/// lists the images front to back by their index in the names (or in the manifest). Throws
+/// InvalidFile; throws InvalidTask if `order` is not a permutation.
 Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>& order);
 
 /// Unusual pixel values found in an image.
@@ -62,14 +62,14 @@ struct Oddity {
 };
 
 /// Reads images [first, last) one after another into memory of the communicator. Converts pixels to
-/// `element` (kernel::convert), which rounds; drops depth if `element` has none. Throws
+/// `element` with rounding (kernel::convert); drops depth if `element` has none. Throws
 /// InvalidFile, naming both sizes, if the images differ in size.
 Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
                    const ElementFormat& element, const Communicator& communicator,
                    std::vector<Oddity>& oddities);
 
-/// Reads deep images [first, last). Throws InvalidFile as read_inputs does, if an image is flat, or
-/// (naming the pixel and the depths) if fragments are not ordered by depth.
+/// Reads deep images [first, last). Throws InvalidFile as read_inputs() does, if an image is not
+/// deep, or (naming the pixel and the depths) if fragments are not ordered by depth.
 std::vector<DeepImage> read_deep_inputs(const Inputs& inputs, std::size_t first, std::size_t last);
 
 /// Parameters and results of a composite run, for reports.
@@ -93,21 +93,21 @@ struct CompositeSummary {
     std::optional<model::Prediction> prediction; ///< for the traced frame, with a timeline
 };
 
-/// The greatest number of ranks for which a page has a drawing of the schedule; with more ranks it
-/// has a note instead.
+/// The maximum number of ranks for which a page contains a drawing of the schedule; with more
+/// ranks, the page has a note instead.
 inline constexpr int most_ranks_drawn = 64;
 
-/// The measured run, for a trace file or a comparison.
+/// Returns the measured run as a recording, for a trace file or a comparison.
 report::Recording measured(const CompositeSummary& summary);
 
-/// A summary of a few lines for the terminal.
+/// Returns a summary of a few lines for the terminal.
 std::string to_text(const CompositeSummary& summary);
 
-/// One JSON object; docs/json.md describes its fields.
+/// Returns one JSON object; docs/json.md describes its fields.
 std::string to_json(const CompositeSummary& summary);
 
-/// A self-contained HTML page: the composited image, the plan and its reason, the time of each
-/// phase, the schedule.
+/// Returns a self-contained HTML page: the composited image, the plan and the reason for it, the
+/// time of each phase, the schedule.
 std::string to_page(const CompositeSummary& summary, const Image& picture);
 
 } // namespace sextant::command

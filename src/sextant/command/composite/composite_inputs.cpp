@@ -52,8 +52,8 @@ void check_shape(const Inputs& inputs, const std::string& path, ImageShape shape
     }
 }
 
-/// Throws InvalidTask if linear images are mixed with images encoded for display: values are not
-/// converted, so the blended image would be neither.
+/// Throws InvalidTask if linear images are mixed with images encoded for display. Values are not
+/// converted, so the composited image would be neither.
 void check_scale(const std::vector<std::string>& paths) {
     const auto for_display = [](const std::string& path) {
         return format::format_of(path).for_display;
@@ -69,8 +69,8 @@ void check_scale(const std::vector<std::string>& paths) {
                                   first ? paths.front() : *other, first ? *other : paths.front()));
 }
 
-/// Reads an image and converts it to `element`. Returns the result of checking the pixels as
-/// stored.
+/// Reads an image and converts it to `element`. Returns the result of checking the pixels before
+/// conversion.
 format::PixelCheck read_as(const ElementFormat& element, const std::string& path,
                            const format::ImageHeader& header, std::span<std::byte> to) {
     if (has_depth(element) && !has_depth(header.element)) {

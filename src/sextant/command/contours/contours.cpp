@@ -61,7 +61,7 @@ Effects effects_of(ContoursCommand& command) {
     return effects;
 }
 
-/// The facts about a run that are printed or shown on its report page.
+/// Facts about a run, to be printed or shown on its report page.
 struct Summary {
     const ContoursCommand& command;
     std::string transport;
@@ -175,7 +175,7 @@ std::string to_json(const Summary& summary) {
     return sextant::to_json(record);
 }
 
-/// One rank's run. Only rank 0 writes files.
+/// Traces contours on one rank. Only rank 0 writes files.
 void trace_contours(const ContoursCommand& command, const Call& call,
                     const Communicator& communicator) {
     const bool writes = communicator.rank() == 0, shows = !command.reports.report.empty();
@@ -242,9 +242,9 @@ int run_contours(const ContoursCommand& command, const Call& call) {
 }
 
 constexpr std::size_t most_outlines = 24;
-constexpr Elements most_points = 2'000; // per contour of a page: about 10 kB
+constexpr Elements most_points = 2'000; // points per contour on a page: about 10 kB
 
-/// Reads the points of the next contour, and keeps every n-th and the last.
+/// Reads the points of the next contour. Keeps every n-th point and the last one.
 report::Outline read_outline(LineReader& lines, const ContourLine& line) {
     const Elements every = (line.points + most_points - 1) / most_points;
     report::Outline outline{{}, line.points, line.closed};
@@ -256,8 +256,8 @@ report::Outline read_outline(LineReader& lines, const ContourLine& line) {
     return outline;
 }
 
-/// Inserts a contour in order of length, after others of the same length, and drops the shortest if
-/// there are too many.
+/// Inserts a contour into a list ordered by length, after others of the same length. Drops the
+/// shortest contour if the list is too long.
 void insert(std::vector<report::Outline>& longest, report::Outline&& outline) {
     const auto place = std::upper_bound(
         longest.begin(), longest.end(), outline.length,

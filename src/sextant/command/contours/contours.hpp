@@ -6,7 +6,8 @@
 
 namespace sextant::command {
 
-/// The longest contours, without the image; among equally long ones, those that begin first.
+/// Reads the longest contours, for a picture whose image is added later. Among contours of equal
+/// length, those that come first are kept.
 report::OutlinedPicture outlined(LineReader& lines);
 
 } // namespace sextant::command

@@ -39,7 +39,7 @@ struct FilterCommand {
     FilterOptions filter = {.probing = planner::Probing::now};
     std::optional<std::int64_t> ranks;
     std::string plan;
-    int zarr = 3; ///< version of stores that are written
+    int zarr = 3; ///< Zarr version of stores to write
     Reports reports;
 };
 
@@ -78,7 +78,7 @@ Effects effects_of(FilterCommand& command) {
     return effects;
 }
 
-/// The extension of a file of frames, which may have two parts, such as ".nii.gz".
+/// Returns the extension of a file of frames, which may have two parts, such as ".nii.gz".
 std::string extension_of(const std::string& path) {
     std::size_t length = std::filesystem::path(path).extension().string().size();
     if (const format::FrameFormat* const format = format::find_frame_format(path)) {
@@ -91,8 +91,8 @@ std::string extension_of(const std::string& path) {
     return path.substr(path.size() - length);
 }
 
-/// One rank's part of `sextant filter`: rank 0 writes the planes, the page and the texts. All ranks
-/// agree on the result of each phase, so that no output is left if any rank fails.
+/// Runs `sextant filter` on one rank; rank 0 writes the planes, the page and the texts. All ranks
+/// agree on the result of each phase, so that no output remains if any rank fails.
 class FilterRun {
   public:
     FilterRun(const FilterCommand& command, const Communicator& communicator)
@@ -157,7 +157,7 @@ class FilterRun {
     void open_source() {
         try {
             source_ = open_image_or_volume(command_.source);
-        } catch (const Error&) { // thrown again below if this rank needs the image
+        } catch (const Error&) { // rethrown below if this rank needs the image
         }
         const Elements planes = communicator_.all_gather(source_ ? source_->planes() : 0)[0];
         agree(communicator_, [&] {
@@ -167,8 +167,8 @@ class FilterRun {
         dimensions_ = planes > 1 ? kernel::Dimensions::three : kernel::Dimensions::two;
     }
 
-    /// Finds the size of a pixel in the unit of sigma, if it has one, from what rank 0's file
-    /// states.
+    /// Finds the pixel size in the unit of sigma, if sigma has a unit, from the header of rank 0's
+    /// file.
     void measure_pixel() {
         if (filter_.unit.empty())
             return;
@@ -250,7 +250,7 @@ class FilterRun {
         return {.axis = format::StackAxis::slices, .zarr_version = command_.zarr};
     }
 
-    /// The offset that is added to results before they are multiplied by the scale.
+    /// Returns the offset to add to results before they are multiplied by the scale.
     float added_to(const FrameHeader& sink, double offset, double scale) const {
         return static_cast<float>(offset_added(sink.sample, source_->stored(), offset) / scale);
     }
@@ -258,12 +258,13 @@ class FilterRun {
         return offset_remark(floats_hold_offset(source_->stored(), offset) ? 0 : offset, path);
     }
 
-    /// One file per derivative of a volume: "out.npy" for a single one, else "out_x.npy" ...
+    /// Returns one file per derivative of a volume: "out.npy" for a single derivative, else
+    /// "out_x.npy" ...
     std::vector<std::string> outputs_of_volume() const {
         const std::vector<std::string>& features = filter_.derivatives;
         if (features.size() == 1)
             return {command_.output};
-        const std::string& path = command_.output; // a folder may end in slashes
+        const std::string& path = command_.output; // the path of a folder may end in slashes
         const std::string file = path.substr(0, path.find_last_not_of('/') + 1);
         const std::string extension = extension_of(file);
         const std::string stem = file.substr(0, file.size() - extension.size());
@@ -303,10 +304,11 @@ class FilterRun {
         return {shape[0] / 2, shape[1] / 2, shape[2] / 2};
     }
 
-    /// The largest number of pixels per side of a slice; fewer on pages of many derivatives.
+    /// Returns the largest number of pixels per side of a slice; smaller for pages with many
+    /// derivatives.
     Elements shown_side() const { return filter_.derivatives.size() > 3 ? 400 : 700; }
 
-    /// Keeps the pixels that a page shows of planes of a derivative.
+    /// Keeps those pixels of a derivative's planes that a page shows.
     void slice(int derivative, Elements first, std::span<const float> planes) {
         VolumeSlices<float>& slices =
             summary_.slices->derivatives[static_cast<std::size_t>(derivative)];
@@ -317,7 +319,7 @@ class FilterRun {
         }
     }
 
-    /// Reads the slices of the volume on all ranks that have it.
+    /// Reads the slices of the volume on all ranks that can read it.
     void slice_volume() {
         std::array<Elements, 3> shape{};
         if (source_)
@@ -344,7 +346,7 @@ class FilterRun {
         summary_.slices->reading = took;
     }
 
-    /// Writes rows of an image's derivative, or planes of a volume's.
+    /// Writes rows of a derivative of an image, or planes of a derivative of a volume.
     void write(int derivative, Elements first, std::span<const float> values) {
         values = sum_of(values, added_[static_cast<std::size_t>(derivative)], buffer_);
         if (sink_)
@@ -386,18 +388,18 @@ class FilterRun {
     const FilterCommand& command_;
     const Communicator& communicator_;
     Progress progress_;
-    FilterOptions filter_; // with the size of a pixel, if sigma has a unit
+    FilterOptions filter_; // includes the pixel size if sigma has a unit
     std::unique_ptr<RowSource> source_;
     kernel::Dimensions dimensions_ = kernel::Dimensions::two;
-    std::unique_ptr<PlaneSink> sink_; // of an image
+    std::unique_ptr<PlaneSink> sink_; // used for an image
     struct VolumeSink {
         std::unique_ptr<FrameSink> sink;
         double offset, scale;
     };
-    std::vector<VolumeSink> volumes_; // of a volume, one per derivative
-    std::vector<float> added_;        // to the values of each derivative
+    std::vector<VolumeSink> volumes_; // used for a volume, one per derivative
+    std::vector<float> added_;        // offsets added to the values of each derivative
     std::vector<float> buffer_;
-    Elements lost_ = 0;             // results that f32 cannot hold
+    Elements lost_ = 0;             // number of results that f32 cannot represent
     std::optional<Overview> shown_; // overview of the first derivative
     FilterSummary summary_;
     bool saves_plan_ = false;
@@ -431,7 +433,7 @@ std::string text_of(const kernel::GaussianKernel& kernel) {
 
 namespace {
 
-/// The text of a scale; six digits of each number if it differs between axes.
+/// Returns the text of a scale; with six digits per number if the scale differs between axes.
 std::string shown(const kernel::Scales& sigma) {
     if (sigma == kernel::Scales(sigma.x))
         return sextant::text_of(sigma);

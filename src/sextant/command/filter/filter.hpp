@@ -12,10 +12,10 @@
 
 namespace sextant::command {
 
-/// The text of a kernel: "gaussian", "p3pc", "gaussian, truncated at 4 sigmas".
+/// Returns the text of a kernel: "gaussian", "p3pc", "gaussian, truncated at 4 sigmas".
 std::string text_of(const kernel::GaussianKernel& kernel);
-/// The text of filters: "smooth at sigma 2, then x, y at sigma 1"; includes the kernel if it is not
-/// the default.
+/// Returns the text of filters: "smooth at sigma 2, then x, y at sigma 1". The text includes the
+/// kernel if it is not the default.
 std::string text_of(const distributed::Filters& filters);
 
 /// Slices of a volume and of its derivatives, for a page.
@@ -25,7 +25,7 @@ struct FilteredSlices {
     SliceGrid grid;
     std::optional<VolumeSlices<float>> volume = {};
     std::vector<VolumeSlices<float>> derivatives = {};
-    Seconds reading = 0; ///< the time to read those of the volume
+    Seconds reading = 0; ///< time to read the slices of the volume
 };
 
 /// The result of `sextant filter`, on rank 0.
@@ -34,21 +34,21 @@ struct FilterSummary {
     std::vector<std::string> outputs; ///< the files written: one, or one per derivative of a volume
     distributed::Filters filters;     ///< with all scales in pixels
     std::vector<std::string> derivatives; ///< as requested: scales after @ are in `unit`
-    std::string sigma, unit;              ///< as given; "" for pixels
-    FrameHeader header;                   ///< of the image or volume
+    std::string sigma, unit;              ///< as given by the user; "" for pixels
+    FrameHeader header;                   ///< header of the image or volume
     std::string transport;
     int ranks = 1; ///< number of available ranks; the plan may use fewer
     FilterResult result;
-    std::vector<std::byte> picture;       ///< of an image: the first derivative, if a page shows it
-    std::optional<FilteredSlices> slices; ///< of a volume, if a page shows them
+    std::vector<std::byte> picture;       ///< first derivative of an image, if a page shows it
+    std::optional<FilteredSlices> slices; ///< slices of a volume, if a page shows them
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const FilterSummary& summary);
-/// One JSON object; docs/json.md describes its fields.
+/// Returns one JSON object; docs/json.md describes its fields.
 std::string to_json(const FilterSummary& summary);
-/// A self-contained HTML page: the first result, or of a volume slices of all results; the plan and
-/// its reason, the tiles, the predicted time of each grid.
+/// Returns a self-contained HTML page: the first result, or slices of all results of a volume; the
+/// plan and the reason for it, the tiles, the predicted time of each grid.
 std::string to_page(const FilterSummary& summary);
 
 } // namespace sextant::command

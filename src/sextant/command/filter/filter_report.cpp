@@ -34,7 +34,7 @@ std::vector<report::Phase> phases_of(const FilterSummary& summary) {
     return phases;
 }
 
-/// One number, or one each for (z,) y and x if they differ.
+/// Returns one number, or one each for (z,) y and x if they differ.
 Json json_of(const kernel::Scales& sigma) {
     if (sigma == kernel::Scales(sigma.x))
         return sigma.x;
@@ -47,7 +47,7 @@ Json json_of(const distributed::Filter& filter) {
     return {{"sigma", json_of(filter.sigma)}, {"derivatives", filter.features}};
 }
 
-/// States the conversion of a scale in a unit: "sigma 2 µm is 1, 4, 4 voxels along z, y, x".
+/// Returns the scale in a unit and in voxels: "sigma 2 µm is 1, 4, 4 voxels along z, y, x".
 std::string units_text(const FilterSummary& summary) {
     const kernel::Scales& sigma = summary.filters.back().sigma;
     std::string pixels =
@@ -58,7 +58,7 @@ std::string units_text(const FilterSummary& summary) {
                        pixels, summary.unit);
 }
 
-/// A table of the predicted and the measured time of each phase.
+/// Returns a table of the predicted and measured times of each phase.
 std::string predicted_text(const FilterSummary& summary) {
     const distributed::FilterPlan& plan = summary.result.plan;
     if (!plan.predicted)
@@ -72,14 +72,14 @@ std::string predicted_text(const FilterSummary& summary) {
     return text + fmt::format("by {} on {}", plan.model, plan.machine);
 }
 
-/// The shape of the image or volume: "640x480", "640x480x100".
+/// Returns the shape of the image or volume: "640x480", "640x480x100".
 std::string shape_of(const FilterResult& result) {
     const std::string text = fmt::format("{}x{}", result.image.width, result.image.height);
     return result.depth > 0 ? fmt::format("{}x{}", text, result.depth) : text;
 }
 
-/// Draws the image divided into tiles, each labelled with its rank; the layers of a volume are side
-/// by side.
+/// Draws the image divided into tiles, each labelled with its rank. The layers of a volume are
+/// drawn side by side.
 std::string tiles_picture(const FilterSummary& summary, const Tiles& tiles) {
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320, gap = 8;
     const auto columns = static_cast<double>(summary.result.image.width);
@@ -136,7 +136,7 @@ report::Picture picture_of(const FilterSummary& summary) {
                     what, rest)};
 }
 
-/// Slices of the volume and of all its derivatives.
+/// Shows slices of the volume and of all its derivatives.
 report::Section slices_of_volume(const FilterSummary& summary) {
     const FilteredSlices& slices = *summary.slices;
     report::SlicedVolume sliced = sliced_volume(slices.grid, summary.header);
@@ -156,7 +156,8 @@ report::Section slices_of_volume(const FilterSummary& summary) {
     return report::slices_section(sliced);
 }
 
-/// Predictions are for the whole image, so the measured time is the sum of all windows.
+/// Compares the predicted times of the alternatives with the measured time. Predictions are for the
+/// whole image, so the measured time is the sum of all windows.
 report::Section weighed_section(const FilterResult& result) {
     const distributed::FilterPlan& plan = result.plan;
     const bool reading = plan.predicted && plan.predicted->read;

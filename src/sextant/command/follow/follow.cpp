@@ -53,8 +53,8 @@ class Follower {
     }
 
   private:
-    /// After a run that registered the series but failed, all frames of its stream are in the
-    /// spool.
+    /// Returns true if the spool is to be continued. After a run that failed during registration,
+    /// the spool already contains all frames of the stream.
     bool continues() const {
         return registration::LiveLinks::exist(series_.output) &&
                !registration::Checkpoint::is_marked_failed(series_.output);
@@ -80,7 +80,8 @@ class Follower {
                                                    : usual);
     }
 
-    /// True if a first frame may still come: the file is missing, or was written lately.
+    /// Returns true if a first frame may still be written: the file does not exist, or was modified
+    /// recently.
     bool may_come() const {
         struct stat found {};
         const std::string path = name_.substr(0, name_.rfind("::"));
@@ -114,7 +115,8 @@ class Follower {
         frames_ = std::move(centred.frames);
     }
 
-    /// Provisional results must not be taken for frames.
+    /// Refuses the folder of the frames as output folder, because provisional results could be
+    /// mistaken for frames.
     void require_other_folder() const {
         const auto files = format::find_frame_files(name_);
         std::error_code unknown;
@@ -127,7 +129,7 @@ class Follower {
                                           series_.output));
     }
 
-    /// The output folder is there.
+    /// Prepares links, registration and view. Requires that the output folder exists.
     void begin() {
         const FrameHeader header = frames_->header();
         std::uint64_t detector = 0;
@@ -149,7 +151,7 @@ class Follower {
     std::int64_t taken() const { return std::ssize(live_->frames()); }
     std::int64_t behind() const { return growing_->whole() - taken(); }
 
-    /// Takes a frame, or else makes a link, or else waits.
+    /// Reads a frame; if there is none, computes a link; if there is none, waits.
     void step() {
         constexpr auto pause = std::chrono::milliseconds(2);
         growing_->refresh();
@@ -171,10 +173,10 @@ class Follower {
         });
     }
 
-    /// Counts the time without a new frame. A long time in which this process did not look counts
-    /// little: if the machine was suspended, so was the program that writes the series.
+    /// Adds up the time without a new frame. Each call adds at most a fraction of idle(): if the
+    /// machine was suspended, the program that writes the series was suspended, too.
     void count_quiet_time() {
-        constexpr double most = .1; // of idle()
+        constexpr double most = .1; // fraction of idle()
         const Seconds now = seconds_now();
         quiet_ += std::min(now - looked_, most * idle());
         looked_ = now;
@@ -193,8 +195,8 @@ class Follower {
                                report::counted(dropped, "client")));
     }
 
-    /// Updates the provisional results. Frames are taken even if these cannot be written, since
-    /// those of a stream are nowhere else.
+    /// Updates the provisional results. If writing them fails, frames are still read, because the
+    /// frames of a stream are stored nowhere else.
     void show() {
         std::string failure = links_->take_failure();
         try {
@@ -208,7 +210,7 @@ class Follower {
         print_warning(failure + "; frames are still taken");
     }
 
-    /// Returns false if there is no frame, or the last one is not whole yet.
+    /// Reads the next frame. Returns false if there is none, or if it is not complete yet.
     bool take() {
         constexpr Seconds pause = .05;
         if (behind() < 1 || seconds_now() < again_)
@@ -224,8 +226,8 @@ class Follower {
         return false;
     }
 
-    /// Makes a link, if one is missing. That of a frame that cannot be read again is left to the
-    /// run at the end; refresh() reports the change.
+    /// Computes a missing link. Returns false if none is missing, or if a frame cannot be read
+    /// again: its link is left to the final run, and refresh() reports the change.
     bool link() {
         try {
             return live_->link();
@@ -256,23 +258,23 @@ class Follower {
     }
 
     const FollowedSeries& series_;
-    std::string name_; ///< of the series that is read
+    std::string name_; ///< name of the series that is read
     Progress progress_;
-    std::unique_ptr<FrameSpool> spool_; ///< of a stream
+    std::unique_ptr<FrameSpool> spool_; ///< set for a stream
     std::unique_ptr<FrameSource> frames_;
-    format::GrowingFrames* growing_ = nullptr; ///< within frames_
+    format::GrowingFrames* growing_ = nullptr; ///< owned by frames_
     FrameHeader recorded_;
     double offset_ = 0;
     std::optional<registration::LiveLinks> links_;
     std::optional<registration::LiveRegistration> live_;
-    std::int64_t seen_ = 0; ///< frames that were there
-    Seconds looked_ = 0;    ///< when frames were last looked for
-    Seconds quiet_ = 0;     ///< the time without a new frame
-    Seconds again_ = 0;     ///< when a frame that was not whole is tried again
+    std::int64_t seen_ = 0; ///< number of frames at the last check
+    Seconds looked_ = 0;    ///< time of the last check for frames
+    Seconds quiet_ = 0;     ///< time without a new frame
+    Seconds again_ = 0;     ///< time at which an incomplete frame is read again
     Pacer said_due_;
-    std::set<std::string> failures_; ///< that were reported
+    std::set<std::string> failures_; ///< failures that were reported
     LiveView view_;
-    std::string end_; ///< why the series ended
+    std::string end_; ///< reason why the series ended
 };
 
 } // namespace

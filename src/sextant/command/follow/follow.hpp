@@ -30,63 +30,65 @@ namespace sextant::command {
 struct FollowChoice {
     bool follow = false;
     std::optional<double> idle; ///< seconds without a new frame after which the series ends
-    std::string spool;          ///< file for the frames of a stream; "": next to the output
-    std::string serve;          ///< address of the page, "127.0.0.1:8080"; "": none
+    std::string spool;          ///< file for the frames of a stream; "": next to the output folder
+    std::string serve;          ///< address of the page, such as "127.0.0.1:8080"; "": no page
 };
 /// Declares `--follow`, `--idle`, `--spool`, `--serve`.
 Record record_of(FollowChoice& choice);
 
-/// A series to follow, and how it will be registered.
+/// A series to follow, and the options for registering it.
 struct FollowedSeries {
     SourceChoice source;
     FollowChoice choice;
     RegistrationOptions registration;
     DetectorFiles detector;
-    std::string output; ///< an existing folder when `check` has returned
-    std::string format; ///< extension of images
+    std::string output; ///< the output folder, which exists once `check` has returned
+    std::string format; ///< extension of image files
 };
 
-/// Takes the frames of a series as they are written, and keeps a provisional average
-/// (`live-average`), motions (`live-motions.csv`) and a page (`live.html`) up to date in the output
-/// folder, until the series ends. These files are those of live_files(). On request, serves a page
-/// with the average and the motions. Links between frames remain in the folder, for the run that
-/// follows.
+/// Follows a series until it ends: reads frames as they are written, and keeps a provisional
+/// average (`live-average`), provisional motions (`live-motions.csv`) and a page (`live.html`) up
+/// to date in the output folder; live_files() lists these files. If requested, also serves a page
+/// with the average and the motions. Links between frames remain in the folder for the subsequent
+/// registration.
 ///
-/// Input     `check` is called when the first frame is there, with the name by which the series can
-///           be registered: it checks the outputs.
-/// Output    that name: the series itself, or the spool of a stream.
+/// Input     `check` is called when the first frame is available, with the name under which the
+///           series can be registered; `check` checks the outputs.
+/// Output    the name under which the series can be registered: its own name, or that of a stream's
+///           spool.
 /// Throws    InvalidFile, naming the file, if the series cannot be followed; InvalidTask.
 std::string follow(const FollowedSeries& series,
                    const std::function<void(const std::string& name)>& check);
 
-/// The provisional files in the output folder, to be removed when the results are there.
+/// Returns the provisional files in the output folder, to be removed when the results are complete.
 std::vector<std::string> live_files(const std::string& output, const std::string& format);
 
-/// True if a series is a stream of frames without a header, which can be read only once: a FIFO or
-/// standard input (/dev/stdin), with the layout of its frames as in "/dev/stdin::512x512,u16".
+/// Returns true if a series is a stream of frames without a header, which can be read only once: a
+/// FIFO or standard input (/dev/stdin). Its name includes the layout of the frames:
+/// "/dev/stdin::512x512,u16".
 bool is_stream(const std::string& series);
 
-/// Copies a stream of frames to a file, on a thread of its own, so that the program that writes the
-/// stream never waits for the registration of frames.
+/// Copies a stream of frames to a file on its own thread, so that the writer of the stream never
+/// waits for registration.
 class FrameSpool {
   public:
-    /// Opens the stream `series` and creates the file, or appends to it if `continues`; an
-    /// incomplete last frame is then removed. Throws InvalidFile if the stream cannot be opened,
-    /// the file exists without `continues`, or it cannot be written.
+    /// Opens the stream `series` and creates the file. If `continues`, appends to an existing file,
+    /// after removing an incomplete last frame. Throws InvalidFile if the stream cannot be opened,
+    /// if the file exists without `continues`, or if the file cannot be written.
     FrameSpool(const std::string& series, std::string path, bool continues);
     /// Stops copying.
     ~FrameSpool();
     FrameSpool(const FrameSpool&) = delete;
     FrameSpool& operator=(const FrameSpool&) = delete;
 
-    /// The name of the series in the file.
+    /// Returns the name under which the file can be opened as a series.
     std::string series() const { return path_ + "::" + layout_; }
     const std::string& path() const { return path_; }
     Bytes size() const { return size_; }
     Bytes size_at_start() const { return size_at_start_; }
-    /// True if the stream has ended and all of it is in the file.
+    /// Returns true if the stream has ended and has been copied completely.
     bool ended() const { return ended_; }
-    /// Throws Error if copying failed. The file then has the whole frames that were copied.
+    /// Throws Error if copying failed. The file then contains the complete frames copied so far.
     void check();
 
   private:
@@ -110,10 +112,11 @@ inline Seconds seconds_now() {
         .count();
 }
 
-/// Limits how often something is done, so that it takes a small part of the time.
+/// Limits how often an action runs, so that it takes only a small fraction of the time.
 class Pacer {
   public:
-    /// `least` between two times, or `factor` times what the last one took.
+    /// Runs `body` unless the last run ended less than `least` seconds ago, or less than `factor`
+    /// times its own duration ago.
     template <class Body>
     void run_if_due(Seconds least, double factor, const Body& body) {
         const Seconds begin = seconds_now();
@@ -128,28 +131,29 @@ class Pacer {
     Seconds last_ = 0, cost_ = 0;
 };
 
-/// Shows a series while it is registered: in files of the output folder, and on a page that is
-/// served.
+/// Shows a series while it is registered: as files in the output folder, and on a served page.
 class LiveView {
   public:
-    /// Serves a page at this address, unless it is "". Throws InvalidTask.
+    /// Serves a page at this address; no page if the address is "". Throws InvalidTask.
     LiveView(const std::string& address, const std::string& series);
 
-    /// Sets where files are written, and the series and the offset of its samples.
+    /// Sets the folder and the format of files, the name and the header of the series, and the
+    /// offset that was subtracted from its samples.
     void begin(std::string output, std::string format, std::string name, FrameHeader series,
                double offset);
-    /// Shows a frame that was taken.
+    /// Shows a frame that was read.
     void add(const registration::LiveFrame& frame);
-    /// Shows what is new, when it is due: if frames wait (of `whole` that are there), less often.
-    /// Throws InvalidFile if a file cannot be written.
+    /// Updates files and page if an update is due. Updates are less frequent if some of the `whole`
+    /// available frames have not been read yet. Throws InvalidFile if a file cannot be written.
     void update(const registration::LiveRegistration& live, std::int64_t whole);
-    /// Tells the clients of the page that the series has ended.
+    /// Informs the clients of the page that the series has ended.
     void end(const registration::LiveRegistration& live, std::int64_t whole);
 
-    /// The number of clients that were disconnected since the last call, because they were slow.
+    /// Returns the number of clients that were disconnected since the last call because they were
+    /// too slow.
     std::int64_t newly_dropped();
 
-    /// The files in the output folder.
+    /// Returns the files written to the output folder.
     static std::vector<std::string> files(const std::string& output, const std::string& format);
 
   private:
@@ -162,7 +166,9 @@ class LiveView {
     std::string output_, format_, name_;
     FrameHeader series_;
     double offset_ = 0;
-    std::int64_t written_ = 0, sent_ = 0; ///< frames that were taken when the last were
+    std::int64_t written_ = 0,
+                 sent_ =
+                     0; ///< numbers of frames read at the last update of the files and of the page
     std::int64_t dropped_ = 0;
     Pacer files_due_, events_due_;
 };

@@ -27,7 +27,8 @@ namespace {
         path, fmt::format("cannot be {}: {}", verb, std::generic_category().message(error)));
 }
 
-/// The number of bytes before the first frame, by a layout such as "512x512,u16,offset=1024".
+/// Returns the number of bytes before the first frame, from a layout such as
+/// "512x512,u16,offset=1024".
 Bytes bytes_before_frames(std::string_view layout) {
     constexpr std::string_view key = "offset=";
     const std::size_t at = layout.find(key);
@@ -37,7 +38,7 @@ Bytes bytes_before_frames(std::string_view layout) {
     return offset;
 }
 
-/// The whole frames in a spool, and their size with what is before the first one.
+/// The complete frames in a spool, and their size including the bytes before the first frame.
 struct WholeFrames {
     std::int64_t count = 0;
     Bytes size = 0;
@@ -92,7 +93,7 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
                           "remove it, or choose another file by --spool");
     }
     if (const Bytes there = ::lseek(out_, 0, SEEK_END); there > 0) {
-        if (drop_incomplete_frame() == 0) { // of another layout, perhaps
+        if (drop_incomplete_frame() == 0) { // the file may have another layout
             ::close(in_);
             ::close(out_);
             throw InvalidFile(
@@ -132,7 +133,7 @@ void FrameSpool::fail(const std::string& why) {
     failure_ = why + "; " + what;
 }
 
-/// Returns the number of frames that remain in the file.
+/// Removes an incomplete last frame. Returns the number of frames that remain.
 std::int64_t FrameSpool::drop_incomplete_frame() {
     const WholeFrames whole = whole_frames_in(path_, layout_);
     if (whole.count == 0)
@@ -162,7 +163,7 @@ void FrameSpool::copy() {
     ended_ = true;
 }
 
-/// A failure leaves the file with a part of the bytes.
+/// Appends bytes to the file; after a failure, the file contains a part of the bytes.
 void FrameSpool::append(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(out_, bytes.data(), bytes.size());

@@ -23,8 +23,8 @@ namespace {
 
 constexpr double degrees = 180 / std::numbers::pi;
 
-/// The event with an image: shades of 8 bits in Base64, reduced to at most 1024 pixels per side.
-/// Shades are clipped at quantiles of a part of the pixels.
+/// Returns the event with an image: 8-bit grey values in Base64, reduced to at most 1024 pixels per
+/// side. Grey values are clipped at quantiles that are estimated from a sample of the pixels.
 std::string shades_of(const std::vector<float>& image, ImageShape shape) {
     constexpr Elements most = 1024;
     constexpr std::size_t sampled = 1 << 14;
@@ -43,7 +43,7 @@ std::string shades_of(const std::vector<float>& image, ImageShape shape) {
                        small.shape().height, report::base64(grey));
 }
 
-/// A text as a field of a table with commas.
+/// Quotes a text as a CSV field.
 std::string quoted_field(const std::string& text) {
     std::string quoted = "\"";
     for (const char letter : text)
@@ -126,12 +126,12 @@ void LiveView::send_state(const registration::LiveRegistration& live, std::int64
                               .text(-1));
 }
 
-/// A page for the output folder, which does not change while it is open.
+/// Returns a static page for the output folder.
 std::string LiveView::page(const registration::LiveRegistration& live, std::int64_t whole) const {
     report::Page page;
     page.title = name_;
     page.subtitle = fmt::format("provisional, after {} of {} frames", live.frames().size(), whole);
-    constexpr Elements most_pixels = 256; // frames wait while the image is compressed
+    constexpr Elements most_pixels = 256; // compressing the image delays the reading of frames
     Overview overview(series_.shape, most_pixels);
     overview.add(0, live.average());
     page.picture = {overview.png(), "the provisional average",

@@ -76,7 +76,7 @@ Effects effects_of(LabelCommand& command) {
 
 namespace {
 
-/// A run of the command on one rank.
+/// Runs the command on one rank.
 class LabelRun {
   public:
     LabelRun(const LabelCommand& command, const Communicator& communicator)
@@ -122,7 +122,7 @@ class LabelRun {
     bool is_root() const { return communicator_.rank() == 0; }
     bool shows() const { return !command_.reports.report.empty(); }
 
-    /// Opens what is labelled and measured.
+    /// Opens the image or volume to label and the intensities to measure.
     void open_sources() {
         if (command_.is_image) {
             agree(communicator_, [&] { image_ = open_image(command_.source, ReadAs::values); });
@@ -206,7 +206,8 @@ class LabelRun {
         files_->remove_folder();
     }
 
-    /// Throws the failure of a file, such as a full disk, with how to continue. Collective.
+    /// Rethrows the failure; if a file failed, such as on a full disk, adds how to continue.
+    /// Collective.
     [[noreturn]] void explain(const AgreedFailure& failure) const {
         const int kept = is_root() && files_->keeps_results() ? 1 : 0;
         if (failure.fault() != AgreedFailure::Fault::file || communicator_.all_gather(kept)[0] == 0)
@@ -244,7 +245,7 @@ class LabelRun {
                phases_text(phases_of_labels(result_));
     }
 
-    /// One JSON object; docs/json.md describes its fields.
+    /// Returns one JSON object; docs/json.md describes its fields.
     std::string json() const {
         LabelOptions options = command_.label;
         const bool is_image = command_.is_image;
@@ -283,13 +284,14 @@ class LabelRun {
     std::unique_ptr<FrameSource> volume_, intensity_;
     std::optional<LabelInput> measured_;
     std::optional<LabelFiles> files_;
-    std::optional<JointCommit> together_; // of all outputs
+    std::optional<JointCommit> together_; // commits all outputs together
     std::vector<std::string> remarks_;
     LabelResult result_;
-    GatheredMerging merging_; // of the first strip in tiles; only for a page
+    GatheredMerging merging_; // merging of the first strip in tiles; only for a page
 };
 
-/// Labels in tiles, one per rank; or on the ranks of the launcher, or else on one, with threads.
+/// Labels on one rank per tile if there are tiles; else on the ranks of the launcher; else on one
+/// rank with threads.
 int run_label(const LabelCommand& given, const Call& call) {
     LabelCommand command = given;
     command.is_image = !is_volume(given.source);

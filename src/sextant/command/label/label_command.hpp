@@ -25,23 +25,25 @@
 
 namespace sextant::command {
 
-/// An image or a volume whose samples are measured within labels.
+/// An image or a volume with intensities to measure within labels.
 struct IntensityChoice {
-    std::string file;                    ///< "" for none
+    std::string file;                    ///< "": none
     std::optional<std::int64_t> channel; ///< counted from 0
 
     explicit operator bool() const { return !file.empty(); }
-    /// The files that open() reads, as files_of_series().
+    /// Returns the files that open() reads; see files_of_series().
     std::vector<std::string> files(const SourceChoice& labelled,
                                    std::span<const std::string> outputs) const;
-    /// Opens the series; null if there is none. `labelled` is the source of the labels, or of what
-    /// is labelled: of the same file, the same planes are read. Of another, those at the same time
-    /// if it has several, with the same names for axes if it has as many.
+    /// Opens the intensities; returns null if there are none. `labelled` is the source of the
+    /// labels, or of the image or volume to label. If both are in the same file, opens the same
+    /// planes. If the intensities are in another file, opens those at the same time if the file has
+    /// several times; uses the same axis names if the file has the same number of axes and no
+    /// names.
     std::unique_ptr<FrameSource> open(const SourceChoice& labelled,
                                       const ScratchPlace& copy = {}) const;
-    /// The intensities to measure: the volume, or the frame that belongs to an image.
+    /// Returns the intensities to measure: the volume, or the frame that corresponds to the image.
     LabelInput input(FrameSource& opened, const SourceChoice& labelled, bool is_image) const;
-    /// The remarks on it, for the user.
+    /// Returns remarks on the intensities for the user.
     std::vector<std::string> remarks(const FrameSource& opened) const;
 };
 /// Declares `--intensity`, described by `meaning`, and `--intensity-channel`.
@@ -55,7 +57,7 @@ struct LabelCommand {
     LabelOptions label = {.merging = {.probing = planner::Probing::now}};
     IntensityChoice intensity;
     bool pyramid = false;
-    int zarr = 3; ///< version of a store that is written
+    int zarr = 3; ///< Zarr version of a store to write
     std::optional<std::int64_t> ranks;
     Reports reports;
     bool is_image = false;
@@ -64,22 +66,22 @@ struct LabelCommand {
 Record record_of(LabelCommand& command);
 Effects effects_of(LabelCommand& command);
 
-/// True if the source is a series of several frames of which none is chosen.
+/// Returns true if the source is a series of several frames and none is selected.
 bool is_volume(const SourceChoice& source);
 
-/// The table (CSV) of components or regions. Coordinates are in samples, axes in the order of their
-/// lengths.
+/// The table (CSV) of components or regions. Coordinates are in samples. Principal axes are ordered
+/// by length.
 class LabelTable {
   public:
-    /// `intensity`: the type of intensities, if there are some.
+    /// `intensity`: the sample type of the intensities; empty without intensities.
     LabelTable(bool is_image, const LabelOptions& options, std::optional<Sample> intensity)
         : is_image_(is_image),
           only_sizes_(options.measures_sizes(is_image)),
           intensity_(intensity) {}
 
-    /// The first line, with the names of columns.
+    /// Returns the first line, with the names of the columns.
     std::string columns() const;
-    /// The line of a component.
+    /// Returns the line of a component.
     std::string row(const std::string& label, const kernel::Body& body) const;
 
   private:
@@ -87,10 +89,10 @@ class LabelTable {
     std::optional<Sample> intensity_;
 };
 
-/// A warning that counts sums that are beyond the range of f64; empty if there are none.
+/// Returns a warning with the number of sums that exceed the range of f64; "" if there are none.
 std::string remark_on_sums(Elements beyond);
 
-/// The sizes of all components, and the measures of the largest.
+/// The sizes of all components, and the measures of the largest ones.
 class ComponentSizes {
   public:
     static constexpr std::size_t most_listed = 20;
@@ -104,11 +106,11 @@ class ComponentSizes {
     void add(ComponentNumber first, std::span<const kernel::Body> bodies);
 
     Elements count() const { return count_; }
-    Elements voxels() const { return voxels_; } ///< of all components
+    Elements voxels() const { return voxels_; } ///< number of voxels of all components
     Elements least() const { return least_; }
-    /// Largest first; of equal ones, the lowest label first.
+    /// Returns the largest components, largest first; the lowest label first for equal sizes.
     const std::vector<Listed>& largest() const { return largest_; }
-    /// [b]: components whose number of voxels has b bits.
+    /// Returns a histogram: element b counts the components whose number of voxels has b bits.
     const std::array<Elements, 64>& by_bits() const { return by_bits_; }
 
   private:
@@ -120,23 +122,23 @@ class ComponentSizes {
 /// Slices through the largest component, collected while a volume is labelled.
 class LabelledSlices {
   public:
-    /// Call when components are known, with their sizes on rank 0. Reads slices of `shown`.
+    /// Call when the components are known; rank 0 must have their sizes. Reads slices of `shown`.
     /// Throws AgreedFailure. Collective.
     LabelledSlices(const Communicator& communicator, const LabelResult& found,
                    const ComponentSizes& sizes, FrameSource& shown);
 
-    /// True if the slices have voxels of this plane.
+    /// Returns true if the slices contain voxels of this plane.
     bool wants(Elements plane) const { return labels_->grid().wants(plane); }
-    /// Adds a plane of labels; any rank may.
+    /// Adds a plane of labels; can be called on any rank.
     template <class Label>
     void add(Elements plane, std::span<const Label> labels) {
         if (wants(plane))
             labels_->add(plane, 0, std::vector<ComponentNumber>(labels.begin(), labels.end()));
     }
-    /// Adds those of other ranks, on rank 0. Collective.
+    /// Gathers the labels of all ranks on rank 0. Collective.
     void gather(const Communicator& communicator) { labels_->gather(communicator); }
 
-    Seconds seconds() const { return seconds_; } ///< for reading
+    Seconds seconds() const { return seconds_; } ///< time spent on reading
     const VolumeSlices<float>& grey() const { return *grey_; }
     const VolumeSlices<ComponentNumber>& labels() const { return *labels_; }
 
@@ -151,50 +153,50 @@ struct LabelSummary {
     const LabelCommand& command;
     const LabelResult& result;
     const ComponentSizes& sizes;
-    const FrameHeader& header;                    ///< of the image or volume
-    const std::optional<LabelledSlices>& slices;  ///< of a volume
-    const std::optional<LabelOverview>& overview; ///< of an image
-    const GatheredMerging& merging;               ///< of an image in tiles
+    const FrameHeader& header;                    ///< header of the image or volume
+    const std::optional<LabelledSlices>& slices;  ///< slices of a volume
+    const std::optional<LabelOverview>& overview; ///< overview of an image
+    const GatheredMerging& merging;               ///< merging of an image in tiles
     const std::vector<std::string>& remarks;
     int ranks = 1;
     std::string transport;
 };
 
-/// A self-contained HTML page: an image or slices, the largest components, a histogram of sizes,
-/// and the configuration; for an image in tiles, also how they were merged.
+/// Returns a self-contained HTML page: an image or slices, the largest components, a histogram of
+/// sizes, and the configuration; for an image in tiles, also the merging of the tiles.
 std::string to_page(const LabelSummary& summary);
 
-/// The times of the phases, as measured on rank 0 and predicted.
+/// Returns the measured times of the phases on rank 0 and their predictions.
 std::vector<report::Phase> phases_of_labels(const LabelResult& result);
-/// The type of pixels of an image.
+/// Returns the pixel type of an image as text.
 std::string kind_of_image(const FrameHeader& header);
-/// The numbers of samples along the axes: "480x640 pixels" as width and height, "9x480x640 voxels"
-/// as depth, height and width.
+/// Returns the size of an image as width and height, "480x640 pixels", or of a volume as depth,
+/// height and width, "9x480x640 voxels".
 std::string size_text(const kernel::VolumeShape& shape);
 
-/// The files of a labelled image or volume: labels, the table, and what a page shows of them.
+/// The output files of a labelled image or volume: labels, table, and the data for a page.
 ///
-/// Labels of a volume in a format that is written in parts are written by every rank. A run in
-/// several slabs keeps its results in the folder OUTPUT.partial until all files are complete: the
-/// same run continues from them after an interruption.
+/// If the format of a volume supports parts, every rank writes a part of the labels. A run in
+/// several slabs keeps its results in the folder OUTPUT.partial until all files are complete, so
+/// that the same run can continue after an interruption.
 class LabelFiles final : public LabelSink {
   public:
-    /// Nothing is written yet. `header`: of the input, of which an image has one frame; `shown`:
-    /// the volume of which a page shows slices, or null; all ranks pass a source. `intensity`: the
-    /// type of intensities, if there are some.
+    /// Does not write anything yet. `header`: header of the input, or of one frame for an image.
+    /// `shown`: the volume whose slices a page shows, or null; the same on all ranks. `intensity`:
+    /// the sample type of the intensities; empty without intensities.
     LabelFiles(const Communicator& communicator, const LabelCommand& command,
                const FrameHeader& header, FrameSource* shown, std::optional<Sample> intensity);
     ~LabelFiles() override;
 
-    /// Locks the folder for an interrupted run if there is one or if labels are written in it. Call
-    /// on rank 0, once the outputs are known to be no inputs.
+    /// Locks the folder of an interrupted run if it exists, or creates and locks the folder if
+    /// labels are written in it. Call on rank 0 after checking that no output is an input.
     void hold_folder() { folder_.hold(parts_ != nullptr); }
-    /// Finds the text that identifies the state of the inputs. Returns true on rank 0 if the folder
-    /// had results of a run with other inputs that failed, which are removed. Collective.
+    /// Determines the text that identifies the state of the inputs. If the folder has results of a
+    /// failed run with other inputs, removes them and returns true on rank 0. Collective.
     bool identify();
 
     format::SinkOptions options() const;
-    /// The folder for an interrupted run.
+    /// Returns the folder of an interrupted run.
     const std::string& folder() const { return folder_.path(); }
     const std::string& identity() const { return identity_; }
 
@@ -203,23 +205,24 @@ class LabelFiles final : public LabelSink {
     void rows(ComponentNumber first, std::span<const kernel::Body> bodies) override;
     void planes(Elements plane, const LabelPlanes& labels) override;
 
-    /// Makes all files appear. Collective.
+    /// Moves all files to their final names. Collective.
     void commit();
-    /// True if the same run could continue after a failure now. Call on rank 0.
+    /// Returns true if the same run could continue after a failure now. Call on rank 0.
     bool keeps_results() const { return !(opened_ && !resumable_) && folder_.has_results(); }
-    /// Lets a run with other inputs replace what is kept. Call on rank 0.
+    /// Marks the stored results as those of a failed run, which a run with other inputs may
+    /// replace. Call on rank 0.
     void mark_failed() const { folder_.mark_failed(); }
-    /// Removes the folder, after all other outputs are complete. Call on rank 0.
+    /// Removes the folder. Call on rank 0 after all other outputs are complete.
     void remove_folder();
 
-    /// Planes that an earlier run had stored, on this rank.
+    /// Returns the number of planes of this rank that an earlier run stored.
     Elements stored() const { return stored_; }
-    const ComponentSizes& sizes() const { return sizes_; } ///< on rank 0
-    /// Empty without a page.
+    const ComponentSizes& sizes() const { return sizes_; } ///< complete on rank 0 only
+    /// Returns the slices; empty for an image or without a page.
     const std::optional<LabelledSlices>& slices() const { return slices_; }
-    /// Empty without a page, and of a volume.
+    /// Returns the overview; empty for a volume or without a page.
     const std::optional<LabelOverview>& overview() const { return overview_; }
-    /// The number of sums of intensities in the table that are beyond the range of f64.
+    /// Returns the number of sums of intensities in the table that exceed the range of f64.
     Elements sums_beyond() const { return sums_beyond_; }
 
   private:
@@ -238,14 +241,14 @@ class LabelFiles final : public LabelSink {
     const LabelTable columns_;
     RunFolder folder_;
     std::string identity_;
-    FrameHeader header_; // of the labels
+    FrameHeader header_; // header of the labels
     std::unique_ptr<FrameSink> sink_;
-    std::unique_ptr<format::FrameParts> parts_; // labels of 32 bits, until their number is known
-    std::optional<Journal> progress_;           // numbers of planes stored, in slabs
+    std::unique_ptr<format::FrameParts> parts_; // 32-bit labels until the number of labels is known
+    std::optional<Journal> progress_;           // number of stored planes, for runs in slabs
     bool resumable_ = false, opened_ = false;
     Elements stored_ = 0, passed_ = 0, noted_ = 0, sums_beyond_ = 0;
     bool has_columns_ = false;
-    std::optional<AtomicFile> table_; // unless it is standard output
+    std::optional<AtomicFile> table_; // empty if the table goes to standard output
     ComponentSizes sizes_;
     std::optional<LabelledSlices> slices_;
     std::optional<LabelOverview> overview_;

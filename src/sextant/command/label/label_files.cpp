@@ -58,7 +58,7 @@ bool LabelFiles::identify() {
             if (name.empty())
                 continue;
             names += (names.empty() ? "" : " and ") + name;
-            if (!is_root()) // only one rank examines files, of which there can be many
+            if (!is_root()) // only one rank examines the files, of which there can be many
                 continue;
             for (const std::string& file : format::files_of_frames(name))
                 own.add(file, command_.output);
@@ -69,7 +69,8 @@ bool LabelFiles::identify() {
                             state.files, state.digest);
     bool removed = false;
     agree(communicator_, [&] { removed = is_root() && folder_.remove_failed(identity_); });
-    // Files are named above; whether references to other files are allowed does not change samples.
+    // The settings omit the files, which are identified above, and the permission to read external
+    // files, which does not change samples.
     SourceChoice source = command_.source;
     IntensityChoice intensity = command_.intensity;
     identity_ += record_of(source, "").without("image").without("allow_external").settings();
@@ -77,7 +78,7 @@ bool LabelFiles::identify() {
     return removed;
 }
 
-/// Ranks write parts of their own if there is at least one part for each.
+/// Returns 0, so that rank 0 writes all planes, unless there is at least one part for each rank.
 Elements LabelFiles::planes_per_part() const {
     if (!parts_)
         return 0;
@@ -89,8 +90,9 @@ std::string LabelFiles::written(int rank) const {
     return fmt::format("{}/written.{}", folder(), rank);
 }
 
-/// Opens this rank's parts. An earlier run's parts are kept if its list of them is that of this
-/// run: rank 0 removes the lists, its own last, before the parts appear at the output.
+/// Opens this rank's parts. Keeps the parts of an earlier run if its list of parts has the same
+/// heading as that of this run. Rank 0 removes the lists, its own last, before the parts appear at
+/// the output.
 void LabelFiles::open_parts(const LabelResult& result, Elements first, Elements end) {
     opened_ = true;
     resumable_ = result.resumable;
@@ -140,7 +142,7 @@ Elements LabelFiles::begin(const LabelResult& result, Elements first, Elements e
         parts_ =
             by_rank ? format::create_frame_parts(command_.output, header_, options()) : nullptr;
     if (by_rank) {
-        agree(communicator_, [&] { // in two steps, because other ranks write in rank 0's folder
+        agree(communicator_, [&] { // in two steps, because other ranks write to rank 0's folder
             if (is_root())
                 open_parts(result, first, end);
         });
@@ -170,7 +172,7 @@ Elements LabelFiles::begin(const LabelResult& result, Elements first, Elements e
     return stored_;
 }
 
-/// Adds planes that an earlier run has stored to the slices.
+/// Adds the planes that an earlier run stored to the slices.
 void LabelFiles::show_stored(Elements first) {
     if (stored_ == 0)
         return;
@@ -201,7 +203,7 @@ void LabelFiles::rows(ComponentNumber first, std::span<const kernel::Body> bodie
     write_table(text);
 }
 
-/// Adds rows to the table; the names of columns go first.
+/// Writes rows to the table; the first call also writes the names of the columns.
 void LabelFiles::write_table(const std::string& rows) {
     const std::string text = std::exchange(has_columns_, true) ? rows : columns_.columns() + rows;
     if (command_.table == standard_output)
@@ -211,7 +213,7 @@ void LabelFiles::write_table(const std::string& rows) {
     table_->write(text);
 }
 
-/// Adds labels to what a page shows.
+/// Adds labels to the overview and the slices of the page.
 void LabelFiles::show(Elements first, const LabelPlanes& labels) {
     std::visit(
         [&](const auto& values) {

@@ -24,7 +24,8 @@ namespace {
 
 using kernel::Body;
 
-/// The voxel nearest to the centroid of the largest component, or to the centre of the volume.
+/// Returns the voxel nearest to the centroid of the largest component; without components, the
+/// centre of the volume.
 std::array<Elements, 3> centre_of(const kernel::VolumeShape& shape, const ComponentSizes& sizes) {
     if (sizes.largest().empty())
         return {shape.depth / 2, shape.height / 2, shape.width / 2};
@@ -147,7 +148,7 @@ std::string slabs_of(const LabelResult& result) {
                        result.reason);
 }
 
-/// The facts about tiles, which are shown instead of sizes.
+/// Returns facts about the tiles, which are shown instead of sizes.
 std::vector<report::Fact> facts_of_tiles(const LabelSummary& summary) {
     const LabelResult& result = summary.result;
     return {{"Tiles", fmt::format("{}x{} on {}", result.grid->columns, result.grid->rows,
@@ -230,7 +231,7 @@ void ComponentSizes::add(ComponentNumber first, std::span<const Body> bodies) {
 LabelledSlices::LabelledSlices(const Communicator& communicator, const LabelResult& found,
                                const ComponentSizes& sizes, FrameSource& shown) {
     timed(seconds_, [&] {
-        std::vector<std::array<Elements, 3>> centre; // on rank 0, which has the sizes
+        std::vector<std::array<Elements, 3>> centre; // set on rank 0, which has the sizes
         agree(communicator, [&] {
             if (communicator.rank() == 0)
                 centre = {centre_of(found.shape, sizes)};

@@ -54,7 +54,7 @@ Effects effects_of(MeasureCommand& command) {
     return effects;
 }
 
-/// The label of a region, from the bits of its samples.
+/// Returns the label of a region; `bits` is the bit pattern of a sample.
 std::string label_of(std::uint64_t bits, Sample sample) {
     switch (sample) {
     case Sample::i8:
@@ -70,7 +70,7 @@ std::string label_of(std::uint64_t bits, Sample sample) {
     }
 }
 
-/// A run of the command. Rank 0 writes the files.
+/// Runs the command on one rank. Rank 0 writes the files.
 void measure(const MeasureCommand& command, const Communicator& communicator) {
     const bool is_root = communicator.rank() == 0;
     std::unique_ptr<FrameSource> labels, intensity;

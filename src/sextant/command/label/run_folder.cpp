@@ -37,9 +37,10 @@ std::string partial_of(const std::string& output) {
     return without_slashes(output) + ".partial";
 }
 
-constexpr std::string_view failure_mark = "failed"; ///< the name of a mark
+constexpr std::string_view failure_mark = "failed"; ///< file name of the mark
 
-/// True for the names of checkpoints ("labels.0"), lists of planes ("written.0") and the store.
+/// Returns true for the names of checkpoints ("labels.0"), lists of planes ("written.0") and the
+/// store.
 bool is_of_run(std::string_view name) {
     if (name == "labels.zarr" || name == failure_mark)
         return true;
@@ -60,14 +61,14 @@ RunFolder::RunFolder(const std::string& output) : path_(partial_of(output)) {}
 RunFolder::~RunFolder() {
     if (descriptor_ < 0)
         return;
-    rmdir(path_.c_str()); // fails unless it is empty
+    rmdir(path_.c_str()); // fails if the folder is not empty
     close(descriptor_);
 }
 
 void RunFolder::hold(bool create) {
     if (descriptor_ >= 0)
         return;
-    constexpr int attempts = 100; // the folder can be removed, by the run that holds it, meanwhile
+    constexpr int attempts = 100; // the run that holds the folder can remove it at any time
     for (int attempt = 0; attempt < attempts; ++attempt) {
         std::error_code failed;
         const fs::file_status there = fs::symlink_status(path_, failed);
@@ -89,8 +90,8 @@ void RunFolder::hold(bool create) {
     throw InvalidFile(path_, "is in use by another run");
 }
 
-/// Returns false if the folder was removed before it was locked. File systems without locks are
-/// used without them.
+/// Locks the folder. Returns false if the folder was removed before it was locked. On file systems
+/// without locks, the folder is used without a lock.
 bool RunFolder::lock() {
     const int descriptor = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0 && errno == ENOENT)

@@ -5,8 +5,9 @@
 
 namespace sextant::command {
 
-/// The folder OUTPUT.partial, in which a run keeps its results until its outputs are complete. The
-/// same run continues from them after an interruption. One process at a time holds the folder.
+/// The folder OUTPUT.partial, in which a run keeps its results until its outputs are complete, so
+/// that the same run can continue after an interruption. Only one process at a time can lock the
+/// folder.
 class RunFolder {
   public:
     explicit RunFolder(const std::string& output);
@@ -16,21 +17,21 @@ class RunFolder {
 
     const std::string& path() const { return path_; }
 
-    /// Locks the folder until destruction, which removes it if it is empty; creates it first if
-    /// `create`, and does nothing if it is missing otherwise. Throws InvalidFile if another process
-    /// holds the folder, if the path is not a folder, or if the folder has files that are not those
-    /// of a run.
+    /// Locks the folder until destruction; the destructor removes the folder if it is empty. If the
+    /// folder does not exist, creates it if `create`, else does nothing. Throws InvalidFile if
+    /// another process has locked the folder, if the path is not a folder, or if the folder
+    /// contains files that do not belong to a run.
     void hold(bool create);
-    /// True if the folder exists and is not empty.
+    /// Returns true if the folder exists and is not empty.
     bool has_results() const;
-    /// Removes the folder if it is held.
+    /// Removes the folder if this object has locked it.
     void remove() const;
 
-    /// Marks the results as those of a run that ended with an error, by an empty file.
+    /// Marks the results as those of a failed run, by an empty file.
     void mark_failed() const;
     void remove_mark() const;
-    /// Removes results that are marked so, if their checkpoints do not state `line`. Returns true
-    /// if results were removed. Requires the folder to be held.
+    /// Removes results with this mark if a checkpoint among them does not contain `line`. Returns
+    /// true if results were removed. Requires that the folder is locked.
     bool remove_failed(const std::string& line) const;
 
   private:
@@ -41,14 +42,14 @@ class RunFolder {
     int descriptor_ = -1;
 };
 
-/// The state of input files: what changes if one of them is replaced or written to. Folders stand
-/// for all files in them.
+/// The state of input files, which changes if a file is replaced or modified. A folder represents
+/// all files in it.
 struct InputState {
     long long files = 0, bytes = 0;
-    unsigned long long digest = 0; ///< of the names, sizes and times of change, in any order
+    unsigned long long digest =
+        0; ///< hash of names, sizes and modification times, independent of their order
 
-    /// Adds a file or folder, except the paths of the run's own outputs `output` and
-    /// `output`.partial.
+    /// Adds a file or folder, but not the run's own outputs `output` and `output`.partial.
     void add(const std::string& path, const std::string& output);
 };
 

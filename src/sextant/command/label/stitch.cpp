@@ -26,7 +26,7 @@ struct StitchCommand {
     std::string output, table, joins;
     StitchOptions stitch;
     std::optional<std::int64_t> ranks;
-    int zarr = 3; ///< version of a store that is written
+    int zarr = 3; ///< Zarr version of a store to write
     Reports reports;
 };
 
@@ -67,7 +67,8 @@ Effects effects_of(StitchCommand& command) {
             std::move(external)};
 }
 
-/// Refuses a volume where positions, or else the sides of --block, are in rows and columns.
+/// Throws because the file is a volume, but positions (or, with `by_block`, the sides of --block)
+/// are given as rows and columns.
 [[noreturn]] void refuse_planes(const std::string& file, std::int64_t planes, bool by_block) {
     if (by_block)
         throw InvalidTask(
@@ -83,7 +84,7 @@ std::string_view name_of(kernel::MatchOutcome outcome) {
                                                        : "below";
 }
 
-/// A run of the command on one rank. Rank 0 writes the files.
+/// Runs the command on one rank. Rank 0 writes the files.
 class StitchCommandRun {
   public:
     StitchCommandRun(const StitchCommand& command, const Communicator& communicator)
@@ -110,7 +111,7 @@ class StitchCommandRun {
     }
 
   private:
-    /// Rows and columns alone are for images.
+    /// Returns the options with three numbers each: images have only rows and columns.
     static StitchOptions options_of(const StitchCommand& command) {
         StitchOptions options = command.stitch;
         if (options.block.size() == 2)
@@ -120,7 +121,7 @@ class StitchCommandRun {
         return options;
     }
 
-    /// The blocks that the command line names.
+    /// Returns the blocks that the command line specifies.
     std::vector<LabelBlock> listed() {
         const std::string& image = command_.source.image;
         format::BlockList list;
@@ -170,7 +171,7 @@ class StitchCommandRun {
         header.remarks = {};
         header.hyperstack = {};
         if (position(0) != "0,0,0")
-            header.grid = {}; // has the position of another voxel
+            header.grid = {}; // the grid has the position of another voxel
         const format::SinkOptions options{.axis = header.frames > 1 ? format::StackAxis::slices
                                                                     : format::StackAxis::time,
                                           .label_image = true,
@@ -248,7 +249,7 @@ class StitchCommandRun {
     const Communicator& communicator_;
     Progress progress_;
     const Stitching stitching_;
-    std::vector<std::string> files_, series_; // that are read
+    std::vector<std::string> files_, series_; // input files and series
     std::optional<label::LabelBlocks> blocks_;
     std::unique_ptr<FrameSink> sink_;
     std::vector<std::string> remarks_;

@@ -45,7 +45,7 @@ struct Unit {
     double factor;
 };
 
-/// A codec for numbers with a unit.
+/// Returns a codec for numbers with a unit.
 Codec quantity(double& value, std::vector<Unit> units, double least, double most,
                std::string (*text_of)(double), const char* expected) {
     return {[&value, text_of] { return text_of(value); },
@@ -64,7 +64,7 @@ Codec quantity(double& value, std::vector<Unit> units, double least, double most
             }};
 }
 
-/// A codec for seconds, written as "60s", "1.5m" or "500ms".
+/// Returns a codec for seconds, written as "60s", "1.5m" or "500ms".
 Codec duration(Seconds& seconds) {
     constexpr double a_millisecond = 1e-3, a_day = 86400;
     return quantity(
@@ -73,7 +73,7 @@ Codec duration(Seconds& seconds) {
         "a time from 1ms to 1440m, such as 60s, 500ms or 2m");
 }
 
-/// A codec for fractions up to 1, written as percentages such as "2%".
+/// Returns a codec for fractions up to 1, written as percentages such as "2%".
 Codec percentage(double& share) {
     return quantity(
         share, {{"%", .01}}, 1e-4, 1,
@@ -137,7 +137,8 @@ Effects effects_of(CalibrateCommand& command) {
              }}};
 }
 
-/// The command's options, with defaults for the transport and the profile's path filled in.
+/// The command's options, with the defaults for the transport and the path of the profile filled
+/// in.
 struct Request : CalibrateCommand {
     explicit Request(const CalibrateCommand& command)
         : CalibrateCommand(command), launched(under_a_launcher()) {
@@ -156,13 +157,13 @@ struct Request : CalibrateCommand {
                 "-o is missing, and there is no home directory for a default profile");
     }
 
-    /// True if this process measures; false if it starts processes that do.
+    /// Returns true if this process measures; false if it starts other processes that measure.
     bool here() const { return launched || (launches == 1 && transport == "threads"); }
 
     bool launched;
 };
 
-/// The path of the profile of a state: "machines/mpi.json" for the first state,
+/// Returns the path of the profile of a state: "machines/mpi.json" for the first state,
 /// "machines/mpi.state-2.json" for the second.
 std::string path_of_state(const std::string& path, std::size_t state) {
     if (state == 0)
@@ -248,7 +249,7 @@ void measure_here(const Request& request, const Communicator& communicator) {
     const bool first = communicator.rank() == 0;
     std::vector<Profile> launches;
     agree(communicator, [&] {
-        // Every rank reads the file, because all must plan the same cells.
+        // Every rank reads the file, because all ranks must plan the same measurements.
         if (first) {
             make_folder_of(request.output);
             check_outputs(files_named({request.output, request.json}));
@@ -385,7 +386,7 @@ LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
     return {{{"link", name(link)}, {"messages", messages}, {"errors", summary}}, text};
 }
 
-/// Prints a note if the machine's state is not that of the profile, because the prediction errors
+/// Prints a note if the machine is not in the state of the profile, because the prediction errors
 /// then include the difference between the states. Collective.
 void tell_state(const Communicator& communicator, const Profile& profile) {
     const Seconds now = calibrate::probe_state(communicator);

@@ -98,7 +98,7 @@ Finding mpi_launcher() {
     return {"launcher", State::good, "mpirun of " + theirs, ""};
 }
 
-/// The line that rank 0 prints once all processes have exchanged messages.
+/// Returns the line that rank 0 prints once all processes have exchanged messages.
 std::string met(int processes) {
     return fmt::format("{} processes exchanged messages", processes);
 }
@@ -136,13 +136,13 @@ std::string said_by_two(const std::string& program, const std::string& environme
                                 options, program, file),
                     patience);
     } catch (const Error& error) {
-        failure = error.what(); // run_process also throws if `doctor` finds a problem
+        failure = error.what(); // run_process also throws if the program reports a problem
     }
     std::ifstream text(file);
     return std::string(std::istreambuf_iterator<char>(text), {}) + failure;
 }
 
-/// The first line that contains a letter.
+/// Returns the first line that contains a letter.
 std::string first_words_of(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -262,7 +262,7 @@ const char* word(State state) {
     return state == State::good ? "good" : state == State::note ? "note" : "BAD";
 }
 
-/// Prints the findings. Returns true if none is bad.
+/// Prints the findings. Returns true if none of them is bad.
 bool tell(const std::vector<Finding>& findings, const DoctorCommand& command) {
     bool well = true;
     std::string text;

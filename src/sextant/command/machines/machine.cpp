@@ -156,8 +156,9 @@ void put_line(std::string& text, const char* what, const std::string& value) {
         text += fmt::format("{:<11} {}\n", what, value);
 }
 
-/// A profile as tables: contiguous messages by size, strided messages by size and block, operator
-/// passes by elements and operands. Values whose interval is wider than ±5 % are marked "~".
+/// Returns a profile as tables: contiguous messages by size, strided messages by size and block,
+/// operator passes by elements and operands. Values whose interval is wider than ±5 % are marked
+/// "~".
 std::string tables_of(const Profile& profile) {
     std::string text = profile.name + "\n";
     put_line(text, "host", profile.host);
@@ -194,7 +195,7 @@ int show(const MachineCommand& command, const Profile& profile) {
     return 0;
 }
 
-/// The result of `machine check`, as text.
+/// Returns the result of `machine check` as text.
 std::string text_of_check(const std::string& path, const Profile& profile, const Profile& here,
                           const std::vector<std::string>& differences, bool probed) {
     if (differences.empty())
@@ -234,7 +235,7 @@ int check(const MachineCommand& command, const Profile& profile) {
     return differences.empty() ? 0 : 1;
 }
 
-/// A value that both profiles have.
+/// A value that is in both profiles.
 struct Twin {
     NamedValue a;
     machine::Value b;
@@ -257,7 +258,7 @@ std::vector<Twin> twins_of(const Profile& a, const Profile& b) {
     return twins;
 }
 
-/// The relative deviation of a ratio from 1: .031 for "within 3.1 %". `off` is |log ratio|.
+/// Returns the relative deviation of a ratio from 1: .031 for "within 3.1 %". `off` is |log ratio|.
 double share_off(double off) {
     return std::exp(off) - 1;
 }
