@@ -26,7 +26,7 @@ ImageShape divided(ImageShape image, Elements scale) {
     return {(image.width + scale - 1) / scale, (image.height + scale - 1) / scale};
 }
 
-/// The channels of "#rrggbb", from 0 to 1.
+/// Returns the channels of "#rrggbb", from 0 to 1.
 RgbaF32 channels_of(const std::string& colour) {
     const auto channel = [&](std::size_t at) {
         return static_cast<float>(std::stoi(colour.substr(at, 2), nullptr, 16)) / 255;
@@ -34,7 +34,8 @@ RgbaF32 channels_of(const std::string& colour) {
     return {channel(1), channel(3), channel(5), 1};
 }
 
-/// Hues at multiples of the golden angle. Every 21st hue is similar, so the tone changes after 21.
+/// Returns hues at multiples of the golden angle. Every 21st hue is similar, so the tone changes
+/// after 21 hues.
 std::vector<RgbaF32> label_colours() {
     constexpr int count = 360;
     constexpr double golden_angle = 137.508;

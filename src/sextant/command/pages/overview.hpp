@@ -12,36 +12,36 @@
 
 namespace sextant::command {
 
-/// The values to show as black and white: quantiles of the finite values, of which a fraction
-/// `beyond` at either end is clipped; 0 and 1 if there are none.
+/// Returns the values to show as black and white: quantiles of the finite values, such that a
+/// fraction `beyond` is clipped at each end; 0 and 1 if no value is finite.
 Interval grey_range(std::vector<double> values, double beyond = .003);
-/// The pixel that shows a value in grey; NaN is black.
+/// Returns the grey pixel for a value; NaN is black.
 RgbaF32 grey_pixel(double value, const Interval& range);
 
-/// An image of rgba_f32 as a PNG file.
+/// Encodes an image of rgba_f32 as a PNG file.
 std::vector<std::byte> png_of(const Image& image);
 
 /// A reduced grey image for pages, made while the rows of a large image are processed. Each pixel
-/// is the mean of a square block of the image, NaNs excluded.
+/// is the mean of a square block of the image, ignoring NaNs.
 class Overview {
   public:
     /// Makes an empty overview of at most `most` pixels per side.
     explicit Overview(ImageShape image, Elements most = 640);
 
-    /// The number of image pixels per overview pixel, in each direction.
+    /// Returns the number of image pixels per overview pixel, in each direction.
     Elements scale() const { return scale_; }
     ImageShape shape() const { return shape_; }
 
-    /// Adds rows of the image from row `first` on, in any order. Throws std::logic_error unless
-    /// these are whole rows.
+    /// Adds rows of the image, starting with row `first`, in any order. Throws std::logic_error
+    /// unless `rows` contains whole rows.
     void add(Elements first, std::span<const float> rows);
 
-    /// The means; NaN where no value is finite.
+    /// Returns the means; NaN for blocks without a finite value.
     std::vector<double> means() const;
-    /// Gray values from 0 (black) to 1 (white), with the range of grey_range(). Pixels without any
+    /// Returns grey values from 0 (black) to 1 (white), scaled by grey_range(). Pixels without a
     /// finite value are black.
     std::vector<float> shades() const;
-    /// The gray values as a PNG file.
+    /// Returns the grey values as a PNG file.
     std::vector<std::byte> png() const;
 
   private:
@@ -55,14 +55,14 @@ class Overview {
 /// Reads an image, some rows at a time, and returns its overview. Throws InvalidFile.
 Overview overview_of(RowSource& source);
 
-/// Coloured labels over an image's overview, made while their rows are processed. Each pixel shows
-/// the label in one corner of its block, because labels have no mean. Consecutive labels differ in
-/// hue.
+/// Coloured labels over the overview of an image, made while the rows of labels are processed. Each
+/// pixel shows the label in one corner of its block, because labels have no mean. Consecutive
+/// labels differ in hue.
 class LabelOverview {
   public:
     explicit LabelOverview(const Overview& below);
 
-    /// Adds rows of labels, from row `first` on, of an image of this width.
+    /// Adds rows of labels, starting with row `first`, of an image of this width.
     void add(Elements first, std::span<const std::uint64_t> rows, Elements width);
 
     std::vector<std::byte> png() const;
@@ -74,7 +74,7 @@ class LabelOverview {
     std::vector<std::uint64_t> labels_;
 };
 
-/// The colour of a label: one of 360, of which successive ones differ in hue.
+/// Returns the colour of a label: one of 360 colours, of which successive ones differ in hue.
 RgbaF32 colour_of_label(std::uint64_t label);
 
 } // namespace sextant::command

@@ -15,7 +15,7 @@ namespace sextant::command {
 
 namespace {
 
-/// The alternatives of the plan; only the chosen pattern has a measured time.
+/// Returns the alternatives of the plan; only the chosen pattern has a measured time.
 report::Alternatives weighed(const distributed::MergingPlan& plan, Seconds took) {
     if (plan.alternatives.empty())
         return {"Candidates",
@@ -27,8 +27,8 @@ report::Alternatives weighed(const distributed::MergingPlan& plan, Seconds took)
         took);
 }
 
-/// The predicted and the measured timeline. An element of the predicted one is an entry of a list,
-/// an element of the measured one a whole list.
+/// Returns the predicted and the measured timeline. An element of the predicted timeline is one
+/// list entry; an element of the measured timeline is a whole list.
 std::vector<report::Recording> recordings_of(const distributed::MergingPlan& plan,
                                              const GatheredMerging& merging) {
     return with_prediction({.name = plan.text(),

@@ -17,10 +17,10 @@
 
 namespace sextant::command {
 
-/// The alternatives of a plan of any family, for pages and tables.
+/// Returns the alternatives of a plan of any family, for pages and tables.
 /// Input     `compared`: states what was predicted and what was measured. `took`: the time of the
-///           chosen alternative in this run; 0 if it was not measured. If there was a race, its
-///           times are shown instead.
+///           chosen alternative in this run; 0 if it was not measured. If there was a race, the
+///           times of the race are shown instead.
 template <class Configuration>
 report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
                                      std::string compared = {}, Seconds took = 0) {
@@ -41,7 +41,7 @@ report::Alternatives alternatives_of(const planner::Plan<Configuration>& plan,
     return shown;
 }
 
-/// The predicted timeline of a run, if any, then the measured run, in the order of drawing.
+/// Returns the predicted timeline of a run, if any, then the measured run, in drawing order.
 inline std::vector<report::Recording> with_prediction(report::Recording run,
                                                       const Trace* predicted) {
     std::vector<report::Recording> all;
@@ -56,21 +56,21 @@ inline std::vector<report::Recording> with_prediction(report::Recording run,
     return all;
 }
 
-/// The merging of all ranks, as recorded; empty on ranks other than 0.
+/// The recorded merging of all ranks, on rank 0; empty on other ranks.
 struct GatheredMerging {
     Trace trace;
     int clocks = 1;                   ///< number of clocks that measured the times
     std::vector<ClockOffset> aligned; ///< how the clocks were aligned
-    bool lent = false;                ///< messages were read from shared memory without a copy
-    std::vector<Bytes> sent;          ///< bytes sent by each rank
+    bool lent = false;       ///< true if messages were read from shared memory without a copy
+    std::vector<Bytes> sent; ///< bytes sent by each rank
 };
 
-/// Collective.
+/// Gathers the merging of all ranks on rank 0. Collective.
 GatheredMerging gather_merging(const Communicator& communicator, const TraceClocks& clocks,
                                const MergingTrace& own);
 
-/// Sections: the alternatives, the predicted and measured timelines, the causes of the difference,
-/// and the bytes that each rank sent. Sections that are meaningless for one rank are omitted.
+/// Returns page sections: the alternatives, the predicted and measured timelines, the causes of the
+/// difference, and the bytes that each rank sent. Omits sections that are meaningless for one rank.
 std::vector<report::Section> merging_sections(const distributed::MergingPlan& plan,
                                               const GatheredMerging& merging);
 

@@ -63,7 +63,7 @@ void VolumeSlices<Sample>::gather(const Communicator& communicator) {
     };
     std::vector<std::vector<Pixel>> to(static_cast<std::size_t>(communicator.size()));
     for (std::size_t i = 0; i < samples_.size() && communicator.rank() > 0; ++i) {
-        if (samples_[i] != 0) // 0 where this rank added nothing
+        if (samples_[i] != 0) // samples that this rank did not add are 0
             to[0].push_back({static_cast<std::uint32_t>(i), samples_[i]});
     }
     for (const Pixel& pixel : all_to_all_lists(communicator, to).values)
@@ -102,7 +102,7 @@ Interval grey_range_of(std::span<const float> samples) {
     const Interval usual = grey_range(values);
     if (usual.low < usual.high)
         return usual;
-    // Masks may be nearly all of one value.
+    // Nearly all voxels of a mask may have the same value, so quantiles are useless.
     std::erase_if(values, [](double value) { return !std::isfinite(value); });
     const auto [least, most] = std::ranges::minmax(values);
     return least < most ? Interval{least, most}

@@ -60,11 +60,11 @@ TextSink into(AtomicFile& file) {
     return [&file](std::string_view part) { file.write(part); };
 }
 
-/// One rank's run of `sextant register`. The output files appear together at the end; until then
+/// Runs `sextant register` on one rank. The output files appear together at the end; until then,
 /// results are kept in a checkpoint in the output folder.
 class RegisterRun {
   public:
-    /// Uses `threads` threads on this rank.
+    /// `threads`: the number of threads on this rank.
     RegisterRun(const RegisterCommand& command, Communicator communicator, int threads)
         : command_(command),
           communicator_(std::move(communicator)),
@@ -76,6 +76,7 @@ class RegisterRun {
     }
 
     /// Opens the series, checks the options and the output files, and creates the output folder.
+    /// Used before a series is followed.
     void prepare() {
         prepares_ = true; // the number of frames is not known yet
         open();
@@ -161,7 +162,7 @@ class RegisterRun {
                               fmt::format("the folder {} is not writable", above.string()));
     }
 
-    /// The files to be written to the output folder.
+    /// Returns the files to be written to the output folder.
     std::vector<std::string> results() const {
         std::vector<std::string> paths = {path_of("transforms.csv"), path_of("transforms.json")};
         for (const char* image : {"average", "median", "count"})
@@ -175,8 +176,8 @@ class RegisterRun {
         return paths;
     }
 
-    /// Checks the files that the user named, except those in the output folder, which is checked
-    /// separately.
+    /// Checks the output files that the user named. Those in the output folder are checked for
+    /// conflicts here, but check_folder() checks whether they can be written.
     void check_reports() const {
         std::vector<std::string> all = results(), elsewhere = reports();
         all.insert(all.end(), elsewhere.begin(), elsewhere.end());
@@ -238,10 +239,11 @@ class RegisterRun {
                 text.insert(text.rfind("restart"), "--");
             throw AgreedFailure(text, failure.fault());
         }
-        summary_.result.frames.clear(); // rank 0 has copied the frames
+        summary_.result.frames.clear(); // rank 0 has copied the frames to the summary
     }
 
-    /// A file of one image that is computed from samples of this type, less an offset.
+    /// Creates a file for one image that is computed from samples of type `from` with `offset`
+    /// subtracted.
     std::unique_ptr<FrameSink> sink(const std::string& name, Sample from, double offset) {
         FrameHeader header;
         header.frames = 1;
@@ -254,15 +256,15 @@ class RegisterRun {
         return format::create_frames(path, header);
     }
 
-    /// Warns once for each format whose files lack the pixel size.
+    /// Warns, once per format, if a file cannot store the pixel size.
     void warn_of_lost_pixel(const std::string& path, const FrameHeader& header) {
         std::string lost = format::remark_on_lost_pixel(path, header);
         if (!lost.empty() && lossy_formats_.insert(std::filesystem::path(path).extension()).second)
             summary_.warnings.push_back(std::move(lost));
     }
 
-    /// Writes an image. If its samples are f64, adds the offset of the series again; pixels without
-    /// data are 0.
+    /// Writes an image. If its samples are f64, adds the offset that was subtracted from the
+    /// series; pixels without data are 0.
     std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels,
                                      const std::vector<float>& count, double offset) {
         std::unique_ptr<FrameSink> image = sink(name, header_.sample, offset);
@@ -342,7 +344,7 @@ class RegisterRun {
         return table;
     }
 
-    /// Keeps the field with the largest deviation for the page.
+    /// Keeps the displacement field with the largest deviation for the page.
     void keep_worst(std::int64_t frame, const registration::DisplacementField& field) {
         if (!options_.recorded_mean)
             return;
@@ -358,7 +360,7 @@ class RegisterRun {
             summary_.worst_field = FrameField{frame, sigma, field};
     }
 
-    /// Writes all files completely to disk before any of them appears under its final name.
+    /// Writes all files completely before any of them appears under its final name.
     void write(const RegistrationResult& result, RegisteredFrames& frames) {
         const registration::Combined& average = result.average;
         if (!floats_hold_offset(header_.sample, result.offset))
@@ -400,7 +402,8 @@ class RegisterRun {
             table.commit();
         together.commit();
         remove_stale(earlier_, files);
-        remove_stale(live_files(summary_.output, command_.format), files); // of a killed run, too
+        remove_stale(live_files(summary_.output, command_.format),
+                     files); // includes the live files of a killed run
         summary_.streaks = registration::find_streaks(average, result.canvas.shape);
     }
 
@@ -414,7 +417,7 @@ class RegisterRun {
         }
     }
 
-    /// States what to try, and writes the page.
+    /// Prints suggestions and writes the page.
     void report_failure(std::span<const FrameRegistration> frames) {
         progress_.clear();
         for (FrameRegistration frame : frames) {
@@ -458,8 +461,8 @@ class RegisterRun {
     RegisterSummary summary_;
 };
 
-/// The division of cores into ranks and threads: as given by the user or the launcher, else the one
-/// expected to be fastest for the series.
+/// Returns the numbers of ranks and threads per rank: as specified by the user or the launcher,
+/// else the division of the cores that is expected to be fastest for the series.
 registration::Division division_for(const RegisterCommand& command, const Call& call) {
     const bool launched = detect_launcher().launcher != Launcher::none;
     if (launched || call.has("ranks") || call.has("threads"))
@@ -475,7 +478,7 @@ registration::Division division_for(const RegisterCommand& command, const Call& 
                                        {}, command.registration.reproducible);
 }
 
-/// Follows the series until it ends. Returns the command that registers it.
+/// Follows the series until it ends. Returns the command that then registers the series.
 RegisterCommand followed(const RegisterCommand& command) {
     if (detect_launcher().launcher != Launcher::none)
         throw InvalidTask("--follow: one process follows a series, but a launcher started several; "

@@ -39,46 +39,46 @@ struct RegisterSummary {
     std::optional<GatheredWork> work; ///< set only for a report page
     AlignedStack aligned;
     registration::Streaks streaks;          ///< of the average, compared with the median
-    std::optional<FrameField> worst_field;  ///< the one with the largest deviation
-    std::vector<FrameThumbnail> thumbnails; ///< of frames that are flagged or left out, for a page
+    std::optional<FrameField> worst_field;  ///< the field with the largest deviation
+    std::vector<FrameThumbnail> thumbnails; ///< thumbnails of flagged or omitted frames, for a page
 };
 
-/// The number of frames with a thumbnail on a page.
+/// The maximum number of frames with a thumbnail on a page.
 inline constexpr std::size_t most_thumbnails = 12;
 
-/// Frames that are left out, then frames with flags, the most first; at most `most_thumbnails`, in
-/// order of their numbers.
+/// Returns the frames that are left out, then frames with flags, those with the most flags first.
+/// At most `most_thumbnails` frames, in order of their numbers.
 std::vector<std::int64_t> frames_to_picture(const SeriesTransforms& transforms);
 
-/// Reads these frames of a series and reduces them to at most 96 pixels per side, each with its own
-/// grey scale. Frames that cannot be read have no thumbnail.
+/// Reads frames of a series and reduces each to at most 96 pixels per side, with its own grey
+/// scale. Frames that cannot be read have no thumbnail.
 std::vector<FrameThumbnail> thumbnails_of(FrameSource& series,
                                           std::span<const std::int64_t> frames);
 
-/// The image relative to which the motions of the last stage are stated: "frame 3", or "the average
-/// of stage 1".
+/// Returns the image relative to which the motions of the last stage are stated: "frame 3", or "the
+/// average of stage 1".
 std::string frame_of_reference(const SeriesTransforms& transforms);
 
-/// Warnings about frames that are left out: at most five of a kind, and the number of others.
-/// Reasons that differ only in numbers are of one kind.
+/// Returns warnings about frames that are left out: at most five of a kind, and the number of
+/// others. Reasons that differ only in numbers are of the same kind.
 std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms);
 
-/// A line that states the resolution of the average; "" if it was not determined.
+/// Returns a line that states the resolution of the average; "" if it was not determined.
 std::string resolution_text(const RegisterSummary& summary);
-/// Suggestions if fewer than two frames could be registered, one per line.
+/// Returns suggestions, one per line, if fewer than two frames could be registered.
 std::vector<std::string> advice_on_failure(const RegisterSummary& summary);
-/// Suggestions for the most frequent problems, one per line.
+/// Returns suggestions for the most frequent problems, one per line.
 std::vector<std::string> advice_of(const RegisterSummary& summary);
 
-/// The text ends with lines that state which frames were used and, for the most frequent problem,
-/// what to try.
+/// Returns a summary for the terminal. Its last lines state which frames were used and, for the
+/// most frequent problem, what to try.
 std::string to_text(const RegisterSummary& summary);
-/// One JSON object; docs/json.md describes its fields.
+/// Returns one JSON object; docs/json.md describes its fields.
 std::string to_json(const RegisterSummary& summary);
-/// A self-contained HTML page. Requires `summary.work` and the mean of the frames as recorded.
+/// Returns a self-contained HTML page. Requires `summary.work` and the mean of the recorded frames.
 std::string to_page(const RegisterSummary& summary);
-/// A self-contained HTML page of a series that could not be registered: its frames, why, and what
-/// to try.
+/// Returns a self-contained HTML page for a series that could not be registered: its frames, the
+/// reasons, and what to try.
 std::string to_failure_page(const RegisterSummary& summary);
 
 } // namespace sextant::command

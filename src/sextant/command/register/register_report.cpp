@@ -31,7 +31,7 @@ using registration::Combined;
 
 using registration::Work;
 
-/// True if a frame is left out or has a flag.
+/// Returns true if a frame is left out or has a flag.
 bool has_remarks(const FrameRegistration& frame) {
     return !frame.left_out.empty() || !flags_of(frame).empty();
 }
@@ -42,13 +42,13 @@ std::ptrdiff_t registered_count(const RegisterSummary& summary) {
                          [](const FrameRegistration& frame) { return frame.left_out.empty(); });
 }
 
-constexpr std::int64_t most_shown = 512; // pixels per side; frames are cropped, not reduced
+constexpr std::int64_t most_shown = 512; // pixels per side; images are cropped, not reduced
 constexpr double degrees = 180 / std::numbers::pi;
 
 using registration::PixelArea;
 
-/// Returns the part of the result images that is shown, in pixels of the canvas: the whole canvas,
-/// or as much of it as fits, around the centre of the reference if possible.
+/// Returns the part of the result images to show, in pixels of the canvas: the whole canvas, or as
+/// much of it as fits, centred on the reference if possible.
 PixelArea shown_part(const SeriesTransforms& transforms) {
     const PixelArea canvas = transforms.area();
     const ImageShape shape{std::min(canvas.shape.width, most_shown),
@@ -62,7 +62,7 @@ PixelArea shown_part(const SeriesTransforms& transforms) {
             first(canvas.y, canvas.shape.height, transforms.shape.height, shape.height), shape};
 }
 
-/// Returns a part of a combined image, given in pixels of the canvas: its mean and count.
+/// Returns a part of a combined image (mean and count). `part` is in pixels of the canvas.
 Combined cut_out(const Combined& combined, const PixelArea& part, std::int64_t width) {
     Combined cut;
     for (std::int64_t y = part.y; y < part.y + part.shape.height; ++y) {
@@ -84,7 +84,7 @@ Interval contrast_of(const Combined& combined) {
     return grey_range(values);
 }
 
-/// Returns grey samples as PNG, transparent where they are NaN.
+/// Encodes grey samples as PNG; NaNs are transparent.
 template <class Samples>
 std::vector<std::byte> png_of_samples(const Samples& samples, ImageShape shape,
                                       const Interval& grey) {
@@ -97,7 +97,7 @@ std::vector<std::byte> png_of_samples(const Samples& samples, ImageShape shape,
     return png_of(image);
 }
 
-/// A part of a combined image as PNG, transparent at pixels without data.
+/// Encodes a part of a combined image as PNG; pixels without data are transparent.
 std::vector<std::byte> png_of_part(const Combined& combined, const PixelArea& part,
                                    std::int64_t width, const Interval& grey) {
     const Combined cut = cut_out(combined, part, width);
@@ -134,10 +134,10 @@ report::Section pictures_of(const RegisterSummary& summary) {
          "The average, before and after", scale_of(summary.transforms, shown.width)});
 }
 
-/// The power spectra of the averages, with one grey scale.
+/// Shows the power spectra of the averages, with the same grey scale.
 report::Section spectra_of(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
-    // Frames as recorded have no data outside the reference.
+    // The mean of the recorded frames has no data outside the reference.
     const PixelArea canvas = transforms.area();
     PixelArea part = common_area(canvas, registration::area_of(transforms.shape));
     if (part.shape.elements() == 0)
@@ -171,7 +171,8 @@ report::Section spectra_of(const RegisterSummary& summary) {
          "Power spectra, before and after"});
 }
 
-/// The displacement field with the largest deviation, without its nearest rigid motion.
+/// Shows the displacement field with the largest deviation, after subtracting the nearest rigid
+/// motion.
 report::Section field_of(const RegisterSummary& summary) {
     if (!summary.worst_field)
         return {};
@@ -202,8 +203,8 @@ report::Section field_of(const RegisterSummary& summary) {
     return report::field_section(picture);
 }
 
-/// The displacements of rows: those of all frames in short, and those of the frame that jitters
-/// and drifts most.
+/// Shows the displacements of rows: a summary for all frames, and the rows of the frame with the
+/// largest jitter and drift.
 report::Section rows_of(const RegisterSummary& summary) {
     report::ScannedRows rows;
     double most = -1;
@@ -250,7 +251,7 @@ report::RegisteredFrame shown_of(const FrameRegistration& place) {
     return frame;
 }
 
-/// The frames that are flagged or left out, with pictures.
+/// Shows thumbnails of the frames that are flagged or left out.
 report::Section frames_of(const RegisterSummary& summary) {
     const std::vector<FrameRegistration>& all = summary.transforms.frames;
     std::vector<report::PicturedFrame> pictured;
@@ -265,7 +266,7 @@ report::Section frames_of(const RegisterSummary& summary) {
     return report::frames_section(pictured, noted - std::ssize(pictured));
 }
 
-/// A kind of work in the chart, and the kinds of registration::Work that it includes.
+/// A kind of work in the chart, and the values of registration::Work that it includes.
 struct WorkKind {
     std::string_view name;
     std::vector<Work> works;
@@ -292,7 +293,7 @@ std::string percent(double share) {
     return fmt::format("{:.0f} %", 100 * share);
 }
 
-/// The chart, with one bar per interval that is wide enough to be seen.
+/// Returns the chart, with one bar per interval that is wide enough to be visible.
 report::GanttChart gantt_of(const GatheredWork& work) {
     constexpr double units = 1000; // length of a lane
     report::GanttChart chart;
@@ -386,7 +387,7 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         facts.push_back({"Resolution", text.substr(text.find(' ') + 1)});
     for (const std::string& advice : advice_of(summary))
         facts.push_back({"What to try", advice});
-    constexpr std::size_t most_warnings = 8; // the page also lists omitted frames below
+    constexpr std::size_t most_warnings = 8; // the page also lists the omitted frames below
     const auto shown = std::min(summary.warnings.size(), most_warnings);
     add_provenance(facts, {summary.warnings.begin(),
                            summary.warnings.begin() + static_cast<std::ptrdiff_t>(shown)});
@@ -491,13 +492,13 @@ std::vector<FrameThumbnail> thumbnails_of(FrameSource& series,
         try {
             series.read_frame(frame, samples);
         } catch (const InvalidFile&) {
-            continue; // the reason is in the list of frames
+            continue; // the list of frames states the reason
         }
         Overview small(shape, side);
         small.add(0, samples);
         const std::vector<double> means = small.means();
         Interval grey = grey_range(means, beyond);
-        if (grey.low >= grey.high) // a constant frame is grey
+        if (grey.low >= grey.high) // a constant frame is drawn in grey
             grey = {grey.low - 1, grey.low + 1};
         thumbnails.back().png = png_of_samples(means, small.shape(), grey);
     }

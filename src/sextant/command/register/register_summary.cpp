@@ -38,7 +38,8 @@ double median_of(const std::vector<FrameRegistration>& places, const Of& of) {
     return median(values);
 }
 
-/// The largest distance, in pixels, of a frame's centre from that of the reference.
+/// Returns the largest distance, in pixels, between the centre of a frame and that of the
+/// reference.
 double farthest(const std::vector<FrameRegistration>& places) {
     double most = 0;
     for (const FrameRegistration& place : places)
@@ -46,7 +47,7 @@ double farthest(const std::vector<FrameRegistration>& places) {
     return most;
 }
 
-/// The standard deviation of the position of the middle of a frame.
+/// Returns the standard deviation of the position of a frame's centre.
 double deviation_of(const FrameRegistration& place, ImageShape shape) {
     return place.field ? place.field->sigma
                        : registration::uncertainty_of_centre(place.result, shape).tx;
@@ -57,7 +58,7 @@ std::ptrdiff_t flagged(const std::vector<FrameRegistration>& places) {
                          [](const FrameRegistration& place) { return !flags_of(place).empty(); });
 }
 
-/// A flag, or "left out", and the number of frames that it concerns.
+/// Flags (or "left out"), each with the number of frames.
 using Counts = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// Returns the flags of the frames, the most frequent first.
@@ -91,7 +92,7 @@ bool is_out_of_reach(const FrameRegistration& place) {
            place.left_out.find("resembles") != std::string::npos;
 }
 
-/// Advice for the most frequent flag; "" if there is none.
+/// Returns advice for the most frequent flag; "" if there is none.
 std::string advice_on_flags(const RegisterSummary& summary, const Counts& counts) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
     const auto unreached = std::count_if(frames.begin(), frames.end(), is_out_of_reach);
@@ -111,7 +112,8 @@ std::string advice_on_flags(const RegisterSummary& summary, const Counts& counts
     return flag.empty() ? "" : fmt::format("{} frames: {}", flag, advice_for(flag));
 }
 
-/// States the motions that remain within frames, and what to try; "" if noise explains them.
+/// Describes motions within frames that remain after registration, and what to try; "" if noise
+/// explains them.
 std::string misfit_text(const RegistrationResult& result) {
     const registration::SeriesMisfit& misfit = result.misfit;
     if (!misfit.significant)
@@ -133,7 +135,7 @@ std::string misfit_text(const RegistrationResult& result) {
                                     : "--model auto, or --scan-rows if rows are scanned slowly");
 }
 
-/// Advice if the averages of every second frame do not correlate; "" if they do.
+/// Returns advice if the averages of even and odd frames do not correlate; "" if they do.
 std::string unresolved_text(const RegistrationResult& result) {
     if (result.resolution.values.empty() || result.resolution.resolved > 0)
         return "";
@@ -210,7 +212,7 @@ std::string aligned_text(const RegisterSummary& summary) {
                        stack.area.shape.height, name(stack.sample), gap_text(stack));
 }
 
-/// States the area of the result images, unless it is that of the reference.
+/// States the area of the result images if it differs from that of the reference; else "".
 std::string canvas_text(const SeriesTransforms& transforms) {
     const registration::PixelArea canvas = transforms.area();
     if (canvas == registration::area_of(transforms.shape))
@@ -230,7 +232,7 @@ Json aligned_json(const AlignedStack& stack) {
         .include(record_of_area(stack.area), "samples");
 }
 
-/// A reason without its numbers, which is the same for all frames with the same problem.
+/// Returns a reason without its numbers, so that frames with the same problem have the same text.
 std::string kind_of_reason(const std::string& reason) {
     std::string kind;
     for (const char letter : reason) {

@@ -30,8 +30,8 @@ std::string beginning_of(const fs::path& path, std::size_t bytes) {
     return text;
 }
 
-/// Returns the fields of transforms.json that precede the list of frames, which may be long; empty
-/// if the file is not of a run of `register`.
+/// Returns the fields of transforms.json before the list of frames, which can be long; empty if the
+/// file was not written by `register`.
 std::optional<JsonField> head_of_transforms(const fs::path& path) {
     std::string text = beginning_of(path, most_head);
     const std::size_t frames = text.find(",\n \"frames\": [");
@@ -43,7 +43,7 @@ std::optional<JsonField> head_of_transforms(const fs::path& path) {
         if (head.is_object() && head.text_or_empty("kind") == "sextant transforms")
             return head;
     } catch (const InvalidFile&) {
-        // The file is not of a run of `register`; its folder keeps all files.
+        // The file was not written by `register`, so all files in the folder are kept.
     }
     return std::nullopt;
 }
@@ -67,14 +67,14 @@ std::vector<std::string> names_listed(const JsonField& head) {
     } catch (const InvalidFile&) {
         return {};
     }
-    // A list that was changed by hand must not name files elsewhere.
+    // The list may have been edited by hand, and must not name files in other folders.
     std::erase_if(names, [](const std::string& name) {
         return fs::path(name).filename().string() != name || name == "." || name == "..";
     });
     return names;
 }
 
-/// True for a page or a JSON file of a run of `register`.
+/// Returns true for a page or a JSON file written by `register`.
 bool is_report(const fs::path& path) {
     const std::string text = beginning_of(path, 4096);
     return text.find("<meta name=\"generator\" content=\"Sextant\"/>") != std::string::npos ||
@@ -95,7 +95,8 @@ std::vector<std::string> results_of_earlier_run(const std::string& folder) {
     const auto head = head_of_transforms(transforms);
     if (!head)
         return {};
-    // Results are complete before transforms.json is, except for the resolution of the clock.
+    // transforms.json is written last, so other results are older, up to the resolution of the
+    // clock.
     const auto latest = fs::last_write_time(transforms, unknown) + std::chrono::seconds(2);
     std::vector<std::string> files;
     for (const std::string& name : names_listed(*head)) {
@@ -133,7 +134,7 @@ std::vector<std::string> names_in(const std::string& folder,
     const fs::path home = place(folder);
     std::vector<std::string> names;
     for (const std::string& file : files) {
-        // The folder of a file is compared rather than the file, which may be a link.
+        // Compares the folder of the file, not the file, which may be a symbolic link.
         const fs::path path = fs::path(file).lexically_normal();
         if (place(path.has_parent_path() ? path.parent_path() : ".") == home)
             names.push_back(path.filename().string());

@@ -30,7 +30,7 @@ namespace sextant::command {
 namespace {
 
 constexpr int most_cores = 4096;
-/// The number of candidates that are printed unless `--all` is given.
+/// The number of candidates that are printed without `--all`.
 constexpr std::size_t few_candidates = 12;
 
 struct ExplainCommand {
@@ -140,7 +140,7 @@ planner::Work work_of(const ExplainCommand& command, const Placement& placement)
             .density = command.density};
 }
 
-/// A line of a table, with a name of at most `width` letters.
+/// Formats a line of a table, with a name of at most `width` letters.
 std::string row_of(std::size_t width, const std::string& name, const std::string& predicted,
                    const std::string& interval, const std::string& bound,
                    const std::string& remark) {
@@ -171,7 +171,7 @@ std::string candidates_table(const std::vector<report::Alternative>& alternative
     return text;
 }
 
-/// The chosen configuration, further lines about it, and a table of the best alternatives.
+/// Formats the chosen configuration, `details` about it, and a table of the best alternatives.
 template <class Configuration>
 std::string to_text(const planner::Plan<Configuration>& plan, const std::string& details,
                     std::size_t most) {
@@ -205,7 +205,7 @@ void explain_composite(const ExplainCommand& command) {
 
 using Kind = scan::Distribution::Kind;
 
-/// Parses the name of a distribution, or a file of recorded times.
+/// Parses the name of a distribution, or reads a file of recorded times.
 scan::Distribution times_from(const std::string& text) {
     for (const Kind kind : {Kind::constant, Kind::exponential, Kind::correlated}) {
         if (text == name(kind))
@@ -219,7 +219,7 @@ scan::Distribution times_from(const std::string& text) {
     return {.kind = Kind::recorded, .mean = 0, .times = scan::read_times(text)};
 }
 
-/// Parses "1,1.5,2": the speedup of an operator application on one core, on two, ...
+/// Parses "1,1.5,2": the speedup of an operator application on one core, on two cores, ...
 std::vector<double> speedup_from(const std::string& text) {
     std::vector<double> speedup;
     std::istringstream parts(text);
@@ -235,8 +235,8 @@ std::vector<double> speedup_from(const std::string& text) {
     return speedup;
 }
 
-/// Prints the configuration that a scan of a series would use, and all others, with their simulated
-/// times.
+/// Prints the configuration that a scan of a series would use, and all other configurations, with
+/// their simulated times.
 void explain_scan(const ExplainCommand& command) {
     const planner::ScanPlan plan = planner::choose_scan({.values = command.values,
                                                          .cores = command.cores,
@@ -269,25 +269,26 @@ FilterTask task_of(const ExplainCommand& command) {
     return task;
 }
 
-/// The number of pixels that the last filter needs around a pixel; of a volume, within a plane.
+/// Returns the number of neighbouring pixels on each side that the last filter needs; for a volume,
+/// within a plane.
 Elements margin_of(const FilterTask& task) {
     const kernel::FilterBank bank = distributed::bank_of(task.filters.back(), task.dimensions());
     return std::max(bank.reach_x(), bank.reach_y());
 }
 
-/// The number of planes of a volume that the last filter needs on either side of a plane.
+/// Returns the number of neighbouring planes on each side that the last filter of a volume needs.
 Elements planes_around(const FilterTask& task) {
     return distributed::bank_of(task.filters.back(), task.dimensions()).reach_z();
 }
 
-/// A step of the plan: the image moves from one location to another, or is filtered in place, once
-/// or several times.
+/// A step of the plan, possibly repeated: the image moves from one location to another, or is
+/// filtered in place.
 struct Transition {
     std::string from, to, how;
     int times = 1;
 };
 
-/// The locations that the image passes through.
+/// Returns the sequence of locations of the image.
 std::vector<Transition> transitions_of(const filtering::Configuration& configuration,
                                        const FilterTask& task) {
     const int filters = static_cast<int>(task.filters.size());
@@ -324,7 +325,7 @@ std::vector<Transition> transitions_of(const filtering::Configuration& configura
     return all;
 }
 
-/// The windows of planes of a volume, and the prediction of all of them.
+/// Describes the windows of planes of a volume, and the prediction for all windows.
 std::string windows_text(const FilterPlan& plan, const FilterTask& task) {
     const Elements windows = (task.depth + plan.window - 1) / plan.window;
     std::string text = fmt::format(
@@ -378,8 +379,8 @@ std::string to_json(const FilterPlan& plan, const FilterTask& task) {
 }
 
 /// Prints the plan of `sextant filter` for an image or a volume of this size: the configuration,
-/// the locations that the image passes through, and the alternatives with their predictions; of a
-/// volume, also the windows that --memory allows.
+/// the locations of the image, and the alternatives with their predictions; for a volume, also the
+/// windows that fit in --memory.
 void explain_filter(const ExplainCommand& command) {
     const std::string& machine = command.placement.machine;
     if (!machine.empty() && is_platform(machine)) {

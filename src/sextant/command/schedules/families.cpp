@@ -22,7 +22,7 @@ std::span<const Family> families() {
     return all;
 }
 
-/// True for compositing, the only family with tunings and a root.
+/// Returns true for compositing, the only family with tunings and a root.
 bool is_compositing(const Family& family) {
     return family.configurations_for != nullptr;
 }

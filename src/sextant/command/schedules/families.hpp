@@ -25,42 +25,42 @@ struct NamedSchedule {
     std::optional<Grid> grid; ///< grid of processors, if groups of ranks are submachines of it
 };
 
-/// An algorithm as shown by `list`.
+/// An algorithm as listed by `list`.
 struct FamilyAlgorithm {
     std::string_view family, name, summary;
-    std::string_view takes; ///< the numbers of ranks that it supports
+    std::string_view takes; ///< supported numbers of ranks
     std::string_view source;
 };
 
-/// Every algorithm of every family.
+/// Returns the algorithms of all families.
 std::vector<FamilyAlgorithm> family_algorithms();
 
 struct ScheduleRequest {
     std::string family = "compositing";
-    std::string algorithm = {};      ///< name; if empty, all algorithms or the first one
-    compositing::Tuning tuning = {}; ///< for compositing; if unset, every tuning or the default
-    /// For collectives: the parameter of logp-lev-rec, and that of 2-lev-rec.
+    std::string algorithm = {};      ///< name; if empty, all algorithms or the default one
+    compositing::Tuning tuning = {}; ///< for compositing; if unset, every tuning or the default one
+    /// For collectives: the parameters of logp-lev-rec (gamma) and 2-lev-rec (alpha).
     std::optional<double> gamma = {}, alpha = {};
     int ranks = 8;
     Elements elements = 0;
-    int root = compositing::Task::distributed; ///< used for compositing only
+    int root = compositing::Task::distributed; ///< only for compositing
 };
 
 /// Declares all fields except the root.
 Record record_of(ScheduleRequest& request);
 
-/// The maximum number of messages of a schedule. Schedules are held in memory; each message takes
-/// about half a kilobyte and some microseconds. A larger schedule is refused (InvalidTask) before
-/// it is complete.
+/// The maximum number of messages of a schedule. Schedules are held in memory, with about half a
+/// kilobyte and some microseconds per message. Making a larger schedule throws InvalidTask before
+/// the schedule is complete.
 inline constexpr std::int64_t most_messages = 2'000'000;
 
 /// Makes one schedule: the named algorithm, or the first of its family, with its default tuning.
 /// Throws InvalidTask if the request is invalid or has parameters that the family does not use.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
-/// Visits the schedules of a family for a number of ranks: each algorithm (or the named one) with
-/// each tuning (or the given one, if the algorithm has it), one at a time. Visits none if the
-/// algorithm does not take this number of ranks. Throws InvalidTask.
+/// Calls `visit` with the schedules of a family for a number of ranks, one at a time: each
+/// algorithm (or the named one) with each tuning (or the given one, if the algorithm uses it). Does
+/// not call `visit` if the algorithm does not support this number of ranks. Throws InvalidTask.
 void for_each_schedule(const ScheduleRequest& request,
                        const std::function<void(const NamedSchedule&)>& visit);
 
@@ -75,9 +75,10 @@ struct Configuration {
 /// The algorithms of a family, for any number of ranks.
 struct Family {
     std::string_view name;
-    std::vector<FamilyAlgorithm> algorithms = {};   ///< shown by `list`
-    std::vector<Configuration> configurations = {}; ///< every algorithm; its default tuning first
-    /// Makes the configurations for a request; null if they do not depend on the request.
+    std::vector<FamilyAlgorithm> algorithms = {}; ///< listed by `list`
+    std::vector<Configuration> configurations =
+        {}; ///< all algorithms, each with its default tuning first
+    /// Returns the configurations for a request; null if they do not depend on the request.
     std::vector<Configuration> (*configurations_for)(const ScheduleRequest& request) = nullptr;
     /// Returns the default configuration for a request; null if it is the first one.
     Configuration (*usual)(const ScheduleRequest& request) = nullptr;
@@ -92,8 +93,8 @@ struct Family {
     }
 };
 
-/// The programs of all ranks. Throws InvalidTask as soon as they have more than `most_messages`
-/// messages.
+/// Returns the programs of all ranks. Throws InvalidTask as soon as they have more than
+/// `most_messages` messages.
 Schedule all_programs(const ScheduleRequest& request, std::string_view title,
                       const std::function<Program(int rank)>& program);
 

@@ -20,13 +20,13 @@ namespace sextant::command {
 
 namespace {
 
-/// A schedule without a grid of submachines; `program` makes that of a rank.
+/// Returns a schedule without a grid of submachines; `program` returns the program of a rank.
 NamedSchedule named(std::string_view name, const std::string& title, const ScheduleRequest& request,
                     const std::function<Program(int rank)>& program, Claim claim) {
     return {std::string(name), title, all_programs(request, title, program), std::move(claim), {}};
 }
 
-/// Checks that symbols are elements 0, 1, ... of operand 0. Returns the error, or "".
+/// Checks that symbol i is element i of operand 0. Returns the error, or "".
 std::string judge(const std::vector<Symbol>& result, Elements count) {
     if (static_cast<Elements>(result.size()) != count)
         return fmt::format("{} elements, expected {}", result.size(), count);
@@ -107,14 +107,15 @@ Configuration configuration(const compositing::Algorithm& algorithm,
             }};
 }
 
-/// The algorithm with the requested tuning, and defaults for unspecified parameters.
+/// Returns the algorithm with the requested tuning, and defaults for unspecified parameters.
 Configuration chosen(const std::string& algorithm, const ScheduleRequest& request) {
     const planner::CompositingPlan plan =
         planner::choose_by_name(algorithm, request.tuning, request.ranks);
     return configuration(*plan.configuration.algorithm, plan.configuration.tuning);
 }
 
-/// All configurations; if the request has a tuning, only those of algorithms that use it.
+/// Returns all configurations or, if the request has a tuning, only those of algorithms that use
+/// it.
 std::vector<Configuration> configurations_for(const ScheduleRequest& request) {
     std::vector<Configuration> configurations;
     const bool tuned = request.tuning != compositing::Tuning{};
@@ -152,8 +153,8 @@ Family compositing_family() {
 
 namespace {
 
-/// The grid of one tile per rank that is closest to square, on an image of about `request.elements`
-/// pixels.
+/// Returns the grid of one tile per rank that is closest to square, on an image of about
+/// `request.elements` pixels.
 halo::Grid grid_of(const ScheduleRequest& request) {
     halo::Grid grid;
     grid.margin = 1;
@@ -181,9 +182,10 @@ constexpr HaloExchange halo_exchanges[] = {
     {"axis-exchange", "exchange of tile margins along one axis, then along the other",
      halo::axis_exchange, halo::clipped_tile}};
 
-/// Claims that each margin pixel inside the image has the neighbour's value.
+/// Claims that each pixel in the margin has the neighbour's value, if the pixel is inside the
+/// image.
 Claim claim_of(const HaloExchange& exchange, const halo::Grid& grid) {
-    // The image pixel of element e of a rank's buffer; undefined outside the image.
+    // Returns the image pixel of element e of a rank's buffer; undefined outside the image.
     const auto pixel = [=](int rank, Elements e, bool margin_too) -> Elements {
         const halo::Tile own = halo::tile(grid, rank), held = exchange.held(grid, rank);
         const Elements x = held.x + e % held.width, y = held.y + e / held.width;
@@ -218,7 +220,8 @@ NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest&
         claim_of(exchange, grid));
 }
 
-/// A filter with two output images, collected on rank 0: exchange, computation and gather.
+/// Schedules a filter with two output images, collected on rank 0: exchange, computation and
+/// gather.
 NamedSchedule stencil_schedule(const ScheduleRequest& request) {
     const halo::Stencil stencil{.grid = grid_of(request), .planes = 2, .collects = true};
     const std::string title =
@@ -260,7 +263,8 @@ Family halo_family() {
 
 namespace {
 
-/// Each element is a list of any length, so the size of the image does not matter.
+/// Schedules the merging of lists. Each element is a list of any length, so the size of the image
+/// does not matter.
 NamedSchedule merging_schedule(const contour::Pattern& pattern, const ScheduleRequest& request) {
     const Grid grid = near_square(request.ranks, request.elements, request.elements);
     const std::string title = fmt::format("{}, {}x{} tiles", pattern.name, grid.columns, grid.rows);
@@ -294,7 +298,7 @@ NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning
         [&](int rank) { return scan::program(algorithm, task, tuning, rank); }, scan::claim(task));
 }
 
-/// A scan of `request.elements` values, divided among the ranks as evenly as possible.
+/// Schedules a scan of `request.elements` values, divided among the ranks as evenly as possible.
 NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::GlobalScan& global,
                               const ScheduleRequest& request) {
     const scan::Series series = scan::even_blocks(request.elements, request.ranks);

@@ -44,7 +44,7 @@ struct Section {
     std::vector<Row> rows;
 };
 
-/// The costs of a circuit in its native form: "span/work 4/49 at 16, 7/573 at 100 ranks".
+/// Returns the costs of a circuit in its native form: "span/work 4/49 at 16, 7/573 at 100 ranks".
 std::string costs(const scan::Algorithm& algorithm, const scan::Tuning& tuning) {
     std::vector<std::string> at;
     for (const int ranks : {16, 100}) {

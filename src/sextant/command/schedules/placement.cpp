@@ -95,7 +95,7 @@ Placement placement_of(const PlacementOptions& options, int ranks) {
 namespace {
 
 constexpr std::array<std::string_view, 1> endings{".json"};
-/// The installed platforms, without those in SimGrid's format, whose links only SimGrid can read.
+/// The installed platforms, except those in SimGrid's format, whose links only SimGrid can read.
 constexpr machine::SharedFolder platforms{simulate::platforms.kind, simulate::platforms.path,
                                           endings};
 

@@ -13,7 +13,7 @@
 
 namespace sextant::command {
 
-/// The machine of a hypothetical run, and the nodes of its ranks.
+/// The machine of a hypothetical run, and the placement of its ranks on nodes.
 struct Placement {
     std::shared_ptr<planner::Planner> planner;
     std::vector<int> nodes; ///< node of each rank; empty if each has its own node
@@ -22,17 +22,17 @@ struct Placement {
     const machine::Profile& machine() const { return planner->machine(); }
 };
 
-/// The placement of the ranks of a hypothetical run.
+/// Options for the placement of the ranks of a hypothetical run.
 struct PlacementOptions {
-    std::string transport;                      ///< if empty, that of the named machine, else MPI
-    std::optional<std::int64_t> ranks_per_node; ///< for "mpi"; 1 if unset
+    std::string transport;                      ///< if empty, that of the named machine, else "mpi"
+    std::optional<std::int64_t> ranks_per_node; ///< only for "mpi"; 1 if unset
     std::string machine;
 };
 Record record_of(PlacementOptions& options);
 
-/// The placement described by the options. By default, the transport is that of the named machine,
-/// else MPI: threads share a node, processes fill one node after another. On a platform each core
-/// has one rank. Warns of profiles that were skipped.
+/// Returns the placement described by the options. By default, the transport is that of the named
+/// machine, else MPI. Threads share a node; processes fill one node after another. On a platform,
+/// each core has one rank. Prints warnings about profiles that were skipped.
 ///
 /// Throws    InvalidFile if a named profile or platform is invalid; InvalidTask for an unknown
 ///           name, a platform with too few cores, or --transport with a platform.
@@ -46,15 +46,16 @@ struct KnownMachine {
     std::vector<int> nodes;              ///< node of each rank on a platform: one rank per core
 };
 
-/// The path of a profile or platform, given as a path or as the name of one that Sextant ships
-/// ("das", "torus-8x8x8"). Throws InvalidTask, which suggests similar names, if it is unknown.
+/// Returns the path of a profile or platform, given as a path or as the name of one that is
+/// installed with Sextant ("das", "torus-8x8x8"). Throws InvalidTask, suggesting similar names, if
+/// the name is unknown.
 std::string machine_file(const std::string& given);
 
-/// True if the file describes a platform. Throws InvalidTask, InvalidFile.
+/// Returns true if the file describes a platform. Throws InvalidTask, InvalidFile.
 bool is_platform(const std::string& given);
 
-/// Reads a profile or platform. Throws InvalidFile; InvalidTask for an unknown name, or if there
-/// are more ranks than the platform has cores.
+/// Reads a profile or platform. Throws InvalidFile; throws InvalidTask for an unknown name, or if
+/// there are more ranks than the platform has cores.
 KnownMachine known_machine(const std::string& given, int ranks);
 
 } // namespace sextant::command

@@ -21,15 +21,15 @@ namespace sextant::command {
 
 namespace {
 
-/// A model's prediction, or the reason why it has none.
+/// A model's prediction, or the reason why the model has none.
 struct Answer {
     const model::Model* model;
     model::Prediction prediction;
     std::string refusal;
 };
 
-/// The submachines of groups of ranks for cost model C³, if its machine is a mesh of processors
-/// with the shape of `grid`; else empty.
+/// Returns the submachines of groups of ranks for cost model C³ if the machine is a mesh of
+/// processors with the shape of `grid`; else empty.
 model::C3Reading reading_of(const std::optional<Grid>& grid, const model::Question& question) {
     if (!grid || !question.machine.c3)
         return {};
@@ -66,13 +66,13 @@ Json json_of(const Answer& answer) {
             {"remarks", prediction.remarks}};
 }
 
-/// The predicted timelines, as recordings.
+/// Returns the predicted timelines as recordings.
 std::vector<report::Recording> recordings_of(const std::vector<Answer>& answers,
                                              const NamedSchedule& made, Bytes element_size) {
     std::vector<report::Recording> all;
     for (const Answer& answer : answers) {
         if (answer.prediction.timeline.events.empty())
-            continue; // refused, or a superstep model, which has no timeline
+            continue; // the model refused, or is a superstep model without a timeline
         all.push_back({.name = fmt::format("{} by {}", made.title, answer.model->name),
                        .origin = report::Origin::predicted,
                        .ranks = static_cast<int>(made.schedule.size()),
@@ -113,7 +113,7 @@ Record record_of(PredictCommand& command) {
     return record;
 }
 
-/// Writes the trace of one model. Returns a page with all models.
+/// Writes the trace of one model. Returns a page with the traces of all models.
 std::string write_shown(const PredictCommand& command,
                         const std::vector<report::Recording>& recordings) {
     if (recordings.empty())
@@ -137,7 +137,7 @@ std::string text_of(const Answer& answer) {
     return text;
 }
 
-/// The answers of the named model, or of all models in the order of the catalogue.
+/// Returns the answers of the named model, or of all models in the order of the catalogue.
 std::vector<Answer> answers(const std::string& name, const model::Question& question,
                             const std::optional<Grid>& grid) {
     if (name != "all")

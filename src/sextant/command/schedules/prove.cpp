@@ -65,7 +65,7 @@ struct Tally {
 
 using Tallies = std::map<std::string, Tally>;
 
-/// The cost of scanning one value per rank, in operator applications, for the native form of the
+/// The cost of scanning one value per rank, in operator applications, for the native form of a
 /// circuit.
 struct CircuitRow {
     std::string_view algorithm;
@@ -76,7 +76,8 @@ struct CircuitRow {
     Elements deficiency = 0;
 };
 
-/// The rank counts to show: only the smallest and the largest if there are more than three.
+/// Returns the numbers of ranks to show: only the smallest and the largest if there are more than
+/// three.
 std::vector<int> ranks_of_table(const std::vector<int>& ranks) {
     return ranks.size() <= 3 ? ranks : std::vector{ranks.front(), ranks.back()};
 }
@@ -104,8 +105,8 @@ std::vector<CircuitRow> circuit_rows(const ProveCommand& command) {
     return rows;
 }
 
-/// The cases that are proved: pieces of unequal size, more ranks than elements, and collection at
-/// the first and the last rank.
+/// Returns the cases to prove: pieces of unequal size, more ranks than elements, and collection on
+/// the first and on the last rank.
 std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks) {
     ScheduleRequest request = command.request;
     request.ranks = ranks;
@@ -119,7 +120,7 @@ std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks
         with(command.request.elements, compositing::Task::distributed);
         return requests;
     }
-    if (request.family == "scan") { // all values are scanned alike, so a few suffice
+    if (request.family == "scan") { // values are scanned independently, so a few suffice
         with(1, compositing::Task::distributed);
         with(3, compositing::Task::distributed);
         return requests;
@@ -149,7 +150,8 @@ Tallies prove_all(const ProveCommand& command) {
     const std::vector<int>& all = command.ranks;
     Tallies tallies;
     std::mutex mutex;
-    std::atomic<std::size_t> next = 0; // largest first, so that cores finish at similar times
+    std::atomic<std::size_t> next =
+        0; // next number of ranks, counted from the largest, so that cores finish at similar times
     std::int64_t done = 0;
     Progress progress(true);
     std::exception_ptr error;
@@ -244,7 +246,7 @@ std::string to_json(const Tallies& tallies, const std::vector<CircuitRow>& rows)
     return sextant::to_json(results_of("prove").add_result("proofs", proofs));
 }
 
-/// Throws if nothing was proved: an empty table would look like a proof.
+/// Throws if nothing was proved: an empty table could be mistaken for a proof.
 void require_some(const Tallies& tallies, const Call& call) {
     if (!tallies.empty())
         return;

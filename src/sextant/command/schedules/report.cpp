@@ -66,7 +66,8 @@ bool is_of_benchmark(const std::string& path) {
     return is_composite_bench(head);
 }
 
-/// Charts of compositing time over ranks and pixels, from benchmarks with several numbers of ranks.
+/// Writes charts of compositing time over ranks and pixels, from benchmarks with several numbers of
+/// ranks.
 int show_growth(const ReportCommand& command) {
     const std::vector<std::string>& paths = command.traces;
     std::vector<GrowthPoint> points;
@@ -145,7 +146,7 @@ namespace {
 
 constexpr std::size_t most_colours = 24; // the number of different colours
 
-/// A configuration's name without radices, which vary with the number of ranks.
+/// Returns a configuration's name without radices, which vary with the number of ranks.
 std::string configuration_of(const JsonField& result) {
     std::string name = result.at("name").text();
     const std::string tuning = result.text_or_empty("tuning");
@@ -155,7 +156,8 @@ std::string configuration_of(const JsonField& result) {
     return transport.empty() ? name : name + ", " + transport;
 }
 
-/// The horizontal axis of a chart, and the quantity that its points have in common.
+/// A chart: the quantity on the horizontal axis, and the quantity that all its points have in
+/// common.
 struct View {
     const char* over;
     double (*place)(const GrowthPoint&);
@@ -215,7 +217,7 @@ std::set<double> values_of(double (*value)(const GrowthPoint&),
     return values;
 }
 
-/// The configurations in order of appearance, at most `most_colours`.
+/// Returns the configurations in order of appearance, at most `most_colours`.
 std::vector<std::string> gates_in(const std::vector<GrowthPoint>& points) {
     std::vector<std::string> configurations;
     for (const GrowthPoint& point : points) {
@@ -243,7 +245,8 @@ std::vector<GrowthPoint> read_growth(const std::string& text, const std::string&
         constexpr std::int64_t most = 1 << 30;
         const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
                               static_cast<double>(one.at("height").integer(1, most));
-        std::set<std::string> seen; // only the first, default radices are kept
+        std::set<std::string>
+            seen; // keeps only the first result of a name, with the default radices
         for (const JsonField& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
             if (of_mpi || result.at("sparse").boolean() ||
@@ -266,7 +269,7 @@ std::vector<report::Figure> growth_charts(const std::vector<GrowthPoint>& points
         const std::set<double> all = values_of(view.common, points);
         for (auto common = all.rbegin(); common != all.rend(); ++common) {
             report::Figure chart = chart_of(view, *common, configurations, points);
-            if (!chart.svg.empty()) // some CPU time is positive
+            if (!chart.svg.empty()) // empty if no CPU time is positive
                 charts.push_back(std::move(chart));
         }
     }

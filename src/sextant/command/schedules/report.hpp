@@ -10,10 +10,10 @@
 #include <vector>
 
 // Scaling of compositing with ranks and pixels, from several runs of `sextant bench composite`, one
-// for each number of ranks.
+// per number of ranks.
 namespace sextant::command {
 
-/// The cost of a configuration in one case: CPU time of all ranks together, which is meaningful
+/// The cost of a configuration in one case: the total CPU time of all ranks, which is meaningful
 /// even if ranks outnumber cores.
 struct GrowthPoint {
     std::string configuration; ///< such as "radix-k, radices 4,2, shared"
@@ -22,15 +22,15 @@ struct GrowthPoint {
     Seconds cpu = 0;
 };
 
-/// True if the text is the output of `sextant bench composite --json`.
+/// Returns true if the text is the output of `sextant bench composite --json`.
 bool is_composite_bench(std::string_view text);
 
-/// Reads the output of `sextant bench composite --json`, without the results of MPI's own
-/// collectives and of sparse messages. Throws InvalidFile.
+/// Reads the output of `sextant bench composite --json`, except the results of MPI's collectives
+/// and of sparse messages. Throws InvalidFile.
 std::vector<GrowthPoint> read_growth(const std::string& text, const std::string& path);
 
-/// One chart over ranks for each number of pixels, and one over pixels for each number of ranks,
-/// largest first. Charts with a single point per curve are omitted.
+/// Returns one chart over ranks for each number of pixels, and one over pixels for each number of
+/// ranks, largest first. Omits charts with a single point per curve.
 std::vector<report::Figure> growth_charts(const std::vector<GrowthPoint>& points);
 
 } // namespace sextant::command

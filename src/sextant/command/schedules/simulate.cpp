@@ -85,8 +85,8 @@ Effects effects_of(SimulateCommand& command) {
             {{"operator"}, "--blend-rate states its cost", [&] { return !command.blend_rate; }}};
 }
 
-/// The operator's time per element, from passes over two operands of the size that each rank blends
-/// if the image is divided evenly.
+/// Returns the operator's time per element, from passes over two operands of the size that each
+/// rank blends if the image is divided evenly.
 double seconds_per_application(const machine::Work& work, const ScheduleRequest& request) {
     if (work.passes.empty())
         return work.seconds_per_element->median;
@@ -94,7 +94,7 @@ double seconds_per_application(const machine::Work& work, const ScheduleRequest&
     return machine::at_pass(work.passes, elements, 2).median / static_cast<double>(elements);
 }
 
-/// Takes operator and copy costs from a profile.
+/// Reads the costs of operators and copies from a profile.
 void take_profile(const SimulateCommand& command, simulate::Costs& costs) {
     const machine::Profile profile =
         machine::read_profile(machine::shared_file(machine::machines, command.machine));
@@ -109,7 +109,7 @@ void take_profile(const SimulateCommand& command, simulate::Costs& costs) {
     }
 }
 
-/// Costs from the options, else from the profile, else from the platform.
+/// Returns costs from the options, else from the profile, else from the platform.
 simulate::Costs costs_from(const SimulateCommand& command, const std::string& platform) {
     simulate::Costs costs;
     if (simulate::is_json(platform))
@@ -140,7 +140,7 @@ void write_shown(const std::string& path, const report::Recording& recording) {
         write_trace(path, recording);
 }
 
-/// The name of a platform: its file without folder and extension.
+/// Returns the name of a platform: its file name without folder and extension.
 std::string called(const simulate::Question& question) {
     return std::filesystem::path(question.platform).stem();
 }

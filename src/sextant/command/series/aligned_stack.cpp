@@ -27,12 +27,12 @@ namespace {
 
 constexpr std::array<std::string_view, 3> words{"auto", "on", "off"};
 
-/// True if a file of this name can hold a series of frames.
+/// Returns true if a file with this name can contain a series of frames.
 bool names_a_stack(const std::string& path) {
     return format::find_frame_format(path) != nullptr && can_write_frames(path, Sample::f32);
 }
 
-/// Returns the types that hold all values of a type, the smallest first.
+/// Returns the types that represent all values of a type, smallest first.
 std::vector<Sample> types_holding(Sample sample) {
     switch (sample) {
     case Sample::u8:
@@ -66,8 +66,8 @@ Sample sample_in_file(const std::string& path, Sample sample) {
 
 namespace {
 
-/// Returns the sample where a frame has no data: the requested one, else 0 or NaN. Throws
-/// InvalidTask if the requested one is not a value of the type.
+/// Returns the sample for pixels without data: the requested one, else 0 or NaN. Throws InvalidTask
+/// if the requested one is not a value of the type.
 double gap_of(const std::optional<double>& requested, Sample sample) {
     if (!requested)
         return registration::usual_gap(sample);
@@ -75,7 +75,8 @@ double gap_of(const std::optional<double>& requested, Sample sample) {
         if constexpr (std::is_integral_v<T>) {
             const auto least = static_cast<double>(std::numeric_limits<T>::min());
             const auto most = static_cast<double>(std::numeric_limits<T>::max());
-            // most is rounded up to a power of two for 64 bits, which is not a value of the type.
+            // For 64-bit types, `most` is rounded up to a power of two, which is not a value of the
+            // type.
             const bool held = *requested >= least && *requested <= most &&
                               *requested == std::floor(*requested) &&
                               (sizeof(T) < 8 || *requested < most);
@@ -119,7 +120,7 @@ Record record_of(AlignedChoice& choice) {
 
 namespace {
 
-/// Plans no stack if it is too large to be written without being requested.
+/// Cancels the stack if it is too large to be written without being requested.
 void omit_if_large(AlignedStack& stack, const AlignedChoice& choice) {
     if (choice.when != "auto" || stack.bytes <= largest_default_stack)
         return;
@@ -172,7 +173,7 @@ std::vector<std::string> labels_of(const FrameHeader& series,
 namespace {
 
 /// Converts to integers of up to 32 bits. Adding and subtracting 1.5 x 2^52 rounds a double to the
-/// nearest integer, ties to even, without a call of the C library.
+/// nearest integer, ties to even, without calling the C library.
 template <class T>
 void to_small_integers(T gap, std::span<const float> from, std::byte* to) {
     constexpr double magic = 0x1.8p52;
@@ -187,7 +188,7 @@ void to_small_integers(T gap, std::span<const float> from, std::byte* to) {
     }
 }
 
-/// Converts with an offset, or to integers of 64 bits. A long double represents all of their sums.
+/// Converts with an offset, or to 64-bit integers. A long double represents all sums exactly.
 template <class T>
 void to_wide_integers(double offset, T gap, std::span<const float> from, std::byte* to) {
     constexpr auto least = static_cast<long double>(std::numeric_limits<T>::min());

@@ -26,7 +26,7 @@ bool is_list(const std::string& path) {
     return path.ends_with(".txt") || path.ends_with(".csv");
 }
 
-/// Reads one pixel per line.
+/// Reads a list with one pixel per line.
 std::vector<registration::DetectorPixel> read_pixels(const std::string& path, ImageShape shape) {
     std::vector<registration::DetectorPixel> pixels;
     read_table(path, {"x", "y"}, "the column and the row of a pixel, x,y",

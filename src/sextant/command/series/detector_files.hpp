@@ -13,24 +13,25 @@ namespace sextant::command {
 
 /// Files that describe the detector with which a series was recorded. Each may be empty.
 struct DetectorFiles {
-    std::string dark, gain; ///< images, in any format that open_frames reads
-    /// An image whose pixels are not 0 where they are defective, or a list of pixels with the
-    /// extension .txt or .csv: one "x,y" per line.
+    std::string dark, gain; ///< images, in any format that open_frames() reads
+    /// Defective pixels: an image in which they are not 0, or a list with the extension .txt or
+    /// .csv and one "x,y" per line.
     std::string defects;
 };
 
 Record record_of(DetectorFiles& files);
 
-/// Returns the files that are read, as files_of_series().
+/// Returns the files to read; see files_of_series().
 std::vector<std::string> paths_of(const DetectorFiles& files, std::span<const std::string> outputs);
 
+/// Opens the files.
 /// Input     the files, and the shape of the frames.
-/// Output    functions that open the images; a list of defective pixels has been read.
-/// Throws    InvalidFile, naming the line, if a list of pixels cannot be read, or a pixel is not in
+/// Output    functions that open the images; a list of defective pixels is read immediately.
+/// Throws    InvalidFile, naming the line, if a list of pixels cannot be read or a pixel is outside
 ///           the frames.
 registration::DetectorImages images_of(const DetectorFiles& files, ImageShape shape);
 
-/// Returns a sentence on the samples that were ignored: "ignored: 5 defective pixels of the
+/// Returns a sentence about the samples that were ignored: "ignored: 5 defective pixels of the
 /// detector, and 14 outliers in 3 frames"; "" if there are none.
 std::string describe_ignored(const RegistrationResult& result);
 

@@ -46,7 +46,7 @@ struct Findings {
     FrameHeader header;
     std::string samples; ///< such as "u16", "u8, 3 channels", "rgba f32"
     bool good = true;
-    ArrayHeader array = {}; ///< if it has axes that are not those of planes
+    ArrayHeader array = {}; ///< set if the axes are not those of planes
 };
 
 std::string samples_of(const FrameHeader& header) {
@@ -54,7 +54,7 @@ std::string samples_of(const FrameHeader& header) {
     return header.channels == 1 ? sample : fmt::format("{}, {} channels", sample, header.channels);
 }
 
-/// Reads every frame, some rows at a time, and adds a remark for each that cannot be read.
+/// Reads every frame, some rows at a time, and adds a remark for each frame that cannot be read.
 void read_all(FrameSource& source, Findings& findings) {
     const ImageShape shape = source.header().shape;
     constexpr Elements at_once = Elements{1} << 20;
@@ -77,7 +77,7 @@ void read_all(FrameSource& source, Findings& findings) {
     }
 }
 
-/// True for formats that hold images for compositing, not frames.
+/// Returns true for formats that contain images for compositing, not frames.
 bool is_image_only(const std::string& path) {
     const auto images = format::catalogue();
     return !format::find_frame_format(path) &&
@@ -86,9 +86,9 @@ bool is_image_only(const std::string& path) {
            });
 }
 
-/// Takes the names of the axes of an array. `alone`: no frames can be read of it, or the user named
-/// other axes than those of planes; then only `apply` reads it, whose frames are the times or,
-/// without a time, the slices.
+/// Sets the axis names of an array. `alone`: only `apply` can read the array, because it has no
+/// frames or because the user named other axes than those of planes. Its frames are then the times
+/// or, if there is only one time, the slices.
 void take_axes(const ArraySource& array, bool alone, Findings& findings) {
     const ArrayHeader& header = array.header();
     if (header.names.empty())
@@ -123,8 +123,8 @@ std::unique_ptr<FrameSource> open_without_frames(const std::string& path,
     }
 }
 
-/// Returns true if the user named axes that are not those of planes, with a letter for each.
-/// Otherwise, replaces names by these letters: "t,y,x" by "tyx".
+/// Returns true if the user named axes other than those of planes. Otherwise, replaces the names
+/// with one letter per axis: "t,y,x" with "tyx".
 bool names_other_axes(const std::string& path, std::string& axes) {
     const std::vector<std::string> names = format::parse_axis_names(path, axes);
     if (std::ranges::all_of(names, [](const std::string& name) {

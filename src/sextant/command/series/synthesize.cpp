@@ -31,8 +31,8 @@ struct SynthesizeCommand {
     std::string output, truth, specimen = "lattice", image;
     SeriesPlan plan = {.shape = {512, 512}, .frames = 16, .drift = {0, -1.3, .7}, .wander = .5};
     registration::SpecimenPlan look;
-    double turn = 0, rotation_wander = 0; ///< in degrees
-    /// For each jump: its frame, and the motion to the right and downward.
+    double turn = 0, rotation_wander = 0; ///< degrees
+    /// Three numbers per jump: its frame, and the motion to the right and downward.
     std::vector<int> jumps;
     std::int64_t seed = 1;
 };
@@ -129,7 +129,7 @@ SeriesPlan plan_from(const SynthesizeCommand& command) {
     return plan;
 }
 
-/// The first frame of a file, as floats.
+/// Reads the first frame of a file as floats.
 kernel::FloatPlane first_frame(const std::string& path) {
     const std::unique_ptr<FrameSource> source = format::open_frames(path);
     print_remarks(*source);
@@ -140,7 +140,7 @@ kernel::FloatPlane first_frame(const std::string& path) {
     return image;
 }
 
-/// Throws if the field of view of all frames together, which the specimen must cover, is too large.
+/// Throws if the combined field of view of all frames, which the specimen must cover, is too large.
 void check_field(ImageShape field) {
     constexpr Elements most = Elements{1} << 28;
     if (field.elements() > most)
@@ -163,7 +163,7 @@ registration::Specimen specimen_from(const SynthesizeCommand& command, const Ser
 
 Json as_json(const RigidMotion& motion) {
     return {{"alpha_rad", motion.alpha},
-            {"alpha", motion.alpha}, // until 0.11
+            {"alpha", motion.alpha}, // deprecated name, until 0.11
             {"tx", motion.tx},
             {"ty", motion.ty}};
 }

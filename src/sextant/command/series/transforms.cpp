@@ -50,11 +50,11 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     const registration::RigidMotion& motion = result.motion;
     Json json = {{"frame", place.frame},
                  {"alpha_rad", motion.alpha},
-                 {"alpha", motion.alpha}, // until 0.11
+                 {"alpha", motion.alpha}, // deprecated name, until 0.11
                  {"tx", motion.tx},
                  {"ty", motion.ty},
                  {"sigma_alpha_rad", result.uncertainty.alpha},
-                 {"sigma_alpha", result.uncertainty.alpha}, // until 0.11
+                 {"sigma_alpha", result.uncertainty.alpha}, // deprecated name, until 0.11
                  {"sigma_tx", result.uncertainty.tx},
                  {"sigma_ty", result.uncertainty.ty},
                  {"ncc_before", result.ncc_before},
@@ -96,7 +96,7 @@ Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     return json;
 }
 
-/// All fields except the frames, as JSON.
+/// Returns all fields except the frames as JSON.
 Json head_of(const SeriesTransforms& transforms) {
     Json json = {{"kind", kind},
                  {"version", version_of_file},
@@ -151,7 +151,7 @@ std::string unit_of(const SeriesTransforms& transforms) {
     return transforms.pixel.unit.empty() ? "unit" : transforms.pixel.unit;
 }
 
-/// True if the model has motions that are not rigid but described by a matrix.
+/// Returns true if the model has non-rigid motions that a matrix describes.
 bool has_matrices(const SeriesTransforms& transforms) {
     return transforms.model == name(MotionModel::similarity) ||
            transforms.model == name(MotionModel::affine);
@@ -188,13 +188,13 @@ std::string csv_of(const FrameRegistration& place, const SeriesTransforms& all) 
 }
 
 constexpr std::int64_t most_transforms = std::int64_t{1} << 40;
-constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< of each side
+constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< per side
 /// The names of MotionModel's values, in their order, without `automatic`.
 constexpr std::array<std::string_view, 5> models{"rigid", "nonrigid", "translation", "similarity",
                                                  "affine"};
 using Names = std::vector<std::string_view>;
 
-/// Throws InvalidFile, suggesting similar names, if an object has a member with another name.
+/// Throws InvalidFile, suggesting similar names, if an object has an unknown member.
 void require_known(const JsonField& json, const Names& names) {
     for (const std::string& name : json.names()) {
         if (std::find(names.begin(), names.end(), name) == names.end())
@@ -206,7 +206,8 @@ double number(const JsonField& json) {
     return json.number(-JsonField::most, JsonField::most);
 }
 
-/// Checks that unused fields are numbers if present; null is accepted, because JSON has no NaN.
+/// Checks that optional fields that are not used are numbers; null is accepted, because JSON has no
+/// NaN.
 void check_numbers(const JsonField& json, const Names& names) {
     for (const std::string_view name : names) {
         if (const auto field = json.find(std::string(name)); field && !field->is_null())
@@ -242,7 +243,7 @@ void check_measures(const JsonField& json) {
         flag.one_of<std::size_t>(flags);
 }
 
-/// Returns the motion with a matrix and the translation of a rigid motion.
+/// Reads the matrix of a motion; the translation is that of `motion`.
 registration::AffineMotion affine_from(const JsonField& json,
                                        const registration::RigidMotion& motion) {
     constexpr std::string_view expected = "two rows of two numbers";
@@ -252,13 +253,14 @@ registration::AffineMotion affine_from(const JsonField& json,
     const registration::AffineMotion affine{number(json[0][0]), number(json[0][1]),
                                             number(json[1][0]), number(json[1][1]),
                                             motion.tx,          motion.ty};
-    constexpr double least = 1e-9; // as inverse() requires
+    constexpr double least = 1e-9; // the least determinant that inverse() accepts
     if (!(std::abs(affine.a * affine.d - affine.b * affine.c) > least))
         json.refuse("a matrix that has an inverse");
     return affine;
 }
 
-/// Returns the rotation in radians. Files of earlier versions have only the old name, `alpha`.
+/// Returns the rotation in radians. Files of earlier versions have only the deprecated name
+/// `alpha`.
 double angle_from(const JsonField& json) {
     const auto old = json.find("alpha");
     if (old && !json.find("alpha_rad"))
@@ -360,7 +362,7 @@ SeriesTransforms head_from(const JsonField& json) {
     return transforms;
 }
 
-/// The file of displacement fields, if any.
+/// Reads the file of displacement fields, if any.
 std::optional<FieldFile> field_file_from(const JsonField& json, const std::string& model) {
     if (model != "nonrigid") {
         if (const auto fields = json.find("fields"))
@@ -376,7 +378,7 @@ std::optional<FieldFile> field_file_from(const JsonField& json, const std::strin
         {fields.at("columns").integer(1, most_pixels), fields.at("rows").integer(1, most_pixels)}};
 }
 
-/// The file of displacements of rows, if any.
+/// Reads the file of row displacements, if any.
 std::optional<RowFile> row_file_from(const JsonField& json, const SeriesTransforms& transforms) {
     const auto rows = json.find("rows");
     if (!rows)
@@ -394,7 +396,7 @@ std::optional<RowFile> row_file_from(const JsonField& json, const SeriesTransfor
     return file;
 }
 
-/// Checks that each frame appears once, and the reference is among them.
+/// Checks that each frame is listed once, and that the reference is listed.
 void check_frames(const JsonField& json, const SeriesTransforms& transforms) {
     std::vector<std::int64_t> numbers;
     for (const FrameRegistration& frame : transforms.frames)
@@ -489,7 +491,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The cells of a line, without blanks around them; stops after one more than expected.
+/// Returns the trimmed cells of a line, at most one more than expected.
 Cells cells_of(std::string_view line, std::size_t expected) {
     Cells cells;
     for (std::size_t at = 0; at <= line.size() && cells.size() <= expected;) {
@@ -500,7 +502,7 @@ Cells cells_of(std::string_view line, std::size_t expected) {
     return cells;
 }
 
-/// True if the cells mention the names of columns, in this order.
+/// Returns true if each cell contains the name of its column, in any case.
 bool are_names(const Cells& cells, const Cells& columns) {
     return std::ranges::equal(cells, columns, [](std::string_view cell, std::string_view name) {
         std::string text(cell);
@@ -513,7 +515,7 @@ bool are_names(const Cells& cells, const Cells& columns) {
 
 void read_table(const std::string& path, const Cells& columns, std::string_view expected,
                 const std::function<bool(const Cells& cells, int line)>& take) {
-    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; // of spreadsheet programs
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; // written by spreadsheet programs
     constexpr Bytes longest = Bytes{1} << 28;
     std::istringstream file(read_text(path, longest));
     bool names_may_come = true;
