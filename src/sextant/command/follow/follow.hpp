@@ -167,8 +167,7 @@ class LiveView {
     FrameHeader series_;
     double offset_ = 0;
     std::int64_t written_ = 0,
-                 sent_ =
-                     0; ///< numbers of frames read at the last update of the files and of the page
+                 sent_ = 0; ///< frames at the last update
     std::int64_t dropped_ = 0;
     Pacer files_due_, events_due_;
 };

@@ -46,8 +46,7 @@ class RunFolder {
 /// all files in it.
 struct InputState {
     long long files = 0, bytes = 0;
-    unsigned long long digest =
-        0; ///< hash of names, sizes and modification times, independent of their order
+    unsigned long long digest = 0; ///< order-independent hash of names, sizes and times
 
     /// Adds a file or folder, but not the run's own outputs `output` and `output`.partial.
     void add(const std::string& path, const std::string& output);

@@ -403,7 +403,7 @@ class RegisterRun {
         together.commit();
         remove_stale(earlier_, files);
         remove_stale(live_files(summary_.output, command_.format),
-                     files); // includes the live files of a killed run
+                     files); // also of killed runs
         summary_.streaks = registration::find_streaks(average, result.canvas.shape);
     }
 

@@ -75,9 +75,8 @@ struct Configuration {
 /// The algorithms of a family, for any number of ranks.
 struct Family {
     std::string_view name;
-    std::vector<FamilyAlgorithm> algorithms = {}; ///< listed by `list`
-    std::vector<Configuration> configurations =
-        {}; ///< all algorithms, each with its default tuning first
+    std::vector<FamilyAlgorithm> algorithms = {};   ///< listed by `list`
+    std::vector<Configuration> configurations = {}; ///< by algorithm; its default tuning first
     /// Returns the configurations for a request; null if they do not depend on the request.
     std::vector<Configuration> (*configurations_for)(const ScheduleRequest& request) = nullptr;
     /// Returns the default configuration for a request; null if it is the first one.

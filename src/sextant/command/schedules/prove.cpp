@@ -150,8 +150,7 @@ Tallies prove_all(const ProveCommand& command) {
     const std::vector<int>& all = command.ranks;
     Tallies tallies;
     std::mutex mutex;
-    std::atomic<std::size_t> next =
-        0; // next number of ranks, counted from the largest, so that cores finish at similar times
+    std::atomic<std::size_t> next = 0; // largest first, to balance the load of the cores
     std::int64_t done = 0;
     Progress progress(true);
     std::exception_ptr error;

@@ -245,8 +245,7 @@ std::vector<GrowthPoint> read_growth(const std::string& text, const std::string&
         constexpr std::int64_t most = 1 << 30;
         const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
                               static_cast<double>(one.at("height").integer(1, most));
-        std::set<std::string>
-            seen; // keeps only the first result of a name, with the default radices
+        std::set<std::string> seen; // only the first result, with default radices, is kept
         for (const JsonField& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
             if (of_mpi || result.at("sparse").boolean() ||

@@ -34,9 +34,8 @@ Sample sample_in_file(const std::string& path, Sample sample);
 struct AlignedStack {
     std::string path; ///< empty if no stack is written
     Sample sample = Sample::f32;
-    double gap = 0; ///< sample at pixels without data
-    Bytes bytes =
-        0; ///< size of the samples if all frames are written with the area of the reference
+    double gap = 0;      ///< sample at pixels without data
+    Bytes bytes = 0;     ///< size if all frames have the area of the reference
     std::string omitted; ///< reason why `auto` writes no stack, and how to request one
     std::int64_t frames = 0;
     registration::PixelArea area; ///< the canvas, in the coordinates of the reference
