@@ -166,8 +166,7 @@ class LiveView {
     std::string output_, format_, name_;
     FrameHeader series_;
     double offset_ = 0;
-    std::int64_t written_ = 0,
-                 sent_ = 0; ///< frames at the last update
+    std::int64_t written_ = 0, sent_ = 0; ///< frames at the last update
     std::int64_t dropped_ = 0;
     Pacer files_due_, events_due_;
 };

@@ -402,8 +402,7 @@ class RegisterRun {
             table.commit();
         together.commit();
         remove_stale(earlier_, files);
-        remove_stale(live_files(summary_.output, command_.format),
-                     files); // also of killed runs
+        remove_stale(live_files(summary_.output, command_.format), files); // also of killed runs
         summary_.streaks = registration::find_streaks(average, result.canvas.shape);
     }
 
