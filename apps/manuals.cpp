@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// manuals FOLDER: writes the manual pages of all commands, and what completes their options in bash
-// and zsh. Run by the build.
+// manuals FOLDER: writes the manual pages of all commands, and the completion scripts for bash and
+// zsh. Run by the build.
 #include "sextant/command/help.hpp"
 #ifdef SEXTANT_WITH_LAB
 #include "sextant/lab/catalogue.hpp"

@@ -88,9 +88,7 @@ void settle_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
             (void)!open("/dev/null",
-                        stream == STDOUT_FILENO
-                            ? O_RDONLY
-                            : O_RDWR); // open() returns the lowest free descriptor: this stream's
+                        stream == STDOUT_FILENO ? O_RDONLY : O_RDWR); // gets this descriptor
     }
     std::signal(SIGXFSZ, SIG_IGN);
 }

@@ -65,8 +65,8 @@ class Intervals {
     }
 
   private:
-    /// Returns the longest time that must fit. Measured times many times the prediction, or
-    /// intervals many times their median, are cut off, because they would squeeze all others.
+    /// Returns the end of the time axis. Measured times far above the prediction and intervals far
+    /// above their median are cut off, because all other intervals would become too short.
     Seconds longest() const {
         Seconds predicted = 0, measured = 0, high = 0;
         for (const Alternative* each : drawn_) {
@@ -150,7 +150,7 @@ class Intervals {
         svg_.text(width - right + 10, middle + 4, looks, in_words(configuration));
     }
 
-    /// Returns the predicted time, then the measured one.
+    /// Returns the predicted time, then the measured time, as text.
     static std::string in_words(const Alternative& configuration) {
         if (!configuration.predicted && !configuration.measured)
             return "not predicted";

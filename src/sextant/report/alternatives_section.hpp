@@ -19,11 +19,11 @@ struct TimeRange {
 struct Alternative {
     std::string name;
     std::optional<TimeRange> predicted = {}, measured = {};
-    std::optional<Seconds> bound = {}; ///< lower bound of any prediction
+    std::optional<Seconds> bound = {}; ///< lower bound for all predictions
     std::string remark = {};
 };
 
-/// Configurations that were predicted or measured, for comparison.
+/// Configurations with predicted or measured times, for comparison.
 struct Alternatives {
     std::string title;            ///< "Candidates"
     std::string by;               ///< source of the times: "p3pc-extended on dell"
@@ -33,7 +33,8 @@ struct Alternatives {
 /// Sorts by measured or else predicted time, the fastest first.
 void sort_by_time(Alternatives& alternatives);
 
-/// Returns a chart of the intervals and a table of all alternatives; empty if no time is known.
+/// Returns a chart of the intervals and a table of all alternatives; empty if all times are
+/// unknown.
 Section alternatives_section(const Alternatives& alternatives);
 
 } // namespace sextant::report

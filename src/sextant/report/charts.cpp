@@ -140,7 +140,7 @@ class ColumnPicture {
         if (chart_.counts) {
             svg_.line(left, top_ + height, left + plot, top_ + height, "grid");
             const double decades = std::floor(std::log10(std::max(most_, 1.)));
-            const double step = std::floor(decades / 6) + 1; // labels are legible
+            const double step = std::floor(decades / 6) + 1; // keeps labels legible
             for (double power = 0; power <= decades; power += step)
                 grid_line(share_of(std::pow(10, power)), std::pow(10, power));
             return;
@@ -155,12 +155,12 @@ class ColumnPicture {
         svg_.text(left - 8, y + 4, "quiet end", chart_.text(value));
     }
 
-    /// The height of a column, from 0 to 1. On a logarithmic axis, the axis begins at 1/2.
+    /// Returns the height of a column, from 0 to 1. A logarithmic axis begins at 1/2.
     double share_of(double value) const {
         return chart_.counts ? std::log2(2 * value) / std::log2(2 * most_) : value / most_;
     }
 
-    /// Returns the position with the largest value in a column.
+    /// Returns the position of the largest value that is merged into a column.
     std::size_t place_of(std::size_t column, std::size_t kind) const {
         const auto& values = chart_.kinds[kind].values;
         const auto first = values.begin() + static_cast<std::ptrdiff_t>(column * merged_);
@@ -261,7 +261,7 @@ class GanttPicture {
         if (bar.worker >= lanes_.count || duration_ <= 0)
             return;
         const double scale = plot / duration_, margin = lanes_.height / 6;
-        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // gap after the bar
+        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // gap after each bar
         svg_.add(fmt::format("<rect class=\"bar kind-{}\" x=\"{:.2f}\" y=\"{:.2f}\" "
                              "width=\"{:.2f}\" height=\"{:.2f}\" rx=\"{:.1f}\"><title>{}</title>"
                              "</rect>\n",

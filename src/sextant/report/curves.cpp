@@ -46,7 +46,7 @@ std::int64_t places_of(const CurveChart& chart) {
     return static_cast<std::int64_t>(places);
 }
 
-/// The horizontal extent of a chart: of the names on the left, the curves and the margin.
+/// Widths of the parts of a chart: names on the left, curves, and right margin.
 struct Extents {
     double left, plot, right;
     double width() const { return left + plot + right; }
@@ -56,7 +56,7 @@ constexpr Extents extents_of(ChartWidth width) {
     return width == ChartWidth::page ? Extents{84, 1000, 28} : Extents{72, 310, 16};
 }
 
-/// Divides a text into lines of at most this width, between words.
+/// Wraps a text into lines of at most this width.
 std::vector<std::string> lines_of(std::string_view text, double width) {
     std::vector<std::string> lines(1);
     while (!text.empty()) {
@@ -80,7 +80,7 @@ class Picture {
           left_(extents_of(width).left),
           plot_(extents_of(width).plot),
           places_(places_of(chart)),
-          // Each group is at least one unit wide in the chart.
+          // Each group of merged positions is at least one unit wide in the chart.
           together_(
               std::max<std::int64_t>(1, (places_ - 1) / static_cast<std::int64_t>(plot_) + 1)),
           svg_(chart.title, width == ChartWidth::page ? chart.subtitle : "",
@@ -127,7 +127,7 @@ class Picture {
         return curve.deviations.empty() ? 0 : curve.deviations[place];
     }
 
-    /// Adds a margin; a constant curve is drawn in the middle.
+    /// Extends the range of values by a margin; a constant curve is drawn in the middle.
     void widen() {
         if (!shown_.any())
             shown_ = {0, 1};
@@ -191,7 +191,7 @@ class Picture {
         svg_.text(24, below, "quiet", chart_.place);
     }
 
-    /// Returns the extent of the values that share a group.
+    /// Returns the range of the values in a group.
     Extent extent(const Curve& curve, std::int64_t group, bool with_deviations) const {
         Extent extent;
         const std::int64_t first = group * together_;
@@ -227,12 +227,12 @@ class Picture {
         const double x = x_of_group(group);
         fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", begun ? "L" : "M", x,
                        y_of(there.high));
-        if (there.low < there.high || !begun) // a single point is drawn as a dot
+        if (there.low < there.high || !begun) // draws a single point as a dot
             fmt::format_to(std::back_inserter(path), "L{:.1f} {:.1f}", x, y_of(there.low));
     }
 
-    /// Draws the band of each stretch without gaps: along its upper side and back along its lower
-    /// side.
+    /// Draws a closed band for each range of positions without gaps: along its upper edge, then
+    /// back along its lower edge.
     void draw_band(const Curve& curve, std::size_t kind) {
         std::string path, back;
         for (std::int64_t group = 0; group <= groups(); ++group) {

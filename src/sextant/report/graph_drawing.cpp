@@ -113,7 +113,7 @@ struct Layout {
     }
     double x(int c) const { return Lanes::left + c * column; }
     double width() const { return Lanes::left + std::max(plot, 540.0) + right; }
-    /// Returns a scale for details: 1 if lanes are high, less if they are crowded.
+    /// Returns a scale for details: 1 for high lanes, less for low lanes.
     double room() const { return std::clamp(lanes.height / 46, 0.4, 1.0); }
 
     double column, plot; ///< widths of one column and of all columns

@@ -38,7 +38,7 @@ struct Axis {
     bool holds(double value) const {
         return std::log10(value) >= low - 1e-9 && std::log10(value) <= high + 1e-9;
     }
-    /// Returns powers of ten and, if there are few, also 2 and 5 times these powers.
+    /// Returns powers of ten; on a short axis also 2 and 5 times these powers.
     std::vector<double> ticks() const {
         std::vector<double> all;
         const bool few = high - low < 2.5;
@@ -136,8 +136,8 @@ class Drawing {
         svg_.legend(entries);
     }
 
-    /// Returns the ticks of the x axis. If all kinds are curves with few positions in total, such
-    /// as numbers of ranks, these positions are the ticks.
+    /// Returns the ticks of the x axis. If all kinds are curves and have few different positions in
+    /// total, such as numbers of ranks, these positions are the ticks.
     std::vector<double> x_ticks() const {
         constexpr std::size_t few = 8;
         if (joined_ && !chart_.compares && places_.size() <= few)
@@ -163,7 +163,7 @@ class Drawing {
         svg_.text(left + x_.length / 2, top_ + y_.length + 31, "middle quiet", chart_.x_name);
     }
 
-    /// Draws y = x, 2x and x/2. The axes are equal, so the lines stay inside.
+    /// Draws y = x, 2x and x/2. The lines stay inside because the axes are equal.
     void diagonals() {
         for (const double factor : {1., 2., .5}) {
             const double shift = std::log10(factor);
@@ -199,7 +199,7 @@ class Drawing {
     Axis x_, y_;
     double top_ = 0;
     std::int64_t drawn_ = 0, left_out_ = 0;
-    bool joined_ = true;      // true if all drawn kinds are joined by lines
+    bool joined_ = true;      // true if all drawn kinds are curves
     std::set<double> places_; // positions on the x axis
     Svg svg_;
 };

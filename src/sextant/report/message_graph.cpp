@@ -36,7 +36,8 @@ std::vector<std::unique_ptr<RankState>> states_of(const Schedule& schedule) {
     return states;
 }
 
-/// Returns the steps that can run now: work that is ready, and messages ready on both sides.
+/// Returns the steps that can run now: work that is ready, and messages that are ready on both
+/// sides.
 std::vector<StepOfRank> possible(std::vector<std::unique_ptr<RankState>>& states,
                                  const std::vector<std::vector<StepOfRank>>& mates) {
     std::vector<StepOfRank> now;
@@ -103,11 +104,11 @@ Levels levels(const Schedule& schedule, const std::vector<std::vector<StepOfRank
 
 namespace {
 
-/// The column of each step within its level. In each level, a rank's sends are numbered from 0, and
-/// so is its work.
+/// The column of each step within its level. At each level, the sends of a rank are numbered from
+/// 0, and so are its other steps.
 struct Columns {
-    std::vector<std::vector<int>> within; ///< by rank and step
-    std::vector<int> width;               ///< by level
+    std::vector<std::vector<int>> within; ///< column by rank and step
+    std::vector<int> width;               ///< number of columns by level
 };
 
 Columns columns_of(const Schedule& schedule, const Levels& levels) {
@@ -168,7 +169,7 @@ void add(Box& sum, const Box& box) {
     sum.round = std::min(sum.round, box.round);
 }
 
-/// Merges marks at the same position.
+/// Merges arrows or boxes with the same position.
 template <class Mark>
 void merge(std::vector<Mark>& marks) {
     std::stable_sort(marks.begin(), marks.end(),
@@ -183,8 +184,8 @@ void merge(std::vector<Mark>& marks) {
     marks.resize(kept);
 }
 
-/// The columns of a graph after merging every `merged` neighbouring ones; if `levels_apart`, only
-/// within levels.
+/// The columns of a graph after merging groups of `merged` neighbouring columns. If `levels_apart`,
+/// only columns of the same level are merged.
 struct MergedColumns {
     MergedColumns(const MessageGraph& graph, int merged, bool levels_apart)
         : old_begins(graph.level_begins), merge(merged), apart(levels_apart) {
@@ -308,7 +309,7 @@ std::string verb_in_words(const Step& step) {
     return std::string(name(step.verb));
 }
 
-/// Lists regions, one per line, each preceded by `before`.
+/// Lists regions, one per line, with the prefix `before`.
 std::string listed(std::span<const Region> regions, std::string_view before) {
     constexpr std::size_t most_regions = 8;
     const std::size_t named = std::min(regions.size(), most_regions);

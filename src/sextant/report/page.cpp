@@ -85,7 +85,7 @@ std::string picture(const Picture& picture) {
     return figure_of(fmt::format("<div class=\"picture\">{}</div>\n", image), picture.caption);
 }
 
-/// Returns a section under a heading; "" if it has no content.
+/// Returns a section with a heading; "" if the section has no content.
 std::string section(std::string_view title, const std::string& content) {
     if (content.empty())
         return "";
@@ -226,7 +226,7 @@ std::string head(const Document& document) {
                        assets::page_css);
 }
 
-/// Returns each script once, as text that is well-formed in HTML and XML.
+/// Returns each distinct script once, as text that is well-formed in HTML and XML.
 std::string scripts(const std::vector<std::string>& scripts) {
     std::set<std::string_view> said;
     std::string html;
@@ -237,7 +237,7 @@ std::string scripts(const std::vector<std::string>& scripts) {
     return html;
 }
 
-/// Returns the first text between `begin` and `end` after position `at`, and moves `at` past
+/// Returns the first text between `begin` and `end` after position `at`, and moves `at` behind
 /// `end`.
 std::optional<std::string> between(const std::string& html, std::size_t& at, std::string_view begin,
                                    std::string_view end) {

@@ -17,21 +17,22 @@ struct PngSize {
     std::uint32_t width, height;
 };
 
-/// Reads the size from the header of a PNG file, so that a page keeps its layout while pictures
-/// load.
-/// Throws    std::logic_error for other bytes.
+/// Reads the image size from the header of a PNG file, so that the layout of a page does not change
+/// while images load.
+/// Throws    std::logic_error if the bytes are not a PNG file.
 PngSize png_size(std::span<const std::byte> png);
 
-/// Returns a PNG file as the address of an image. Throws as png_size().
+/// Returns a PNG file as a data URI. Throws the same as png_size().
 std::string png_uri(std::span<const std::byte> png);
 
-/// Returns an image; `alternative` describes it as text. Throws as png_size().
+/// Returns an image element; `alternative` describes the image as text. Throws the same as
+/// png_size().
 std::string image_of(std::span<const std::byte> png, std::string_view alternative);
 
-/// Returns a figure: HTML, a caption as text, which may be empty, and a style class.
+/// Returns a figure with HTML content, a text caption, which may be empty, and a style class.
 std::string figure_of(std::string_view html, std::string_view caption, std::string_view style = {});
 
-/// An image made by a run. `alternative` describes it for readers who cannot see it.
+/// An image made by a run. `alternative` describes the image for readers who cannot see it.
 struct Picture {
     std::vector<std::byte> png;
     std::string alternative, caption;
@@ -42,19 +43,19 @@ struct Fact {
     std::string label, value;
 };
 
-/// A part of a run and its time.
+/// A phase of a run and its time.
 struct Phase {
     std::string name;
     Seconds seconds = 0;
     std::optional<Seconds> predicted = {};
 };
 
-/// A drawing from `draw` or `timeline`.
+/// A drawing made by `draw` or `timeline`.
 struct Figure {
     std::string svg, caption;
 };
 
-/// Returns a figure as part of a page, for sections with drawings.
+/// Returns a figure as HTML, for sections with drawings.
 std::string to_html(const Figure& figure);
 
 /// A table for sections.
@@ -67,13 +68,13 @@ struct Table {
     };
     std::vector<Column> columns;
     std::vector<std::vector<std::string>> rows = {}; ///< cells as HTML
-    bool names_rows = true;                          ///< true if first cells name their rows
+    bool names_rows = true; ///< true if the first cell of each row is its name
 };
 
-/// Returns a table as part of a page; it can be scrolled if it is too wide.
+/// Returns a table as HTML; the table can be scrolled if it is too wide.
 std::string to_html(const Table& table);
 
-/// Returns a table that is hidden until the reader opens its summary.
+/// Returns a table that is hidden until the reader opens it.
 std::string folded(std::string_view summary, const Table& table);
 
 /// A shell command and its purpose.
@@ -81,18 +82,18 @@ struct NextStep {
     std::string sentence, line;
 };
 
-/// A part of a page, made by a `*_section` function in its own file.
+/// A part of a page. Each `*_section` function, in its own file, makes one.
 struct Section {
     std::string title;
-    std::string html;             ///< well-formed and trusted; if empty, the section is left out
-    std::string_view script = {}; ///< emitted once per page, however many sections need it
+    std::string html;             ///< well-formed and trusted; if empty, the page omits the section
+    std::string_view script = {}; ///< emitted once per page, even if several sections need it
 };
 
-/// The content of a page. Empty parts are left out.
+/// The content of a page. Empty parts are omitted.
 struct Page {
     std::string title, subtitle;
     Picture picture;
-    std::vector<Section> shown; ///< interactive pictures, at the top
+    std::vector<Section> shown; ///< interactive images, shown at the top
     std::vector<Fact> facts;
     std::vector<Phase> phases;
     std::vector<Section> sections;
@@ -101,10 +102,10 @@ struct Page {
 };
 
 /// Renders a self-contained HTML page: no network access, and no scripts except those of its
-/// sections. It suits phones, wide screens, paper, and light and dark schemes.
+/// sections. The layout adapts to phones, wide screens, paper, and light and dark schemes.
 ///
-/// Input     any text; it is escaped. Only `svg` and sections are inserted as they are, so they
-///           must be trusted.
+/// Input     any text, which is escaped, except `svg` and sections: these are inserted unchanged
+///           and must therefore be trusted.
 /// Output    HTML that is also well-formed XML.
 /// Requires  `png` empty or a PNG file, `svg` one svg element, seconds finite and not negative;
 ///           otherwise throws std::logic_error.
@@ -117,25 +118,26 @@ struct Document {
     std::string header; ///< content above the main part
     std::string main;
     std::vector<std::string> scripts; ///< each is emitted once, even if listed several times
-    bool receives_events = false;     ///< scripts may connect to the server of the page
+    bool receives_events = false;     ///< true if scripts may connect to the page's server
 };
 
-/// Returns the whole file with the style of all pages. The page may run its own scripts, but not
-/// load other resources, except events.
+/// Returns the complete file with the style sheet of all pages. The page may run its own scripts,
+/// but cannot load other resources, except events.
 std::string to_html(const Document& document);
 
-/// Parses a file written by to_html. Throws InvalidFile with the path if the file is truncated or
-/// was not written by to_html.
+/// Parses a file written by to_html(). Throws InvalidFile with the path if the file is truncated or
+/// was not written by to_html().
 Document read_document(const std::string& path, const std::string& html);
 
-/// Joins the pages of several runs into one: links to each page, then all pages one after another.
+/// Joins the pages of several runs into one page: links to each page, then all pages one after
+/// another.
 ///
-/// Input     a title as text; the pages' parts.
+/// Input     a title as text, and the parts of the pages.
 Document joined(std::string_view title, std::span<const Document> pages);
 
 /// Returns a page that shows a series while it is registered: its provisional average, and the
-/// drift, rotation and flags of its frames. The page receives them as server-sent events from
-/// `events` next to it (assets/live.js describes them).
+/// drift, rotation and flags of its frames. The page receives the data as server-sent events from
+/// `events` next to the page (assets/live.js describes the events).
 std::string live_page(std::string_view series);
 
 } // namespace sextant::report

@@ -18,7 +18,7 @@ namespace sextant::report {
 
 ScaleBar scale_bar(double pixels, double pixel_size, const std::string& unit) {
     const double size = pixel_size > 0 ? pixel_size : 1;
-    const double length = tick_of(pixels * size * .8); // a quarter to a tenth of this range
+    const double length = tick_of(pixels * size * .8); // a tenth to a quarter of the range
     return {fmt::format("{:.6g} {}", length, pixel_size > 0 ? unit : "px"),
             length / (pixels * size)};
 }
@@ -59,7 +59,8 @@ Section side_by_side_section(const BeforeAfter& pictures) {
 
 namespace {
 
-/// Returns the path through the pixel centres, by relative steps. A single point is a dot.
+/// Returns an SVG path through the pixel centres, with relative coordinates. A single point is
+/// drawn as a dot.
 std::string path_of(const Outline& outline) {
     const Outline::Point& first = outline.points.front();
     std::string text = fmt::format("M{}.5 {}.5l", first.x, first.y);
@@ -76,7 +77,8 @@ std::string words_of(const Outline& outline) {
     return counted(outline.length, "point") + (outline.closed ? ", closed" : "");
 }
 
-/// Draws lines on the image in bright colours, because the image is the same in the dark scheme.
+/// Draws lines on the image. The lines are bright in both schemes, because the image is the same in
+/// the dark scheme.
 std::string outlined(const OutlinedPicture& picture) {
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
@@ -87,7 +89,7 @@ std::string outlined(const OutlinedPicture& picture) {
         png_uri(picture.png));
     const auto count = static_cast<int>(picture.outlines.size());
     const std::vector<Colour> colours = ordered_colours(count);
-    for (int i = count - 1; i >= 0; --i) { // the longest on top
+    for (int i = count - 1; i >= 0; --i) { // draws the longest line last, on top
         const Outline& outline = picture.outlines[static_cast<std::size_t>(i)];
         svg += fmt::format("<path d=\"{}\" stroke=\"{}\"><title>{}: {}</title></path>\n",
                            path_of(outline),
@@ -123,15 +125,15 @@ Section outlines_section(const OutlinedPicture& picture) {
 
 namespace {
 
-constexpr double drawn_width = 480, drawn_height = 640, gap = 6; // in units of the drawing
+constexpr double drawn_width = 480, drawn_height = 640, gap = 6; // units of the drawing
 
 /// A slice in a drawing.
 struct Panel {
     std::string_view name;
     std::span<const std::byte> png;
     double x = 0, y = 0, width = 0, height = 0;
-    double across = 0, down = 0; ///< where the other slices cross, in the drawing
-    std::string_view position;   ///< of the slice
+    double across = 0, down = 0; ///< intersections with the other slices, in units of the drawing
+    std::string_view position;   ///< position of the slice
 };
 
 std::string drawn(const Panel& panel) {
@@ -152,7 +154,7 @@ std::string drawn(const Panel& panel) {
     return svg;
 }
 
-/// A bar whose length is about a fifth of the drawing.
+/// Draws a scale bar whose length is about a fifth of the drawing.
 std::string scale_mark(const SlicedVolume& sliced, double zoom, double width, double height) {
     const ScaleBar bar = scale_bar(width / zoom, 1, sliced.unit);
     const double length = bar.fraction * width, x = width - length - 2;

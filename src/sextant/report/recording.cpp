@@ -14,7 +14,7 @@ namespace sextant::report {
 
 namespace {
 
-/// Returns the events of one kind, ordered by sender, receiver, then step.
+/// Returns the indices of the events of one kind, ordered by sender, receiver, then step.
 std::vector<std::size_t> in_order(const Trace& trace, Activity kind) {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < trace.events.size(); ++i) {

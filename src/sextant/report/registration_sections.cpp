@@ -53,7 +53,7 @@ std::string_view meaning_of(std::string_view flag) {
 
 using Of = std::function<double(const RegisteredFrame&)>;
 
-/// A value of each frame, with its standard deviation if one is given.
+/// Returns a value of each frame as a curve, with its standard deviation if one is given.
 Curve curve(const std::string& name, std::span<const RegisteredFrame> frames, const Of& value,
             const Of& deviation = {}) {
     Curve made{name, {}};
@@ -66,7 +66,7 @@ Curve curve(const std::string& name, std::span<const RegisteredFrame> frames, co
     return made;
 }
 
-/// Returns the flagged frames by flag; those left out come last.
+/// Returns the flagged frames by flag; frames that were left out come last.
 std::vector<MarkedPlaces> marks_of(std::span<const RegisteredFrame> frames) {
     std::map<std::string, std::vector<std::int64_t>> flagged;
     MarkedPlaces left_out{"left out", {}};
@@ -123,7 +123,7 @@ double farthest(std::span<const RegisteredFrame> frames) {
     return most;
 }
 
-/// Returns a chart for pages and one for phones, of which the style of the page shows one.
+/// Returns a chart for pages and one for phones; the style sheet of the page shows one of them.
 std::string chart_of(const CurveChart& chart) {
     return figure_of(fmt::format("<div class=\"drawing page-wide\" tabindex=\"0\">\n{}</div>\n"
                                  "<div class=\"drawing phone-wide\">\n{}</div>\n",
@@ -250,7 +250,7 @@ Section frames_section(std::span<const PicturedFrame> frames, std::int64_t other
 
 namespace {
 
-/// The largest of 1, 2 or 5 times a power of ten that is not above a number.
+/// Returns the largest of 1, 2 or 5 times a power of ten that is at most `number`.
 double round_down(double number) {
     const double power = std::pow(10, std::floor(std::log10(number)));
     const double rest = number / power;
@@ -268,14 +268,14 @@ Section field_section(const FieldPicture& field) {
             longest = std::max(longest, std::hypot(arrow.dx, arrow.dy));
     }
     const double factor = longest > 0 ? round_down(1.5 * field.spacing / longest) : 1;
-    constexpr double width = 480; // of the drawing, which arrows fit on a phone
+    constexpr double width = 480; // of the drawing; arrows are visible on a phone
     const double zoom = width / field.width;
     const auto place = [zoom](double pixels) { return pixels * zoom; };
     std::string known, extrapolated;
     for (const FieldArrow& arrow : field.arrows) {
         const double x = place(arrow.x), y = place(arrow.y);
         const double dx = place(arrow.dx * factor), dy = place(arrow.dy * factor);
-        // The head is two strokes from the tip, at 30 degrees to the shaft.
+        // The arrowhead consists of two strokes from the tip, at 30 degrees to the shaft.
         const double cosine = .866 * .35, sine = .5 * .35;
         (arrow.known ? known : extrapolated) +=
             fmt::format("M{:.1f} {:.1f}l{:.1f} {:.1f}m{:.1f} {:.1f}L{:.1f} {:.1f}l{:.1f} {:.1f}", x,

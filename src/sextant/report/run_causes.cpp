@@ -29,7 +29,7 @@ std::vector<std::size_t> by_rank_and_end(const Trace& trace) {
     return places;
 }
 
-/// Traces the critical path back from its end to its beginning.
+/// Traces the critical path backwards from its end.
 class WayBack {
   public:
     explicit WayBack(const Recording& recording)
@@ -43,7 +43,7 @@ class WayBack {
             return {};
         std::size_t at = last();
         path_.points.push_back({order_event(at).rank, order_event(at).end});
-        // No event is visited twice, so the loop also ends if events have zero length.
+        // No event is visited twice, so the loop terminates even if events have zero length.
         for (std::size_t steps = 0; steps < order_.size(); ++steps) {
             const auto [rank, time] = begin_of(order_[at]);
             const std::size_t before = last_ended(rank, time, at);
@@ -74,7 +74,7 @@ class WayBack {
     }
 
     /// Returns the point of the critical path at which an event began: on its own rank or, if the
-    /// other side of its message was late, on that side's rank.
+    /// other side of its message was late, on the rank of the other side.
     CriticalPath::Point begin_of(std::size_t place) {
         const Event& event = trace_.events[place];
         const Event& other = trace_.events[sides_[place]];
@@ -95,7 +95,7 @@ class WayBack {
         return {rank, time};
     }
 
-    /// Returns the index in order_ of the last event of a rank that ended by `time`; if the event
+    /// Returns the index in order_ of the last event of a rank that ended by `time`. If the event
     /// at index `than` is of the same rank, the result is below `than`.
     std::size_t last_ended(int rank, Seconds time, std::size_t than) const {
         const auto after = std::partition_point(order_.begin(), order_.end(), [&](std::size_t i) {
@@ -114,7 +114,8 @@ class WayBack {
     CriticalPath path_;
 };
 
-/// Returns the message that ended a wait: the last message of its rank that ended during it.
+/// Returns the message that ended a wait: the last message of the same rank that ended during the
+/// wait.
 const Event* end_of(const Event& wait, const Trace& trace,
                     const std::vector<std::size_t>& messages) {
     const auto after = std::partition_point(messages.begin(), messages.end(), [&](std::size_t i) {
@@ -161,8 +162,8 @@ std::string share(Seconds part, Seconds whole) {
     return fmt::format("{} ({:.0f} %)", to_text(part), 100 * part / whole);
 }
 
-/// Returns the longest time by which a message seems to arrive before it was sent, a lower bound of
-/// the error of the clocks.
+/// Returns the longest time by which a message seems to arrive before it was sent. This is a lower
+/// bound for the error of the clocks.
 Seconds disagreement(const Trace& trace) {
     Seconds most = 0;
     for (const Message& message : messages_of(trace))

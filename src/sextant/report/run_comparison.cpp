@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_bars = 200'000, most_messages = 100'000;
 
-/// Converts times to whole ticks, which take few characters.
+/// Converts times to integer ticks, which need few characters.
 class Ticks {
   public:
     explicit Ticks(std::span<const Recording> recordings) {
@@ -156,8 +156,8 @@ std::string controls(std::size_t runs) {
     return html + "</div>\n";
 }
 
-/// Lists the runs with the numbers that lanes refer to, and states which parts of each run are not
-/// shown.
+/// Lists the runs with the numbers that lanes refer to, and states which parts of each run are
+/// omitted.
 std::string listed(std::span<const Recording> recordings, const std::vector<Bars>& bars) {
     std::string html = "<ol class=\"runs\">\n";
     for (std::size_t i = 0; i < recordings.size(); ++i) {

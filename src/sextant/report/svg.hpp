@@ -11,53 +11,55 @@
 
 namespace sextant::report {
 
-/// A colour on light and on dark background: "#rrggbb".
+/// A colour for light and for dark backgrounds: "#rrggbb".
 struct Colour {
     std::string light, dark;
 };
 
-/// Returns the colour of a hue in degrees, with the same perceived lightness for all hues (OKLCH).
-/// Its chroma is `chroma`, or the highest that screens can show.
+/// Returns the colour of a hue in degrees. All hues have the same perceived lightness (OKLCH). The
+/// chroma is `chroma`, or the highest chroma that screens can show.
 /// Source    Ottosson 2020, "A perceptual color space for image processing".
 Colour colour_of_hue(double hue, double chroma = 0.16);
 
-/// Returns colours for `count` ordered items. Up to six colours are chosen to be easily
-/// distinguished; more are spread evenly over the hues. At most 24 colours are returned; if there
-/// are more items, neighbours share a colour (`colour_index`).
+/// Returns colours for `count` ordered items. Up to six colours are chosen to be easy to
+/// distinguish; more colours are spread evenly over the hues. Returns at most 24 colours; with more
+/// items, neighbouring items share a colour (`colour_index`).
 std::vector<Colour> ordered_colours(int count);
 
 /// Returns the index into `ordered_colours(count)` of the i-th item.
 int colour_index(int i, int count);
 
-/// A figure under the heading: an emphasised value and its label.
+/// A key figure below the heading: an emphasised value and its label.
 struct KeyFigure {
     std::string value, label;
 };
 
-/// Returns "1 message" or "56 messages", with the number as value.
+/// Returns "1 message" or "56 messages" as a key figure; the number is its value.
 KeyFigure key_figure(std::int64_t number, std::string_view thing);
 
-/// A symbol and its meaning. The symbol is SVG in a box of `width` by 12 with its corner at (0, 0).
+/// A symbol and its meaning. The symbol is SVG in a box of `width` by 12 units with a corner at (0,
+/// 0).
 struct LegendEntry {
     std::string symbol, label;
     double width = 18;
 };
 
-/// An SVG under construction: heading, key figures, legend, added markup, notes. It scales and
-/// follows the viewer's light or dark scheme. Its style applies only inside it, so that several
-/// SVGs can share a page.
+/// An SVG under construction: heading, key figures, legend, added markup, notes. The SVG is
+/// scalable and follows the viewer's light or dark scheme. Its styles apply only to itself, so that
+/// several SVGs can share a page.
 ///
-/// Input     any text; it is escaped. Markup given to `add` and in symbols is inserted as it is.
+/// Input     any text, which is escaped. Markup passed to `add` and in symbols is inserted
+///           unchanged.
 class Svg {
   public:
     Svg(std::string_view title, std::string_view subtitle, double width);
 
-    /// Add a style for the elements of this SVG that match a selector; `colour` sets a property for
-    /// light and dark schemes.
+    /// Adds a style for the elements of this SVG that match a selector. `colour` sets a property
+    /// for light and dark schemes.
     void style(std::string_view selector, std::string_view declarations);
     void colour(std::string_view selector, std::string_view property, const Colour& colour);
 
-    /// Figures, legends, notes and gaps are stacked from the top; `bottom` is the position of the
+    /// Adds figures, a legend or a note below the previous items; `bottom` is the position of the
     /// next item.
     void figures(const std::vector<KeyFigure>& figures);
     void legend(const std::vector<LegendEntry>& entries);
@@ -84,18 +86,18 @@ class Svg {
     std::vector<Rule> rules_;
 };
 
-/// Returns the approximate width of a text 11 units high.
+/// Returns the approximate width of a text with a font size of 11 units.
 double width_of_text(std::string_view text);
 
 /// The hues of up to four kinds of marks.
 using KindHues = std::array<int, 4>;
 
-/// Returns a patch filled by a style class, for legends.
+/// Returns a rectangle filled by a style class, for legends.
 std::string swatch(std::string_view style_class);
 
 /// Adds style classes "kind-0", "kind-1", ... that fill marks, one per kind.
 void add_kind_styles(Svg& svg, std::size_t kinds, const KindHues& hues);
-/// Adds one legend entry for each kind.
+/// Adds one legend entry per kind.
 void add_kind_legend(Svg& svg, const std::vector<std::string>& names);
 
 } // namespace sextant::report

@@ -94,7 +94,7 @@ std::string to_text(Seconds duration) {
     if (duration == 0)
         return "0 s";
     const double size = std::abs(duration);
-    const auto [unit, scale] = unit_of(size / 0.9995); // what is rounded to 1000 ms is 1 s
+    const auto [unit, scale] = unit_of(size / 0.9995); // shows 999.9 ms as 1 s
     const double shown = size * scale;
     const int decimals = shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0;
     return fmt::format("{:.{}f} {}", duration * scale, decimals, unit);

@@ -11,21 +11,22 @@
 
 namespace sextant::report {
 
-/// Escapes text for an element or a quoted attribute of XML or HTML. Bytes that are not UTF-8 and
-/// control characters that XML forbids or discourages become U+FFFD: file names may have any bytes.
+/// Escapes text for an element or a quoted attribute of XML or HTML. Bytes that are not UTF-8 (file
+/// names can contain any bytes), and control characters that XML forbids or discourages, become
+/// U+FFFD.
 std::string escape(std::string_view text);
 
-/// Returns the text, cut if necessary to `characters` characters that end in "…".
+/// Returns the text, shortened if necessary to `characters` characters, the last of which is "…".
 std::string shortened(std::string_view text, std::size_t characters);
 
-/// Formats a number with separators: "4,480,000".
+/// Formats a number with thousands separators: "4,480,000".
 std::string grouped(std::int64_t number);
 
 /// Returns "1 message" or "56 messages".
 std::string counted(std::int64_t number, std::string_view thing);
 
-/// The largest unit in which a time is at least 1, and its number per second; nanoseconds for
-/// shorter times.
+/// The unit of a time and the number of units per second: the largest unit in which the time is at
+/// least 1, or nanoseconds.
 struct TimeUnit {
     const char* name;
     double per_second;

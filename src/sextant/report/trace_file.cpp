@@ -41,7 +41,7 @@ constexpr int newest_version = 1;
 constexpr int most_ranks = 1 << 20;
 constexpr double microseconds = 1e6;
 constexpr Seconds longest = 1e9;                      ///< some 30 years
-constexpr Elements most_elements = Elements{1} << 36; ///< the sum over all events fits in 64 bits
+constexpr Elements most_elements = Elements{1} << 36; ///< the sum over all events fits into 64 bits
 constexpr Bytes most_bytes = Bytes{4} << 30;
 
 /// Appends lines that are separated by commas.
@@ -59,7 +59,7 @@ class Lines {
     bool first_ = true;
 };
 
-/// Returns the field "aligned", or "" if clocks were not aligned.
+/// Returns the field "aligned"; "" if clocks were not aligned.
 std::string offsets(const std::vector<ClockOffset>& aligned) {
     std::string text;
     for (const ClockOffset& clock : aligned)
@@ -79,8 +79,8 @@ std::string header(const Recording& recording) {
         recording.trace.duration);
 }
 
-/// Writes a bar. A rank's work is on track 0; its messages are on further tracks, so that they do
-/// not overlap.
+/// Writes a bar. The work of a rank is on track 0; its messages are on further tracks, so that bars
+/// do not overlap.
 std::string line(const Bar& bar, int track) {
     const Event& event = bar.event;
     return fmt::format("{{\"ph\": \"X\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, "
@@ -119,20 +119,20 @@ void add_arrows(Lines& lines, const std::vector<Bar>& bars) {
     }
 }
 
-/// Returns an integer field, which must be in the range.
+/// Returns an integer field. Throws unless it is in the range.
 template <class Number>
 Number number_in(const JsonField& object, const char* field, Number least,
                  std::int64_t most = std::numeric_limits<Number>::max()) {
     return static_cast<Number>(object.at(field).integer(least, most));
 }
 
-/// Returns a time of at most `longest` seconds before or after 0.
+/// Returns a time, which must be between -`longest` and `longest` seconds.
 double time_in(const JsonField& object, const char* field, double units_per_second = 1) {
     const double most = longest * units_per_second;
     return object.at(field).number(-most, most);
 }
 
-/// Returns the value that is named by a field.
+/// Returns the value whose name is in a field.
 template <class Value>
 Value one_of(const JsonField& field, std::span<const Value> values) {
     std::vector<std::string_view> names;

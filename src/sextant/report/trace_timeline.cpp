@@ -72,7 +72,7 @@ std::vector<Event> in_order(std::vector<Event> events) {
     return events;
 }
 
-/// Merges events of one rank and activity with gaps of at most `pause`.
+/// Merges events of the same rank and activity if the gap between them is at most `pause`.
 std::vector<Bar> merged(const std::vector<Event>& events, Seconds pause) {
     constexpr auto none = static_cast<std::size_t>(-1);
     std::vector<Bar> all;
@@ -95,8 +95,8 @@ std::vector<Bar> merged(const std::vector<Event>& events, Seconds pause) {
     return all;
 }
 
-/// Assigns each message of a kind to the first row, from `first` on, that is free when the message
-/// begins. Returns one more than the last row of any rank.
+/// Assigns each message of a kind to the first row, starting with row `first`, that is free when
+/// the message begins. Returns one more than the last row of any rank.
 int set_rows(std::vector<Bar>& messages, Activity kind, int first) {
     std::size_t rows = 0;
     std::vector<Seconds> free;
@@ -118,8 +118,8 @@ int set_rows(std::vector<Bar>& messages, Activity kind, int first) {
     return first + static_cast<int>(rows);
 }
 
-/// Merges ordered events to at most `most` bars. If `one_at_a_time`, overlapping events of a kind
-/// are always merged.
+/// Merges ordered events into at most `most` bars. If `one_at_a_time`, overlapping events of the
+/// same kind are always merged.
 Bars bars_of(const std::vector<Event>& events, Seconds duration, std::size_t most,
              bool one_at_a_time) {
     constexpr double finest = 1000; // number of bars side by side that can be distinguished
@@ -237,8 +237,8 @@ class Chart {
         svg_.style(".event:hover", "opacity:.65");
     }
 
-    /// The legend shows the number of messages, because they overlap, but the fraction of time for
-    /// work, because a rank does one piece of work at a time.
+    /// For messages, the legend shows their number, because messages overlap. For work, it shows
+    /// the fraction of time, because a rank does one piece of work at a time.
     void legend() {
         const double whole = bars_.duration * ranks_;
         std::vector<LegendEntry> entries;

@@ -12,14 +12,14 @@
 
 namespace sextant::report {
 
-/// All activities, in the order of their values.
+/// All activities, in order of their numeric values.
 inline constexpr std::array activities = {Activity::send, Activity::receive, Activity::fold,
                                           Activity::copy, Activity::compute, Activity::wait};
 
-/// Returns the activity's colour in every timeline.
+/// Returns the colour of an activity, which is the same in every timeline.
 Colour colour_of(Activity activity);
 
-/// Lanes of ranks. With too many ranks to distinguish, neighbouring ranks share a lane.
+/// Lanes for ranks. With too many ranks to distinguish, neighbouring ranks share a lane.
 struct SharedLanes {
     static constexpr int most = 256;
 
@@ -32,52 +32,53 @@ struct SharedLanes {
     /// Returns "rank 3" or "ranks 12-15".
     std::string name(int lane) const;
 
-    /// Returns the trace with the rank of each event replaced by its lane; peers remain ranks.
+    /// Returns the trace with the rank of each event replaced by its lane; peers are still ranks.
     Trace events_by_lane(const Trace& trace) const;
 };
 
-/// A bar of a timeline: one event, or several of a kind with no visible gap between them.
+/// A bar of a timeline: one event, or several events of the same kind without a visible gap.
 struct Bar {
-    Event event; ///< the first event, extended to the end of the last
+    Event event; ///< the first event, extended to the end of the last event
     std::int64_t events = 1;
-    /// Row among its rank's messages: first sends, then receives; bars of a row do not overlap.
+    /// Row among the messages of the rank: first sends, then receives. Bars in the same row do not
+    /// overlap.
     int row = 0;
 };
 
 /// The bars of a trace.
 struct Bars {
-    std::vector<Bar> messages, work; ///< ordered by rank, then begin
-    int rows = 1;                    ///< largest number of message rows of a rank
+    std::vector<Bar> messages, work; ///< ordered by rank, then by begin
+    int rows = 1;                    ///< maximum number of message rows of a rank
     Seconds duration = 0;
     Seconds pause = 0; ///< longest gap within a merged bar; 0 if none are merged
 };
 
-/// Returns one bar per event if there are at most `most`; otherwise merges events until there are
-/// at most `most` bars.
-/// Requires  events that meet the requirements of `timeline`.
+/// Returns one bar per event if there are at most `most` events; otherwise merges events until
+/// there are at most `most` bars.
+/// Requires  events that satisfy the requirements of `timeline`.
 Bars bars(const Trace& trace, int ranks, std::size_t most);
 
-/// Returns the bars of lanes. If several ranks share a lane, overlapping events of a kind in the
-/// lane become one bar.
+/// Returns the bars of lanes. If several ranks share a lane, overlapping events of the same kind in
+/// the lane become one bar.
 Bars bars(const Trace& trace, const SharedLanes& lanes, std::size_t most);
 
 struct TimelineOptions {
     std::string title = "Timeline";
     std::string subtitle;
-    /// With more events than this, neighbours without a visible gap share a bar, and a note states
+    /// With more events, neighbouring events without a visible gap share a bar, and a note states
     /// this.
     int most_drawn = 10'000;
 };
 
-/// Draws the activities of ranks over time: one lane per rank, time to the right; messages in
-/// transit above the line, work and waiting below it.
+/// Draws the activities of ranks over time: one lane per rank, time to the right. Messages in
+/// transit are above the line of a rank; work and waiting are below.
 ///
-/// Input     the events of all ranks in any order, with times on one clock or aligned clocks. May
-///           be empty.
-/// Output    SVG that stands alone or inside a page. Above 256 ranks neighbours share a lane, and
-///           a note states this.
-/// Requires  events of ranks below `ranks`, times that are finite and no event that ends before it
-///           begins; otherwise throws std::logic_error naming the event.
+/// Input     the events of all ranks in any order, with times on one clock or on aligned clocks.
+///           May be empty.
+/// Output    SVG that can be used alone or in a page. With more than 256 ranks, neighbouring ranks
+///           share a lane, and a note states this.
+/// Requires  events of ranks below `ranks`, finite times, and no event that ends before it begins;
+///           otherwise throws std::logic_error naming the event.
 /// Deterministic.
 std::string timeline(const Trace& trace, int ranks, const TimelineOptions& options = {});
 

@@ -16,7 +16,7 @@ namespace sextant::report {
 
 namespace {
 
-constexpr int most_fields = 64; // cells in a row of the matrix
+constexpr int most_fields = 64; // maximum number of cells in a row of the matrix
 constexpr int shades = 12;
 constexpr double left = 76, side = 520, width = 1112;
 
@@ -35,7 +35,7 @@ std::string described(const PairBandwidth& pair, Bytes element_size, int merged)
                        counted(pair.messages, "message"));
 }
 
-/// Merges every `merged` neighbouring ranks into one row and one column.
+/// Merges groups of `merged` neighbouring ranks into one row and one column.
 std::vector<PairBandwidth> merged_pairs(const std::vector<PairBandwidth>& pairs, int merged) {
     std::map<std::pair<int, int>, PairBandwidth> fields;
     for (const PairBandwidth& pair : pairs) {
@@ -189,7 +189,7 @@ std::string bandwidth_histogram(const Recording& recording) {
 
 namespace {
 
-/// The quantity that is counted.
+/// The counted quantity.
 enum class Count { bytes, messages };
 
 struct Sums {

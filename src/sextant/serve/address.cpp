@@ -21,7 +21,7 @@ bool is_literal(const std::string& host) {
            inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
 }
 
-/// Splits "host:port" or "[host]:port"; returns false if it has not this form.
+/// Splits "host:port" or "[host]:port"; returns false for any other form.
 bool split_address(std::string_view text, std::string& host, int& port) {
     const std::size_t colon = text.rfind(':');
     const std::string_view digits = colon == std::string_view::npos ? text : text.substr(colon + 1);

@@ -10,34 +10,34 @@
 
 namespace sextant::serve {
 
-/// The number of clients that may follow a page at the same time.
+/// The maximum number of clients that can follow a page at the same time.
 inline constexpr int most_clients = 16;
 
-/// Serves one page over HTTP, and a stream of server-sent events that keeps it up to date. Both are
-/// read-only, and their URL contains a random token: `http://HOST:PORT/TOKEN/`, with the stream at
-/// `events` below it. Requests with another Host header (names_server()), path or method are
-/// refused, as is a stream for more than `most_clients` clients.
+/// Serves one page over HTTP, and a stream of server-sent events that keeps the page up to date.
+/// Both are read-only, and their URL contains a random token: `http://HOST:PORT/TOKEN/` for the
+/// page, and `events` below it for the stream. Requests with another Host header (names_server()),
+/// path or method are refused, and so are streams for more than `most_clients` clients.
 ///
-/// There are events of two kinds. A value replaces the one before: a client that is slower than
-/// updates misses some. The items of a list are sent from the first one to each client, as JSON
-/// arrays. set() and add() never wait for clients; one that takes no data for two seconds, or
-/// longer than five seconds for a piece of 64 kB, is disconnected.
+/// There are two kinds of events. A value replaces the previous value, so slow clients miss some
+/// values. The items of a list are all sent to each client, as JSON arrays. set() and add() never
+/// wait for clients. A client is disconnected if it accepts no data for two seconds, or takes more
+/// than five seconds to receive 64 kB.
 class LiveServer {
   public:
-    /// Listens from now on. Throws InvalidTask if it cannot, naming the address: if the port is in
-    /// use, or without cpp-httplib.
+    /// Starts to listen. Throws InvalidTask, naming the address, if listening fails, such as when
+    /// the port is in use or Sextant was built without cpp-httplib.
     LiveServer(const Address& address, std::string page);
-    /// Sends the last news to the clients, for at most ten seconds, and disconnects them.
+    /// Sends the last events to the clients, for at most ten seconds, and disconnects them.
     ~LiveServer();
 
     std::string url() const;
-    /// Sets the value of an event; one line.
+    /// Sets the value of an event. `value` must be a single line.
     void set(std::string_view event, std::string value);
-    /// Appends a JSON value to the list of an event; one line.
+    /// Appends a JSON value to the list of an event. `item` must be a single line.
     void add(std::string_view event, std::string item);
-    /// The number of clients that follow the page now.
+    /// Returns the number of clients that currently follow the page.
     int clients() const;
-    /// The number of clients that were disconnected because they were too slow.
+    /// Returns the number of clients that were disconnected because they were too slow.
     std::int64_t dropped() const;
 
   private:

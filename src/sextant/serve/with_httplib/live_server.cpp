@@ -31,22 +31,22 @@ namespace {
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-/// The content of an event.
+/// The current content of an event.
 struct Event {
-    std::shared_ptr<const std::string> value; ///< null: a list
+    std::shared_ptr<const std::string> value; ///< null for a list
     std::vector<std::string> items;
     std::int64_t version = 0;
 };
 
-/// The part of the events that a client has already received.
+/// The events that a client has already received.
 struct Received {
     std::int64_t version = 0;
-    std::map<std::string, std::size_t, std::less<>> items; ///< of lists
+    std::map<std::string, std::size_t, std::less<>> items; ///< number of items received, by list
 };
 
-/// A connection whose request must arrive within a time limit as a whole: clients that send it byte
-/// by byte would otherwise occupy all threads. Has the functions of a stream of any version of the
-/// library, which differ.
+/// A connection with a time limit for the whole request, because clients that send their request
+/// byte by byte would otherwise occupy all threads. The set of virtual functions of httplib::Stream
+/// differs between versions; this class defines all of them.
 class Connection final : public httplib::Stream {
   public:
     explicit Connection(socket_t socket) : socket_(socket) {}
@@ -102,7 +102,7 @@ class Connection final : public httplib::Stream {
     const socket_t socket_;
     const steady_clock::time_point begin_ = steady_clock::now();
     std::array<char, 4096> buffer_{};
-    std::size_t at_ = 0, end_ = 0; // of the bytes in the buffer that are not read yet
+    std::size_t at_ = 0, end_ = 0; // range of unread bytes in the buffer
 };
 
 /// A server that answers one request per connection.
@@ -113,7 +113,7 @@ class Server final : public httplib::Server {
         return answered(*this, connection, closed);
     }
 
-    /// The library's function has other arguments in later versions.
+    /// Calls process_request(), which has more arguments in later versions of the library.
     template <class Any>
     static bool answered(Any& server, Connection& connection, bool& closed) {
         if constexpr (requires { server.process_request(connection, true, closed, nullptr); })
@@ -130,7 +130,7 @@ int bind(httplib::Server& server, const Address& address) {
     return server.bind_to_port(address.host, address.port) ? address.port : -1;
 }
 
-/// Ignores SIGPIPE, which the library's writes may raise, and restores the handler of before.
+/// Ignores SIGPIPE, which the library's writes may raise, and restores the previous handler.
 class IgnoredPipeSignal {
   public:
     IgnoredPipeSignal() { before_ = std::signal(SIGPIPE, SIG_IGN); }
@@ -178,7 +178,7 @@ Answered refuse(httplib::Response& response, int status, const std::string& why)
     return Answered::Handled;
 }
 
-/// Compares without revealing by its time how much is equal.
+/// Compares in constant time, so that the time does not reveal the length of a common prefix.
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
     unsigned char difference = a.size() == b.size() ? 0 : 1;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -239,8 +239,8 @@ void LiveServer::State::stream(httplib::Response& response) {
         });
 }
 
-/// Waits for news and sends them; after a second without news, a comment, to notice clients that
-/// have gone. Returns false to disconnect.
+/// Waits for news and sends them. After a second without news, sends a comment, which detects
+/// clients that have disconnected. Returns false to disconnect.
 bool LiveServer::State::send_news(httplib::DataSink& sink, Received& received) {
     std::string text;
     {
@@ -282,7 +282,8 @@ bool LiveServer::State::send(httplib::DataSink& sink, std::string_view text) {
     while (!text.empty()) {
         const auto begin = steady_clock::now();
         const std::string_view some = text.substr(0, piece);
-        // A client that has gone fails at once, a slow one after the time limit.
+        // Sending to a disconnected client fails immediately; to a slow client, after the time
+        // limit.
         const bool sent = sink.write(some.data(), some.size());
         const auto taken = steady_clock::now() - begin;
         if (!sent || taken > patience) {
@@ -300,13 +301,13 @@ LiveServer::LiveServer(const Address& address, std::string page)
     state.address = address;
     state.page = std::move(page);
     httplib::Server& server = state.server;
-    // A port in use must not be shared, as the library's default allows.
+    // The port must not be shared with another server; the library allows this by default.
     server.set_socket_options([](socket_t socket) {
         const int yes = 1;
         setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
     server.new_task_queue = [] {
-        constexpr int others = 8; // threads that answer while all clients are connected
+        constexpr int others = 8; // threads for further requests while all clients are connected
         return new httplib::ThreadPool(most_clients + others);
     };
     server.set_payload_max_length(1);
@@ -325,7 +326,7 @@ LiveServer::LiveServer(const Address& address, std::string page)
 
 LiveServer::~LiveServer() {
     {
-        // stop() interrupts streams between two pieces of news, so clients get the last news first.
+        // stop() interrupts streams between two sends, so the last news are sent first.
         constexpr auto patience = seconds(10);
         std::unique_lock lock(state_->guards);
         state_->stops = true;
@@ -333,7 +334,7 @@ LiveServer::~LiveServer() {
         state_->changed.wait_for(lock, patience, [&] { return state_->clients == 0; });
     }
     while (state_->thread.joinable() && !state_->server.is_running())
-        std::this_thread::yield(); // stop() has no effect before
+        std::this_thread::yield(); // stop() has no effect before the server runs
     state_->server.stop();
     if (state_->thread.joinable())
         state_->thread.join();
