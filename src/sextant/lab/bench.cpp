@@ -40,7 +40,7 @@ struct BenchCommand {
     std::vector<std::string> outputs() const {
         return command::files_named({reports.json, reports.report});
     }
-    /// True if tables are printed, that is, if no report is written to standard output.
+    /// Returns true if tables are printed, that is, if no report is written to standard output.
     bool prints() const {
         return reports.json != command::standard_output &&
                reports.report != command::standard_output;
@@ -145,7 +145,7 @@ std::string json_of(const BenchSetting& setting, const Findings& findings) {
     return sextant::to_text(json) + "\n";
 }
 
-/// Writes the files of --json and --report.
+/// Writes the outputs of --json and --report.
 void write_findings(const command::Reports& reports, const BenchSetting& setting,
                     const Findings& findings) {
     if (!reports.json.empty())
@@ -154,8 +154,8 @@ void write_findings(const command::Reports& reports, const BenchSetting& setting
         command::write_text(reports.report, page_of(setting, findings));
 }
 
-/// Runs any kind of benchmark on one rank: reads the cases, times them, and prints and writes the
-/// results.
+/// Runs any kind of benchmark on one rank: reads the cases, measures them, and prints and writes
+/// the results.
 class BenchRun {
   public:
     BenchRun(const BenchCommand& command, Communicator communicator)

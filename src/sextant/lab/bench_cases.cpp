@@ -20,7 +20,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// True for active pixels.
+/// A function that returns true for active pixels.
 using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
 
 bool in_ellipse(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks) {
@@ -56,7 +56,7 @@ constexpr NamedPattern patterns[] = {
 } // namespace
 
 void for_each_case(const std::string& path, const std::function<void(const JsonField&)>& take) {
-    // Limits for files written by hand.
+    // Limits for hand-written files.
     const JsonField file = JsonField::read(path, {Bytes{1} << 24, 100'000});
     const JsonField cases = file.at("cases");
     if (cases.size() == 0)
@@ -99,7 +99,7 @@ Record record_of(CompositeCase& what) {
 
 namespace {
 
-/// Checks names before anything is timed. Throws InvalidTask.
+/// Checks names before any measurement. Throws InvalidTask.
 void complete(CompositeCase& what) {
     kernel::find(what.blend, command::element_named(what.element, what.blend));
     for (const std::string& name : what.algorithms)
@@ -176,8 +176,8 @@ std::vector<float> SerialPicture::as_floats(std::span<const std::byte> pixels) c
     return values;
 }
 
-/// The tolerance: one unit in the last place per fold, because contestants combine the images in
-/// another order of association.
+/// Returns the tolerance: one unit in the last place per fold, because contestants combine the
+/// images with another association.
 float SerialPicture::tolerance() const {
     const float unit = operator_.element == rgba_f32   ? 0x1p-23f
                        : operator_.element == rgba_f16 ? 0x1p-10f

@@ -14,13 +14,13 @@
 
 namespace sextant::lab {
 
-/// Passes each entry of the list "cases" of a JSON file to `take`. Throws InvalidFile; an
+/// Calls `take` with each entry of the list "cases" of a JSON file. Throws InvalidFile; an
 /// InvalidTask thrown by `take` becomes an InvalidFile that names the file and the case.
 void for_each_case(const std::string& path, const std::function<void(const JsonField&)>& take);
 
-/// Reads the cases of a benchmark: the declared fields of each case, then calls `complete`, which
-/// checks the case and throws InvalidTask if it is invalid. Throws InvalidFile, naming the case,
-/// the field, its value and the expected values.
+/// Reads the cases of a benchmark. Reads the declared fields of each case, then calls `complete`,
+/// which checks the case and throws InvalidTask if it is invalid. Throws InvalidFile, naming the
+/// case, the field, its value and the expected values.
 template <class Case>
 std::vector<Case> read_cases(const std::string& path, const std::function<void(Case&)>& complete) {
     std::vector<Case> cases;
@@ -32,22 +32,22 @@ std::vector<Case> read_cases(const std::string& path, const std::function<void(C
     return cases;
 }
 
-/// Adds "width" and "height".
+/// Declares "width" and "height".
 void declare_shape(Record& record, ImageShape& shape);
 
-/// A compositing task to time; docs/bench.md describes its fields.
+/// A compositing task to measure; docs/bench.md describes its fields.
 struct CompositeCase {
     std::string name;
     ImageShape shape{1024, 1024};
     std::string blend = "over", element = "f32";
     std::string image = "dense"; ///< one of image_patterns()
-    bool collect = false;        ///< collect the image on rank 0, else leave it distributed
-    bool sparse = false;         ///< also time sparse messages
-    bool interlaced = false;     ///< also time interlaced rows with sparse messages
-    bool all_tunings = false;    ///< time every tuning of each algorithm, not only the default
-    bool all_transports = false; ///< if ranks are processes, also time shared memory
+    bool collect = false;        ///< collect the image on rank 0; otherwise leave it distributed
+    bool sparse = false;         ///< also measure sparse messages
+    bool interlaced = false;     ///< also measure interlaced rows with sparse messages
+    bool all_tunings = false;    ///< measure every tuning of each algorithm, not only the default
+    bool all_transports = false; ///< if ranks are processes, also measure shared memory
     std::vector<std::string> algorithms; ///< empty: all
-    std::string reference; ///< denominator of the ratios; if not found, the first contestant
+    std::string reference; ///< denominator of the ratios; if missing, the first contestant
 };
 
 Record record_of(CompositeCase& what);
@@ -58,10 +58,10 @@ std::vector<CompositeCase> read_composite_cases(const std::string& path);
 /// The names of the test images.
 std::vector<std::string_view> image_patterns();
 
-/// Fills the image of `rank` with a named pattern of translucent pixels; any rank can compute the
-/// image of any other. `dense`: all pixels are active. `ellipse`: the pixels of an ellipse that
-/// covers ranks^(-2/3) of the image, at a position that depends on the rank. `upper half`, `lower
-/// half`: the pixels of that half. `checkerboard`: alternate squares of 32 x 32 pixels; odd
+/// Fills the image of `rank` with a named pattern of translucent pixels. Any rank can compute the
+/// image of any other rank. `dense`: all pixels are active. `ellipse`: the pixels of an ellipse
+/// that covers ranks^(-2/3) of the image, at a position that depends on the rank. `upper half`,
+/// `lower half`: the pixels of that half. `checkerboard`: alternate squares of 32 x 32 pixels; odd
 /// ranks have the squares that even ranks lack. `fine checkerboard`: the same with single pixels.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
 
@@ -72,8 +72,8 @@ class SerialPicture {
     /// The arguments must outlive this object.
     SerialPicture(const CompositeCase& what, const Operator& op, int ranks);
 
-    /// Throws std::logic_error, naming `who` and the case, unless `shown` equals the reference at
-    /// these `pixels` up to rounding.
+    /// Throws std::logic_error, naming `who` and the case, unless `shown` equals the reference
+    /// image at the indices `pixels`, up to rounding.
     void check(const std::string& who, std::span<const Elements> pixels,
                std::span<const std::byte> shown) const;
 

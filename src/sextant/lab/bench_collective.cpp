@@ -40,15 +40,15 @@ std::byte byte_of_image(Elements place) {
     return static_cast<std::byte>(static_cast<std::uint32_t>(place) * 2654435761u >> 24);
 }
 
-/// An operator on bytes without a fold, for collectives that only copy.
+/// Returns an operator on bytes without a fold, for collectives that only copy.
 Operator bytes() {
     Operator op;
     op.element = {"byte", 1};
     return op;
 }
 
-/// The program with a contiguous result, as MPI would return it. A program whose result is already
-/// contiguous or empty is returned unchanged.
+/// Returns the program with a contiguous result, as MPI would return it. A program whose result is
+/// already contiguous or empty is returned unchanged.
 Program delivered(Program program) {
     const bool lies_ready = program.result.contiguous() || program.result.empty();
     return lies_ready ? program : with_packed_result(std::move(program));
@@ -133,7 +133,7 @@ class Field {
         contestants_.push_back(std::move(contestant));
     }
 
-    /// Sets the predicted times on rank 0, which prints them. Collective.
+    /// Predicts the times on rank 0, which prints them. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
         const auto planner =
@@ -202,8 +202,8 @@ ResultsOfSize bench_size(const Communicator& communicator, const CollectiveCase&
 
 CollectiveResults bench_collective(const Communicator& communicator, const CollectiveCase& what,
                                    const ContestOptions& options) {
-    // Rank 0 of a scatter waits for no other rank. Without a barrier before each repetition, it
-    // would run ahead, and the benchmark would time only how fast messages are queued.
+    // Rank 0 of a scatter waits for no other rank. Without a barrier before each repetition, rank 0
+    // would run ahead, and the benchmark would only measure how fast messages are queued.
     ContestOptions apart = options;
     apart.barriers = true;
     apart.most_repeats = std::min(options.most_repeats, 200);
@@ -223,7 +223,7 @@ std::string usual_name(const CollectiveCase& what) {
     return fmt::format("{}{}", name(what.what), what.tiles ? " of tiles" : "");
 }
 
-/// Checks a case before anything is timed; sets its default name. Throws InvalidTask.
+/// Checks a case before any measurement; sets its default name. Throws InvalidTask.
 void complete(CollectiveCase& what) {
     if (what.sizes.empty())
         throw InvalidTask("sizes is empty");
@@ -242,7 +242,7 @@ void complete(CollectiveCase& what) {
         what.name = usual_name(what);
 }
 
-/// The rectangle of this many pixels that is closest to a square.
+/// Returns the rectangle of this many pixels that is closest to a square.
 Tile rectangle(Elements pixels) {
     Elements width = 0;
     for (Elements divisor = 1; divisor * divisor <= pixels; ++divisor) {
@@ -301,7 +301,7 @@ Grid grid_of(const CollectiveCase& what, Bytes size, int ranks) {
 
 namespace {
 
-/// Returns null if the contestant was not timed at this size.
+/// Returns the result of a contestant; null if it was not measured at this size.
 const CollectiveResult* find(const ResultsOfSize& of_size, const std::string& name) {
     const auto found =
         std::find_if(of_size.results.begin(), of_size.results.end(),

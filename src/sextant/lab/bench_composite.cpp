@@ -34,14 +34,14 @@ struct Contestant {
     std::function<Sent()> sent; ///< null for baselines
 };
 
-/// A transport, and this rank's image in memory that the transport can read.
+/// A transport, and this rank's image in memory that the transport can access.
 struct Carrier {
     std::string name;
     Communicator communicator;
     std::span<const std::byte> image;
 };
 
-/// Sets the largest numbers of messages and of pixels that any rank sends.
+/// Sets the maximum numbers of messages and of pixels that a rank sends.
 void count_messages(CompositeResult& result, const compositing::Algorithm& algorithm,
                     const compositing::Task& task, const compositing::Tuning& tuning) {
     for (int rank = 0; rank < task.ranks; ++rank) {
@@ -59,7 +59,7 @@ void count_messages(CompositeResult& result, const compositing::Algorithm& algor
     }
 }
 
-/// The planner's description of compositing over a transport.
+/// Returns the planner's description of compositing over a transport.
 planner::Work work_of(const Operator& op, const std::vector<int>& nodes, bool in_memory) {
     return {.operator_name = std::string(op.name),
             .element_name = std::string(channels(op.element)),
@@ -88,7 +88,7 @@ class Field {
 
     std::vector<Contestant>& contestants() { return contestants_; }
 
-    /// Rewrites the images in place, so that they are in the cache as after rendering.
+    /// Rewrites the images in place, so that they are cached as after rendering.
     void redraw() {
         write_anew(image_.bytes());
         write_anew(shared_image_.bytes());
@@ -168,7 +168,7 @@ class Field {
         }
     }
 
-    /// The tuning with the image's rows interlaced.
+    /// Returns the tuning with interlaced rows.
     compositing::Tuning interlaced(compositing::Tuning tuning) const {
         tuning.interlace = what_.shape.width;
         return tuning;
@@ -194,7 +194,7 @@ class Field {
         contestants_.push_back(std::move(contestant));
     }
 
-    /// Sets the predicted times on rank 0, which prints them. Collective.
+    /// Predicts the times on rank 0, which prints them. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
         std::vector<planner::DefaultPlanner> by_carrier;
@@ -245,7 +245,7 @@ class Field {
     std::vector<Contestant> contestants_;
 };
 
-/// The index of the contestant with this name; 0 if not found.
+/// Returns the index of the contestant with this name; 0 if there is none.
 std::size_t reference_of(const std::vector<Contestant>& contestants, const std::string& requested) {
     const auto found =
         std::find_if(contestants.begin(), contestants.end(),

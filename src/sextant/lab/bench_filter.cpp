@@ -29,7 +29,7 @@ using distributed::WindowFilter;
 /// A configuration, ready to run on one rank.
 struct Contestant {
     FilterResult result;
-    std::unique_ptr<WindowFilter> filter; ///< null if this rank takes no part
+    std::unique_ptr<WindowFilter> filter; ///< null if this rank is not used
 
     void run() const {
         if (filter)
@@ -41,7 +41,7 @@ std::uint32_t noise_at(Elements place) {
     return static_cast<std::uint32_t>(place) * 2654435761u;
 }
 
-/// Writes the pseudo-random sample of a pixel; it depends only on the pixel's index.
+/// Writes the pseudo-random sample of a pixel, which depends only on the pixel's index.
 void put_sample(const ElementFormat& element, Elements place, std::byte* to) {
     const std::uint32_t noise = noise_at(place);
     const float real = static_cast<float>(noise >> 8) * 0x1p-24f;
@@ -52,7 +52,7 @@ void put_sample(const ElementFormat& element, Elements place, std::byte* to) {
                     static_cast<std::size_t>(element.size));
 }
 
-/// Multiplications and additions in registers; a unit takes some tens of microseconds.
+/// Computes multiplications and additions in registers; one unit takes some tens of microseconds.
 float arithmetic(int units) {
     constexpr int a_unit = 16384;
     float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -106,16 +106,16 @@ class Field {
                 add(one.configuration, predicted);
         }
         configurations_ = contestants_.size();
-        add(plan_.configuration, {}); // timed twice, to measure noise
+        add(plan_.configuration, {}); // measured twice, to determine the noise
         add({1, 1}, {});
         add(staying(plan_.configuration), {}, false);
     }
 
     const distributed::FilterPlan& plan() const { return plan_; }
     int left_out() const { return left_out_; }
-    /// The number of compared configurations, with the chosen one first. contestants() lists three
-    /// more after them: the chosen one again, one rank, and the chosen one with planes left in
-    /// tiles.
+    /// Returns the number of compared configurations, the chosen one first. contestants() lists
+    /// three more after them: the chosen configuration again, one rank, and the chosen
+    /// configuration with planes left in tiles.
     std::size_t configurations() const { return configurations_; }
     std::vector<Contestant>& contestants() { return contestants_; }
 
@@ -132,7 +132,7 @@ class Field {
     }
 
   private:
-    /// Plans on every rank, and throws InvalidTask unless all plans are equal. Collective.
+    /// Plans on every rank; throws InvalidTask unless all plans are equal. Collective.
     distributed::FilterPlan planned() const {
         const bool threads = communicator_.shares_memory();
         const std::vector<int> nodes = nodes_of(communicator_);
@@ -210,7 +210,7 @@ class Field {
     std::vector<Contestant> contestants_;
 };
 
-/// The controls: the same amount of arithmetic on rank 0 alone, and divided among all ranks.
+/// Returns the controls: the same arithmetic on rank 0 alone, and divided among all ranks.
 std::vector<std::function<void()>> controls(const Communicator& communicator) {
     constexpr int units = 64;
     const int ranks = communicator.size(), rank = communicator.rank();
@@ -230,7 +230,7 @@ FilterGain gain(const Score& one, const Score& all, int ranks) {
     return gain;
 }
 
-/// The CPU time per rank.
+/// Returns the CPU time per rank.
 std::vector<Seconds> each_rank(const Score& score, int ranks) {
     std::vector<Seconds> times = score.cpu;
     for (Seconds& time : times)
@@ -238,7 +238,7 @@ std::vector<Seconds> each_rank(const Score& score, int ranks) {
     return times;
 }
 
-/// The regret of choosing the first configuration.
+/// Returns the regret of choosing the first configuration.
 FilterResults::Regret regret(const std::vector<FilterResult>& results,
                              const std::vector<std::vector<Seconds>>& times) {
     const auto best = std::min_element(times.begin(), times.end(),

@@ -64,7 +64,7 @@ Record record_of(ScanCase& what) {
 
 namespace {
 
-/// Reads recorded times and checks names before anything is timed. Throws InvalidTask.
+/// Reads recorded times and checks names before any measurement. Throws InvalidTask.
 void complete(ScanCase& what, const std::filesystem::path& folder) {
     const bool recorded = what.times.kind == scan::Distribution::Kind::recorded;
     what.times.mean = what.mean.value_or(recorded ? 0 : what.times.mean);
@@ -132,7 +132,7 @@ namespace {
 
 using scan::Interval;
 
-/// The operator times of a round, the same on every rank and in the simulation.
+/// Returns the operator times of a round, which are the same on every rank and in the simulation.
 scan::Draws draws_of(const ScanCase& what, int round) {
     // Warm-up rounds have negative numbers.
     return {what.times, what.values, static_cast<std::uint64_t>(round + 3)};
@@ -144,7 +144,7 @@ struct Contestant {
     std::shared_ptr<prefix::Scan> scan; ///< null for baselines
     std::unique_ptr<scan::Rehearsal> rehearsal;
     std::function<void()> run;
-    std::span<const std::byte> shown; ///< the last run's result
+    std::span<const std::byte> shown; ///< result of the last run
 };
 
 /// All contestants of a case, on one rank.
@@ -211,7 +211,7 @@ class ScanField {
         };
     }
 
-    /// A scan prepared for a configuration.
+    /// Returns a scan prepared for a configuration.
     std::shared_ptr<prefix::Scan> planned(const scan::Configuration& configuration) const {
         prefix::ScanOptions options{std::string(configuration.strategy.name),
                                     std::string(configuration.global.algorithm.name),
@@ -339,7 +339,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Sets this thread's timer slack to a nanosecond instead of the default 50 microseconds.
+/// Reduces this thread's timer slack from the default of 50 microseconds to a nanosecond.
 void sharpen_timers() {
 #ifdef __linux__
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -409,7 +409,7 @@ Operator mock_operator(const scan::OperatorTime& time, bool busy, SleepError& er
 
 namespace {
 
-/// Each rank sends its element to the next rank.
+/// Returns a program in which each rank sends its element to the next rank.
 Program shift_right(int rank, int ranks) {
     ProgramBuilder builder;
     const Region own = builder.input(1);

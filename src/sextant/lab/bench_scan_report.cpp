@@ -53,7 +53,7 @@ Json to_json(const ScanResult& result) {
             {"stolen", result.stolen}};
 }
 
-/// The measured makespan if available, else the simulated one.
+/// Returns the measured makespan if available, else the simulated one.
 Seconds makespan(const ScanResult& result) {
     return (result.measured ? result.measured : result.rehearsed)->median;
 }
@@ -75,8 +75,8 @@ std::string title_of(const report::GanttBar& bar, const scan::Application& what,
                        report::to_text(bar.end));
 }
 
-/// The kind of an operator application: within a segment (0), between totals of segments (1), or to
-/// a final prefix, which begins at the first value (2).
+/// Returns the kind of an operator application: within a segment (0), between totals of segments
+/// (1), or with a final prefix, which begins at the first value, as result (2).
 int kind_of(const scan::Application& what) {
     if (what.first == 0)
         return 2;
@@ -88,7 +88,7 @@ double idle_share(const scan::Usage& usage) {
     return whole > 0 ? std::max(0.0, usage.idle / whole) : 0;
 }
 
-/// A chart of the fraction of time that cores are idle in the last round.
+/// Returns a chart of the fraction of time in which cores are idle in the last round.
 std::string idle_shares(const ScanResults& results) {
     report::ColumnChart chart;
     chart.title = "Idle fraction of the cores";

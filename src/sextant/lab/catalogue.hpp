@@ -5,11 +5,12 @@
 
 namespace sextant::lab {
 
-/// `sextant bench`: times Sextant's algorithms against each other and against MPI's.
+/// `sextant bench`: measures Sextant's algorithms against each other and against MPI's.
 command::Operation bench_operation();
 /// `sextant tune`: selects and verifies algorithms of MPI's collective operations.
 command::Operation tune_operation();
-/// `sextant evaluate`: measures how good the planner's predictions and choices are on this machine.
+/// `sextant evaluate`: measures the quality of the planner's predictions and choices on this
+/// machine.
 command::Operation evaluate_operation();
 
 /// The commands of `sextant-lab`.

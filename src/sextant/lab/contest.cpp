@@ -23,7 +23,7 @@ namespace {
 /// Wall-clock and CPU time of a rank or of all ranks.
 struct Turn {
     Seconds wall = 0, cpu = 0;
-    Seconds least = 0, average = 0; ///< of all ranks; see Score
+    Seconds least = 0, average = 0; ///< minimum and mean over ranks; see Score
 };
 
 Seconds cpu_of_this_thread() {
@@ -32,13 +32,13 @@ Seconds cpu_of_this_thread() {
     return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
 }
 
-/// The number of repetitions per turn, and whether each repetition is timed separately.
+/// The number of repetitions per turn. If `apart`, each repetition is timed separately.
 struct Length {
     int repeats = 1;
     bool apart = true;
 };
 
-/// Much longer than the time between the first and the last rank to leave a barrier.
+/// Much longer than the time between the first and the last rank leaving a barrier.
 constexpr Seconds long_enough_to_time = 20e-6;
 
 Length length_of(Seconds repetition, const ContestOptions& options) {
@@ -47,7 +47,7 @@ Length length_of(Seconds repetition, const ContestOptions& options) {
             options.barriers || (options.before && repetition > long_enough_to_time)};
 }
 
-/// This rank's times for `repeats` repetitions, which start after a barrier.
+/// Returns this rank's times for `repeats` repetitions, which start after a barrier.
 Turn time(const Communicator& communicator, const std::function<void()>& work,
           const ContestOptions& options, int repeats) {
     if (options.before)
@@ -61,7 +61,8 @@ Turn time(const Communicator& communicator, const std::function<void()>& work,
     return {.wall = took.count(), .cpu = cpu_of_this_thread() - cpu};
 }
 
-/// Times per repetition: the slowest rank's wall time, and the CPU time of all ranks. Collective.
+/// Returns the times per repetition: the slowest rank's wall time, and the CPU time of all ranks.
+/// Collective.
 Turn take_turn(const Communicator& communicator, const std::function<void()>& work,
                const ContestOptions& options, const Length& length) {
     const int together = length.apart ? 1 : length.repeats;
@@ -171,7 +172,7 @@ namespace {
 
 constexpr std::size_t most_kinds = 24; // the number of different colours
 
-/// The distinct names, in order of first appearance.
+/// Returns the distinct names in order of first appearance.
 template <class Name>
 std::vector<std::string> names_of(const std::vector<TimedConfiguration>& configurations,
                                   Name&& name) {
@@ -192,7 +193,7 @@ bool has_both(const TimedConfiguration& configuration) {
            configuration.measured->median > 0;
 }
 
-/// The median factor by which predictions are too high or too low.
+/// Returns the median factor by which predictions are too high or too low.
 report::KeyFigure off_by(const std::vector<TimedConfiguration>& configurations) {
     std::vector<double> factors;
     for (const TimedConfiguration& configuration : configurations) {
@@ -315,7 +316,8 @@ report::Section scaling_section(const std::vector<TimedConfiguration>& configura
     return {"Scaling", to_html(report::Figure{report::log_chart(chart), caption})};
 }
 
-/// The ratio of measured times with an interval; exactly 1 if both configurations are the same one.
+/// Returns the ratio of measured times with an interval; exactly 1 if both are the same
+/// configuration.
 Estimate ratio_of(const TimedConfiguration& followed, const TimedConfiguration& best) {
     if (&followed == &best)
         return {1, {1, 1}};

@@ -19,30 +19,30 @@
 
 namespace sextant::lab {
 
-/// The times of a contestant, one per round.
+/// The times of a contestant, one entry per round.
 struct Score {
     std::vector<Seconds> wall;           ///< wall-clock time of the slowest rank
     std::vector<Seconds> cpu;            ///< total CPU time of all ranks
-    std::vector<Seconds> least, average; ///< wall-clock time of the fastest rank, and mean of ranks
+    std::vector<Seconds> least, average; ///< wall-clock time of the fastest rank; mean of ranks
 };
 
 struct ContestOptions {
     int rounds = 31;
     Seconds least_turn = 2e-3; ///< minimum duration of a turn; work is repeated to reach it
     int most_repeats = 10000;  ///< maximum number of repetitions per turn
-    /// Puts an untimed barrier before every repetition instead of every turn: for work in which
-    /// ranks do not wait for each other, so that some would run ahead.
+    /// Calls a barrier, which is not timed, before every repetition instead of every turn. Needed
+    /// for work in which ranks do not wait for each other, because some ranks would run ahead.
     bool barriers = false;
     /// Called before each round, on every rank.
     std::function<void(int round)> progress = {};
-    /// Called on every rank, untimed, before each turn, and before each repetition that is long
-    /// enough to be timed separately.
+    /// Called on every rank, not timed, before each turn, and also before each repetition if
+    /// repetitions are long enough to be timed separately.
     std::function<void()> before = {};
 };
 
-/// Times contestants against each other. In every round each contestant runs once (a turn), in a
-/// random order that is the same on all ranks, so that drift of the machine affects all
-/// contestants. An untimed barrier precedes each turn; two warm-up rounds are not counted.
+/// Measures contestants against each other. In every round, each contestant has one turn, in a
+/// random order that is the same on all ranks, so that drift of the machine affects all contestants
+/// equally. A barrier, which is not timed, precedes each turn; two warm-up rounds are not counted.
 /// Collective.
 std::vector<Score> contest(const Communicator& communicator,
                            std::span<const std::function<void()>> contestants,
@@ -56,35 +56,35 @@ struct Estimate {
 
 Estimate estimate(std::span<const double> values);
 
-/// Estimates the ratio of two contestants, paired by round.
+/// Estimates the ratio of the times of two contestants, paired by round.
 Estimate estimate_ratio(std::span<const Seconds> ours, std::span<const Seconds> reference);
 
-/// The interval as "[1.20, 1.31]", with values multiplied by `units`.
+/// Returns the interval as "[1.20, 1.31]", with values multiplied by `units`.
 std::string interval_text(const Estimate& estimate, double units, int digits);
-/// The estimate as "median [low, high]".
+/// Returns the estimate as "median [low, high]".
 std::string to_text(const Estimate& estimate, double units, int digits);
 
-/// The estimate as a bar of a chart.
+/// Returns the estimate as a bar of a chart.
 report::TimeRange to_range(const Estimate& estimate);
 
-/// A JSON object with `median`, `low`, `high`.
+/// Returns a JSON object with `median`, `low`, `high`.
 nlohmann::ordered_json to_json(const Estimate& estimate);
 
 /// The measured times of one configuration in one case.
 struct TimedResult {
     std::string name;
-    std::optional<Seconds> predicted; ///< time predicted for this machine; empty for baselines
+    std::optional<Seconds> predicted; ///< predicted time on this machine; empty for baselines
     Estimate wall, cpu;               ///< seconds: slowest rank; total of all ranks
     Estimate ratio;                   ///< wall time relative to the reference
 
     void set(const Score& score, const Score& reference);
 };
-/// A JSON object with the name, the times, the ratio and, if there is one, the prediction.
+/// Returns a JSON object with the name, the times, the ratio and, if there is one, the prediction.
 nlohmann::ordered_json to_json(const TimedResult& result);
-/// The result as a row of a page's chart.
+/// Returns the result as a row of a page's chart.
 report::Alternative alternative_of(const TimedResult& result);
 
-/// Times contestants that are ready to run, each by its function `run`. Collective.
+/// Measures contestants by calling their function `run`. Collective.
 template <class Contestants>
 std::vector<Score> contest_of(const Communicator& communicator, const Contestants& contestants,
                               const ContestOptions& options) {
@@ -94,41 +94,41 @@ std::vector<Score> contest_of(const Communicator& communicator, const Contestant
     return contest(communicator, runs, options);
 }
 
-// Page sections that summarise all cases of any benchmark.
+// Page sections that summarise all cases of a benchmark.
 
-/// The predicted and measured time of a configuration in a case.
+/// The predicted and measured times of a configuration in a case.
 struct TimedConfiguration {
     std::string case_name; ///< configurations of the same case are compared
     std::string name;
     std::optional<Seconds> predicted;
     std::optional<Estimate> measured; ///< in seconds
-    double size = 0;                  ///< size of the case, counted in `SizeOfCases::name`
+    double size = 0;                  ///< size of the case, in `SizeOfCases::name`
 };
 
-/// The quantity in which cases differ.
+/// The quantity by which cases differ.
 struct SizeOfCases {
     std::string name; ///< for example "pixels"
     std::string (*text)(double size) = nullptr;
 };
 
-/// Returns the sections: measured against predicted times; regret of following the prediction in
+/// Returns the sections: measured over predicted times; the regret of following the prediction in
 /// each case; and times by size, if cases have several sizes. Sections without data are omitted.
 std::vector<report::Section> summary_sections(const std::vector<TimedConfiguration>& configurations,
                                               const SizeOfCases& size);
 
-/// The regret of following predictions in a case: the measured time of the configuration predicted
-/// to be fastest, relative to the fastest configuration with a prediction, as an interval. Cases
-/// with fewer than two predicted configurations are omitted.
+/// The regret of following predictions in a case: the measured time of the configuration with the
+/// lowest predicted time, relative to that of the fastest configuration that has a prediction.
+/// Cases with fewer than two predicted configurations are omitted.
 struct CaseRegret {
     std::string case_name, followed, best;
     Estimate ratio{1, {1, 1}};
 
-    /// True if the two configurations may be equally fast.
+    /// Returns true if the two configurations may be equally fast.
     bool within_noise() const { return ratio.interval.low <= 1; }
 };
 std::vector<CaseRegret> regrets(const std::vector<TimedConfiguration>& configurations);
 
-/// The predicted time of a candidate; empty if no model can express its schedule.
+/// Returns the predicted time of a candidate; empty if no model can express its schedule.
 std::optional<Seconds> predicted_seconds(const Candidate& candidate,
                                          const planner::Setting& setting);
 

@@ -227,7 +227,7 @@ void judge_files(const EvaluateCommand& command) {
     std::vector<Evaluation> all;
     for (const std::string& path : command.judge) {
         const Evaluation one = read_evaluation(path);
-        // Simulations stay separate; launches on one machine are merged.
+        // Simulations are kept separate; launches on the same machine are merged.
         if (all.empty() || (one.transport == simulated && all.front().transport == simulated))
             all.push_back(one);
         else
@@ -264,22 +264,22 @@ namespace {
 
 using Cell = WinnerMap::Cell;
 
-/// True if the first radices multiply to the number of ranks per node, so that the first rounds
-/// stay within nodes.
+/// Returns true if the product of the first radices is the number of ranks per node, so that the
+/// first rounds stay within nodes.
 bool fills_nodes(const std::string& radices, int ranks_a_node) {
     std::istringstream numbers(radices);
     std::int64_t joined = 1;
     for (std::string text; joined < ranks_a_node && std::getline(numbers, text, ',');) {
         const auto radix = parsed_number<int>(text);
-        if (!radix) // from a file that was changed by hand
+        if (!radix) // the file was edited by hand
             return false;
         joined *= *radix;
     }
     return ranks_a_node > 1 && joined == ranks_a_node;
 }
 
-/// The algorithm that a configuration of Radix-k is equivalent to; otherwise the algorithm in the
-/// configuration's name.
+/// Returns the algorithm to which a configuration of Radix-k is equivalent; otherwise the algorithm
+/// in the configuration's name.
 std::string algorithm_of(const std::string& configuration, int ranks_a_node) {
     const std::string radix = "radix-k, radices ";
     if (!configuration.starts_with(radix))
@@ -292,15 +292,15 @@ std::string algorithm_of(const std::string& configuration, int ranks_a_node) {
     return fills_nodes(radices, ranks_a_node) ? "hierarchical radix-k" : "radix-k";
 }
 
-/// The number of ranks per node of a simulated machine, where ranks fill one node after another; 1
-/// if all ranks are on one node, or if unknown.
+/// Returns the number of ranks per node of a simulated machine, whose ranks fill one node after
+/// another; 1 if all ranks are on one node, or if unknown.
 int ranks_a_node(const Evaluation& evaluation) {
     const bool known = evaluation.transport == "simulated" && evaluation.ranks > evaluation.cores;
     return known ? evaluation.cores : 1;
 }
 
-/// The fastest algorithm, with its radices if it is Radix-k, and the next fastest algorithm with
-/// its extra time.
+/// Returns the fastest algorithm, with its radices if it is Radix-k, and the second fastest
+/// algorithm with its additional time.
 Cell cell_of(const EvaluatedCase& one, int ranks_a_node) {
     std::map<std::string, Seconds> best;
     const EvaluatedConfiguration* winner = nullptr;

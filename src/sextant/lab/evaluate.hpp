@@ -9,12 +9,13 @@
 
 namespace sextant::lab {
 
-/// A map of the fastest algorithm on one machine, by number of ranks and image size. Algorithms are
-/// compared by their best configurations. Radix-k with one radix counts as Direct-Send, with all
-/// radices 2 as Binary-Swap. Throws InvalidTask if the evaluations are of different machines.
+/// Returns a map of the fastest algorithm on one machine, by number of ranks and image size.
+/// Algorithms are compared by their best configurations. Radix-k with one radix counts as
+/// Direct-Send; Radix-k with all radices 2 counts as Binary-Swap. Throws InvalidTask if the
+/// evaluations are of different machines.
 WinnerMap winners(std::span<const Evaluation> evaluations);
 
-/// The map as a Markdown table.
+/// Returns the map as a Markdown table.
 std::string to_markdown(const WinnerMap& map);
 
 } // namespace sextant::lab

@@ -27,7 +27,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// Runs one launch on one rank: predicts and measures every case.
+/// Predicts and measures every case in one launch, on one rank.
 class EvaluateLaunch {
   public:
     EvaluateLaunch(const EvaluateTask& task, Communicator communicator)
@@ -70,7 +70,8 @@ class EvaluateLaunch {
     }
 
   private:
-    /// The round trip that the state probe measures on rank 0, returned on all ranks. Collective.
+    /// Returns the round-trip time that the state probe measures on rank 0, on all ranks.
+    /// Collective.
     Seconds probed() const {
         return communicator_.all_gather(calibrate::probe_state(communicator_)).front();
     }
@@ -121,22 +122,22 @@ class EvaluateLaunch {
     planner::Work work_;
 };
 
-/// The command line of one launch.
+/// Returns the command line of one launch.
 std::string command(const EvaluateTask& task, const std::string& file) {
     std::string command = own_command() + " evaluate --launches 1 -o " + shell_quoted(file);
     if (task.transport == "mpi")
         command = task.launcher + " " + command;
     command += fmt::format(" --cases {} --seed {} --rounds {}", task.cases, task.seed, task.rounds);
-    if (task.transport == "threads") // otherwise, the launcher states the number
+    if (task.transport == "threads") // with MPI, the launcher sets the number
         command += fmt::format(" --ranks {}", task.ranks);
     if (!task.machine.empty())
         command += " --machine " + shell_quoted(task.machine);
     return command;
 }
 
-/// Runs launches of this program, each of which writes its evaluation to a file. A launch during
-/// which the machine's state differs from the profile's is discarded and repeated, a limited number
-/// of times.
+/// Starts launches of this program, each of which writes its evaluation to a file. A launch is
+/// discarded and repeated, a limited number of times, if the machine's state differs from that of
+/// the profile.
 class SeparateLaunches {
   public:
     explicit SeparateLaunches(const EvaluateTask& task)

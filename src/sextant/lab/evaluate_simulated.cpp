@@ -18,8 +18,8 @@ namespace sextant::lab {
 
 std::vector<int> waves_of(const Program& program, const Dependences& dependences) {
     std::vector<int> waves(program.steps.size());
-    // The latest wave of a local step. Receives have no dependences; assume that their messages are
-    // sent in this wave.
+    // The latest wave of a local step. Receives have no dependences; their messages are assumed to
+    // be sent in this wave.
     int worked = 0;
     for (std::size_t s = 0; s < waves.size(); ++s) {
         const Step& step = program.steps[s];
@@ -41,9 +41,9 @@ namespace {
 constexpr Bytes pixel = 16;
 constexpr ImageShape shapes[] = {{64, 64}, {256, 256}, {1024, 1024}, {4096, 2048}};
 
-/// SimGrid's run time grows with the number of messages and with the number that each rank has in
-/// flight. This limit on the sum, over ranks and waves, of the squared number of messages sent
-/// corresponds to a second or two.
+/// The maximum effort, which corresponds to a second or two. The run time of SimGrid grows with the
+/// number of messages and with the number of messages in flight per rank; the effort is the sum,
+/// over ranks and waves, of the squared number of messages sent.
 constexpr double most_effort = 3e6;
 
 double effort(const Schedule& schedule) {
@@ -106,9 +106,9 @@ class Simulated {
         return one;
     }
 
-    /// The configurations to simulate: the planner's choice, those of the policies, and others.
-    /// Half of the others are those that the planner ranks next; half are evenly spaced in the
-    /// remaining catalogue, since the planner may be wrong.
+    /// Returns the configurations to simulate: the planner's choice, those of the policies, and
+    /// others. Half of the others are the next in the planner's ranking; half are evenly spaced in
+    /// the remaining catalogue, because the planner may be wrong.
     std::vector<compositing::Configuration>
     chosen_configurations(const compositing::Task& task,
                           const planner::CompositingPlan& plan) const {

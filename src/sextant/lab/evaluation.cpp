@@ -86,7 +86,7 @@ const EvaluatedConfiguration* EvaluatedCase::find(std::string_view name) const {
 
 std::vector<CompositeCase> draw_cases(std::uint64_t seed, int count) {
     std::mt19937_64 random(seed);
-    // The values of std::uniform_real_distribution would depend on the library.
+    // std::uniform_real_distribution gives different values in different standard libraries.
     const auto uniform = [&](double from, double to) {
         return from + (to - from) * static_cast<double>(random() >> 11) * 0x1p-53;
     };
@@ -185,7 +185,7 @@ Launches all_of(const EvaluatedCase& one) {
     return launches;
 }
 
-/// The time of each configuration, relative to the median configuration of the same launch.
+/// Returns the time of each configuration, relative to the median configuration of the same launch.
 std::vector<double> shares(const EvaluatedCase& one, const Launches& launches) {
     std::vector<std::vector<double>> of_configuration(one.configurations.size());
     for (const std::size_t launch : launches) {
@@ -202,7 +202,7 @@ std::vector<double> shares(const EvaluatedCase& one, const Launches& launches) {
     return shares;
 }
 
-/// The fastest configuration in the catalogue; baselines do not count.
+/// Returns the fastest configuration in the catalogue; baselines are ignored.
 std::size_t best_of(const EvaluatedCase& one, const std::vector<double>& shares) {
     std::size_t best = one.configurations.size();
     for (std::size_t w = 0; w < shares.size(); ++w) {
@@ -217,7 +217,7 @@ double regret(const EvaluatedCase& one, const std::vector<double>& shares, std::
     return shares[taken] / shares[best_of(one, shares)] - 1;
 }
 
-/// A policy: a rule that maps a number of ranks to a configuration, or to "" if it has none.
+/// A policy: a rule that returns a configuration for a number of ranks, or "" if it has none.
 struct Policy {
     const char* name;
     std::string (*configuration)(int ranks, bool collect);
@@ -254,8 +254,8 @@ constexpr Policy policies[] = {
     {"MPI_Reduce_scatter, if the image stays distributed",
      [](int, bool collect) -> std::string { return collect ? "" : "mpi-reduce-scatter"; }}};
 
-/// The regret of an oracle that chooses the fastest configuration of one half of the launches and
-/// is judged by the other half; the mean for both assignments of the halves.
+/// Returns the regret of an oracle that chooses the configuration that is fastest in one half of
+/// the launches and is judged by the other half; the mean over both assignments of the halves.
 double floor_of(const EvaluatedCase& one) {
     Launches halves[2];
     for (const std::size_t launch : all_of(one))

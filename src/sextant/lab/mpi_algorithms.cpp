@@ -32,10 +32,10 @@ void allow_mpi_algorithms() {
 
 namespace {
 
-/// A control variable of MPI with an integer value.
+/// A control variable of MPI (MPI_T cvar) with an integer value.
 class ControlVariable {
   public:
-    /// Returns an empty value if MPI has no such variable.
+    /// Returns the variable with this name; empty if MPI does not have one.
     static std::optional<ControlVariable> find(const std::string& name) {
         static const bool ready = [] {
             int given = 0;
@@ -60,7 +60,8 @@ class ControlVariable {
             throw InvalidTask("MPI does not let a tool change its variables of collectives");
     }
 
-    /// The names of the values, in the order of MPI's enumeration; empty if it has none.
+    /// Returns the possible values in the order of MPI's enumeration; empty if the variable is not
+    /// an enumeration.
     std::vector<MpiAlgorithm> values() const {
         const Information all = information();
         std::vector<MpiAlgorithm> values;
@@ -123,8 +124,8 @@ ControlVariable variable_or_throw(const TunedOperation& operation) {
         mpi_of_build(), name, is_mpich() ? "" : "; is its component coll/tuned enabled?"));
 }
 
-/// The algorithms of MPICH, which it lists only in the description of a variable: in the order of
-/// their numbers, as "name  - Force ...", without separators.
+/// Returns the algorithms of MPICH, which are listed only in the description of a variable: in the
+/// order of their numbers, as "name  - Force ...", without separators.
 std::vector<MpiAlgorithm> listed_in(const std::string& description, std::string_view call) {
     static constexpr std::string_view known[] = {"binomial",
                                                  "nb",
@@ -159,7 +160,7 @@ std::vector<MpiAlgorithm> listed_in(const std::string& description, std::string_
     return all;
 }
 
-/// True if Open MPI divides messages into segments in this algorithm.
+/// Returns true if this algorithm of Open MPI divides messages into segments.
 bool divides(const TunedOperation& operation, const std::string& name) {
     static constexpr std::string_view broadcasts[] = {
         "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"};
@@ -196,7 +197,7 @@ std::vector<MpiAlgorithm> open_mpi_algorithms(const TunedOperation& operation,
     return all;
 }
 
-/// True if some MPI of this build is known to let its algorithms be selected.
+/// Throws InvalidTask unless the build's MPI is known to support the selection of algorithms.
 void require_known_mpi(const TunedOperation& operation) {
     if (!is_mpich() && !mpi_of_build().starts_with("Open MPI"))
         throw InvalidTask(fmt::format("the algorithms of {} cannot be selected: sextant was built "
@@ -208,7 +209,7 @@ void require_known_mpi(const TunedOperation& operation) {
 struct AffineMap {
     std::uint32_t a = 1, b = 0;
 
-    /// This map after `first`.
+    /// Returns the composition: this map after `first`.
     AffineMap after(const AffineMap& first) const { return {a * first.a, a * first.b + b}; }
     bool operator==(const AffineMap&) const = default;
 };
@@ -243,7 +244,7 @@ struct MpiOperation::State {
     MpiAlgorithm algorithm;
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0, ranks = 1;
-    std::optional<ControlVariable> at_each_call; ///< MPICH reads its variable in every call
+    std::optional<ControlVariable> at_each_call; ///< for MPICH, which reads it in every call
 
     void call(int count, MPI_Datatype type, MPI_Op op, const void* send, void* receive);
 };
@@ -261,7 +262,7 @@ MpiOperation::MpiOperation(const Communicator& communicator, const TunedOperatio
         state.at_each_call = std::exchange(variable, std::nullopt);
     if (variable && divides(operation, algorithm.name))
         segment = ControlVariable::find(variable_of_algorithm(operation) + "_segmentsize");
-    // Open MPI reads its variables when a communicator is made.
+    // Open MPI reads its variables when a communicator is created.
     const int algorithm_before = variable ? variable->get() : 0;
     const int segment_before = segment ? segment->get() : 0;
     if (variable)

@@ -11,23 +11,23 @@
 #include <string>
 #include <vector>
 
-// MPI's own algorithms for collective operations, selected one by one through MPI's interface for
-// tools (MPI_T), so that one launch times all of them in turn.
+// MPI's own algorithms for collective operations. Algorithms are selected one by one through MPI's
+// tool interface (MPI_T), so that one launch measures all of them in turn.
 namespace sextant::lab {
 
-/// Lets Open MPI select algorithms when a communicator is made. Must be called before MPI is
-/// initialised.
+/// Allows the selection of algorithms when Open MPI creates a communicator. Must be called before
+/// MPI is initialised.
 void allow_mpi_algorithms();
 
-/// The algorithms that this MPI has for an operation, each with several sizes of segments if it
-/// divides messages.
-/// Throws    InvalidTask, which states why, if this MPI does not let its algorithms be selected.
+/// Returns the algorithms that this MPI has for an operation; algorithms that divide messages are
+/// listed with several segment sizes.
+/// Throws    InvalidTask, with the reason, if the algorithms of this MPI cannot be selected.
 std::vector<MpiAlgorithm> mpi_algorithms(const TunedOperation& operation);
 
 /// A collective operation of MPI with a selected algorithm.
 class MpiOperation {
   public:
-    /// Input     the algorithm; number 0 leaves the choice to MPI, and selects nothing.
+    /// Input     the algorithm; with number 0, MPI chooses the algorithm.
     /// Collective.
     MpiOperation(const Communicator& communicator, const TunedOperation& operation,
                  const MpiAlgorithm& algorithm);
@@ -36,14 +36,14 @@ class MpiOperation {
     ~MpiOperation();
 
     /// Runs the operation with rank 0 as root. `size` is the number of bytes of the message, or of
-    /// the block of a rank or pair of ranks. Operations that combine add floats. A broadcast uses
-    /// only `receive`.
-    /// Throws    CommunicationFailed with MPI's error: some algorithms need two ranks, for example.
+    /// the block of a rank or pair of ranks. Reductions add floats. A broadcast uses only
+    /// `receive`.
+    /// Throws    CommunicationFailed with MPI's error; some algorithms need two ranks, for example.
     /// Collective.
     void run(Bytes size, std::span<const std::byte> send, std::span<std::byte> receive) const;
 
-    /// False if this rank finds that an operation that combines does not respect the order of
-    /// ranks, as MPI requires for operators that do not commute. Some algorithms do not.
+    /// Returns false if this rank finds that a reduction does not respect the order of ranks. MPI
+    /// requires this order for operators that do not commute, but some algorithms violate it.
     /// Collective.
     bool keeps_order(Bytes size) const;
 

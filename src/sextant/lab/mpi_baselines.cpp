@@ -17,7 +17,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// The attribute key under which an element's datatype stores its operator.
+/// Returns the attribute key under which an element's datatype stores its operator.
 int operator_key() {
     static const int key = [] {
         int made = MPI_KEYVAL_INVALID;
@@ -83,7 +83,7 @@ struct Pieces {
     }
 };
 
-/// Base class of the reductions: communicator, operator, and memory for the result.
+/// Base class of the reductions, with communicator, operator, and memory for the result.
 class MpiReduction : public PreparedCall {
   public:
     MpiReduction(const Communicator& communicator, const Operator& op, Elements elements, int root)
@@ -168,7 +168,8 @@ class ReduceScatter : public MpiReduction {
     }
 };
 
-/// Every rank sends block i of its image to rank i, which folds the blocks in one pass.
+/// Direct send: every rank sends block i of its image to rank i, which folds the blocks in one
+/// pass.
 class DirectSend : public MpiReduction {
   public:
     DirectSend(const Communicator& communicator, const Operator& op, Elements elements, int root)
@@ -270,7 +271,8 @@ std::span<const Baseline> mpi_baselines(const Communicator& communicator) {
 
 namespace {
 
-/// A scan by MPI_Scan or MPI_Exscan, or by MPI_Iscan or MPI_Iexscan, which have one more argument.
+/// A scan by MPI_Scan or MPI_Exscan, or by MPI_Iscan or MPI_Iexscan, which have an additional
+/// argument.
 template <auto call, bool exclusive>
 class MpiScan : public PreparedCall {
   public:

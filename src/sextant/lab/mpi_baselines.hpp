@@ -13,32 +13,37 @@
 
 namespace sextant::lab {
 
-/// An operation of MPI, prepared once and run often: a baseline to compare schedules with.
+/// A collective operation of MPI, prepared once and run repeatedly: a baseline for schedules.
 class PreparedCall {
   public:
     virtual ~PreparedCall() = default;
-    /// Input: this rank's data, in the number passed to `prepare`; empty if it contributes none.
+    /// Runs the operation.
+    /// Input     this rank's data, with the number of elements passed to `prepare`; empty if the
+    ///           rank contributes none.
     /// Collective.
     virtual void run(std::span<const std::byte> own) = 0;
-    /// After a run: this rank's result.
+    /// Returns this rank's result after a run.
     virtual std::span<const std::byte> result() const = 0;
 };
 
-/// An element-wise reduction across ranks, in rank order, by MPI calls instead of a schedule. Its
-/// result is that of the whole at the root; without a root, block i of p on rank i.
+/// An element-wise reduction across ranks, in rank order, by MPI calls instead of a schedule. With
+/// a root, the result is the whole reduction on the root; without a root, block i of p is on rank
+/// i.
 struct Baseline {
     std::string_view name;
-    /// Input: the root, or -1 to leave the result distributed. Collective.
+    /// Prepares a reduction.
+    /// Input     the root, or -1 to leave the result distributed.
+    /// Collective.
     std::unique_ptr<PreparedCall> (*prepare)(const Communicator& communicator, const Operator& op,
                                              Elements elements, int root);
 };
 
-/// MPI's reductions with Sextant's kernel as the user-defined operator, and direct send with
-/// MPI_Alltoallv or non-blocking calls. Empty if the communicator runs on threads. For benchmarks
-/// only: these calls block and may busy-wait.
+/// Returns MPI's reductions with Sextant's kernel as the user-defined operator, and direct send
+/// with MPI_Alltoallv or non-blocking calls. Empty if the communicator runs on threads. For
+/// benchmarks only: these calls block and may busy-wait.
 std::span<const Baseline> mpi_baselines(const Communicator& communicator);
 
-/// An element-wise scan across ranks by an MPI call instead of a schedule. Its result is this
+/// An element-wise scan across ranks by an MPI call instead of a schedule. The result is this
 /// rank's prefix; empty on rank 0 of an exclusive scan.
 struct ScanBaseline {
     std::string_view name;
@@ -48,25 +53,27 @@ struct ScanBaseline {
                                              Elements elements);
 };
 
-/// MPI's four scans with Sextant's operator as the user-defined operator. Empty if the communicator
-/// runs on threads. For benchmarks only: the blocking scans may busy-wait.
+/// Returns MPI's four scans with Sextant's operator as the user-defined operator. Empty if the
+/// communicator runs on threads. For benchmarks only: the blocking scans may busy-wait.
 std::span<const ScanBaseline> mpi_scan_baselines(const Communicator& communicator);
 
-/// A collective operation by an MPI call instead of a schedule. Its input is this rank's image or
-/// tile, row by row; its result the data received by this rank, row by row, empty on rank 0 of a
-/// scatter or broadcast, whose data stays in the input.
+/// A collective operation by an MPI call instead of a schedule. The input is this rank's image or
+/// tile, row by row. The result is the data that this rank receives, row by row; empty on rank 0 of
+/// a scatter or broadcast, where the data remain in the input.
 struct CollectiveBaseline {
     std::string_view name;
     CollectiveKind what;
-    /// True if the MPI call supports the tiles of this grid and all counts fit in an int.
+    /// Returns true if the MPI call supports the tiles of this grid and all counts fit into an int.
     bool (*takes)(const Grid& grid);
-    /// Input: a grid whose elements are bytes. Collective.
+    /// Prepares the operation.
+    /// Input     a grid whose elements are bytes.
+    /// Collective.
     std::unique_ptr<PreparedCall> (*prepare)(const Communicator& communicator, const Grid& grid);
 };
 
-/// MPI's collectives for contiguous tiles; and, for tiles narrower than the image, with one derived
-/// datatype for all tiles or one per tile (MPI_Alltoallw). Empty if the communicator runs on
-/// threads. For benchmarks only: these calls block and may busy-wait.
+/// Returns MPI's collectives for contiguous tiles; for tiles narrower than the image, those with
+/// one derived datatype for all tiles or one per tile (MPI_Alltoallw). Empty if the communicator
+/// runs on threads. For benchmarks only: these calls block and may busy-wait.
 std::span<const CollectiveBaseline> mpi_collectives(const Communicator& communicator);
 
 } // namespace sextant::lab

@@ -22,7 +22,7 @@ bool fits(const Grid& grid) {
     return grid.width * grid.height <= INT_MAX;
 }
 
-/// True if every tile is contiguous: as wide as the image, or at most one row high.
+/// Returns true if every tile is contiguous: as wide as the image, or at most one row high.
 bool in_one_piece(const Grid& grid) {
     return fits(grid) && (grid.columns == 1 || grid.height <= grid.rows);
 }
@@ -31,8 +31,8 @@ bool all_alike(const Grid& grid) {
     return fits(grid) && grid.width % grid.columns == 0 && grid.height % grid.rows == 0;
 }
 
-/// True if all tiles have the same shape and are not empty: Open MPI's MPI_Scatterv sends one item
-/// of an empty datatype but does not receive it.
+/// Returns true if all tiles have the same shape and are not empty. Empty tiles are excluded
+/// because Open MPI's MPI_Scatterv sends, but does not receive, one item of an empty datatype.
 bool alike_and_of_something(const Grid& grid) {
     return all_alike(grid) && grid.width * grid.height > 0;
 }
@@ -41,7 +41,7 @@ bool alike_in_one_piece(const Grid& grid) {
     return in_one_piece(grid) && all_alike(grid);
 }
 
-/// True if each rank has one row of the image, which contains data for every rank.
+/// Returns true if each rank has one row of the image, which contains data for every rank.
 bool row_each(const Grid& grid) {
     return fits(grid) && grid.height == grid.ranks();
 }
@@ -90,7 +90,7 @@ class TileType {
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// A collective operation of tiles: what MPI's calls need.
+/// A collective operation on tiles, with the data that MPI calls need.
 struct MpiCollective : PreparedCall {
     MpiCollective(const Communicator& communicator, const Grid& tiled)
         : comm(to_mpi(communicator)),
@@ -104,9 +104,9 @@ struct MpiCollective : PreparedCall {
 
     std::span<const std::byte> result() const override { return received.bytes(); }
     bool is_root() const { return rank == 0; }
-    /// The size of every tile, if all are equal.
+    /// Returns the size of a tile; requires that all tiles have the same size.
     int any() const { return tiles.counts[0]; }
-    /// Where a scatter leaves this rank's tile: rank 0's stays in its image.
+    /// Returns the receive buffer of a scatter; on rank 0, the tile stays in the image.
     void* place() { return is_root() ? MPI_IN_PLACE : received.data(); }
 
     const MPI_Comm comm;
@@ -114,11 +114,11 @@ struct MpiCollective : PreparedCall {
     const Grid grid;
     const Elements pixels;
     const TileList tiles, columns; ///< columns: the parts of a row, one per rank
-    const int own, mine;           ///< the sizes of this rank's tile, and of its part of a row
+    const int own, mine;           ///< sizes of this rank's tile and of its part of a row
     Memory received;
 };
 
-/// An operation by one call, which is given what it needs and this rank's data.
+/// An operation that needs one MPI call: `call` with this object and this rank's data.
 template <auto call, auto bytes_received>
 struct OneCall : MpiCollective {
     OneCall(const Communicator& communicator, const Grid& tiled)
@@ -143,7 +143,8 @@ Bytes all_at_root(const MpiCollective& of) {
 Bytes all(const MpiCollective& of) {
     return of.pixels;
 }
-/// Each rank starts with one row of the image and ends with a strip of columns of all rows.
+/// Returns the size of the result of an all-to-all: each rank starts with one row of the image and
+/// ends with a strip of columns of all rows.
 Bytes strip(const MpiCollective& of) {
     return Bytes{of.mine} * of.grid.ranks();
 }
@@ -194,7 +195,7 @@ void all_to_all(MpiCollective& of, const std::byte* sent) {
               "MPI_Alltoall");
 }
 
-/// Scatterv and Gatherv of one datatype: a tile in its image.
+/// MPI_Scatterv and MPI_Gatherv with one derived datatype: a tile within its image.
 struct Vectors : MpiCollective {
     Vectors(const Communicator& communicator, const Grid& tiled)
         : MpiCollective(communicator, tiled), type(grid), ones(tiles.counts.size(), 1) {}
@@ -244,8 +245,8 @@ struct Alltoallv : MpiCollective {
     std::vector<int> counts, offsets;
 };
 
-/// Moves tiles between rank 0's image and all ranks by MPI_Alltoallw with one datatype per tile:
-/// the only MPI collective that supports tiles of different shapes.
+/// Moves tiles between rank 0's image and all ranks by MPI_Alltoallw with one datatype per tile.
+/// This is the only MPI collective that supports tiles of different shapes.
 template <bool scatters>
 struct Alltoallw : MpiCollective {
     Alltoallw(const Communicator& communicator, const Grid& tiled)
@@ -280,7 +281,7 @@ struct Alltoallw : MpiCollective {
         shapes.emplace_back(std::span(&rows, 1));
         in_image[to] = shapes.back().get();
     }
-    /// The counts for the image, which only rank 0 has, or for the tiles.
+    /// Returns the counts for the image, which only rank 0 has, or for the tiles.
     const int* counts(bool of_image) const {
         return !of_image ? one_side.data() : is_root() ? at_root.data() : none.data();
     }

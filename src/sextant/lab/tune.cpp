@@ -96,7 +96,7 @@ void write_results(const TuneCommand& command, const TuneResults& results, const
         command::print_text(text);
 }
 
-/// Times all algorithms in this launch.
+/// Measures all algorithms in this launch.
 void tune_once(const TuneCommand& command) {
     if (!command.task.only_default())
         allow_mpi_algorithms();
@@ -121,7 +121,8 @@ bool begins_with_any(std::string_view text, std::span<const std::string_view> pr
                        [&](std::string_view prefix) { return text.starts_with(prefix); });
 }
 
-/// True for variables that a launcher sets for one rank, which would confuse another launcher.
+/// Returns true for variables that a launcher sets for one rank, which would confuse another
+/// launcher.
 bool is_of_launcher(std::string_view name) {
     static constexpr std::string_view parameters[] = {"OMPI_MCA_orte_",
                                                       "OMPI_MCA_ess",
@@ -136,13 +137,14 @@ bool is_of_launcher(std::string_view name) {
     return begins_with_any(name, all) && !name.starts_with("OMPI_ALLOW_RUN_AS_ROOT");
 }
 
-/// True for variables that select algorithms, which would hide the defaults.
+/// Returns true for variables that select algorithms, because the defaults could not be measured.
 bool selects_algorithms(std::string_view name) {
     return name.starts_with("OMPI_MCA_coll_tuned_") ||
            (name.starts_with("MPIR_CVAR_") && name.ends_with("_INTRA_ALGORITHM"));
 }
 
-/// Prepares this process, which may be a rank, for starting launches.
+/// Prepares this process, which may be a rank, for starting launches: removes environment variables
+/// of the launcher and core binding.
 void leave_launcher(Launcher launcher) {
     std::vector<std::string> names;
     for (char** each = environ; *each; ++each) {
@@ -153,7 +155,7 @@ void leave_launcher(Launcher launcher) {
     }
     for (const std::string& name : names)
         unsetenv(name.c_str());
-    cpu_set_t all; // a launcher binds ranks to cores
+    cpu_set_t all; // undoes the binding to cores by a launcher
     CPU_ZERO(&all);
     for (int core = 0; core < CPU_SETSIZE; ++core)
         CPU_SET(core, &all);
@@ -161,7 +163,7 @@ void leave_launcher(Launcher launcher) {
         sched_setaffinity(0, sizeof all, &all);
 }
 
-/// An option with its values, or nothing if there are none.
+/// Returns an option with its values; "" if there are no values.
 std::string option_with(std::string_view option, const std::vector<std::string>& values) {
     std::string text;
     for (const std::string& each : values)
@@ -169,7 +171,7 @@ std::string option_with(std::string_view option, const std::vector<std::string>&
     return values.empty() ? text : fmt::format(" {}{}", option, text);
 }
 
-/// Starts launches, chooses rules and verifies them.
+/// Starts launches, chooses rules and verifies the rules.
 class TuneCampaign {
   public:
     TuneCampaign(const TuneCommand& command, std::string program, const LaunchedBy& by)
@@ -214,7 +216,7 @@ class TuneCampaign {
         TuneResults results;
         const TuningRules stated = read_rules(command_.verify, 0);
         require_match(stated, command_.verify, mpi_of_build(), 0);
-        // A file may state no number of ranks, and its rules depend on it.
+        // The rules depend on the number of ranks, which the file may not state.
         TuneTask least = command_.task;
         least.sizes.resize(1);
         least.rounds = 3;
@@ -249,8 +251,8 @@ class TuneCampaign {
                 {}};
     }
 
-    /// Runs pairs of launches with and without the rules, and sets their evidence. The order within
-    /// pairs alternates.
+    /// Runs pairs of launches, with and without the rules, and sets the rules' evidence. The order
+    /// within pairs alternates.
     void compare(TuneResults& results, const TuningRules& rules, const std::string& path) {
         TuneTask task = default_only(command_.task);
         std::set<std::string> collectives;
@@ -299,7 +301,7 @@ class TuneCampaign {
     const TuneCommand& command_;
     const std::string program_;
     std::string launcher_;
-    const PrivateFolder folder_; ///< on a cluster, all nodes can read it
+    const PrivateFolder folder_; ///< readable by all nodes of a cluster
     Progress progress_{true};
 };
 
@@ -313,7 +315,7 @@ void check_modes(const TuneCommand& command) {
         throw InvalidTask("--sizes: expected two sizes or more, the ends of classes of sizes");
 }
 
-/// The line that tells how to use a file.
+/// Returns text on how to use a file of rules.
 std::string usage_of(const TuneResults& results, const std::string& output) {
     if (results.output.empty())
         return fmt::format("keep the defaults; {} was not written\n", output);

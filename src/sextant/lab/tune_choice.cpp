@@ -15,7 +15,7 @@ namespace sextant::lab {
 
 namespace {
 
-/// Ratios of times by size, then by launch.
+/// The ratios of times at one size, by launch.
 struct RatiosAtSize {
     Bytes size = 0;
     std::vector<double> by_launch;
@@ -41,7 +41,7 @@ RuleEvidence evidence_of(std::span<const RatiosAtSize> ratios) {
     return evidence;
 }
 
-/// The sizes that were timed for an operation, in order.
+/// Returns the sizes at which an operation was measured, in increasing order.
 std::vector<Bytes> timed_sizes(const TuneLaunch& launch, std::string_view operation) {
     std::set<Bytes> sizes;
     for (const AlgorithmTimes& each : launch.times) {
@@ -51,7 +51,7 @@ std::vector<Bytes> timed_sizes(const TuneLaunch& launch, std::string_view operat
     return {sizes.begin(), sizes.end()};
 }
 
-/// The ratio of an algorithm's time to that of the default in one launch, paired by round.
+/// Returns the ratio of an algorithm's time to that of the default in one launch, paired by round.
 std::optional<double> ratio_in(const TuneLaunch& launch, std::string_view operation, Bytes size,
                                const MpiAlgorithm& algorithm) {
     const AlgorithmTimes* const times = find_times(launch, operation, size, algorithm);
@@ -66,7 +66,8 @@ std::optional<double> ratio_in(const TuneLaunch& launch, std::string_view operat
     return ratios.empty() ? std::nullopt : std::optional(median(ratios));
 }
 
-/// The evidence for an algorithm at some sizes; empty if it was not timed at all of them.
+/// Returns the evidence for an algorithm at some sizes; empty if it was not measured at all of
+/// them.
 std::optional<RuleEvidence> evidence_for(std::span<const TuneLaunch> launches,
                                          std::string_view operation, std::span<const Bytes> sizes,
                                          const MpiAlgorithm& algorithm) {
@@ -84,7 +85,7 @@ std::optional<RuleEvidence> evidence_for(std::span<const TuneLaunch> launches,
     return evidence_of(ratios);
 }
 
-/// The algorithms of MPI that can get a rule.
+/// Returns the algorithms of MPI for which a rule is allowed.
 std::vector<MpiAlgorithm> eligible(std::span<const TuneLaunch> launches, std::string_view operation,
                                    bool commutative) {
     std::vector<MpiAlgorithm> all;
@@ -103,7 +104,8 @@ std::vector<MpiAlgorithm> eligible(std::span<const TuneLaunch> launches, std::st
     return all;
 }
 
-/// The best rule for a class whose ends, or all of whose sizes, were timed.
+/// Returns the best rule for a class. `sizes` are the ends of the class, or all sizes, and must
+/// have been measured. Empty if no algorithm is better than the default.
 std::optional<TunedRule> best_rule(std::span<const TuneLaunch> launches, TuningRule rule,
                                    std::span<const Bytes> sizes,
                                    std::span<const MpiAlgorithm> algorithms) {

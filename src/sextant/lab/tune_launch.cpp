@@ -74,11 +74,12 @@ struct TuneBuffers {
         for (Bytes i = 0; i < size * ranks; ++i)
             bytes[i] = static_cast<std::byte>(i * 31 + rank * 17 + i / 251);
         for (Bytes i = 0; operation.combines && i < size / Bytes{sizeof(float)}; ++i) {
-            const auto value = static_cast<float>(i % 7 + rank); // its sums are exact in any order
+            const auto value = static_cast<float>(i % 7 + rank); // sums are exact in any order
             std::memcpy(bytes + i * Bytes{sizeof value}, &value, sizeof value);
         }
     }
-    /// Prepares the receive buffer of a run whose result is checked. A broadcast starts there.
+    /// Prepares the receive buffer for a run whose result is checked. A broadcast also sends from
+    /// this buffer.
     void clear(const TunedOperation& operation, int rank) {
         std::memset(receive.data(), 0, receive.bytes().size());
         if (operation.what == CollectiveKind::broadcast && rank == 0)
@@ -86,7 +87,7 @@ struct TuneBuffers {
     }
 };
 
-/// The part of the receive buffer that an operation fills on this rank.
+/// Returns the part of the receive buffer that an operation fills on this rank.
 std::span<const std::byte> result_in(const TuneBuffers& buffers, const TunedOperation& operation,
                                      Bytes size, int rank, int ranks) {
     const bool many = operation.what == CollectiveKind::gather ||
@@ -102,10 +103,10 @@ std::span<const std::byte> result_in(const TuneBuffers& buffers, const TunedOper
 struct TunedAlgorithm {
     AlgorithmTimes times;
     std::function<void()> run;
-    const MpiOperation* call = nullptr; ///< null for Sextant's
+    const MpiOperation* call = nullptr; ///< null for Sextant's algorithms
 };
 
-/// Times all algorithms of one operation.
+/// Measures all algorithms of one operation.
 class OperationContest {
   public:
     OperationContest(const Communicator& communicator, const TunedOperation& operation,
@@ -128,7 +129,7 @@ class OperationContest {
         TuneBuffers buffers(operation_, size, communicator_.rank(), communicator_.size());
         std::vector<TunedAlgorithm> contestants;
         for (std::size_t i = 0; i < calls_.size(); ++i) {
-            if (algorithms_[i].segment >= size) // sends the message undivided
+            if (algorithms_[i].segment >= size) // the message would not be divided
                 continue;
             TunedAlgorithm& one = contestants.emplace_back();
             one.times.algorithm = algorithms_[i];
@@ -179,7 +180,7 @@ class OperationContest {
                 collective = std::make_shared<Collective>(
                     communicator_, task, CollectiveOptions{.algorithm = std::string(name)});
             } catch (const AgreedFailure&) {
-                continue; // does not support this number of ranks
+                continue; // the algorithm does not support this number of ranks
             }
             const Bytes unit = operation_.combines ? Bytes{sizeof(float)} : 1;
             const auto sent = static_cast<std::size_t>(collective->send_count() * unit);
@@ -193,7 +194,7 @@ class OperationContest {
     }
 
     /// Runs each algorithm once and compares its result with that of the default. An algorithm that
-    /// fails on some rank is not timed.
+    /// fails on some rank is not measured.
     void check(Bytes size, TuneBuffers& buffers, std::vector<TunedAlgorithm>& contestants) {
         const int rank = communicator_.rank(), ranks = communicator_.size();
         std::vector<std::byte> expected;
@@ -205,7 +206,7 @@ class OperationContest {
                 const auto result = result_in(buffers, operation_, size, rank, ranks);
                 if (i == 0)
                     expected.assign(result.begin(), result.end());
-                // Sextant leaves the root's block of a scatter in the root's buffer.
+                // In a scatter, Sextant leaves the root's block in the send buffer.
                 const bool compared =
                     !(times.ours && rank == 0 && operation_.what == CollectiveKind::scatter);
                 if (compared && !std::equal(result.begin(), result.end(), expected.begin()))
@@ -232,7 +233,7 @@ class OperationContest {
     std::vector<MpiOperation> calls_;
 };
 
-/// Throws InvalidTask if an algorithm is requested that no operation has.
+/// Throws InvalidTask if a requested algorithm exists for no operation.
 void require_known_algorithms(const TuneTask& task) {
     std::vector<std::string> known = {"default"};
     for (const TunedOperation* const operation : operations_of(task)) {

@@ -18,7 +18,8 @@ namespace sextant::lab {
 
 namespace {
 
-/// Adds the latencies of some launches. `name` replaces the names of algorithms unless it is empty.
+/// Adds the latencies of some launches. A `name` that is not empty replaces the names of
+/// algorithms.
 void add_latencies(std::vector<Latency>& all, std::span<const TuneLaunch> launches,
                    const std::string& name) {
     if (launches.empty())
@@ -54,7 +55,7 @@ std::string sizes_text(const TuningRule& rule) {
     return fmt::format("{} to {}", rule.from, rule.to - 1);
 }
 
-/// How many times as fast: "1.42 [1.31, 1.50]".
+/// Returns the speedup with its interval: "1.42 [1.31, 1.50]".
 std::string speedup(const RuleEvidence& evidence) {
     return fmt::format("{:.2f} [{:.2f}, {:.2f}]", 1 / evidence.median, 1 / evidence.high,
                        1 / evidence.low);
@@ -69,7 +70,7 @@ std::string conditions(const TuneLaunch& launch) {
                        launch.crowded ? ", which outnumber the cores: compared by CPU time" : "");
 }
 
-/// Latencies by operation.
+/// Returns the latencies by operation.
 std::map<std::string_view, std::vector<Latency>> by_operation(const TuneResults& results) {
     std::map<std::string_view, std::vector<Latency>> all;
     for (Latency& each : latencies_of(results))
@@ -77,7 +78,8 @@ std::map<std::string_view, std::vector<Latency>> by_operation(const TuneResults&
     return all;
 }
 
-/// The fastest latency at a size among those that satisfy the condition; null if there is none.
+/// Returns the fastest latency at a size among those that satisfy the condition; null if there is
+/// none.
 const Latency* fastest(const std::vector<Latency>& all, Bytes size, bool by_cpu,
                        const std::function<bool(const Latency&)>& condition) {
     const Latency* best = nullptr;
@@ -104,7 +106,7 @@ std::vector<Latency> latencies_of(const TuneResults& results) {
     std::map<std::string_view, int> order;
     for (const TunedOperation& operation : tuned_operations())
         order.emplace(operation.name, static_cast<int>(order.size()));
-    std::map<std::pair<int, std::string>, int> groups; // in order of first appearance
+    std::map<std::pair<int, std::string>, int> groups; // numbered in order of first appearance
     for (const Latency& each : all)
         groups.emplace(std::pair(order[each.operation], each.algorithm),
                        static_cast<int>(groups.size()));
@@ -278,7 +280,8 @@ std::string rules_html(const TuneResults& results) {
     return to_html(table);
 }
 
-/// Latency over size: the default, the fastest algorithms, and the launches that verify the rules.
+/// Returns a chart of latency over size: the default, the fastest algorithms, and the launches that
+/// verify the rules.
 std::string chart_of(const TunedOperation& operation, const std::vector<Latency>& latencies,
                      bool crowded) {
     const auto time = [&](const Latency& each) { return crowded ? each.cpu : each.most; };

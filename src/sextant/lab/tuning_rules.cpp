@@ -32,7 +32,7 @@ bool for_mpich(const TuningRules& rules) {
     return rules.mpi.starts_with("MPICH");
 }
 
-/// The variable of MPICH: "MPIR_CVAR_BCAST_INTRA_ALGORITHM".
+/// Returns the variable of MPICH for an operation: "MPIR_CVAR_BCAST_INTRA_ALGORITHM".
 std::string variable_of(std::string_view operation) {
     std::string name = "MPIR_CVAR_";
     for (const char c : operation)
@@ -46,13 +46,14 @@ std::string heading_of(const TuningRules& rules) {
                        rules.mpi, rules.ranks, rules.origin);
 }
 
-/// One line of a rules file of Open MPI: size, algorithm, fan-out, size of segments.
+/// Returns one line of a rules file of Open MPI: message size, algorithm, fan-out, segment size.
 std::string line_of(Bytes from, const MpiAlgorithm& algorithm) {
     return fmt::format("{} {} {} {}  # {}\n", from, algorithm.number, algorithm.fanout,
                        algorithm.segment, algorithm.text());
 }
 
-/// The lines for the sizes of one operation. Classes without a rule keep the default.
+/// Returns the lines for the message sizes of one operation. Classes without a rule keep the
+/// default.
 std::string sizes_of(const TunedOperation& operation, const TuningRules& rules) {
     const Bytes unit = operation.counts_all_ranks ? rules.ranks : 1;
     std::vector<std::string> lines;
@@ -87,7 +88,8 @@ std::string open_mpi_text(const TuningRules& rules) {
                          [&](const TuningRule& rule) { return rule.operation == operation.name; }))
             continue;
         ++count;
-        // Open MPI applies the first entry to smaller communicators too, and the last to larger.
+        // Open MPI also applies the first entry to smaller communicators and the last entry to
+        // larger ones.
         text += fmt::format("{}  # {}\n3  # numbers of ranks\n", operation.number, operation.call);
         text += fmt::format("1\n1  # sizes\n{}", line_of(0, {}));
         text += fmt::format("{}  # ranks\n{}", rules.ranks, sizes_of(operation, rules));
@@ -128,7 +130,7 @@ namespace {
 
 constexpr Bytes longest_rules = 1 << 20;
 
-/// A word of a file that is not in a comment, with its line.
+/// A word of a file, outside comments, with its line.
 struct WordOfRules {
     std::string text;
     int line = 0;
@@ -207,7 +209,7 @@ class RulesReader {
 
 constexpr std::int64_t most_number = std::int64_t{1} << 40;
 
-/// Reads the sizes of one entry of Open MPI. Returns the rules for them.
+/// Reads the message sizes of one entry of Open MPI. Returns the rules for these sizes.
 std::vector<TuningRule> read_sizes(RulesReader& reader) {
     std::vector<TuningRule> rules;
     const std::int64_t count = reader.number("the number of sizes", 1, 10000);
@@ -228,7 +230,8 @@ std::vector<TuningRule> read_sizes(RulesReader& reader) {
     return rules;
 }
 
-/// Reads all entries of one operation. Returns those that Open MPI uses for this number of ranks.
+/// Reads all entries of one operation. Returns the rules that Open MPI uses for this number of
+/// ranks.
 std::vector<TuningRule> read_operation(RulesReader& reader, int ranks) {
     std::vector<TuningRule> chosen;
     const std::int64_t count = reader.number("the number of communicator sizes", 1, 10000);

@@ -22,7 +22,8 @@ void check(const WinnerMap& map) {
         throw std::logic_error("a map of winners needs one cell per row and column");
 }
 
-/// The distinct winners in alphabetical order, so that colours do not depend on the cases' order.
+/// Returns the distinct winners in alphabetical order, so that colours do not depend on the order
+/// of the cases.
 std::vector<std::string> winners(const WinnerMap& map) {
     std::vector<std::string> all;
     for (const auto& row : map.cells) {
@@ -36,7 +37,7 @@ std::vector<std::string> winners(const WinnerMap& map) {
     return all;
 }
 
-/// The width of a column, wide enough for the text of every cell.
+/// Returns the width of a column that fits the text of every cell.
 double width_of_column(const WinnerMap& map) {
     double widest = narrowest;
     for (const auto& row : map.cells) {

@@ -10,15 +10,15 @@ namespace sextant::lab {
 struct WinnerMap {
     struct Cell {
         std::string winner; ///< determines the colour; "" if unknown
-        std::string detail; ///< a line below the winner
+        std::string detail; ///< a line of text below the winner
     };
     std::string title, subtitle;
     std::vector<std::string> columns, rows;
     std::vector<std::vector<Cell>> cells; ///< [row][column]
 };
 
-/// The map as an SVG, with one cell per case, coloured by winner. Throws std::logic_error unless
-/// the cells match the names of rows and columns in number.
+/// Returns the map as an SVG, with one cell per case, coloured by winner. Throws std::logic_error
+/// unless the numbers of cells match those of row and column names.
 std::string winner_map(const WinnerMap& map);
 
 } // namespace sextant::lab
