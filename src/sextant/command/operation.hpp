@@ -29,7 +29,8 @@ struct Effect {
 };
 using Effects = std::vector<Effect>;
 
-/// A call of a command: its options with their values, and which of them the user gave.
+/// A call of a command: the values of all its options, and the names of the options that the user
+/// gave.
 struct Call {
     Record options;
     std::set<std::string, std::less<>> given;

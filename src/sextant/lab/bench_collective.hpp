@@ -55,9 +55,9 @@ struct CollectiveResults {
     std::vector<ResultsOfSize> sizes;
 };
 
-/// Measures every algorithm for a case against each other at each size; also MPI's collective if
-/// the communicator runs on MPI. First checks the received data; throws std::logic_error if they
-/// are wrong. Collective.
+/// Compares the run times of all algorithms for a case at each size, and of MPI's collective if the
+/// communicator runs on MPI. First checks the received data; throws std::logic_error if they are
+/// wrong. Collective.
 CollectiveResults bench_collective(const Communicator& communicator, const CollectiveCase& what,
                                    const ContestOptions& options);
 

@@ -35,11 +35,11 @@ struct CompositeResults {
     std::vector<CompositeResult> results;
 };
 
-/// Measures every algorithm that supports this number of ranks, and the communicator's baselines,
-/// against each other. With `all_transports`, ranks that are processes are measured with messages,
-/// with images that are already in shared memory, and with images that are copied into shared
-/// memory. First compares each result with a serial fold; throws std::logic_error if they differ.
-/// Memory: two to three images per contestant and rank. Collective.
+/// Compares the run times of all algorithms that support this number of ranks, and of the
+/// communicator's baselines. With `all_transports`, ranks that are processes are measured with
+/// messages, with images that are already in shared memory, and with images that are copied into
+/// shared memory. First compares each result with a serial fold; throws std::logic_error if they
+/// differ. Memory: two to three images per contestant and rank. Collective.
 CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
                                  ContestOptions options);
 

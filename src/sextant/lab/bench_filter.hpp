@@ -67,11 +67,11 @@ struct FilterResults {
     FilterGain control; ///< speedup of arithmetic alone
 };
 
-/// Measures the configurations from which `sextant filter` chooses against each other, with input
-/// tiles already distributed, and, as a control, arithmetic without memory access or messages.
-/// First compares all planes bitwise with those computed on one rank; throws std::logic_error if
-/// they differ. Memory: per configuration, an image and its planes on rank 0, and again as tiles on
-/// all ranks. Collective.
+/// Compares the run times of the configurations from which `sextant filter` chooses, with input
+/// tiles already distributed. As a control, also measures arithmetic without memory access or
+/// messages. First compares all planes bitwise with those computed on one rank; throws
+/// std::logic_error if they differ. Memory: per configuration, an image and its planes on rank 0,
+/// and again as tiles on all ranks. Collective.
 FilterResults bench_filter(const Communicator& communicator, const FilterCase& what,
                            const ContestOptions& options);
 

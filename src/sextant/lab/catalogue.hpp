@@ -5,7 +5,7 @@
 
 namespace sextant::lab {
 
-/// `sextant bench`: measures Sextant's algorithms against each other and against MPI's.
+/// `sextant bench`: compares the run times of Sextant's and of MPI's algorithms.
 command::Operation bench_operation();
 /// `sextant tune`: selects and verifies algorithms of MPI's collective operations.
 command::Operation tune_operation();

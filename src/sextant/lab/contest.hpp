@@ -40,8 +40,8 @@ struct ContestOptions {
     std::function<void()> before = {};
 };
 
-/// Measures contestants against each other. In every round, each contestant has one turn, in a
-/// random order that is the same on all ranks, so that drift of the machine affects all contestants
+/// Compares the run times of contestants. In every round, each contestant has one turn, in a random
+/// order that is the same on all ranks, so that drift of the machine affects all contestants
 /// equally. A barrier, which is not timed, precedes each turn; two warm-up rounds are not counted.
 /// Collective.
 std::vector<Score> contest(const Communicator& communicator,

@@ -51,7 +51,7 @@ struct TuneLaunch {
     std::vector<AlgorithmTimes> times;
 };
 
-/// Measures the algorithms of MPI and of Sextant against each other in this launch. In each round,
+/// Compares the run times of the algorithms of MPI and of Sextant in this launch. In each round,
 /// every algorithm of an operation runs once at each size, in random order. The results of all
 /// algorithms are compared with that of the default.
 ///

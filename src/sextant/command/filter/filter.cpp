@@ -308,7 +308,7 @@ class FilterRun {
     /// derivatives.
     Elements shown_side() const { return filter_.derivatives.size() > 3 ? 400 : 700; }
 
-    /// Keeps those pixels of a derivative's planes that a page shows.
+    /// Keeps the pixels of planes of a derivative that a page shows.
     void slice(int derivative, Elements first, std::span<const float> planes) {
         VolumeSlices<float>& slices =
             summary_.slices->derivatives[static_cast<std::size_t>(derivative)];

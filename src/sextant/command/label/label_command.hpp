@@ -35,10 +35,10 @@ struct IntensityChoice {
     std::vector<std::string> files(const SourceChoice& labelled,
                                    std::span<const std::string> outputs) const;
     /// Opens the intensities; returns null if there are none. `labelled` is the source of the
-    /// labels, or of the image or volume to label. If both are in the same file, opens the same
-    /// planes. If the intensities are in another file, opens those at the same time if the file has
-    /// several times; uses the same axis names if the file has the same number of axes and no
-    /// names.
+    /// labels, or of the image or volume to label. If the intensities are in the same file, the
+    /// same planes are opened. If they are in another file, frames of the same time are opened if
+    /// that file has several times, and the axis names of `labelled` apply if that file has the
+    /// same number of axes without names.
     std::unique_ptr<FrameSource> open(const SourceChoice& labelled,
                                       const ScratchPlace& copy = {}) const;
     /// Returns the intensities to measure: the volume, or the frame that corresponds to the image.
@@ -182,7 +182,7 @@ std::string size_text(const kernel::VolumeShape& shape);
 class LabelFiles final : public LabelSink {
   public:
     /// Does not write anything yet. `header`: header of the input, or of one frame for an image.
-    /// `shown`: the volume whose slices a page shows, or null; the same on all ranks. `intensity`:
+    /// `shown`: the volume whose slices a page shows; null on all ranks or on none. `intensity`:
     /// the sample type of the intensities; empty without intensities.
     LabelFiles(const Communicator& communicator, const LabelCommand& command,
                const FrameHeader& header, FrameSource* shown, std::optional<Sample> intensity);
