@@ -75,8 +75,8 @@ std::string title_of(const report::GanttBar& bar, const scan::Application& what,
                        report::to_text(bar.end));
 }
 
-/// Returns the kind of an operator application: within a segment (0), between totals of segments
-/// (1), or with a final prefix, which begins at the first value, as result (2).
+/// Returns the kind of an operator application: 0 within a segment, 1 between totals of segments, 2
+/// if the result is a final prefix, that is, begins at the first value.
 int kind_of(const scan::Application& what) {
     if (what.first == 0)
         return 2;

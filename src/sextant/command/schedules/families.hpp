@@ -37,7 +37,7 @@ std::vector<FamilyAlgorithm> family_algorithms();
 
 struct ScheduleRequest {
     std::string family = "compositing";
-    std::string algorithm = {};      ///< name; if empty, all algorithms or the default one
+    std::string algorithm = {};      ///< name; if empty, all algorithms or the first one
     compositing::Tuning tuning = {}; ///< for compositing; if unset, every tuning or the default one
     /// For collectives: the parameters of logp-lev-rec (gamma) and 2-lev-rec (alpha).
     std::optional<double> gamma = {}, alpha = {};
