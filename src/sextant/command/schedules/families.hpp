@@ -37,7 +37,7 @@ std::vector<FamilyAlgorithm> family_algorithms();
 
 struct ScheduleRequest {
     std::string family = "compositing";
-    std::string algorithm = {};      ///< name; if empty, all algorithms or the first one
+    std::string algorithm = {};      ///< name; if empty, all algorithms or the default one
     compositing::Tuning tuning = {}; ///< for compositing; if unset, every tuning or the default one
     /// For collectives: the parameters of logp-lev-rec (gamma) and 2-lev-rec (alpha).
     std::optional<double> gamma = {}, alpha = {};
@@ -54,8 +54,9 @@ Record record_of(ScheduleRequest& request);
 /// the schedule is complete.
 inline constexpr std::int64_t most_messages = 2'000'000;
 
-/// Makes one schedule: the named algorithm, or the first of its family, with its default tuning.
-/// Throws InvalidTask if the request is invalid or has parameters that the family does not use.
+/// Makes one schedule: that of the named algorithm, or of the default algorithm of its family, with
+/// the requested tuning or the default one. Throws InvalidTask if the request is invalid or has
+/// parameters that the family does not use.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
 /// Calls `visit` with the schedules of a family for a number of ranks, one at a time: each
