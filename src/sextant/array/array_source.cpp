@@ -141,7 +141,7 @@ void copy_line(std::int64_t count, std::size_t size, const std::byte* from, Byte
         return copy(std::integral_constant<std::size_t, 4>());
     case 8:
         return copy(std::integral_constant<std::size_t, 8>());
-    default: // colours
+    default: // elements of several channels
         for (std::int64_t i = 0; i < count; ++i)
             std::memcpy(to + i * to_step, from + i * from_step, size);
     }
@@ -152,7 +152,7 @@ void copy_line(std::int64_t count, std::size_t size, const std::byte* from, Byte
 void copy_block(std::span<const std::int64_t> count, Bytes size, const std::byte* from,
                 std::span<const Elements> from_steps, std::byte* to,
                 std::span<const Elements> to_steps) {
-    // Axes at the end that are contiguous in both arrays are one run.
+    // Merges the trailing axes that are contiguous in both arrays into one run.
     std::size_t axes = count.size();
     Elements run = 1;
     while (axes > 0 &&

@@ -81,7 +81,8 @@ FrameAxes frame_axes_of(const ArrayHeader& header) {
 
 namespace {
 
-/// The frame of each position on the axes before rows and columns, in the order of a block.
+/// Enumerates the frames that a block of an array overlaps, in the order of the block. Rows and
+/// columns are the last two axes.
 class FramesInBlock {
   public:
     FramesInBlock(const ArrayHeader& header, const ArrayBlock& block)
@@ -99,7 +100,7 @@ class FramesInBlock {
         }
         return frame;
     }
-    /// The number of frames, from the i-th on, that follow one another in the series.
+    /// The number of consecutive frames from the i-th one on.
     std::int64_t run(std::int64_t i) const {
         const std::int64_t first = (*this)[i];
         std::int64_t run = 1;
@@ -115,7 +116,7 @@ class FramesInBlock {
     std::int64_t count_ = 1;
 };
 
-/// An array of which rows of frames are read.
+/// An array that reads its samples through the functions of a FrameReading.
 class ArrayOfFrames final : public ArraySource {
   public:
     ArrayOfFrames(std::string path, ArrayHeader header, FrameReading reading)
@@ -161,7 +162,7 @@ class ArrayOfFrames final : public ArraySource {
     }
 
     FrameReading reading_;
-    std::vector<std::byte> rows_; ///< whole rows, of which some columns are read
+    std::vector<std::byte> rows_; ///< whole rows, from which load_columns() copies some columns
 };
 
 } // namespace
@@ -202,18 +203,19 @@ void FrameSource::check(std::int64_t frame, Rows rows, std::size_t given, Bytes 
         throw std::logic_error("the size of the buffer differs from that of the rows to read");
 }
 
-/// Reads the same rows of some frames that follow one another.
+/// Reads the same rows of consecutive frames.
 void FrameSource::load(std::int64_t frame, std::int64_t frames, Rows rows,
                        std::span<std::byte> to) {
     const std::vector<std::int64_t>& lengths = array_->header().lengths;
     const std::size_t row_axis = lengths.size() - 2;
-    // Without a block in between, which takes longer than copying a small row.
+    // Reads a single frame directly: setting up a block takes longer than copying a small row.
     if (frames == 1 && reading_)
         return reading_->rows(frame, rows, to);
     block_.start[row_axis] = rows.first;
     block_.count[row_axis] = rows.count();
     while (frames > 0) {
-        // Some positions of one axis, and all positions of the faster axes.
+        // The largest block: a range of positions on one axis, and all positions of the faster
+        // axes.
         std::int64_t together = 1, rest = frame;
         bool faster_are_whole = true;
         for (std::size_t i = axes_.frames.size(); i-- > 0;) {
@@ -287,7 +289,7 @@ void FrameSource::read_frame(std::int64_t frame, std::span<float> to) {
 
 namespace {
 
-/// A sink of an array that is written as frames.
+/// An array sink that writes its planes to a FrameSink.
 class SinkOfFrames final : public ArraySink {
   public:
     SinkOfFrames(std::string path, ArrayHeader header, FrameWriting writing)
@@ -363,8 +365,8 @@ std::unique_ptr<ArraySink> array_of(std::unique_ptr<FrameSink> frames, ArrayHead
                      [shared] { shared->commit(); }});
 }
 
-/// Returns the number of rows in `given` samples or bytes, at `row` of them per row. Throws
-/// std::logic_error for partial rows and for more rows than remain.
+/// Returns the number of rows in a buffer of size `given`. `row` is the size of a row in the same
+/// unit, samples or bytes. Throws std::logic_error for partial rows and for more rows than remain.
 std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
     const auto count = static_cast<std::int64_t>(given / row);
     if (given % row != 0 || frame_ >= header_.frames || row_ + count > header_.shape.height)
@@ -372,7 +374,7 @@ std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
     return count;
 }
 
-/// Writes the same rows of some frames of the array.
+/// Writes the same rows of consecutive frames of the array.
 void FrameSink::put(std::int64_t frame, std::int64_t frames, Rows rows,
                     std::span<const std::byte> samples) {
     const std::size_t row_axis = block_.start.size() - 2;
@@ -385,11 +387,11 @@ void FrameSink::put(std::int64_t frame, std::int64_t frames, Rows rows,
     array_->write(block_, samples);
 }
 
-/// Writes rows that complete chunks, and holds the others.
+/// Writes the rows that complete chunks, and holds the other rows.
 void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> samples) {
     const std::int64_t height = header_.shape.height, frame = first_ + frame_;
     const Bytes row_bytes = header_.row_bytes();
-    // The frames that share chunks with this one.
+    // The frames that share chunks with this frame.
     const std::int64_t layer = frame / chunk_frames_ * chunk_frames_;
     const std::int64_t all = block_.start.size() == 3 ? array_->header().lengths.front() : 1;
     const std::int64_t frames = std::min(chunk_frames_, all - layer);
@@ -399,7 +401,7 @@ void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> sampl
         std::int64_t end = std::min(row_ + count, last);
         const bool at_once = frames == 1 && row_ == first && end == last;
         if (at_once && row_ + count < height)
-            end = (row_ + count) / chunk_rows_ * chunk_rows_; // also the chunks below
+            end = (row_ + count) / chunk_rows_ * chunk_rows_; // further complete chunks below
         else if (at_once)
             end = height;
         const auto part = samples.first(static_cast<std::size_t>((end - row_) * row_bytes));
@@ -408,7 +410,7 @@ void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> sampl
         } else {
             held_.resize(static_cast<std::size_t>(
                 (chunk_frames_ > 1 ? chunk_frames_ * height : chunk_rows_) * row_bytes));
-            // The rows of a row of chunks, frame by frame.
+            // The held rows of one row of chunks, frame by frame.
             const auto chunks = std::span(held_).subspan(
                 static_cast<std::size_t>(chunk_frames_ > 1 ? frames * first * row_bytes : 0),
                 static_cast<std::size_t>(frames * (last - first) * row_bytes));

@@ -20,35 +20,37 @@
 
 namespace sextant {
 
-/// The shape of a hyperstack, whose frames have channels × slices planes each, and the plane that a
-/// source reads. If the slices of one time are read as frames, `times` is the number of times, and
-/// `slices` is 1.
+/// The shape of a hyperstack, and the plane that a source reads. Each frame of a hyperstack has
+/// channels × slices planes. If the slices of one time are read as frames, `times` is the number of
+/// times, and `slices` is 1.
 struct Hyperstack {
     std::int64_t channels = 1, slices = 1; ///< numbers of channels and slices
     std::int64_t channel = 0, slice = 0;   ///< the plane that is read, counted from 0
-    std::int64_t times = 1, time = 0;      ///< the number of times, and the one that is read
+    std::int64_t times = 1, time = 0;      ///< the number of times, and the time that is read
     bool operator==(const Hyperstack&) const = default;
 };
 
-/// The axes of the array that holds a series, in the order of the file: the last one varies fastest
-/// in C order. Rows and columns are included.
+/// The axes of the array in which a file stores a series, including rows and columns, in C order:
+/// the last axis varies fastest.
 struct ArrayAxes {
     std::vector<std::int64_t> lengths = {};
-    std::string names = {}; ///< a letter of "TCZYX" per axis; empty if the axes have no names
-    /// Any names that the file states for its axes, such as "Energy"; empty if it states none.
+    std::string names = {}; ///< one letter of "TCZYX" per axis; empty if the axes have no names
+    /// Other names that the file states for its axes, such as "Energy"; empty if there are none.
     std::vector<std::string> labels = {};
     bool operator==(const ArrayAxes&) const = default;
 };
 
-/// The position and orientation of a volume in space, as NIfTI stores them. Programs that show
-/// volumes over each other use them.
+/// The position and orientation of a volume in space, as NIfTI stores them. Viewers use them to
+/// align several volumes.
 struct VolumeGrid {
     std::array<double, 3> spacing{};          ///< between columns, rows and planes
     std::string unit;                         ///< of the spacing and the offsets; "" if unknown
-    int quaternion_code = 0, matrix_code = 0; ///< the meaning of the coordinates; 0: not stated
+    int quaternion_code = 0, matrix_code = 0; ///< NIfTI's codes of the coordinate system; 0:
+                                              ///< unknown
     double handedness = 1;                    ///< 1, or -1 if the planes are in reverse order
-    std::array<double, 6> quaternion{};       ///< b, c and d of the rotation, then the offsets
-    std::array<std::array<double, 4>, 3> matrix{}; ///< from column, row and plane to x, y and z
+    std::array<double, 6> quaternion{};       ///< quaternion components b, c and d, then the
+                                              ///< offsets x, y and z
+    std::array<std::array<double, 4>, 3> matrix{}; ///< maps column, row and plane to x, y and z
     bool operator==(const VolumeGrid&) const = default;
 };
 
@@ -64,18 +66,20 @@ struct FrameHeader {
     Seconds frame_interval = 0; ///< time between frames; 0 if unknown
     Hyperstack hyperstack = {};
     double slice_distance = 0; ///< between frames that are slices, in pixel.unit; 0 if unknown
-    /// The number of frames in a chunk of the file: reading one frame decodes all of them.
+    /// The number of frames in a chunk of the file. Reading one frame decodes all frames of its
+    /// chunk.
     std::int64_t frames_per_chunk = 1;
     ArrayAxes axes = {};                 ///< empty if the file is not an array
     std::optional<VolumeGrid> grid = {}; ///< of the volume whose planes are the frames
-    /// The number of frames that the file states; more than `frames` if it is truncated or still
-    /// being written. 0 if the format states none.
+    /// The number of frames that the file states; 0 if the format does not state it. The number
+    /// exceeds `frames` if the file is truncated or still being written.
     std::int64_t stated_frames = 0;
 
     Bytes row_bytes() const { return shape.width * channels * size_of(sample); }
 };
 
-/// The time between consecutive frames of this selection; 0 unless they are evenly spaced.
+/// The time between consecutive frames of a selection; 0 unless the selected frames are evenly
+/// spaced.
 Seconds frame_interval_of(const FrameHeader& series, std::span<const std::int64_t> frames);
 
 /// Rows [first, last) of a frame.
@@ -90,56 +94,59 @@ inline constexpr float luminance(float r, float g, float b) {
     return 0.2126F * r + 0.7152F * g + 0.0722F * b;
 }
 
-/// The axes of an array that are read as frames, from the slowest to the fastest, and the position
-/// on each of the other axes (channel, slice, time).
+/// The choice of frames in an array: the axes that are read as frames, from the slowest to the
+/// fastest, and a fixed position on each of the other axes (channel, slice, time).
 struct FrameAxes {
     std::vector<std::size_t> frames;
-    std::vector<std::int64_t> fixed; ///< one position per axis of the array; 0 for frames
+    std::vector<std::int64_t> fixed; ///< one position per axis of the array; 0 for the axes in
+                                     ///< `frames`
 
-    /// The position of a frame along each axis of an array with these lengths.
+    /// The position of a frame along each axis of an array of these lengths.
     std::vector<std::int64_t> position_of(std::int64_t frame,
                                           std::span<const std::int64_t> lengths) const;
 };
 
-/// The array that is a series: of the axes in its header if they are those of its frames, otherwise
-/// of t, y and x. `chunk`: as in ArrayHeader; empty: one frame, or header.frames_per_chunk of a
-/// series.
+/// The header of a series as an array. The axes are those in the header of the series if they
+/// match its frames, otherwise t, y and x. `chunk` is as in ArrayHeader; if it is empty, chunks
+/// have header.frames_per_chunk frames in arrays of three axes, and length 1 along all other axes.
 ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> chunk = {});
-/// All axes but rows and columns, the last two.
+/// The choice of all axes except the last two, rows and columns, as frames.
 FrameAxes frame_axes_of(const ArrayHeader& header);
 
-/// Functions that read a series that is stored as frames. They throw InvalidFile, naming the frame.
+/// The functions of a format that stores a series frame by frame. The functions throw InvalidFile,
+/// which names the frame.
 struct FrameReading {
     /// Reads some rows of a frame, at least one, as stored.
     std::function<void(std::int64_t frame, Rows rows, std::span<std::byte> to)> rows;
-    /// Reads whole frames from `first` on: as many as it can read at once, but at least 1 and at
-    /// most `count`, for which `to` has room. Returns their number. Empty if frames are read one
-    /// after another.
+    /// Reads whole frames from `first` on, and returns their number: as many frames as one request
+    /// can read, at least 1 and at most `count`. `to` has room for `count` frames. Empty if frames
+    /// are read one by one.
     std::function<std::int64_t(std::int64_t first, std::int64_t count, std::span<std::byte> to)>
         frames = {};
-    std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); empty: nothing to share
-    std::vector<std::int64_t> chunk = {};     ///< as for array_header_of()
+    std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); empty if there is no
+                                              ///< scratch file
+    std::vector<std::int64_t> chunk = {};     ///< as in array_header_of()
 };
 
-/// A series as an array whose last two axes are rows and columns. It has the axes of the header if
-/// they are those of its frames; otherwise t, y and x.
+/// Returns a series as an array whose last two axes are rows and columns. The axes are those of
+/// array_header_of().
 std::unique_ptr<ArraySource> array_of_frames(std::string path, const FrameHeader& header,
                                              FrameReading reading);
 
-/// A series of frames of one shape, read on demand: a frame, or some of its rows, at a time. It is
-/// a view of an array; only the state of a decoder is kept between reads.
+/// A series of frames of one shape, read on demand by frames or rows. A FrameSource is a view of an
+/// array; only the state of a decoder is kept between reads.
 ///
-/// Frames are numbered from 0. Row 0 is the first stored row: the top one, except in formats that
-/// by convention start with the bottom row (MRC, SER), whose rows are not flipped.
+/// Frames are numbered from 0. Row 0 is the first stored row. This is the top row, except in
+/// formats that by convention store the bottom row first (MRC, SER); their rows are not flipped.
 ///
 /// Not thread-safe: each thread opens its own source.
 class FrameSource {
   public:
-    /// The frames of an array whose last two axes are rows and columns.
+    /// Reads frames from an array whose last two axes are rows and columns.
     FrameSource(std::unique_ptr<ArraySource> array, FrameHeader header, FrameAxes axes);
-    /// A series that is stored as frames.
+    /// Reads a series that is stored frame by frame.
     FrameSource(std::string path, FrameHeader header, FrameReading reading);
-    virtual ~FrameSource() = default; // classes of series with further properties
+    virtual ~FrameSource() = default; // for derived classes of series with further properties
     FrameSource(const FrameSource&) = delete;
     FrameSource& operator=(const FrameSource&) = delete;
 
@@ -148,28 +155,29 @@ class FrameSource {
 
     /// Reads samples as stored, in native byte order, with interleaved channels.
     ///
-    /// Requires  an existing frame, existing rows, and a buffer of exactly their size
+    /// Requires  an existing frame, existing rows, and a buffer of exactly the size of the rows
     ///           (std::logic_error).
-    /// Throws    InvalidFile, naming the frame, if the frame cannot be read or has another shape;
-    ///           the content of `to` is then unspecified.
-    /// Cost      compressed frames are decoded from the start of the strip or file that holds the
-    ///           first row, unless reading continues after the row read last.
+    /// Throws    InvalidFile, which names the frame, if the frame cannot be read or has another
+    ///           shape; the content of `to` is then unspecified.
+    /// Cost      decoding of compressed frames starts at the beginning of the strip or file that
+    ///           holds the first row, unless reading continues after the last row of the previous
+    ///           call.
     void read_samples(std::int64_t frame, Rows rows, std::span<std::byte> to);
-    /// Reads `count` whole frames from `first` on as stored, one after another, which is faster
-    /// than reading each of them for some formats (HDF5).
+    /// Reads `count` whole consecutive frames from `first` on, as stored. For some formats (HDF5),
+    /// this is faster than one call per frame.
     void read_frames(std::int64_t first, std::int64_t count, std::span<std::byte> to);
 
     /// Reads rows as grey values, rounded to the nearest floats. Colours are converted to
-    /// luminance; alpha is ignored. Finite f64 samples that exceed the range of floats become NaN;
-    /// in colours, they cause InvalidFile.
+    /// luminance; alpha is ignored. Finite f64 samples that exceed the range of floats become NaN
+    /// in grey frames, and cause InvalidFile in colour frames.
     void read_rows(std::int64_t frame, Rows rows, std::span<float> to);
     void read_frame(std::int64_t frame, std::span<float> to);
 
     ScratchPlace share() { return array_->share(); }
 
-    /// The array of which the series is a view.
+    /// Releases the array of which this series is a view.
     ///
-    /// Requires  a series that is not of a derived class.
+    /// Requires  an object of FrameSource itself, not of a derived class.
     std::unique_ptr<ArraySource> into_array() && { return std::move(array_); }
 
   protected:
@@ -181,16 +189,17 @@ class FrameSource {
     void to_grey(std::span<const float> pixels, std::span<float> to) const;
 
     std::unique_ptr<ArraySource> array_;
-    const FrameReading* reading_ = nullptr; ///< of the array, if the series is stored as frames
+    const FrameReading* reading_ = nullptr; ///< the functions of the array, if the series is stored
+                                            ///< frame by frame
     FrameHeader header_;
     FrameAxes axes_;
-    ArrayBlock block_;              ///< the one read last
+    ArrayBlock block_;              ///< the block of the last read
     std::vector<std::byte> stored_; ///< rows as stored, before conversion to floats
     std::vector<float> wide_;       ///< colours, before conversion to grey
 };
 
-/// The path and header of a series, for classes with the functions of FrameReading and FrameWriting
-/// that formats define.
+/// The path and header of a series. Formats derive classes from FrameFile and add the functions of
+/// FrameReading or FrameWriting.
 class FrameFile {
   public:
     FrameFile(std::string path, FrameHeader header)
@@ -207,8 +216,8 @@ class FrameFile {
     FrameHeader header_;
 };
 
-/// The series that an object of a class derived from FrameFile reads by load(frame, rows, to)
-/// and, if it has them, load_frames(first, count, to) and share().
+/// Makes a FrameSource from an object of a class derived from FrameFile. The class has load(frame,
+/// rows, to) and, optionally, load_frames(first, count, to) and share().
 template <class Reader>
 std::unique_ptr<FrameSource> frames_of(std::unique_ptr<Reader> reader,
                                        std::vector<std::int64_t> chunk = {}) {
@@ -226,25 +235,25 @@ std::unique_ptr<FrameSource> frames_of(std::unique_ptr<Reader> reader,
     return std::make_unique<FrameSource>(shared->path(), shared->header(), std::move(reading));
 }
 
-/// Functions that write a series that is stored as frames. They throw InvalidFile.
+/// The functions of a format that writes a series frame by frame. The functions throw InvalidFile.
 struct FrameWriting {
-    /// Appends the next rows, all of one frame.
+    /// Appends the next rows, all of the same frame.
     std::function<void(std::int64_t frame, Rows rows, std::span<const std::byte> samples)> rows;
     std::function<void()> finish; ///< makes the file appear
 };
 
-/// Writes a series of grey frames, in order. The file appears whole or not at all. It is a view of
-/// a sink of an array.
+/// Writes a series of grey frames, in order. The file appears complete or not at all. A FrameSink
+/// is a view of an ArraySink.
 class FrameSink {
   public:
-    /// A series that is stored as frames.
+    /// Writes a series that is stored frame by frame.
     FrameSink(std::string path, FrameHeader header, FrameWriting writing);
-    /// Frames of an array of frames, rows and columns, from `first` on; or the image of an array of
-    /// rows and columns.
+    /// Writes frames from `first` on to an array of frames, rows and columns, or one image to an
+    /// array of rows and columns.
     ///
-    /// Requires  `first` to be a multiple of the chunk's number of frames.
-    /// Cost      rows are held until chunks are complete: a row of chunks of a frame or, if chunks
-    ///           have several frames, as many frames.
+    /// Requires  `first` to be a multiple of the number of frames per chunk.
+    /// Cost      rows are held until chunks are complete: one row of chunks of a frame or, if a
+    ///           chunk has several frames, all frames of a chunk.
     FrameSink(std::unique_ptr<ArraySink> array, FrameHeader header, std::int64_t first = 0);
     FrameSink(const FrameSink&) = delete;
     FrameSink& operator=(const FrameSink&) = delete;
@@ -252,16 +261,18 @@ class FrameSink {
     const std::string& path() const { return array_->path(); }
     const FrameHeader& header() const { return header_; }
 
-    /// Writes the next rows: those of frame 0 from row 0 on, then of frame 1, and so on. A call may
-    /// pass any number of whole rows of one frame. Values are converted by `from_floats`. Throws
-    /// InvalidFile if they cannot be written, std::logic_error for partial rows or for more rows
-    /// than remain in the frame.
+    /// Writes the next rows: those of frame 0 from row 0 on, then those of frame 1, and so on. A
+    /// call may pass any number of whole rows of one frame. Values are converted by `from_floats`.
+    /// Throws InvalidFile if the rows cannot be written, and std::logic_error for partial rows or
+    /// for more rows than remain in the frame.
     void write(std::span<const float> rows);
-    /// Writes rows of samples in the type of the file, for types that floats cannot represent
-    /// exactly.
+    /// Writes rows whose samples already have the type of the file, for types that floats cannot
+    /// represent exactly.
     void write_samples(std::span<const std::byte> rows);
-    /// Makes the file appear. Requires every row of every frame to be written (std::logic_error).
-    /// Without this call, nothing appears at the path. Throws InvalidFile.
+    /// Makes the complete file appear at its path. Without this call, no file appears. Throws
+    /// InvalidFile.
+    ///
+    /// Requires  every row of every frame to be written (std::logic_error).
     void commit();
 
   private:
@@ -273,19 +284,19 @@ class FrameSink {
     FrameHeader header_;
     std::unique_ptr<ArraySink> array_;
     ArrayBlock block_;
-    std::int64_t first_ = 0; ///< the frame of the array that is frame 0
+    std::int64_t first_ = 0; ///< the index in the array of the sink's frame 0
     std::int64_t chunk_frames_ = 1, chunk_rows_ = 1;
     std::int64_t frame_ = 0, row_ = 0; ///< the next row to be written
     std::vector<std::byte> stored_;
-    std::vector<std::byte> held_; ///< rows of which chunks are not complete
+    std::vector<std::byte> held_; ///< rows whose chunks are not complete
 };
 
-/// The sink of an array with this header, whose last two axes are rows and columns, that writes its
-/// planes to a series of frames, in order.
+/// Returns an array sink with this header that writes its planes, in order, to a series of frames.
+/// Rows and columns must be the last two axes.
 std::unique_ptr<ArraySink> array_of(std::unique_ptr<FrameSink> frames, ArrayHeader header);
 
-/// The sink that an object of a class derived from FrameFile writes by append(frame, rows,
-/// samples) and finish().
+/// Makes a FrameSink from an object of a class derived from FrameFile. The class has append(frame,
+/// rows, samples) and finish().
 template <class Writer>
 std::unique_ptr<FrameSink> sink_of(std::unique_ptr<Writer> writer) {
     const std::shared_ptr<Writer> shared = std::move(writer);

@@ -12,8 +12,8 @@
 
 namespace sextant {
 
-/// A series of frames that are stored in memory one after another, row by row. The memory must
-/// outlive this object. A RowSource constructed from it reads an image in memory.
+/// A series of frames in memory, one after another, row by row. The memory must outlive this
+/// object. A RowSource constructed from a MemoryFrames reads an image in memory.
 class MemoryFrames final : public FrameSource {
   public:
     /// Throws    InvalidTask unless `samples` has exactly the size of the header's frames.

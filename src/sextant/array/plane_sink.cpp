@@ -47,7 +47,7 @@ void PlaneSink::commit() {
     sink_->commit();
 }
 
-/// The offset of a row in the file of kept rows, which holds one plane after another.
+/// The position of a row in the temporary file, which stores the planes one after another.
 Bytes PlaneSink::place_of(std::int64_t plane, std::int64_t row) const {
     return (plane * shape().height + row) * shape().width * static_cast<Bytes>(sizeof(float));
 }

@@ -13,24 +13,27 @@
 
 namespace sextant {
 
-/// Writes planes to a sink that accepts one frame after another, although the rows of different
-/// planes arrive interleaved. Rows that are next in order are passed on at once. Other rows are
-/// kept in an unnamed file in the sink's folder until commit().
+/// Writes planes whose rows arrive interleaved to a sink that accepts one frame after another. A
+/// row that is next in order goes to the sink at once. Other rows are kept in an unnamed temporary
+/// file in the sink's folder until commit().
 class PlaneSink {
   public:
-    /// `offsets`: one per plane, added back if the sink holds f64; or empty if nothing is to be
-    /// added.
+    /// `offsets` has one offset per plane, which is added back if the sink holds f64. Empty: no
+    /// offsets.
     explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
-    /// `scales`: one factor per plane (write_scaled).
+    /// `scales` has one factor per plane, see write_scaled().
     PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets,
               const std::vector<double>& scales);
 
-    /// Writes some rows of a plane (a frame of the sink), from row `first` on. Each row must be
-    /// written once.
+    /// Writes rows of a plane (a frame of the sink), from row `first` on. Each row must be written
+    /// exactly once.
+    ///
     /// Requires  whole rows within a plane (std::logic_error).
-    /// Throws    InvalidFile if they cannot be written.
+    /// Throws    InvalidFile if the rows cannot be written.
     void write(std::int64_t plane, std::int64_t first, std::span<const float> rows);
-    /// Makes the file appear. Requires every row of every plane to be written (std::logic_error).
+    /// Makes the complete file appear at its path.
+    ///
+    /// Requires  every row of every plane to be written (std::logic_error).
     /// Throws    InvalidFile.
     void commit();
 
@@ -43,7 +46,8 @@ class PlaneSink {
     void pass_on_kept();
 
     std::unique_ptr<FrameSink> sink_;
-    std::vector<double> offsets_;      // of all planes, then the scales of all planes; or empty
+    std::vector<double> offsets_;      // the offset of each plane, then the scale of each plane; or
+                                       // empty
     std::optional<AtomicFile> kept_;   // rows that arrived out of order; never committed
     std::int64_t plane_ = 0, row_ = 0; // the next row in order
     std::int64_t rows_given_ = 0;

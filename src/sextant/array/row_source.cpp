@@ -41,7 +41,7 @@ ElementFormat element_of(const FrameHeader& header, ReadAs read_as) {
                                                   : gray_f32;
 }
 
-/// True if stored rows already have the format of the values to be read.
+/// True if stored rows already have the format of the values to read.
 bool is_stored_so(const FrameHeader& header, ReadAs read_as) {
     if (header.channels != 1)
         return false;
@@ -105,7 +105,7 @@ void RowSource::read(Elements first, Elements rows, std::span<std::byte> to, Ele
                        {reinterpret_cast<float*>(to.data()), to.size() / sizeof(float)});
 }
 
-/// Packs the channels of each pixel into one number, whose remaining bytes are 0.
+/// Packs the channels of each pixel into one number. Unused bytes of the number are 0.
 void RowSource::read_packed(std::int64_t frame, Rows rows, std::span<std::byte> to) {
     constexpr Bytes at_once = Bytes{1} << 18;
     const Bytes sample = size_of(header().sample), pixel = header().channels * sample;

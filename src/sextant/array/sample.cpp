@@ -50,8 +50,8 @@ T narrowed(float value) {
         return value;
     } else {
         // The limits are compared as doubles, because floats cannot represent the limits of 32-bit
-        // integers. Doubles cannot represent the upper limit of 64-bit integers, so it is replaced
-        // by the power of two above it.
+        // integers. Doubles cannot represent the upper limit of 64-bit integers, so the next power
+        // of two replaces this limit.
         constexpr double behind = 2.0 * (std::numeric_limits<T>::max() / 2 + 1);
         const double rounded = std::nearbyint(static_cast<double>(value));
         if (std::isnan(rounded))

@@ -51,11 +51,12 @@ decltype(auto) visit_sample(Sample sample, const Visitor& visit) {
 Bytes size_of(Sample sample);
 /// The name of a sample type, such as "u16" or "f32".
 std::string_view name(Sample sample);
-/// The sample type with this name, if there is one.
+/// Returns the sample type with this name; empty if there is none.
 std::optional<Sample> sample_named(std::string_view name);
-/// The sample type of a kind, 'u', 'i' or 'f', of this number of bits, if there is one.
+/// Returns the sample type with this number of bits and this kind: 'u' (unsigned), 'i' (signed) or
+/// 'f' (floating point); empty if there is none.
 std::optional<Sample> sample_of(char kind, std::int64_t bits);
-/// The name of a sample type in many formats, such as "uint16" or "float32".
+/// The name of a sample type that many formats use, such as "uint16" or "float32".
 std::string long_name(Sample sample);
 
 /// Converts samples to the nearest floats: exact up to 24 significant bits; f64 values beyond the
@@ -64,17 +65,17 @@ std::string long_name(Sample sample);
 /// Requires  equal numbers of samples and floats (std::logic_error); samples need not be aligned.
 void to_floats(Sample sample, std::span<const std::byte> from, std::span<float> to);
 
-/// Converts floats to samples. Integers are rounded to nearest, ties to even, and clamped to their
-/// range; NaN becomes 0. Halves are converted by `to_half`.
+/// Converts floats to samples. Integers are rounded to nearest, ties to even, and clamped to the
+/// range of the type; NaN becomes 0. Half-precision values are converted by `to_half`.
 ///
 /// Requires  equal numbers of samples and floats (std::logic_error); samples need not be aligned.
 void from_floats(Sample sample, std::span<const float> from, std::span<std::byte> to);
 
-/// Bytes converted at a time: few enough to stay in the cache.
+/// The number of bytes converted at a time; small enough to stay in the cache.
 inline constexpr Bytes converted_bytes = Bytes{1} << 18;
 
-/// Finds finite doubles that have become infinite floats. If `strict`, throws; otherwise these are
-/// no numbers, as if they were missing.
+/// Finds finite doubles that exceed the range of floats after division by `scale`. If `strict`,
+/// throws InvalidFile; otherwise replaces these values by NaN, as if the samples were missing.
 void check_range(std::span<const std::byte> from, std::span<float> to, double scale, bool strict,
                  const std::string& path, std::int64_t frame);
 

@@ -20,24 +20,24 @@ namespace sextant {
 
 namespace {
 
-/// The exact difference of two integers, rounded to a float.
+/// Subtracts two integers exactly, and rounds the difference to a float.
 template <class T>
 float difference(T value, T offset) {
     using Bits = std::make_unsigned_t<T>;
-    const auto less = [](T large, T small) { // types of 16 bits are subtracted as int
+    const auto less = [](T large, T small) { // 16-bit types are promoted to int
         return static_cast<Bits>(static_cast<Bits>(large) - static_cast<Bits>(small));
     };
     return value >= offset ? static_cast<float>(less(value, offset))
                            : -static_cast<float>(less(offset, value));
 }
 
-/// True for types with values that a float cannot hold.
+/// True for types whose values floats cannot all represent exactly.
 bool is_wide(Sample sample) {
     return size_of(sample) >= 4 && sample != Sample::f32;
 }
 
-/// The value as a double. Integers beyond ±2^53 are first rounded down to a multiple of 2048, so
-/// that the conversion is exact.
+/// Converts a value to a double. Integers beyond ±2^53 are first rounded down to a multiple of
+/// 2048, so that the conversion is exact.
 template <class T>
 double as_double(T value) {
     if constexpr (std::is_integral_v<T> && sizeof(T) > 4) {
@@ -57,16 +57,19 @@ std::vector<T> finite(std::span<const std::byte> bytes) {
     return values;
 }
 
-/// True if a float holds the value, and all integers that are nearer to 0.
+/// True if a float represents the value exactly. Integers must also be within ±2^24, the range in
+/// which floats represent every integer.
 template <class T>
 bool is_held(T value) {
     const auto rounded = static_cast<float>(value);
-    // Integers are not converted back: that may overflow near the ends of their range.
+    // Integers are not converted back, because this may overflow near the ends of the integer
+    // range.
     return std::is_integral_v<T> ? std::abs(rounded) <= 0x1p24F : static_cast<T>(rounded) == value;
 }
 
-/// True if sums of samples in floats would err by more than some 10⁻⁶ of their range: floats have
-/// 24 bits, of which sums lose about one. Samples that are not finite do not count.
+/// True if sums of samples in floats would err by more than about 10⁻⁶ of the range of the samples.
+/// Floats have 24 significant bits, of which sums lose about one. Infinite samples and NaN are
+/// ignored.
 template <class T>
 bool is_far(std::span<const std::byte> bytes) {
     constexpr double largest_ratio = 16;
@@ -85,7 +88,7 @@ bool is_far(std::span<const std::byte> bytes) {
     return high > low && std::max(std::abs(low), std::abs(high)) > largest_ratio * (high - low);
 }
 
-/// The sample at this quantile, from 0 to 1.
+/// Returns the sample at a quantile `share` from 0 to 1.
 template <class T>
 T at_share(std::vector<T>& values, double share) {
     const auto place = values.begin() +
@@ -94,7 +97,7 @@ T at_share(std::vector<T>& values, double share) {
     return *place;
 }
 
-/// The sample nearest to `middle` that floats do not hold.
+/// Returns the value nearest to `middle` that floats cannot represent exactly.
 double nearest_not_held(const std::vector<double>& values, double middle) {
     double nearest = middle;
     for (const double value : values) {
@@ -105,8 +108,8 @@ double nearest_not_held(const std::vector<double>& values, double middle) {
     return nearest;
 }
 
-/// The offset determined from some samples (see offset_of()). `of_constants`: also if all samples
-/// are equal.
+/// Determines the offset from samples (see offset_of()). If `of_constants`, equal samples have an
+/// offset, too.
 template <class T>
 double offset_in(std::span<const std::byte> bytes, OffsetFor purpose, bool of_constants) {
     const bool far = purpose == OffsetFor::computation && is_far<T>(bytes);
@@ -146,9 +149,10 @@ double offset_in(std::span<const std::byte> bytes, OffsetFor purpose, bool of_co
     }
 }
 
-/// Appends the samples of some rows in the middle of a frame.
+/// Appends the samples of rows in the middle of a frame.
 void add_middle_rows(FrameSource& source, std::int64_t frame, std::vector<std::byte>& bytes) {
-    // Few of the types that rarely need an offset: small images are filtered in less than 1 ms.
+    // Types that rarely need an offset are sampled sparsely, because small images are filtered in
+    // less than 1 ms.
     const std::int64_t samples = std::int64_t{1} << (is_wide(source.header().sample) ? 16 : 14);
     const ImageShape shape = source.header().shape;
     const std::int64_t count = std::clamp<std::int64_t>(samples / shape.width, 1, shape.height);
@@ -159,7 +163,7 @@ void add_middle_rows(FrameSource& source, std::int64_t frame, std::vector<std::b
     bytes.insert(bytes.end(), rows.begin(), rows.end());
 }
 
-/// The offset determined from samples.
+/// Determines the offset from samples of any type; see offset_in().
 double offset_of_samples(Sample sample, std::span<const std::byte> bytes, OffsetFor purpose,
                          bool of_constants = false) {
     return visit_sample(sample, [&]<class T>(std::type_identity<T>) -> double {
@@ -170,7 +174,7 @@ double offset_of_samples(Sample sample, std::span<const std::byte> bytes, Offset
     });
 }
 
-/// The magnitudes of the differences of finite samples of f64 or f32 from an offset.
+/// Returns the magnitudes of the differences between finite f64 or f32 samples and an offset.
 std::vector<double> differences(Sample sample, std::span<const std::byte> bytes, double offset) {
     std::vector<double> all;
     const auto add = [&](const auto& values) {
@@ -191,13 +195,13 @@ double largest_difference(Sample sample, std::span<const std::byte> bytes, doubl
     return largest;
 }
 
-/// Differences of this magnitude need no scale: floats hold their squares, too.
+/// True if differences of this magnitude need no scale, because floats hold their squares, too.
 bool is_usual(Sample sample, double largest) {
     return sample == Sample::f32 ? largest >= 0x1p-50 : largest >= 0x1p-32 && largest <= 0x1p32;
 }
 
-/// The scale of samples of f32 of which nine tenths have squares that floats may not hold; 1 if
-/// there are none. Damaged samples and marks of missing ones do not count.
+/// Returns a scale for f32 samples if floats may not hold the squares of nine tenths of them,
+/// otherwise 1. The remaining tenth allows for damaged samples and markers of missing samples.
 double scale_of_large(std::span<const std::byte> middle, double offset) {
     std::vector<double> values = differences(Sample::f32, middle, offset);
     std::erase(values, 0);
@@ -217,8 +221,8 @@ Centred centred_by(std::unique_ptr<FrameSource> source, double offset) {
     return {std::make_unique<ScaledFrames>(std::move(source), offset, 1, false), offset};
 }
 
-/// True if offsets are determined for such a series. Sums of samples of 8 bits err by less than
-/// 10⁻⁴, and those of 16-bit floats by less than the distance between such floats.
+/// True if the series may need an offset. Sums of 8-bit samples err by less than 10⁻⁴ without an
+/// offset, and sums of f16 samples by less than the resolution of f16.
 bool may_have_offset(const FrameHeader& header, OffsetFor purpose) {
     const bool is_examined = purpose == OffsetFor::conversion
                                  ? is_wide(header.sample)
@@ -226,7 +230,7 @@ bool may_have_offset(const FrameHeader& header, OffsetFor purpose) {
     return is_examined && header.channels == 1 && header.shape.elements() > 0;
 }
 
-/// Some frames of a series, evenly spaced.
+/// Returns up to five evenly spaced frames of a series.
 std::vector<std::int64_t> frames_examined(const FrameHeader& series) {
     constexpr std::int64_t count = 5;
     const std::int64_t last = series.frames - 1;
@@ -237,21 +241,21 @@ std::vector<std::int64_t> frames_examined(const FrameHeader& series) {
     return frames;
 }
 
-/// The samples in the middle of some frames, together.
+/// Returns the samples of the middle rows of several frames.
 std::vector<std::byte> middle_samples(FrameSource& source, std::span<const std::int64_t> frames) {
     std::vector<std::byte> samples;
     for (const std::int64_t frame : frames) {
         try {
             add_middle_rows(source, frame, samples);
         } catch (const InvalidFile&) {
-            // The error is reported when the whole frame is read.
+            // Reading the whole frame later reports the error.
         }
     }
     return samples;
 }
 
-/// Throws if the samples in the middle of some frames are doubles of which all would be 0 as
-/// floats, or most infinite.
+/// Throws InvalidFile if the f64 samples in the middle of the frames cannot be computed with as
+/// floats: all of them would become 0, or most of them infinite.
 void require_range(FrameSource& source, std::span<const std::int64_t> frames, double offset) {
     if (source.header().sample != Sample::f64 || source.header().channels != 1)
         return;
@@ -277,7 +281,8 @@ void require_range(FrameSource& source, std::span<const std::int64_t> frames, do
                                       offset, largest, least));
 }
 
-/// The scale of some frames less an offset. All of their samples are read if necessary.
+/// Returns the scale of frames whose offset is subtracted. Reads all samples if the middle rows do
+/// not suffice.
 double scale_of(FrameSource& source, std::span<const std::int64_t> all,
                 std::span<const std::byte> middle, double offset) {
     const Sample sample = source.header().sample;
@@ -296,7 +301,7 @@ double scale_of(FrameSource& source, std::span<const std::int64_t> all,
             largest = std::max(largest, largest_difference(sample, samples, offset));
         }
     }
-    // The least scale keeps its inverse finite.
+    // The lower bound of the exponent keeps the inverse of the scale finite.
     return largest == 0 || is_usual(sample, largest)
                ? 1
                : std::ldexp(1, std::max(std::ilogb(largest), -1020));
@@ -311,7 +316,7 @@ std::unique_ptr<FrameSource> scaled_by(std::unique_ptr<FrameSource> source,
     const std::vector<std::byte> middle = middle_samples(*source, examined);
     const double offset =
         middle.empty() ? 0 : offset_of_samples(sample, middle, OffsetFor::computation, true);
-    // Of images, there are no products of samples.
+    // Products of samples are computed only for volumes, so f32 images need no scale.
     const bool has_scale = sample == Sample::f64 || (sample == Sample::f32 && of_volume);
     const double scale = has_scale ? scale_of(*source, all, middle, offset) : 1;
     if (sample != Sample::f64 && offset == 0 && scale == 1)
@@ -353,7 +358,7 @@ double offset_of(FrameSource& source, std::span<const std::int64_t> frames, Offs
             add_middle_rows(source, frame, samples);
             offsets.push_back(offset_of_samples(header.sample, samples, purpose));
         } catch (const InvalidFile&) {
-            // The error is reported when the whole frame is read.
+            // Reading the whole frame later reports the error.
         }
     }
     if (offsets.empty())

@@ -13,66 +13,68 @@
 #include <string>
 #include <vector>
 
-// Offsets. A float has 24 significant bits, so samples of 32 or 64 bits far from 0 may differ by
-// less than a float can resolve: 10⁹ and 10⁹ + 1 are the same float. The functions below subtract
-// an offset before such samples are converted to floats. The offset is added back to results whose
-// type can represent the sum. Sums in floats lose more than the conversion of samples: those of
-// samples near 10⁷ err by about 1. Products exceed the range of floats earlier than samples:
-// f32 samples of volumes have scales, too.
+// Offsets. A float has 24 significant bits. Floats cannot resolve small differences between samples
+// of 32 or 64 bits that are far from 0: 10⁹ and 10⁹ + 1 are the same float. The functions below
+// subtract an offset before such samples are converted to floats, and add the offset back to
+// results whose type can represent the sum. Sums in floats lose more than the conversion of
+// samples: sums of samples near 10⁷ err by about 1. Products overflow earlier than samples, so f32
+// samples of volumes also have scales.
 namespace sextant {
 
-/// The use for which an offset is determined.
+/// The purpose for which an offset is determined.
 enum class OffsetFor : std::uint8_t {
-    /// The conversion of samples to floats: 0 if floats hold the samples.
+    /// Conversion of samples to floats: the offset is 0 if floats represent all samples exactly.
     conversion,
-    /// Computations with the floats: also if samples, except those of 8 bits and f16, are farther
-    /// from 0 than 16 times their range.
+    /// Computation with the floats: samples also have an offset if they are farther from 0 than 16
+    /// times their range, except samples of 8 bits and f16.
     computation
 };
 
-/// Subtracts an offset from samples and rounds the differences to the nearest floats. Differences
-/// are exact before they are rounded; those of f64 samples are computed in f64.
+/// Subtracts an offset from samples and rounds the differences to the nearest floats. The
+/// differences of integers are exact before rounding; those of f64 samples are computed in f64.
 ///
 /// Requires  equal numbers of samples and floats; an offset from offset_of() (std::logic_error).
 void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
                     std::span<float> to);
 
-/// The offset to subtract from a series. It is 0 unless floats would resolve the range of the
-/// middle 90 % of the samples with fewer than 16 bits; otherwise it is the median sample.
+/// Returns the offset to subtract from a series: the median sample, or 0 if floats resolve the
+/// range of the middle 90 % of the samples with 16 bits or more.
 ///
-/// Input     the frames to examine; only some rows in the middle of each are read. A frame that
-///           cannot be read is ignored. If frames have different offsets, the result is the one
+/// Input     the frames to examine; only the middle rows of each frame are read. A frame that
+///           cannot be read is ignored. If frames have different offsets, the result is the offset
 ///           of median magnitude.
-/// Cost      reads about 64 Ki samples per frame, or 16 Ki if floats represent the sample type
-///           exactly: none of these for conversion.
+/// Cost      reads about 64 Ki samples per frame. If floats represent the sample type exactly,
+///           reads 16 Ki samples per frame for computation, and none for conversion.
 /// Deterministic  the same frames give the same offset, so ranks need not exchange it.
 double offset_of(FrameSource& source, std::span<const std::int64_t> frames,
                  OffsetFor purpose = OffsetFor::conversion);
 
 /// A series with its offset subtracted.
 struct Centred {
-    std::unique_ptr<FrameSource> frames; ///< unchanged if the offset is 0, else as f32
+    std::unique_ptr<FrameSource> frames; ///< unchanged if the offset is 0, otherwise converted to
+                                         ///< f32
     double offset = 0;
 };
-/// Throws InvalidFile if floats cannot hold most f64 samples examined. Single samples that exceed
-/// the range of floats, as of damaged pixels, become NaN.
+/// Determines the offset from several frames, and returns the series with this offset subtracted.
+/// Throws InvalidFile if floats cannot hold most of the f64 samples examined. Single samples that
+/// exceed the range of floats, such as damaged pixels, become NaN.
 Centred less_offset(std::unique_ptr<FrameSource> source, OffsetFor purpose = OffsetFor::conversion);
 /// Determines the offset from one frame, and returns the series with this offset subtracted.
 Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame,
                     OffsetFor purpose = OffsetFor::conversion);
-/// Determines the offset from several frames together, because they are the planes of a volume:
-/// samples may differ from plane to plane only.
+/// Determines one offset from several frames together, because samples of a volume may differ only
+/// between planes.
 Centred less_offset_of_volume(std::unique_ptr<FrameSource> source,
                               OffsetFor purpose = OffsetFor::conversion);
 
-// Scales. A double may be far larger or smaller than any float. Samples of f64 are then also
-// divided by a power of two, which changes no digit.
+// Scales. A double may be far larger or smaller than any float. Such f64 samples are also divided
+// by a power of two, which changes no digit.
 
-/// A series of which samples are read as floats: sample = offset + scale · float.
+/// A series whose samples are read as floats: sample = offset + scale · float.
 class ScaledFrames final : public FrameSource {
   public:
-    /// `strict`: InvalidFile is thrown for finite samples that exceed the range of floats, which
-    /// otherwise become NaN.
+    /// `strict`: finite samples that exceed the range of floats cause InvalidFile; otherwise they
+    /// become NaN.
     ScaledFrames(std::unique_ptr<FrameSource> source, double offset, double scale, bool strict);
 
     double offset() const { return offset_; }
@@ -80,8 +82,9 @@ class ScaledFrames final : public FrameSource {
     void be_strict() { strict_ = true; }
     /// The type of the samples before they are converted.
     Sample stored() const { return source_->header().sample; }
-    /// Per row that was read, as frame · height + row: the number of samples that differ from the
-    /// offset by so little that their float is 0. Rows without such samples are missing.
+    /// The number of samples per row that differ from the offset by so little that their float is
+    /// 0. The key is frame · height + row, for the rows read so far; rows without such samples have
+    /// no entry.
     const std::map<std::int64_t, Elements>& vanished() const { return vanished_; }
 
   private:
@@ -94,15 +97,16 @@ class ScaledFrames final : public FrameSource {
     std::vector<std::byte> stored_;
 };
 
-/// Determines an offset and a scale from a frame, or as less_offset_of_volume(). The series is
-/// unchanged, or is read as ScaledFrames. The samples of a constant frame have an offset, too.
+/// Determine an offset and a scale from one frame, or from a volume as less_offset_of_volume()
+/// does. Return the series unchanged if it needs neither, otherwise as ScaledFrames. A constant
+/// frame has an offset, too.
 ///
-/// Cost      reads all samples of the frame or volume if those in its middle are 0 or have an
-///           unusual magnitude; none if floats represent the sample type exactly.
+/// Cost      read all samples of the frame or volume if its middle samples are all 0 or have an
+///           unusual magnitude; read none if floats represent the sample type exactly.
 /// Deterministic  as offset_of().
 std::unique_ptr<FrameSource> scaled(std::unique_ptr<FrameSource> source, std::int64_t frame);
 std::unique_ptr<FrameSource> scaled_volume(std::unique_ptr<FrameSource> source);
-/// The same series, but InvalidFile is thrown for finite samples that exceed the range of floats.
+/// Returns the same series, but finite samples that exceed the range of floats cause InvalidFile.
 std::unique_ptr<FrameSource> strict(Centred series);
 
 /// Converts floats to offset + scale · float. Throws InvalidFile for `path` if a finite float
@@ -110,28 +114,30 @@ std::unique_ptr<FrameSource> strict(Centred series);
 void to_doubles(std::span<const float> from, double offset, double scale, std::span<double> to,
                 const std::string& path);
 /// Rounds doubles to floats. Throws InvalidFile for `path` if a finite double exceeds the range of
-/// floats, or one other than 0 becomes 0.
+/// floats, or if a nonzero double becomes 0.
 void to_floats(std::span<const double> from, std::span<float> to, const std::string& path);
 
 /// Writes offset + scale · value if the sink holds f64, scale · value otherwise. Throws InvalidFile
 /// if the samples of the sink cannot hold a finite result.
 void write_scaled(FrameSink& sink, std::span<const float> values, double offset, double scale = 1);
 
-/// True if floats hold samples of this type near an offset from offset_of(), so that the offset is
-/// added back to results of f32, too.
+/// True if floats hold samples of this type near an offset from offset_of(). The offset is then
+/// added back to f32 results, too.
 bool floats_hold_offset(Sample stored, double offset);
 
-/// The offset to add to results that are written as `sink`, before write_scaled() and similar
-/// functions: 0 if these add it because the sink is f64, or if floats do not hold the offset.
+/// Returns the offset to add to results before write_scaled() and similar functions. The offset is
+/// 0 if these functions add it themselves because the sink is f64, or if floats cannot hold the
+/// offset.
 float offset_added(Sample sink, Sample stored, double offset);
-/// The sums of values and an offset; the values themselves if it is 0, otherwise in the buffer.
+/// Returns the sums of values and an offset. If the offset is 0, returns the values themselves;
+/// otherwise stores the sums in `buffer`.
 std::span<const float> sum_of(std::span<const float> values, float offset,
                               std::vector<float>& buffer);
 
-/// Rounds results of f32 samples that were divided by a scale. Returns the number of finite ones
-/// that become infinite, or 0 although they are not.
+/// Rounds results to floats. Returns the number of results that floats cannot hold: finite results
+/// that become infinite, and nonzero results that become 0.
 Elements to_nearest_floats(std::span<const double> from, std::span<float> to);
-/// Says how many results of the samples at `path` these are; "" if there are none.
+/// Returns a remark with the number of results lost in to_nearest_floats(); "" if there are none.
 std::string remark_on_lost_results(Elements lost, const std::string& path);
 
 } // namespace sextant
