@@ -30,7 +30,7 @@ void take_positions(DescribedAxis& axis, std::span<const double> positions) {
         return;
     const double first = positions.front();
     const double step = (positions.back() - first) / static_cast<double>(positions.size() - 1);
-    constexpr double most = .1; // of a step, for times that are measured, and for rounded positions
+    constexpr double most = .1; // largest deviation, in steps: positions may be measured or rounded
     for (std::size_t i = 0; i < positions.size(); ++i) {
         if (!(std::abs(positions[i] - first - static_cast<double>(i) * step) <=
               most * std::abs(step)))

@@ -12,40 +12,45 @@
 #include <string_view>
 #include <vector>
 
-// Descriptions of axes in files of HyperSpy and NeXus.
+// Axis descriptions in files of HyperSpy and NeXus.
 namespace sextant::format {
 
-/// An axis as a file describes it: empty or 0 where it states nothing.
+/// An axis as a file describes it. Fields that the file does not state are empty or 0.
 struct DescribedAxis {
     std::string name;
-    double step = 0; ///< from one position to the next
+    double step = 0; ///< the distance between adjacent positions
     std::string unit = {};
-    bool uneven = false; ///< its positions are stated, but have no common step
+    bool uneven = false; ///< true if the file states positions without a common step
 };
 
-/// Sets the step from the first positions along an axis; 0 if they are not evenly spaced.
+/// Determines the step from the first positions along an axis. The step is 0 if the positions are
+/// not evenly spaced.
 void take_positions(DescribedAxis& axis, std::span<const double> positions);
-/// A remark that names the axes whose positions are not evenly spaced; "" if there are none.
+/// Returns a remark that names the axes whose positions are not evenly spaced; "" if there are
+/// none.
 std::string remark_on_uneven(std::span<const DescribedAxis> axes);
 
-/// The properties of frames that follow from the axes of an array.
+/// The properties of frames that are derived from the axes of an array.
 struct AxisMetadata {
-    StatedPixelSize pixel = {};      ///< of the axes y and x, else of the last two
+    StatedPixelSize pixel = {}; ///< of the axes y and x; if there are none, of the last two axes
     StatedPixelSize last_pixel = {}; ///< of the last two axes, which are read as rows and columns
-    /// Of the axis t, else of the first one of three; 0 if it is not a time.
+    /// The step of the axis t or, if there is none, of the first axis of an array with three; 0 if
+    /// that axis is not a time.
     Seconds frame_interval = 0;
-    double slice_distance = 0; ///< 0 unless the first one of three is a length, and not y or x
-    std::vector<std::string> names = {}; ///< of all axes; empty unless each has a name
+    double slice_distance = 0; ///< step of the first axis of an array with three if it is a length
+                               ///< and not y or x; otherwise 0
+    std::vector<std::string> names = {}; ///< of all axes; empty unless every axis has a name
 };
 
 /// Returns the first axis with one of these names, in upper or lower case.
 std::optional<std::size_t> axis_named(std::span<const DescribedAxis> axes,
                                       std::initializer_list<std::string_view> names);
 
-/// Returns the pixel size of an image whose rows and columns are these axes; unknown unless both
-/// state a step.
+/// Returns the pixel size of an image with these axes; unknown unless both axes state a step.
 StatedPixelSize pixel_of(const DescribedAxis& row, const DescribedAxis& column);
 
+/// Derives the properties of frames from the axes of an array.
+///
 /// Requires  two or more axes.
 AxisMetadata describe_axes(std::span<const DescribedAxis> axes);
 

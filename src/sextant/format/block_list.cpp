@@ -23,8 +23,8 @@ std::string_view without_spaces(std::string_view text) {
     return first == text.npos ? "" : text.substr(first, text.find_last_not_of(spaces) + 1 - first);
 }
 
-/// Splits a line at commas. A cell in double quotes may contain commas, and quotes twice. Returns
-/// nothing if quotes do not match.
+/// Splits a line of a CSV file at commas. A cell in double quotes may contain commas and doubled
+/// quotes. Empty if a quote is not closed.
 std::optional<std::vector<std::string>> cells_of(std::string_view line) {
     std::vector<std::string> cells;
     while (true) {
@@ -56,7 +56,7 @@ std::optional<std::vector<std::string>> cells_of(std::string_view line) {
     }
 }
 
-/// The positions of the columns in a line of a list.
+/// The column numbers of the fields in a block list.
 struct BlockColumns {
     std::size_t file = 0;
     std::array<std::optional<std::size_t>, 3> axes; // z, y, x

@@ -277,15 +277,15 @@ std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOpt
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files), options);
     }
-    std::error_code unknown; // report a missing file rather than an unknown extension
+    std::error_code unknown; // reports a missing file rather than an unknown extension
     if (!find_frame_format(parts.path) && !parts.path.empty() &&
         !std::filesystem::exists(parts.path, unknown))
         throw InvalidFile(parts.path, "no such file");
     return known_format(parts.path).open(parts.path, parts.detail, options);
 }
 
-/// Throws InvalidFile unless there is at least one frame, its sides are positive, the total size
-/// does not overflow, and the format holds the sample type.
+/// Throws InvalidFile unless there is at least one frame, the sides are positive, the total size
+/// does not overflow, and the format can hold the sample type.
 void check_sink(const std::string& path, const FrameHeader& header, const FrameFormat& format) {
     if (header.frames < 1 || header.shape.width < 1 || header.shape.height < 1)
         throw InvalidFile(path, fmt::format("cannot hold {} frames of {}, expected at least one "
@@ -303,8 +303,8 @@ void check_sink(const std::string& path, const FrameHeader& header, const FrameF
     checked_frames(path, header);
 }
 
-/// Throws InvalidFile unless the wanted channel or slice is the one that is read. Formats without
-/// named axes have one channel and one slice.
+/// Throws InvalidFile unless the requested channel or slice is the one that is read. Formats
+/// without named axes have only one channel and one slice.
 void require_plane(const std::string& name, std::string_view axis, std::int64_t wanted,
                    std::int64_t read) {
     if (wanted != read)
@@ -429,7 +429,8 @@ void require_writable_output(const std::string& path) {
 
 namespace {
 
-/// Planes of the axes y and x, and how a file stores them.
+/// An array of planes with the axes y and x as a series of frames, and the options that describe
+/// its other axes.
 struct Planes {
     FrameHeader header;
     SinkOptions options;
@@ -518,7 +519,7 @@ std::string remark_on_lost_pixel(const std::string& path, const ArrayHeader& hea
     if (!format->array_keeps_pixel)
         return "";
     if (format->array_keeps_pixel(header)) {
-        const auto& names = header.names; // y and x are the last ones
+        const auto& names = header.names; // y and x are the last two names
         const bool lost = header.slice_distance > 0 && format->name != "Zarr" &&
                           std::ranges::count(names, "z") > 0 && names[names.size() - 3] != "z";
         return lost ? fmt::format("{}: the distance of slices, {:.6g} {}, is not stored: this "

@@ -118,7 +118,7 @@ Believed believed_of(std::string_view unit) {
     return metres > 0 ? Believed{1e-15 / metres, 1e6 / metres} : Believed{1e-15, 1e15};
 }
 
-/// Returns a unit of time in seconds; 0 if it is not a time.
+/// Returns the length of a time unit in seconds; 0 if the unit is not a time.
 Seconds seconds_of(std::string_view unit) {
     struct Time {
         std::string_view unit;
@@ -158,7 +158,7 @@ bool is_printable(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 32; });
 }
 
-/// Describes how a frame differs from the expected one; "" if it does not.
+/// Describes the difference between a frame and the expected frame; "" if there is none.
 std::string difference(std::int64_t frame, const FrameHeader& found, const FrameHeader& expected) {
     if (found.shape != expected.shape) {
         return fmt::format("frame {} is {}, expected {}", frame, to_text(found.shape),
@@ -254,7 +254,7 @@ std::string in_utf8(std::string_view text) {
         const auto byte = [&](std::size_t at) {
             return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
         };
-        const bool follows = i > 0 && byte(i - 1) >= 0xC0; // a letter in UTF-8
+        const bool follows = i > 0 && byte(i - 1) >= 0xC0; // continues a UTF-8 character
         const bool leads = (byte(i + 1) & 0xC0) == 0x80;
         if (byte(i) == 0xB5 && !follows)
             all += "µ";
@@ -277,7 +277,7 @@ std::string tidy_unit(std::string_view given) {
         stated.remove_suffix(1);
     if (stated.starts_with('[') && stated.ends_with(']'))
         stated = stated.substr(1, stated.size() - 2);
-    // British and plural forms: micrometres
+    // Converts British and plural forms, such as "micrometres".
     std::string singular(stated);
     if (singular.ends_with("metres") || singular.ends_with("meters"))
         singular.pop_back();
@@ -308,13 +308,14 @@ double metres_of(std::string_view unit) {
 
 namespace {
 
-/// Returns the length in metres whose reciprocal is a unit such as "1/nm"; 0 for other units.
+/// Returns the length in metres whose reciprocal is this unit, such as 1e-9 for "1/nm"; 0 for other
+/// units.
 double reciprocal_metres_of(std::string_view unit) {
     constexpr std::string_view over = "1/";
     return unit.starts_with(over) ? metres_of(unit.substr(over.size())) : 0;
 }
 
-/// Returns a unit of angle in radians; 0 for other units.
+/// Returns an angle unit in radians; 0 for other units.
 double radians_of(std::string_view unit) {
     return unit == "rad"    ? 1
            : unit == "mrad" ? 1e-3
@@ -327,7 +328,7 @@ double radians_of(std::string_view unit) {
 
 namespace {
 
-/// Returns the ratio of two powers of ten, without the error of their quotient.
+/// Returns the exact ratio of two powers of ten, without the rounding error of their quotient.
 double decimal_ratio(double a, double b) {
     return a >= b ? std::round(a / b) : 1 / std::round(b / a);
 }
@@ -358,7 +359,7 @@ Seconds believable_interval(double stated, std::string_view unit) {
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
     if (stated.x == 0 && stated.y == 0)
         return {};
-    // Axes may run backwards, with negative steps.
+    // The steps are negative if an axis runs backwards.
     PixelSize size{std::abs(stated.x), std::abs(stated.y), std::move(stated.unit)};
     const Believed believed = believed_of(size.unit);
     if (size.x > believed.least && size.x < believed.most && size.y > believed.least &&

@@ -20,15 +20,15 @@ inline constexpr Elements maximum_pixels = Elements{1} << 34;
 /// The highest compression ratio that deflate can reach.
 inline constexpr Bytes deflate_ratio = 1032;
 
-/// Chunks up to this size are decoded as a whole, whatever their compression.
+/// Chunks up to this size are decoded as a whole, whatever their compression ratio.
 inline constexpr Bytes modest_chunk = Bytes{1} << 28;
 
 /// Images of up to this many pixels (8192×8192) may be nearly empty, so their files may be
 /// arbitrarily small.
 inline constexpr Elements believable_image = Elements{1} << 26;
 
-/// Returns the shape stated by a file. Throws InvalidFile unless both sides are positive and their
-/// product is at most maximum_pixels.
+/// Returns the shape that a file states. Throws InvalidFile unless both sides are positive and
+/// their product is at most maximum_pixels.
 ImageShape checked_shape(const std::string& path, std::int64_t width, std::int64_t height);
 
 /// Throws InvalidFile if `stored` bytes of pixels cannot come from a file of `size` bytes at a
@@ -61,16 +61,16 @@ std::string to_text(const ImageShape& shape);
 void check_alike(const std::string& path, std::int64_t frame, const FrameHeader& found,
                  const FrameHeader& expected);
 
-/// Adds a remark on the first frame that differs from the header, if any.
+/// Adds a remark if a frame differs from the header; the remark names the first such frame.
 void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header);
 
-/// Adds a remark if the frames extend over several axes, because some of these may be channels.
-/// `lengths` has the lengths of all axes except rows and columns.
+/// Adds a remark if the frames extend over several axes, because some of these axes may be
+/// channels. `lengths` has the lengths of all axes except rows and columns.
 void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header);
 
-/// Returns the requested position on an axis of planes, such as "channel". If none is requested,
-/// returns 0 and adds a remark if the axis has several positions. Throws InvalidFile if there is no
-/// such position.
+/// Returns the requested position on an axis such as "channel". If no position is requested,
+/// returns 0, and adds a remark if the axis has several positions. Throws InvalidFile if the
+/// position does not exist.
 std::int64_t chosen_plane(const std::string& path, std::string_view axis,
                           std::optional<std::int64_t> requested, std::int64_t count,
                           FrameHeader& header);
@@ -85,43 +85,46 @@ void require_frames(const std::string& path, const FrameHeader& header);
 /// is not empty.
 void refuse_detail(const std::string& path, const std::string& detail);
 
-/// Normalises a unit for display: "µm" for um, micron or \u00B5m, "Å" for Angstrom and A, "nm" for
-/// n_m and [n_m], and "" for none, for pixels and for text that is not printable.
+/// Normalises the spelling of a unit for display: "µm" for um, micron or \u00B5m, "Å" for Angstrom
+/// and A, "nm" for n_m and [n_m]. Returns "" for none, for pixels and for text that is not
+/// printable.
 std::string tidy_unit(std::string_view stated);
 
-/// Returns the length of a unit in metres; 0 if it is not a length.
+/// Returns the length of a unit in metres; 0 if the unit is not a length.
 double metres_of(std::string_view unit);
 
 /// Returns the factor that converts a size in one unit to another: 1 for the same unit, 0 unless
 /// both are lengths, reciprocal lengths (1/nm) or angles (mrad).
 double unit_factor(std::string_view from, std::string_view to);
 
-/// Converts the distance of slices to the unit of the pixel size; 0 if its unit is not a length.
+/// Converts a slice distance to the unit of the pixel size; 0 if the stated unit is not a length.
 double distance_in_pixel_unit(double distance, std::string_view stated_unit,
                               std::string_view pixel_unit);
 
-/// Converts a frame interval to seconds; 0 if it is not a positive time.
+/// Converts a frame interval to seconds; 0 if the interval is not a positive time.
 Seconds believable_interval(double stated, std::string_view unit);
 
-/// Returns the stated pixel size if it is plausible; otherwise adds a remark and returns an unknown
-/// one.
+/// Returns the stated pixel size if it is plausible. Otherwise adds a remark and returns an unknown
+/// size.
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks);
 
-/// A pixel size in a file that states a unit for each axis. The units are as stated; "" if unknown.
+/// A pixel size in a file that states a unit for each axis. Units are spelled as in the file; "" if
+/// unknown.
 struct StatedPixelSize {
     double x = 0, y = 0;
     std::string x_unit = {}, y_unit = {};
 };
 
-/// Returns the pixel size in the unit of x, if it is plausible. If y cannot be converted to this
-/// unit, or only one of the axes has a unit, adds a remark and returns an unknown one.
+/// Returns the pixel size in the unit of x if it is plausible. Adds a remark and returns an unknown
+/// size if y cannot be converted to this unit, or if only one axis has a unit.
 PixelSize believable(const StatedPixelSize& stated, std::vector<std::string>& remarks);
 
-/// Returns the distance of slices, stated in the unit of the pixel size; 0 if it is implausible or
-/// if the pixel size is unknown.
+/// Returns the slice distance, stated in the unit of the pixel size. Returns 0 if the distance is
+/// implausible or the pixel size is unknown.
 double believable_distance(double stated, const PixelSize& pixel);
 
-/// Numbers of pixels that cannot be composited correctly. A pixel may be counted in both.
+/// The numbers of pixels that cannot be composited correctly. Both numbers may include the same
+/// pixel.
 struct PixelCheck {
     Elements not_a_number = 0;      ///< a channel, including depth, is NaN
     Elements not_premultiplied = 0; ///< a channel is negative or exceeds alpha, or alpha exceeds 1
@@ -129,11 +132,12 @@ struct PixelCheck {
     bool operator==(const PixelCheck&) const = default;
 };
 
-/// The tolerated excess of a colour over alpha: renderers that blend in 8 bits round both.
+/// The tolerated excess of a colour over alpha. Renderers that blend in 8 bits round colour and
+/// alpha.
 inline constexpr float premultiplied_tolerance = 1.0F / 255;
 
-/// Counts pixels that are not premultiplied RGBA. The result is only a hint, because the colour of
-/// a pixel that emits light may legitimately exceed its alpha.
+/// Counts pixels that are not premultiplied RGBA. The count is only a hint, because pixels that
+/// emit light may legitimately have a colour larger than alpha.
 ///
 /// Input     pixels as a reader returns them; an image of rgba_f32 or rgba_depth_f32
 ///           (std::logic_error otherwise).

@@ -64,7 +64,7 @@ std::vector<std::int64_t> chunk_for(Sample type, std::span<const std::int64_t> l
 }
 
 int chunk_threads(Bytes chunk_bytes) {
-    cpu_set_t allowed; // those of this process, which a launcher of ranks can have limited
+    cpu_set_t allowed; // CPUs of this process, which an MPI launcher may restrict
     CPU_ZERO(&allowed);
     const Bytes cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0
                             ? CPU_COUNT(&allowed)
@@ -89,7 +89,7 @@ void run_chunk_tasks(std::int64_t count, int threads,
                     failed = task;
                     error = std::current_exception();
                 }
-                next = count; // begin no other task
+                next = count; // start no further task
             }
         }
     };
@@ -100,7 +100,7 @@ void run_chunk_tasks(std::int64_t count, int threads,
             for (int thread = 1; thread < wanted; ++thread)
                 others.emplace_back(work, thread);
         } catch (const std::system_error&) {
-            // The system has no more threads: the existing ones run all tasks.
+            // No further thread can be created: the existing threads run all tasks.
         }
         work(0);
     }

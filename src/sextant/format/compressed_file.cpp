@@ -20,12 +20,12 @@ namespace sextant::format {
 
 namespace {
 
-constexpr int gzip_window = 15 + 16; // the largest window, and headers of gzip
+constexpr int gzip_window = 15 + 16; // largest window (15), plus 16 for the gzip header
 constexpr std::size_t compressed_piece = std::size_t{1} << 17;
 
 enum class Decoded { some, all, nothing }; ///< nothing: the data are damaged
 
-/// A decoder of zlib.
+/// Decodes gzip with zlib.
 struct GzipDecoder {
     z_stream state{};
 
@@ -38,7 +38,7 @@ struct GzipDecoder {
     ~GzipDecoder() { inflateEnd(&state); }
 
     static bool begins(const SourceFile& file, Bytes position) {
-        std::array<std::byte, 3> start{}; // the last byte is deflate, the only method
+        std::array<std::byte, 3> start{}; // the third byte is the method, which is always deflate
         return file.read_at(position, start) == std::ssize(start) && start[0] == std::byte{0x1f} &&
                start[1] == std::byte{0x8b} && start[2] == std::byte{8};
     }
@@ -52,7 +52,7 @@ struct GzipDecoder {
     const char* reason() const { return state.msg != nullptr ? state.msg : "damaged"; }
 };
 
-/// A decoder of libbz2, of up to 4 MiB.
+/// Decodes bzip2 with libbz2. The decoder takes up to 4 MiB.
 struct Bzip2Decoder {
     bz_stream state{};
 
@@ -64,7 +64,7 @@ struct Bzip2Decoder {
     Bzip2Decoder& operator=(const Bzip2Decoder&) = delete;
     ~Bzip2Decoder() { BZ2_bzDecompressEnd(&state); }
 
-    /// True if there is "BZh" and the size of blocks.
+    /// True if the bytes at `position` are "BZh" and a block size.
     static bool begins(const SourceFile& file, Bytes position) {
         std::array<char, 4> start{};
         return file.read_at(position, std::as_writable_bytes(std::span(start))) ==
@@ -136,11 +136,11 @@ class DecoderOfFile final : public Decompressor {
     Codec decoder_;
 };
 
-/// A scratch file for the decompressed bytes of a file.
+/// Creates a scratch file for the decompressed bytes of a file.
 ScratchFile spool_scratch(const std::string& path) {
     try {
         return ScratchFile(path);
-    } catch (const InvalidFile&) { // a folder that is not writable
+    } catch (const InvalidFile&) { // the folder is not writable
         namespace fs = std::filesystem;
         std::error_code unknown;
         const fs::path folder = fs::temp_directory_path(unknown);
@@ -164,7 +164,7 @@ std::unique_ptr<Decompressor> open_decompressor(const SourceFile& file) {
 
 void check_compressed_start(const std::string& path) {
     const SourceFile file(path);
-    std::vector<std::byte> start(std::size_t{1} << 20); // more than a block of bzip2
+    std::vector<std::byte> start(std::size_t{1} << 20); // larger than a bzip2 block
     if (const auto decompressor = open_decompressor(file))
         decompressor->read(start);
 }
@@ -210,7 +210,7 @@ void Spool::spool(Bytes end) {
     buffer_.resize(compressed_piece);
     while (spooled_ < end) {
         if (damage_)
-            std::rethrow_exception(damage_); // the reader cannot go back
+            std::rethrow_exception(damage_); // the decompressor cannot go back
         try {
             spooled_ += spool_piece();
         } catch (const InvalidFile&) {
@@ -219,7 +219,7 @@ void Spool::spool(Bytes end) {
     }
 }
 
-/// Decompresses the next piece, and returns its length.
+/// Decompresses the next piece, and returns its length in bytes.
 Bytes Spool::spool_piece() {
     const Bytes wanted = std::min(std::ssize(buffer_), size_ - spooled_);
     const auto piece = std::span(buffer_).first(static_cast<std::size_t>(wanted));
@@ -234,7 +234,8 @@ Bytes Spool::spool_piece() {
     return got;
 }
 
-/// Reads the checksum, which may follow some further bytes: damaged data often have another length.
+/// Reads up to the checksum at the end. Further bytes may precede the checksum, because damaged
+/// data often decompress to another length.
 void Spool::check_end() {
     constexpr Bytes most = Bytes{1} << 20;
     Bytes got = 1;
@@ -270,7 +271,7 @@ class GzipSink : public FrameFile {
             constexpr std::size_t most = std::size_t{1} << 30;
             const auto piece = bytes.first(std::min(bytes.size(), most));
             bytes = bytes.subspan(piece.size());
-            // zlib does not write to its input.
+            // zlib does not write to its input, despite the missing const.
             stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(piece.data()));
             stream_.avail_in = static_cast<uInt>(piece.size());
             do {

@@ -31,7 +31,7 @@ namespace {
 enum Kind { group = 20, value = 21 };
 enum Composed { structure = 15, text = 18, array = 20 };
 
-/// Sizes of the plain types in bytes, by type number; 0 for other type numbers.
+/// Sizes of the primitive types in bytes, by type number; 0 for other type numbers.
 constexpr std::array<Bytes, 13> sizes{0, 0, 2, 4, 2, 4, 4, 8, 1, 1, 1, 8, 8};
 
 Bytes size_of_plain(std::uint64_t type) {
@@ -45,7 +45,7 @@ struct DmTag {
     Bytes size = 0;         ///< size of the value in bytes
     std::int64_t count = 1; ///< number of array elements
     int type = 0;           ///< type number of an element in the format; 0 for structures
-    bool swapped = false;   ///< true if in foreign byte order
+    bool swapped = false;   ///< true if the byte order differs from the machine's
 };
 
 class Walk {
@@ -64,7 +64,7 @@ class Walk {
     }
 
   private:
-    /// The structure of the tree is big-endian, whatever the byte order of the values.
+    /// The tag structure is always big-endian; values have their own byte order.
     template <class T>
     T number() {
         std::array<std::byte, sizeof(T)> bytes{};
@@ -102,7 +102,7 @@ class Walk {
         if (own.empty())
             own = std::to_string(number_in_group);
         if (wide_)
-            length(); // skip the length of the tag
+            length(); // skip the stated length of the tag
         const std::string whole = path.empty() ? own : path + '/' + own;
         constexpr std::size_t longest = 1 << 12;
         if (whole.size() > longest)
@@ -133,12 +133,12 @@ class Walk {
         return description;
     }
 
-    /// Returns the size of an element whose type is described from index `at` on.
+    /// Returns the size in bytes of an element. The description of its type begins at index `at`.
     Bytes element_bytes(const std::vector<std::uint64_t>& description, std::size_t at) const {
         if (description[at] != structure)
             return size_of_plain(description[at]);
-        // A structure has a name length and a number of fields, then each field's name length and
-        // type.
+        // A structure is described by the length of its name and the number of its fields, followed
+        // by the name length and the type of each field.
         Bytes bytes = 0;
         for (std::size_t field = at + 4; field < description.size(); field += 2)
             bytes += size_of_plain(description[field]);
@@ -183,7 +183,7 @@ void for_each_dm_tag(SourceFile& file, const std::function<void(const DmTag&)>& 
     Walk(file, visit).run();
 }
 
-/// Returns the value of a tag with a single number; 0 for other tags.
+/// Returns the value of a numeric tag; 0 for tags that are not a single number.
 double dm_number(SourceFile& file, const DmTag& tag) {
     std::array<std::byte, 8> bytes{};
     file.read_at(tag.start, std::span(bytes).first(static_cast<std::size_t>(std::clamp<Bytes>(
@@ -213,7 +213,7 @@ double dm_number(SourceFile& file, const DmTag& tag) {
     }
 }
 
-/// Returns the text of a tag with an array of 16-bit characters, in UTF-8.
+/// Returns the text of a tag that is an array of 16-bit characters, in UTF-8.
 std::string dm_text(SourceFile& file, const DmTag& tag) {
     constexpr Bytes longest = 64;
     std::vector<std::byte> letters(static_cast<std::size_t>(std::min(tag.size / 2 * 2, longest)));
@@ -230,7 +230,7 @@ std::string dm_text(SourceFile& file, const DmTag& tag) {
 
 constexpr std::size_t most_axes = 8;
 
-/// An image of a file, with the tags read so far.
+/// An image in the file, as described by the tags read so far.
 struct DmImage {
     DmTag data;
     int type = 0;
@@ -262,7 +262,7 @@ std::optional<Indexed> indexed(std::string_view text, std::string_view before) {
     return parts;
 }
 
-/// Returns the length of a side as a whole number; -1 if it is out of range.
+/// Converts the length of an axis to an integer; -1 if it is out of range.
 std::int64_t side(double stated) {
     constexpr double most = 1LL << 40;
     return stated >= 1 && stated <= most ? static_cast<std::int64_t>(stated) : -1;
@@ -289,30 +289,23 @@ struct DmType {
     std::optional<Sample> sample;
     std::string_view name = "real numbers";
 };
-constexpr std::array dm_types{DmType{1, Sample::i16},
-                              DmType{2, Sample::f32},
-                              DmType{3, {}, "complex numbers"},
-                              DmType{5, {}, "complex numbers"}, // packed: half of a transform
-                              DmType{6, Sample::u8},
-                              DmType{7, Sample::i32},
-                              DmType{8, {}, "colours"},
-                              DmType{9, Sample::i8},
-                              DmType{10, Sample::u16},
-                              DmType{11, Sample::u32},
-                              DmType{12, Sample::f64},
-                              DmType{13, {}, "complex numbers"},
-                              DmType{14, Sample::u8}, // boolean
-                              DmType{23, {}, "colours"},
-                              DmType{27, {}, "complex numbers"},
-                              DmType{28, {}, "complex numbers"}};
+constexpr std::array dm_types{
+    DmType{1, Sample::i16}, DmType{2, Sample::f32}, DmType{3, {}, "complex numbers"},
+    DmType{5, {}, "complex numbers"}, // packed: half of a Fourier
+                                      // transform
+    DmType{6, Sample::u8}, DmType{7, Sample::i32}, DmType{8, {}, "colours"}, DmType{9, Sample::i8},
+    DmType{10, Sample::u16}, DmType{11, Sample::u32}, DmType{12, Sample::f64},
+    DmType{13, {}, "complex numbers"}, DmType{14, Sample::u8}, // boolean
+    DmType{23, {}, "colours"}, DmType{27, {}, "complex numbers"},
+    DmType{28, {}, "complex numbers"}};
 
 DmType dm_type(int number) {
     const auto* const row = std::ranges::find(dm_types, number, &DmType::number);
     return row == dm_types.end() ? DmType{number, {}, "an unknown kind"} : *row;
 }
 
-/// Returns the largest image that is not a thumbnail. Thumbnails may have more bytes than the image
-/// that they show; in files that do not list them, they are the images in colour.
+/// Returns the largest image that is not a thumbnail. Thumbnails may have more bytes than their
+/// image. Colour images rank lower, because they are the thumbnails in files that list none.
 DmImage largest_image(SourceFile& file) {
     std::map<std::size_t, DmImage> images;
     std::set<std::size_t> thumbnails;
@@ -320,7 +313,7 @@ DmImage largest_image(SourceFile& file) {
         const auto thumbnail = indexed(tag.path, "Thumbnails/");
         if (thumbnail && thumbnail->rest == "ImageIndex")
             thumbnails.insert(static_cast<std::size_t>(
-                std::clamp(dm_number(file, tag), 0.0, 1e6))); // a few images at most
+                std::clamp(dm_number(file, tag), 0.0, 1e6))); // files have only a few images
         const auto image = indexed(tag.path, "ImageList/");
         constexpr std::string_view data = "ImageData/";
         if (image && image->rest.starts_with(data))
@@ -372,7 +365,7 @@ FrameHeader checked_header(const std::string& path, const DmImage& image) {
     if (image.sides[3] == 0)
         header.frame_interval = believable_interval(image.scale[2], image.unit[2]);
     const StatedPixelSize pixel{image.scale[0], image.scale[1], image.unit[0], image.unit[1]};
-    // An uncalibrated image has a scale of 1.
+    // A scale of 1 without a unit means that the image is not calibrated.
     if (!tidy_unit(pixel.x_unit).empty() || !tidy_unit(pixel.y_unit).empty())
         header.pixel = believable(pixel, header.remarks);
     return header;

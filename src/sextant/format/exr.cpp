@@ -40,7 +40,8 @@ namespace sextant::format {
 
 namespace {
 
-/// A window of pixels with exclusive 64-bit ends; OpenEXR's windows have inclusive ends.
+/// A window of pixels with exclusive ends and 64-bit coordinates; OpenEXR's windows have inclusive
+/// ends.
 struct Window {
     std::int64_t left, top, right, bottom;
     explicit Window(const Imath::Box2i& box)
@@ -52,7 +53,7 @@ struct Window {
     std::int64_t height() const { return bottom - top; }
 };
 
-/// The part of a file before its pixels.
+/// The header of a file, which precedes the pixels.
 struct ExrStart {
     Imf::Header header;
     bool deep = false;
@@ -71,7 +72,7 @@ std::int32_t read_integer(SourceFile& file) {
     return static_cast<std::int32_t>(value);
 }
 
-/// Reads a name that ends with a zero byte.
+/// Reads a zero-terminated name.
 std::string read_name(SourceFile& file) {
     constexpr int longest = 256;
     std::string name;
@@ -86,7 +87,7 @@ std::string read_name(SourceFile& file) {
     throw InvalidFile(file.path(), "has a header name of more than 255 bytes: damaged");
 }
 
-/// A type of attributes whose values all have the same size.
+/// An attribute type whose values all have the same size.
 struct AttributeType {
     std::string_view name;
     Bytes size;
@@ -116,10 +117,10 @@ constexpr AttributeType attribute_types[] = {{"box2f", 16},
                                              {"v3f", 12},
                                              {"v3i", 12}};
 
-/// Returns the size of an attribute's value, which starts at the position of `file`, as OpenEXR
-/// reads it. `stated`: the size that the file states, which OpenEXR ignores for some types; it
-/// would then read the attributes after this one from a wrong position, and allocate memory of any
-/// size for them.
+/// Returns the number of bytes that OpenEXR reads for an attribute's value, which starts at the
+/// current position of `file`. `stated` is the size in the file. OpenEXR ignores `stated` for some
+/// types. If the two differ, OpenEXR would read the following attributes from a wrong position and
+/// allocate memory of any size.
 Bytes size_of_value(SourceFile& file, const std::string& type, Bytes stated) {
     const auto* const known = std::ranges::find(attribute_types, type, &AttributeType::name);
     if (known != std::end(attribute_types))
@@ -143,8 +144,8 @@ Bytes size_of_value(SourceFile& file, const std::string& type, Bytes stated) {
     return size;
 }
 
-/// Checks that all attributes have the sizes that they state, and that none extends beyond the end
-/// of the file. Returns the version with its flags.
+/// Checks that every attribute has the size that the file states, and that no attribute extends
+/// beyond the end of the file. Returns the version field, including its flags.
 int check_attributes(SourceFile& file) {
     const std::string& path = file.path();
     if (read_integer(file) != Imf::MAGIC) {
@@ -172,9 +173,9 @@ int check_attributes(SourceFile& file) {
     return version;
 }
 
-/// Reads the header. The attributes are checked first, because OpenEXR would allocate as much
-/// memory as a damaged length field states. Throws InvalidFile for damaged and for multi-image
-/// files, and exceptions of OpenEXR.
+/// Reads the header. Checks the attributes first, because OpenEXR allocates as much memory as a
+/// damaged length field states. Throws InvalidFile for damaged and for multi-part files, and
+/// OpenEXR's exceptions.
 ExrStart read_exr_start(const std::string& path) {
     SourceFile file(path);
     int version = check_attributes(file);
@@ -187,7 +188,7 @@ ExrStart read_exr_start(const std::string& path) {
     return start;
 }
 
-/// Returns names such as "A, B, G, R".
+/// Returns the names of channels, such as "A, B, G, R".
 std::string names_of(const Imf::ChannelList& channels) {
     std::string names;
     for (auto channel = channels.begin(); channel != channels.end(); ++channel) {
@@ -196,7 +197,8 @@ std::string names_of(const Imf::ChannelList& channels) {
     return names.empty() ? "none" : names;
 }
 
-/// Returns the stored bytes of one pixel or sample, over all channels of the file.
+/// Returns the number of bytes that a file stores per pixel, or per sample of a deep pixel, over
+/// all channels.
 Bytes stored_pixel(const Imf::ChannelList& channels) {
     Bytes bytes = 0;
     for (auto channel = channels.begin(); channel != channels.end(); ++channel) {
@@ -205,7 +207,7 @@ Bytes stored_pixel(const Imf::ChannelList& channels) {
     return bytes;
 }
 
-/// Runs `action` and converts OpenEXR's exceptions to InvalidFile.
+/// Runs `action`, and converts OpenEXR's exceptions to InvalidFile.
 template <class Action>
 auto reporting(const std::string& path, const char* failed, const Action& action) {
     try {
@@ -217,7 +219,7 @@ auto reporting(const std::string& path, const char* failed, const Action& action
     }
 }
 
-/// A stream of OpenEXR that writes to an AtomicFile.
+/// An OpenEXR output stream that writes to an AtomicFile.
 class AtomicStream : public Imf::OStream {
   public:
     explicit AtomicStream(AtomicFile& file) : Imf::OStream(file.path().c_str()), file_(file) {}
@@ -231,10 +233,10 @@ class AtomicStream : public Imf::OStream {
     AtomicFile& file_;
 };
 
-/// The channels of rgba_depth_f32 in order; rgba_f32 has the first four.
+/// The channels of rgba_depth_f32 in order; rgba_f32 has only the first four.
 constexpr std::array channel_names{"R", "G", "B", "A", "Z"};
 
-/// The factor by which cosine-transform codecs may exceed the compression ratio of deflate.
+/// The factor by which DCT codecs may exceed the compression ratio of deflate.
 constexpr Bytes transform_ratio = 64;
 
 int channels_of(const ElementFormat& element) {
@@ -270,7 +272,7 @@ void check_tiles(const std::string& path, const Imf::Header& header, const Image
     }
 }
 
-/// Throws InvalidFile if the file is too small for the contents stated in its header.
+/// Throws InvalidFile if the file is too small for the contents that its header states.
 void check_header(const std::string& path, const ExrStart& start) {
     const Imf::Header& header = start.header;
     check_channels(path, header.channels());
@@ -301,7 +303,8 @@ ImageHeader image_header(const Imf::Header& header) {
     return {{frame.width(), frame.height()}, depth ? rgba_depth_f32 : rgba_f32};
 }
 
-/// Returns slices that read any row of the file into `row`, with interleaved channels.
+/// Returns a frame buffer that reads every row of the file into the same `row`, with interleaved
+/// channels.
 Imf::FrameBuffer row_buffer(float* row, const Window& window, int channels) {
     const std::size_t stride = sizeof(float) * static_cast<std::size_t>(channels);
     Imf::FrameBuffer buffer;
@@ -315,7 +318,7 @@ Imf::FrameBuffer row_buffer(float* row, const Window& window, int channels) {
     return buffer;
 }
 
-/// Fills an image with the value of pixels outside the data window.
+/// Fills pixels with the value that pixels outside the data window have.
 void fill_empty(float* pixels, Elements count, int channels) {
     std::fill(pixels, pixels + count * channels, 0.0F);
     if (channels < 5)
@@ -354,7 +357,7 @@ void write_rows(AtomicFile& to, const Image& image) {
     for (int channel = 0; channel < channels; ++channel) {
         const char* name = channel_names[static_cast<std::size_t>(channel)];
         header.channels().insert(name, Imf::Channel(type));
-        // OpenEXR takes a char* for both reading and writing; here it only reads.
+        // OpenEXR takes a char* for reading and for writing; this code only reads from it.
         auto* base = const_cast<char*>(reinterpret_cast<const char*>(image.bytes().data())) +
                      size * static_cast<std::size_t>(channel);
         const std::size_t row = stride * static_cast<std::size_t>(image.shape().width);
@@ -395,12 +398,12 @@ void check_deep_channels(const std::string& path, const Imf::ChannelList& channe
     }
 }
 
-/// The number of fragments of each pixel of a window and, per channel, pointers to them. OpenEXR
-/// gets the addresses of these arrays before it reads anything.
+/// The number of fragments of each pixel of a window, and a pointer per channel to the fragments of
+/// each pixel. OpenEXR takes the addresses of these arrays before it reads the file.
 class Samples {
   public:
-    /// `frame` is the window of the image; `window`, which is within it, is the one that OpenEXR
-    /// reads or writes.
+    /// `frame` is the window of the image. `window` is the part of `frame` that OpenEXR reads or
+    /// writes.
     Samples(const Window& frame, const Window& window)
         : frame_(frame),
           window_(window),
@@ -421,13 +424,13 @@ class Samples {
         return buffer;
     }
 
-    /// Converts the counts to the positions of each pixel's fragments in the image.
+    /// Computes the positions of each pixel's fragments in the image from the counts.
     void lay_out(DeepImage& image) const {
         each([&](std::size_t i, std::size_t pixel) { image.first[pixel + 1] = counts_[i]; });
         std::partial_sum(image.first.begin(), image.first.end(), image.first.begin());
     }
 
-    /// Sets counts and pointers from the image and its fragments.
+    /// Sets the counts and pointers to the fragments of the image.
     void point_to(const DeepImage& image, Fragment* fragments) {
         each([&](std::size_t i, std::size_t pixel) {
             counts_[i] = static_cast<unsigned>(image.first[pixel + 1] - image.first[pixel]);
@@ -438,7 +441,7 @@ class Samples {
     }
 
   private:
-    /// Calls `part` with each pixel's index in the window and in the image.
+    /// Calls `part` for each pixel with its index in the window and its index in the image.
     template <class Part>
     void each(const Part& part) const {
         std::size_t i = 0;
@@ -475,7 +478,7 @@ void write_samples(AtomicFile& to, const DeepImage& image) {
     for (const DeepChannel& channel : deep_channels)
         header.channels().insert(channel.name, Imf::Channel(Imf::FLOAT));
     const Window window(header.dataWindow());
-    // OpenEXR takes a char* for both reading and writing; here it only reads.
+    // OpenEXR takes a char* for reading and for writing; this code only reads from it.
     Samples samples(window, window);
     samples.point_to(image, const_cast<Fragment*>(image.fragments.data()));
     AtomicStream stream(to);
@@ -484,7 +487,7 @@ void write_samples(AtomicFile& to, const DeepImage& image) {
     file.writePixels(height);
 }
 
-/// Returns the header of a deep file, with element deep_f32. Throws as read_exr_deep.
+/// Returns the header of a deep file, with element deep_f32. Throws the same as read_exr_deep.
 ImageHeader deep_exr_header(const std::string& path, const ExrStart& start) {
     const Imf::Header& header = start.header;
     if (!header.hasType() || header.type() != Imf::DEEPSCANLINE) {
@@ -505,14 +508,15 @@ ImageHeader deep_exr_header(const std::string& path, const ExrStart& start) {
     return {shape, deep_f32};
 }
 
-/// Checks the sizes that the chunks of a deep file state, one for each row, since OpenEXR allocates
-/// as much memory. `unpacked`: the bytes of all fragments.
+/// Checks the sizes that the chunks of a deep file state, because OpenEXR allocates that much
+/// memory. Each chunk has one row. `unpacked` is the number of bytes of all fragments.
 void check_deep_chunks(const std::string& path, const ExrStart& start, std::int64_t rows,
                        Bytes unpacked) {
     const SourceFile file(path);
     for (std::int64_t row = 0; row < rows; ++row) {
         std::array<std::int64_t, 1> position{};
-        std::array<std::int64_t, 3> sizes{}; // of the counts, of the fragments, and unpacked
+        std::array<std::int64_t, 3> sizes{}; // of the counts, of the fragments, and of the unpacked
+                                             // fragments
         const auto read = [&](Bytes from, std::span<std::int64_t> to) {
             if (from < start.end || from > start.file_size ||
                 file.read_at(from, std::as_writable_bytes(to)) <
@@ -520,7 +524,7 @@ void check_deep_chunks(const std::string& path, const ExrStart& start, std::int6
                 throw InvalidFile(path, fmt::format("row {} is missing: truncated", row));
         };
         read(start.end + 8 * row, position);
-        // The number of the row comes first.
+        // A chunk begins with its row number.
         read(std::min(position[0], start.file_size) + 4, sizes);
         const Bytes left = start.file_size - position[0];
         if (sizes[0] < 0 || sizes[0] > left || sizes[1] < 0 || sizes[1] > left || sizes[2] < 0 ||
@@ -558,7 +562,7 @@ void write_exr(const std::string& path, const Image& image) {
     check_writable(path, image, std::numeric_limits<int>::max() / 2 - 1, true);
     reporting(path, "cannot be written", [&] {
         AtomicFile file(path);
-        write_rows(file, image); // completes the file when it destroys OpenEXR's object
+        write_rows(file, image); // OpenEXR's object completes the file in its destructor
         file.commit();
     });
 }
@@ -594,7 +598,7 @@ void write_exr_deep(const std::string& path, const DeepImage& image) {
     }
     reporting(path, "cannot be written", [&] {
         AtomicFile file(path);
-        write_samples(file, image); // completes the file when it destroys OpenEXR's object
+        write_samples(file, image); // OpenEXR's object completes the file in its destructor
         file.commit();
     });
 }

@@ -9,24 +9,24 @@
 
 namespace sextant::format {
 
-/// OpenEXR: channels R, G and B, optional A (default 1) and Z (depth), of half, float or integer
-/// samples, in any compression. Colours are premultiplied in the file.
+/// Reads OpenEXR files with the channels R, G and B, and optionally A (default 1) and Z (depth), as
+/// half, float or integer samples, in any compression. Colours are premultiplied in the file.
 ///
 /// The image is the display window. Pixels outside the data window are transparent and infinitely
 /// far; pixels outside the display window are dropped.
 ///
-/// Requires  one part, no subsampled channel, no layers; otherwise throws InvalidFile. Of a deep
-///           file, only the header can be read; read_exr_deep reads the pixels.
+/// Requires  a single part, no subsampled channels and no layers; otherwise throws InvalidFile. For
+///           a deep file, only the header can be read; read_exr_deep reads the pixels.
 ImageHeader read_exr_header(const std::string& path);
 void read_exr(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 
 /// Writes float channels, or half for rgba_f16, with lossless compression (ZIP).
 void write_exr(const std::string& path, const Image& image);
 
-/// Reads deep scan lines: channels R, G, B, A and Z of half, float or integer samples, colours
-/// premultiplied. Pixels outside the data window have no fragments.
+/// Reads deep scan lines with the channels R, G, B, A and Z, as half, float or integer samples.
+/// Colours are premultiplied. Pixels outside the data window have no fragments.
 ///
-/// Requires  all five channels, at full resolution; point samples, without extent in depth (ZBack);
+/// Requires  all five channels, at full resolution; point samples without extent in depth (ZBack);
 ///           no tiles; a data window within the display window; otherwise throws InvalidFile. The
 ///           caller checks the order of fragments (fault_of).
 DeepImage read_exr_deep(const std::string& path);

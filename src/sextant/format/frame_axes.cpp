@@ -29,14 +29,14 @@ std::string upper_case(std::string text) {
     return text;
 }
 
-/// An example of names for this number of axes.
+/// Returns an example of axis names for messages, such as "TZYX" for four axes.
 std::string example_of_names(std::size_t axes) {
     constexpr std::string_view all = "TCZYX";
     return std::string(axes == 4 ? "TZYX" : all.substr(all.size() - std::min(axes, all.size())));
 }
 
-/// Throws InvalidFile unless there is one letter per axis, each once, and rows and columns are the
-/// axes Y and X.
+/// Throws InvalidFile unless each axis has a letter of its own, rows are the axis Y, and columns
+/// are the axis X.
 void check_names(const std::string& path, const ArrayInFile& array, const std::string& names) {
     const auto refuse = [&](const std::string& expected) {
         throw InvalidFile(path, fmt::format("axes \"{}\" were stated, expected {}",
@@ -56,7 +56,7 @@ void check_names(const std::string& path, const ArrayInFile& array, const std::s
                            array.row_axis, array.column_axis));
 }
 
-/// The names of the axes in lower case; "" if they have none.
+/// Returns the names of the axes in lower case; "" if neither the options nor the file name them.
 std::string axis_names_of(const std::string& path, const ArrayInFile& array,
                           const SourceOptions& options) {
     const std::string given = lower_case(options.axes);
@@ -70,7 +70,8 @@ std::string axis_names_of(const std::string& path, const ArrayInFile& array,
     return given;
 }
 
-/// Reads one channel, and one slice or one time, of an array with named axes.
+/// Chooses the frames of an array with named axes: one channel, and all times of one slice or all
+/// slices of one time.
 FrameAxes choose_named(const std::string& path, const ArrayInFile& array, const std::string& names,
                        const SourceOptions& options, FrameHeader& header) {
     const auto length = [&](char letter) {
@@ -100,7 +101,8 @@ FrameAxes choose_named(const std::string& path, const ArrayInFile& array, const 
     return chosen;
 }
 
-/// The axes of an array whose planes are all read as frames: rows and columns are the last ones.
+/// Returns the axes in the order in which the planes are read as frames: the axes of frames, then
+/// rows and columns.
 ArrayAxes axes_as_read(const ArrayInFile& array, const FrameAxes& chosen) {
     std::vector<std::size_t> order = chosen.frames;
     order.push_back(array.row_axis);
@@ -116,7 +118,7 @@ ArrayAxes axes_as_read(const ArrayInFile& array, const FrameAxes& chosen) {
     return axes;
 }
 
-/// All axes, with rows and columns last.
+/// Returns all axes, with rows and columns last.
 ArrayAxes axes_in_order(const ArrayInFile& array) {
     FrameAxes all;
     for (std::size_t axis = 0; axis < array.lengths.size(); ++axis) {
@@ -241,7 +243,7 @@ bool is_axis_name(std::string_view name) {
                name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-/// An array whose axes are named by the options or by the file.
+/// An array whose axes have names from the options or the file.
 class NamedArray final : public ArraySource {
   public:
     NamedArray(std::unique_ptr<ArraySource> array, ArrayHeader header)
@@ -268,7 +270,7 @@ std::unique_ptr<ArraySource> with_axis_names(std::unique_ptr<ArraySource> array,
     std::ranges::sort(sorted);
     if (!std::ranges::all_of(sorted, is_axis_name) ||
         std::ranges::adjacent_find(sorted) != sorted.end())
-        header.names.clear(); // "<undefined>", for example
+        header.names.clear(); // such as "<undefined>"
     if (!stated.empty()) {
         const std::vector<std::string> names = parse_axis_names(array->path(), stated);
         if (names.size() != axes)

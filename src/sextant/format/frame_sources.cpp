@@ -19,7 +19,7 @@ namespace sextant::format {
 
 namespace {
 
-/// The maximum number of bytes read at once to gather scattered samples.
+/// The maximum number of bytes read at once to gather single pixels.
 constexpr Bytes gathered_bytes = Bytes{1} << 20;
 
 void correct_samples(Sample sample, bool swapped, bool boolean, std::span<std::byte> samples) {
@@ -42,8 +42,7 @@ StoredBytes bytes_of(SourceFile opened) {
             }};
 }
 
-/// The parts of a block without gaps in a file with these steps: all positions of the axes from
-/// `outer` on.
+/// The contiguous runs of a block in a file. A run has all positions of the axes from `outer` on.
 struct Runs {
     std::size_t outer;
     Elements pixels = 1;
@@ -57,8 +56,8 @@ Runs runs_of(const ArrayBlock& block, std::span<const Elements> steps) {
     return runs;
 }
 
-/// Calls visit(pixel, offset) with the position in the file and in the block of each run, or only
-/// of the first one along the axis `line`, in pixels.
+/// Calls visit(pixel, offset) for each run with its position in the file and in the block, in
+/// pixels. Along the axis `line`, only the first run is visited.
 template <class Visit>
 void for_each_run(const ArrayBlock& block, std::span<const Elements> steps, const Runs& runs,
                   std::size_t line, const Visit& visit) {
@@ -98,7 +97,7 @@ class StoredArray final : public ArraySource {
     void load(const ArrayBlock& block, std::span<std::byte> to) override {
         const Bytes size = header().element_bytes();
         const Runs runs = runs_of(block, layout_.steps);
-        // Single pixels are read along the axis on which they are closest.
+        // Single pixels are gathered along the axis with the smallest step.
         std::size_t line = runs.outer;
         for (std::size_t axis = 0; runs.pixels == 1 && axis < runs.outer; ++axis) {
             if (block.count[axis] > 1 &&
@@ -116,7 +115,7 @@ class StoredArray final : public ArraySource {
         correct_samples(header().sample, layout_.swapped, layout_.boolean, to);
     }
 
-    /// Reads pixels along an axis on which they have gaps in the file.
+    /// Reads pixels along an axis with gaps between the pixels.
     void gather(Elements pixel, const ArrayBlock& block, std::size_t axis,
                 std::span<std::byte> to) {
         const Bytes size = header().element_bytes(), step = layout_.steps[axis] * size;
@@ -137,7 +136,7 @@ class StoredArray final : public ArraySource {
     std::vector<std::byte> gathered_;
 };
 
-/// The header and the layout of the array of which frames are read.
+/// Returns the header of the array that is read as frames, and completes the layout.
 ArrayHeader stored_header(const FrameHeader& frames, StoredLayout& layout) {
     ArrayHeader header = array_header_of(frames, {});
     if (layout.lengths.empty()) {
@@ -156,9 +155,9 @@ ArrayHeader stored_header(const FrameHeader& frames, StoredLayout& layout) {
     return header;
 }
 
-/// The number of frames before the first one that exceeds `size` bytes.
+/// Returns the number of frames before the first one that ends beyond `size` bytes, by bisection.
 std::int64_t complete_frames(const FrameHeader& header, const StoredLayout& layout, Bytes size) {
-    std::int64_t complete = 0, others = header.frames; // between them, it is not known
+    std::int64_t complete = 0, others = header.frames; // frames from `others` on are incomplete
     while (complete < others) {
         const std::int64_t middle = complete + (others - complete) / 2;
         if (end_of_frame(header, layout, middle) <= size)
@@ -169,7 +168,7 @@ std::int64_t complete_frames(const FrameHeader& header, const StoredLayout& layo
     return complete;
 }
 
-/// Leaves out frames that are not complete.
+/// Removes incomplete frames from the header, with a remark.
 void leave_out(const std::string& path, std::int64_t complete, FrameHeader& header) {
     header.stated_frames = std::max(header.stated_frames, header.frames);
     if (complete < header.frames)
@@ -322,7 +321,7 @@ class StoredArraySink final : public ArraySink {
     std::vector<Elements> steps_;
     AtomicFile file_;
     Bytes start_;
-    Bytes written_ = 0; ///< the end of the last byte written
+    Bytes written_ = 0; ///< the end of the written bytes
 };
 
 } // namespace

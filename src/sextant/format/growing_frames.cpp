@@ -24,7 +24,7 @@ Seconds steady_now() {
         .count();
 }
 
-/// The time since a file was changed, by the system's clock.
+/// Returns the time since a file changed, by the system's clock.
 Seconds age_of(const WatchedFile& file) {
     const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::system_clock::now().time_since_epoch());
@@ -95,8 +95,8 @@ bool GrowingFrames::is_complete() const {
     return announced_ && now.frames == now.stated_frames;
 }
 
-/// A program that states each frame before it writes it is one frame ahead; only one that states
-/// more has announced the length of the series.
+/// Some programs state each frame before they write it, so the stated number is one ahead. A file
+/// that states more frames has announced the length of the series.
 void GrowingFrames::note_statement(const FrameHeader& header) {
     announced_ = announced_ || header.stated_frames > header.frames + 1;
 }
@@ -105,8 +105,8 @@ std::vector<std::string> GrowingFrames::take_remarks() {
     return std::exchange(remarks_, {});
 }
 
-/// The paths whose changes show that the series may have grown: the file or, of several, what lists
-/// them and the last one.
+/// Returns the paths whose changes show that the series may have grown: the file or, for files of
+/// one frame each, their list or folder and the last file.
 std::vector<std::string> GrowingFrames::watched_paths() const {
     if (files_.empty())
         return files_of_frames(name_);
@@ -125,7 +125,7 @@ void GrowingFrames::check_replaced(const std::vector<WatchedFile>& now) const {
                                                    : "was replaced while it was followed");
 }
 
-/// Appends new files in the order in which they were found, whatever their names.
+/// Appends new files in the order of their arrival, regardless of their names.
 void GrowingFrames::take_files(std::vector<std::string> found) {
     std::vector<std::string> known = files_;
     std::sort(known.begin(), known.end());
@@ -159,7 +159,7 @@ std::unique_ptr<FrameSource> GrowingFrames::reopened() {
 }
 
 bool GrowingFrames::refresh() {
-    constexpr Seconds recent = .1; // the clock of file systems is coarse
+    constexpr Seconds recent = .1; // file systems have coarse time stamps
     constexpr double most_of_time = 5;
     const Seconds begin = steady_now();
     if (begin < next_)
@@ -176,7 +176,7 @@ bool GrowingFrames::refresh() {
         source = reopened();
     } catch (const InvalidFile& failed) {
         if (files_.empty() && now.front().size >= watched_.front().size)
-            source = nullptr; // it is being written at this moment
+            source = nullptr; // the file is being written at this moment
         else if (files_.empty())
             throw InvalidFile(now.front().path,
                               fmt::format("shrank from {} to {} bytes while it was followed",
@@ -198,7 +198,7 @@ bool GrowingFrames::refresh() {
     note_statement(source_->header());
     watched_ = states_of(watched_paths());
     if (files_.empty())
-        watched_ = std::move(now); // what was written meanwhile is found by the next call
+        watched_ = std::move(now); // the next call finds frames written in the meantime
     return source_->header().frames > before;
 }
 

@@ -10,41 +10,44 @@
 
 namespace sextant::format {
 
-/// The state of a file or folder, to notice that it was changed.
+/// The state of a file or folder, to detect changes.
 struct WatchedFile {
     std::string path;
     std::uint64_t device = 0, file = 0;
     Bytes size = 0;
-    std::int64_t changed = 0; ///< nanoseconds on the system's clock
+    std::int64_t changed = 0; ///< time of the last change, in nanoseconds of the system's clock
     bool operator==(const WatchedFile&) const = default;
 };
 
-/// A series that another program is still writing, by a name as for open_frames(): a file whose
-/// frames become more, or files of one frame each. Frames are numbered in the order in which they
-/// are found; whole() states how many can be read now, and refresh() looks for more.
+/// A series that another program is still writing: a file that gains frames, or a growing set of
+/// files with one frame each. The names are those of open_frames(). Frames are numbered in the
+/// order of their arrival; whole() returns the number of frames that can be read now, and refresh()
+/// looks for more.
 ///
-/// A frame is found when the file is large enough to hold it. Its content may still be incomplete
-/// in formats that store it in several parts; HDF5 frames are therefore found when another one
-/// follows, or when the file has not changed for a quarter of a second.
+/// A frame is found when the file is large enough to hold it. In formats that store a frame in
+/// several parts, its content may still be incomplete. HDF5 frames are therefore found when the
+/// next frame follows, or when the file has not changed for a quarter of a second.
 ///
-/// `header().frames` is a bound that is never reached: use whole().
+/// `header().frames` is an upper bound that is never reached; use whole().
 class GrowingFrames : public FrameSource {
   public:
-    /// Throws InvalidFile as open_frames() if no frame is there yet, InvalidTask for Zarr stores.
+    /// Throws InvalidFile as open_frames() does if there is no frame yet, and InvalidTask for Zarr
+    /// stores.
     static std::unique_ptr<GrowingFrames> open(const std::string& name,
                                                const SourceOptions& options);
 
     std::int64_t whole() const;
-    /// Opens the series again if it has changed; returns true if there are more frames. A file that
-    /// cannot be opened at this moment is tried again by the next call.
+    /// Reopens the series if it has changed, and returns true if there are more frames. If the file
+    /// cannot be opened at this moment, the next call tries again.
     ///
-    /// Throws    InvalidFile, naming the file, if it shrank or was replaced.
-    /// Cost      looks at the file's state. Opening takes at most a fifth of the time between calls
-    ///           of a caller that calls often.
+    /// Throws    InvalidFile, which names the file, if the file shrank or was replaced.
+    /// Cost      queries the state of the file. If refresh() is called often, at most a fifth of
+    ///           the time is spent opening the file.
     bool refresh();
-    /// True if the file states a number of frames in advance and holds all of them.
+    /// True if the file states the number of frames in advance and contains all of them.
     bool is_complete() const;
-    /// Sentences about what was found since the last call, such as files that came out of order.
+    /// Returns remarks for the user since the last call, such as on files that arrived out of
+    /// order.
     std::vector<std::string> take_remarks();
 
   private:
@@ -62,9 +65,9 @@ class GrowingFrames : public FrameSource {
     std::unique_ptr<FrameSource> source_;
     std::vector<std::string> files_; ///< in order of arrival, for files of one frame each
     std::vector<WatchedFile> watched_;
-    bool holds_back_ = false; ///< the last frame may be incomplete
-    bool announced_ = false;  ///< the file stated many more frames than it held
-    Seconds next_ = 0;        ///< when the series may be opened again
+    bool holds_back_ = false; ///< true if the last frame may be incomplete
+    bool announced_ = false;  ///< true if the file announced the length of the series
+    Seconds next_ = 0;        ///< earliest time of the next reopening
     std::vector<std::string> remarks_;
 };
 

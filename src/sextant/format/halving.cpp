@@ -41,12 +41,13 @@ class NearestHalving final : public Halving {
     std::vector<T> row_;
 };
 
-/// The mean of 1, 2, 4 or 8 samples.
+/// Returns the mean of 1, 2, 4 or 8 samples.
 template <class T>
 T mean_of(const T* samples, int count) {
     if constexpr (std::is_integral_v<T>) {
         const int shift = count == 1 ? 0 : count == 2 ? 1 : count == 4 ? 2 : 3;
-        // The sum of 64-bit integers could overflow; quotients and remainders are added apart.
+        // Quotients and remainders are summed separately, because the sum of 64-bit integers could
+        // overflow.
         std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t> quotients = 0;
         unsigned rest = static_cast<unsigned>(count) / 2;
         for (int i = 0; i < count; ++i) {
@@ -109,7 +110,8 @@ class MeanHalving final : public Halving {
   private:
     static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-    /// Halves the rows that end with row y, of this frame and, with `both`, of the one before.
+    /// Halves the pair of rows that ends with row y (or row y alone if y is even). If `both`,
+    /// averages with the same rows of the previous frame.
     void halve(std::int64_t y, bool both) {
         const std::int64_t width = shape_.width;
         std::array<const T*, 4> rows{};
@@ -133,9 +135,9 @@ class MeanHalving final : public Halving {
     std::int64_t frames_;
     ImageShape shape_;
     bool slices_;
-    std::vector<T> plane_;  // the frame before
-    std::vector<T> rows_;   // two rows of this frame
-    std::vector<T> halved_; // a row
+    std::vector<T> plane_;  // the previous frame
+    std::vector<T> rows_;   // two rows of the current frame
+    std::vector<T> halved_; // one row of the result
 };
 
 } // namespace

@@ -12,24 +12,25 @@
 
 namespace sextant::format {
 
-/// The rule by which two, four or eight samples are reduced to one.
+/// The method that reduces two, four or eight samples to one.
 enum class HalvedBy {
-    nearest, ///< the sample at even coordinates, for labels, which have no mean
-    mean     ///< of the samples that are not NaN; integers are rounded to nearest, ties upwards
+    nearest, ///< the sample at even coordinates, for labels, which must not be averaged
+    mean     ///< the mean of the samples that are not NaN; integers are rounded to nearest, ties
+             ///< upwards
 };
 
-/// Halves the sides of frames, rounded up, while their rows pass in order; and the number of
-/// frames, if these are slices of a volume. A side of 1 stays.
+/// Halves the width and height of frames, rounded up, while the rows arrive in order. If frames are
+/// slices of a volume, their number is halved, too. A side of length 1 stays 1.
 class Halving {
   public:
-    /// Receives rows of the halved series in order.
+    /// Receives the rows of the halved series, in order.
     using Take = std::function<void(std::int64_t frame, Rows, std::span<const std::byte>)>;
 
     virtual ~Halving() = default;
     Halving(const Halving&) = delete;
     Halving& operator=(const Halving&) = delete;
 
-    /// Takes the next rows of a frame.
+    /// Adds the next rows of a frame.
     virtual void add(std::int64_t frame, Rows rows, std::span<const std::byte> samples,
                      const Take& take) = 0;
 
@@ -37,7 +38,9 @@ class Halving {
     Halving() = default;
 };
 
-/// Cost  memory for a frame if slices are averaged, otherwise for two rows.
+/// Returns an object that halves a series.
+///
+/// Cost      memory for a frame if slices are averaged, otherwise for two rows.
 std::unique_ptr<Halving> make_halving(HalvedBy by, Sample sample, std::int64_t frames,
                                       ImageShape shape, bool slices);
 

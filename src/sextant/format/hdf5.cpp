@@ -39,20 +39,20 @@ namespace sextant::format {
 
 namespace {
 
-/// A dataset, and its metadata by the convention that the file follows.
+/// A dataset, with metadata according to the convention of the file.
 struct Hdf5Series {
     Hdf5Dataset dataset;
     std::size_t row_axis = 0, column_axis = 1; ///< all other axes are frames
     StatedPixelSize pixel = {};                ///< of the axes that are read as rows and columns
     Seconds frame_interval = 0;
-    double slice_distance = 0;            ///< along the slice axis, in the unit of `pixel`
-    std::size_t slice_axis = 0;           ///< the axis before the rows, unless another one is known
+    double slice_distance = 0;  ///< along the slice axis, in the unit of `pixel`
+    std::size_t slice_axis = 0; ///< the axis before the rows, unless the file states another
     std::vector<std::string> labels = {}; ///< names of all axes; empty if they are not stated
-    StatedPixelSize array_pixel = {};     ///< of the axes named y and x; else that of `pixel`
-    std::string remark = {};              ///< on the axes
+    StatedPixelSize array_pixel = {}; ///< of the axes named y and x; if there are none, as `pixel`
+    std::string remark = {};          ///< a remark on the axes for the user
 };
 
-/// The positions along an axis that are examined.
+/// The maximum number of positions along an axis that are examined.
 constexpr std::int64_t most_positions = 1 << 16;
 
 std::string parent_of(const std::string& name) {
@@ -67,6 +67,8 @@ bool is_image(const Hdf5Dataset& dataset) {
     return dataset.sample && dataset.sides.size() >= 2;
 }
 
+/// Takes the last two axes as rows and columns, and the axis before them as slices.
+///
 /// Requires  two or more axes.
 Hdf5Series with_last_axes(const Hdf5Dataset& dataset) {
     const std::size_t axes = dataset.sides.size();
@@ -75,7 +77,7 @@ Hdf5Series with_last_axes(const Hdf5Dataset& dataset) {
     return series;
 }
 
-/// Returns Velox's metadata of the first frame: JSON text in the first column of a matrix of bytes.
+/// Returns Velox's metadata of the first frame: JSON text in the first column of a byte matrix.
 std::string first_column(const Hdf5Input& file, const std::string& name) {
     const auto described = describe_hdf5(file, name);
     constexpr std::int64_t longest = 1 << 20;
@@ -89,7 +91,7 @@ std::string first_column(const Hdf5Input& file, const std::string& name) {
     return text.substr(0, text.find('\0'));
 }
 
-/// Returns a number from JSON metadata, or 0. Velox stores numbers as strings.
+/// Returns a number from JSON metadata, or 0 if it is missing. Velox stores numbers as strings.
 double number_in_json(const JsonField& object, const char* key) {
     constexpr double most = std::numeric_limits<double>::max();
     const auto found = object.find(key);
@@ -124,7 +126,8 @@ Hdf5Series velox(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     return {dataset, 0, 1, velox_pixel(file, dataset.name)};
 }
 
-/// The spectra of Velox are matrices of one column. They are the main data of files without images.
+/// True for Velox's spectra, which are matrices with one column. Spectra are the main data of files
+/// without images.
 bool is_velox_spectrum(const Hdf5Input&, const Hdf5Dataset& dataset) {
     return dataset.name.starts_with("/Data/Spectrum/") && dataset.name.ends_with("/Data") &&
            std::ranges::count(dataset.name, '/') == 4;
@@ -134,7 +137,7 @@ Hdf5Series velox_spectrum(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     throw InvalidFile(file.path(), fmt::format("has no images: {} is a spectrum", dataset.name));
 }
 
-/// The name of the dataset of positions along an axis of a Berkeley EMD group.
+/// Returns the name of the dataset that holds the positions along an axis of a Berkeley EMD group.
 std::string berkeley_axis(const std::string& group, std::size_t axis) {
     return fmt::format("{}/dim{}", group, axis + 1);
 }
@@ -143,7 +146,8 @@ bool has_link(const Hdf5Input& file, const std::string& name) {
     return H5Lexists(file.id(), name.c_str(), H5P_DEFAULT) > 0;
 }
 
-/// A group has one dataset named "data"; that of Prismatic has other names.
+/// True for the dataset "data" of a Berkeley EMD group. Prismatic uses other names: in groups
+/// without "data", any dataset except the positions along the axes.
 bool is_berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (group.empty() || !hdf5_number(file, group, "emd_group_type"))
@@ -152,9 +156,9 @@ bool is_berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
                                            : !dataset.name.starts_with(group + "/dim");
 }
 
-/// Berkeley EMD groups have a vector of positions for each axis; axes are numbered from 1. Axes
-/// that are named x and y are columns and rows: Prismatic and HyperSpy store x first, and frames
-/// last.
+/// Describes a dataset of a Berkeley EMD group, which has a vector of positions for each axis; axes
+/// are numbered from 1. Axes named x and y are columns and rows: Prismatic and HyperSpy store x
+/// first, and frames last.
 Hdf5Series berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     std::vector<DescribedAxis> axes(dataset.sides.size());
@@ -199,10 +203,11 @@ Hdf5Series with_axes(const Hdf5Dataset& dataset, std::span<const DescribedAxis> 
 
 bool is_hyperspy(const Hdf5Input&, const Hdf5Dataset& dataset) {
     return dataset.name.starts_with("/Experiments/") && dataset.name.ends_with("/data") &&
-           std::ranges::count(dataset.name, '/') == 3; // deeper ones are metadata
+           std::ranges::count(dataset.name, '/') == 3; // deeper datasets are metadata
 }
 
-/// HyperSpy groups describe each axis by attributes; axes are numbered from 0.
+/// Describes a dataset of a HyperSpy group, whose attributes describe each axis; axes are numbered
+/// from 0.
 Hdf5Series hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const auto text = [&](const std::string& object, const char* attribute) {
         const std::string stated = hdf5_text(file, object, attribute);
@@ -223,8 +228,8 @@ bool is_nexus_data(const Hdf5Input& file, const std::string& group) {
     return !group.empty() && hdf5_text(file, group, "NX_class") == "NXdata";
 }
 
-/// The signal of a group NXdata is named by the group or, in old files, marked by its own
-/// attribute.
+/// True for the signal of an NXdata group: the dataset that the group names or, in old files, the
+/// dataset with the attribute "signal".
 bool is_nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (!is_nexus_data(file, group))
@@ -235,14 +240,14 @@ bool is_nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
                           : signal == leaf_of(dataset.name);
 }
 
-/// Detectors write groups NXdata that do not name their signal.
+/// True for datasets in NXdata groups that do not name their signal, as some detectors write them.
 bool is_nexus_without_signal(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     return dataset.sides.size() >= 2 && is_nexus_data(file, group) &&
            hdf5_text(file, group, "signal").empty();
 }
 
-/// Returns the group NXdata that the file names as its default, or "".
+/// Returns the NXdata group that the file names as its default, or "".
 std::string nexus_default(const Hdf5Input& file) {
     std::string group;
     for (int depth = 0; depth < 8 && !is_nexus_data(file, group); ++depth) {
@@ -254,7 +259,7 @@ std::string nexus_default(const Hdf5Input& file) {
     return is_nexus_data(file, group) ? group : "";
 }
 
-/// A group NXdata of NeXus names its signal and, per axis, a dataset of positions.
+/// Describes the signal of an NXdata group, which names a dataset of positions for each axis.
 Hdf5Series nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     const std::vector<std::string> names = hdf5_texts(file, group, "axes", most_array_axes);
@@ -275,8 +280,8 @@ Hdf5Series nexus(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     return with_axes(dataset, axes);
 }
 
-/// Any dataset, with the size of an element that several programs store, as ImageJ's HDF5 plugin
-/// does: in µm, along slices, rows and columns.
+/// Describes any dataset. Several programs, such as ImageJ's HDF5 plugin, store the size of an
+/// element along slices, rows and columns, in µm.
 Hdf5Series plain(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     Hdf5Series series = with_last_axes(dataset);
     const std::vector<double> size = hdf5_numbers(file, dataset.name, "element_size_um", 3);
@@ -287,11 +292,11 @@ Hdf5Series plain(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     return series;
 }
 
-/// A convention of programs that write HDF5 files.
+/// A convention of programs that write HDF5 files, such as Velox.
 struct Hdf5Convention {
-    /// True for a dataset that is the main data by this convention, whether it can be read or not.
+    /// True for main data according to this convention, even if they cannot be read.
     bool (*is_data)(const Hdf5Input& file, const Hdf5Dataset& dataset);
-    /// Describes such a dataset. Requires two or more axes.
+    /// Describes main data. Requires two or more axes.
     Hdf5Series (*describe)(const Hdf5Input& file, const Hdf5Dataset& dataset);
 };
 
@@ -358,7 +363,7 @@ bool is_named_data(const std::string& name) {
     return start == "data";
 }
 
-/// Throws InvalidFile if the main data are a dataset that cannot be read, instead of `chosen`.
+/// Throws InvalidFile if the main data are not `chosen` but a dataset that cannot be read.
 void require_chosen(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found,
                     const Hdf5Dataset& chosen) {
     const auto refuse = [&](const std::string& why) {
@@ -371,7 +376,7 @@ void require_chosen(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found
         const bool has_name = is_named_data(other.name) && !is_named_data(chosen.name);
         if (other.name == chosen.name || other.sides.size() < 2)
             continue;
-        if (!other.trouble.empty()) // its size is not known without its sources
+        if (!other.trouble.empty()) // its size is unknown without its sources
             throw InvalidFile(file.path(), fmt::format("{}; to read another dataset, append its "
                                                        "name, such as {}::{}",
                                                        other.trouble, file.path(), chosen.name));
@@ -390,8 +395,8 @@ std::string without_number(const std::string& name) {
     return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }
 
-/// Returns the largest of datasets that may each be the main data. Throws InvalidFile if it cannot
-/// be read.
+/// Returns the largest of the candidates for the main data. Throws InvalidFile if the main data
+/// cannot be read.
 Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found,
                          const std::vector<Hdf5Link>& links, std::vector<std::string>& remarks) {
     std::vector<Hdf5Dataset> images, others;
@@ -430,15 +435,16 @@ Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& 
     return largest;
 }
 
-/// True for a link that was not followed and may lead to the main data: to another file, or by its
-/// name or the class of its group.
+/// True if a link that was not followed may lead to the main data: it refers to another file, is
+/// named like data, or is in an NXdata group.
 bool may_be_main(const Hdf5Input& file, const Hdf5Link& link) {
     return link.reason.starts_with("refers to") || is_named_data(link.name) ||
            hdf5_text(file, parent_of(link.name), "NX_class") == "NXdata";
 }
 
-/// Throws InvalidFile if the main data of a file that follows no convention may be where a link
-/// leads that was not followed. What remains, such as the mask of a detector, is not the main data.
+/// Throws InvalidFile if the main data of a file without a known convention may be the target of a
+/// link that was not followed. The remaining datasets, such as the mask of a detector, are not the
+/// main data.
 void require_followed(const Hdf5Input& file, const std::vector<Hdf5Link>& links,
                       const std::vector<Hdf5Dataset>& images) {
     const auto link =
@@ -451,7 +457,8 @@ void require_followed(const Hdf5Input& file, const std::vector<Hdf5Link>& links,
                                   link->name, link->reason, file.path(), largest_of(images).name));
 }
 
-/// Throws InvalidFile if a group names a signal that is missing. What remains is not the main data.
+/// Throws InvalidFile if a group names a missing signal, because the remaining datasets are not the
+/// main data.
 void require_signals(const Hdf5Input& file, const std::vector<std::string>& groups) {
     for (const std::string& group : groups) {
         const std::string signal = hdf5_text(file, group, "signal");
@@ -462,8 +469,9 @@ void require_signals(const Hdf5Input& file, const std::vector<std::string>& grou
     }
 }
 
-/// Returns the datasets that are the main data by a convention; only those of the default group of
-/// NeXus if there are any. Throws InvalidFile if there are none, but a link that was not followed.
+/// Returns the datasets that are main data according to a convention. If the default group of NeXus
+/// has such datasets, returns only those. Throws InvalidFile if there are no such datasets but a
+/// link was not followed.
 std::vector<Hdf5Dataset> data_of(const Hdf5Convention& convention, const Hdf5Input& file,
                                  const Hdf5Contents& contents) {
     std::vector<Hdf5Dataset> found;
@@ -486,9 +494,8 @@ std::vector<Hdf5Dataset> data_of(const Hdf5Convention& convention, const Hdf5Inp
     return found;
 }
 
-/// Returns the dataset that holds the frames: the named one, or the largest among those of the
-/// first convention that the file follows. Throws InvalidFile if there is none, or if it cannot be
-/// read.
+/// Returns the dataset that holds the frames: the named one, or the largest dataset of the first
+/// convention that the file follows. Throws InvalidFile if there is none or if it cannot be read.
 Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
                             std::vector<std::string>& remarks) {
     if (!wanted.empty())
@@ -522,7 +529,7 @@ constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
 /// The maximum number of bytes decoded at once, unless a single chunk is larger.
 constexpr Bytes piece_bytes = Bytes{1} << 26;
 
-/// True if chunks are too large to decode as a whole and rows are read while the chunks are
+/// True if chunks are too large to decode as a whole. Rows are then read while their chunks are
 /// decoded.
 bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
     const std::size_t axes = storage.sides().size();
@@ -530,9 +537,10 @@ bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
            series.column_axis + 1 == axes;
 }
 
-/// Returns the size of a cache that holds all chunks of a frame, so that each chunk is decoded
-/// once; larger than usual only if the file is large or `wished` is. If frames have several axes,
-/// it holds the chunks of all frames at one position of the slowest axis, if these are few.
+/// Returns the size of a chunk cache that decodes each chunk once, because it holds all chunks of a
+/// frame. The size exceeds the usual limit only if the file is large or if `wished` is. If there
+/// are several axes of frames, the cache also holds the chunks of all frames at one position of the
+/// slowest axis, provided that these chunks fit within the usual limit.
 Bytes wanted_cache(const Hdf5Series& series, const FrameAxes& axes, const Hdf5Storage& storage,
                    Bytes wished) {
     if (storage.chunk().empty() || streams(series, storage))
@@ -578,7 +586,7 @@ hid_t native_type(Sample sample) {
     }
 }
 
-/// Returns the type of samples in memory. libhdf5 has no type for 16-bit floats.
+/// Returns the in-memory type of samples. libhdf5 has no type for 16-bit floats.
 Hdf5Handle type_in_memory(Sample sample) {
     Hdf5Handle type(H5Tcopy(native_type(sample)), H5Tclose);
     const bool half = sample == Sample::f16;
@@ -607,8 +615,8 @@ class Hdf5Frames : public FrameFile {
             large_.emplace(storage_, dataset_.id(), pace_);
     }
 
-    /// The position of the frames, if they are all samples of a dataset that is stored in one
-    /// piece, in the file that was opened, without compression and in the type in memory.
+    /// Returns the position of the frames in the opened file if they can be read without libhdf5:
+    /// all samples must be contiguous, uncompressed, in this file, and in their in-memory type.
     StoredFrames stored() const {
         const std::vector<std::int64_t>& sides = storage_.sides();
         const auto frames = axes_.frames.size();
@@ -652,14 +660,15 @@ class Hdf5Frames : public FrameFile {
     }
 
   private:
-    /// Whole frames that are a block of the dataset.
+    /// Whole frames that form a block of the dataset.
     struct Block {
         std::int64_t frames = 1;
         std::vector<hsize_t> start = {}, count = {};
     };
 
-    /// Returns the largest block of frames from `first` on: some positions of one axis, and all
-    /// positions of the faster axes. It is one frame if samples have another order in the dataset.
+    /// Returns the largest block of whole frames from `first` on: a range of positions on one axis,
+    /// and all positions of the faster axes. The block has one frame if the dataset stores samples
+    /// in another order.
     Block block_of(std::int64_t first, std::int64_t most) const {
         Block block;
         const auto& frames = axes_.frames;
@@ -679,12 +688,13 @@ class Hdf5Frames : public FrameFile {
             block.count[axis] = static_cast<hsize_t>(some);
             block.frames *= some;
             if (some < length)
-                break; // slower axes have one position
+                break; // slower axes keep a single position
         }
         return block;
     }
 
-    /// Returns false if the frames must be read one by one to find out which one is damaged.
+    /// Reads a block. Returns false if it cannot be read; reading the frames one by one then finds
+    /// the damaged frame.
     bool load_block(const Block& block, std::span<std::byte> to) {
         try {
             storage_.require("no samples", block.start, block.count);
@@ -701,7 +711,7 @@ class Hdf5Frames : public FrameFile {
                    0;
     }
 
-    /// Reads many rows at once and keeps them, because every call of libhdf5 decodes the chunks of
+    /// Reads many rows at once and keeps them, because each call of libhdf5 decodes the chunks of
     /// virtual sources again.
     void load_kept(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (frame != kept_frame_ || rows.first < kept_rows_.first || rows.last > kept_rows_.last) {
@@ -753,7 +763,7 @@ class Hdf5Frames : public FrameFile {
         }
     }
 
-    /// Reads columns [left, right) of the rows into the same columns of `to`.
+    /// Reads columns [left, right) of rows into the same columns of `to`.
     void load_piece(std::int64_t frame, Rows rows, std::int64_t left, std::int64_t right,
                     std::span<std::byte> to) {
         std::vector<hsize_t> start = start_of(frame), count(start.size(), 1);
@@ -787,7 +797,7 @@ class Hdf5Frames : public FrameFile {
                      to.subspan(static_cast<std::size_t>(left * size_of(header().sample))));
     }
 
-    /// Copies the piece, column by column, into rows.
+    /// Transposes the piece into rows.
     void exchange(std::size_t columns, std::size_t rows, std::span<std::byte> to) const {
         const auto size = static_cast<std::size_t>(size_of(header().sample));
         const auto width = static_cast<std::size_t>(row_bytes());
@@ -811,13 +821,13 @@ class Hdf5Frames : public FrameFile {
     Hdf5Handle dataset_;
     Pace pace_;
     std::optional<Hdf5LargeChunks> large_;
-    std::vector<std::byte> piece_; ///< samples before rows and columns are exchanged
+    std::vector<std::byte> piece_; ///< samples before they are transposed
     std::vector<std::byte> kept_;  ///< the last rows read of a virtual dataset
     std::int64_t kept_frame_ = -1;
     Rows kept_rows_;
 };
 
-/// The lengths of a chunk along the axes in the order in which every plane is read.
+/// Returns the lengths of a chunk along the axes, in the order in which all planes are read.
 std::vector<std::int64_t> chunk_as_read(const Hdf5Storage& storage, const Hdf5Series& series,
                                         const FrameAxes& axes) {
     std::vector<std::int64_t> chunk;
@@ -863,12 +873,12 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     return {frames_of(std::move(source)), std::move(chunk), stored, noted_as_referred()};
 }
 
-/// `cache`: memory for decoded chunks, besides those of the frame that is read.
+/// `cache` is the memory for decoded chunks, in addition to the chunks of the current frame.
 OpenedFrames open_apart(const std::string& path, const std::string& detail,
                         const SourceOptions& options, Bytes cache) {
-    const SourceFile regular(path); // checks the path before a process is started
+    const SourceFile regular(path); // checks the path before the process starts
     try {
-        load_hdf5(); // once, and not in each process that reads a file
+        load_hdf5(); // loads libhdf5 once, instead of in each child process
     } catch (const std::runtime_error& missing) {
         throw InvalidFile(path, fmt::format("cannot be read: {}", missing.what()));
     }
@@ -885,7 +895,7 @@ std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::strin
 
 std::vector<std::string> files_referred_by_hdf5(const std::string& path, const std::string& detail,
                                                 const SourceOptions& options) {
-    SourceOptions every = options; // no choice of planes can be wrong
+    SourceOptions every = options; // reads all planes, so that no choice of planes can fail
     every.every_plane = true;
     every.axes.clear();
     return open_apart(path, detail, every, 0).referred;

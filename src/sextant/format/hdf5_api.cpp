@@ -9,7 +9,7 @@
 namespace sextant::format {
 
 void load_hdf5() {
-    // Filter plugins may use functions of libhdf5 without depending on it: hence RTLD_GLOBAL.
+    // RTLD_GLOBAL, because filter plugins may use functions of libhdf5 without linking it.
     static const std::string failure = [] {
         const std::string soname = SEXTANT_HDF5_SONAME;
         if (dlopen(soname.c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr)
@@ -22,7 +22,7 @@ void load_hdf5() {
 }
 
 void* hdf5_address(const char* name) {
-    // Finds a variable's copy in a program that links libhdf5 itself, which libhdf5 then uses, too.
+    // If the program itself links libhdf5, libhdf5 uses the program's copy of a variable.
     void* const address = dlsym(RTLD_DEFAULT, name);
     if (address == nullptr)
         throw std::runtime_error(std::string(SEXTANT_HDF5_SONAME " has no ") + name);

@@ -6,22 +6,24 @@
 
 #include <hdf5.h>
 
-// libhdf5 depends on some thirty other libraries, and loading them takes a third of the time in
-// which the program starts. Therefore, it is loaded when the first HDF5 file is opened.
+// libhdf5 is loaded when the first HDF5 file is opened. It depends on about thirty other libraries,
+// whose loading would take a third of the program's start-up time.
 
 namespace sextant::format {
 
-/// Loads libhdf5 unless it is loaded. Throws std::runtime_error with the system's reason if it
-/// cannot be loaded.
+/// Loads libhdf5 unless it is already loaded. Throws std::runtime_error with the system's reason if
+/// loading fails.
 void load_hdf5();
 
-/// Returns the address of a function or variable of libhdf5, which is loaded. Throws
-/// std::runtime_error if there is none of this name.
+/// Returns the address of a function or variable of libhdf5. Throws std::runtime_error if the name
+/// does not exist.
+///
+/// Requires  load_hdf5().
 void* hdf5_address(const char* name);
 
-/// A function of libhdf5, or a variable that holds an identifier, which is found when it is first
-/// used. Converts to a pointer to the function, which also makes it callable, or to the variable's
-/// value.
+/// A function of libhdf5, or a variable that holds an identifier. The symbol is resolved at its
+/// first use. It converts to a function pointer, which also makes it callable, or to the value of
+/// the variable.
 template <class Type>
 class Hdf5Symbol {
   public:
@@ -43,8 +45,7 @@ class Hdf5Symbol {
     mutable std::atomic<void*> address_ = nullptr;
 };
 
-// In this namespace, the names that hdf5.h declares in the global namespace are hidden by symbols
-// of the same names.
+// The symbols in this namespace hide the declarations of the same names in hdf5.h.
 #define SEXTANT_HDF5(name) inline constinit const Hdf5Symbol<decltype(::name)> name{#name};
 // clang-format off
 SEXTANT_HDF5(H5Aclose) SEXTANT_HDF5(H5Aexists_by_name) SEXTANT_HDF5(H5Aget_space)

@@ -52,7 +52,7 @@ std::size_t Hdf5ChunkFile::number_of(std::span<const std::int64_t> position) con
     return static_cast<std::size_t>(number);
 }
 
-/// Chunks of zeros, of which sparse volumes have many, are compressed once.
+/// Compresses a chunk. Sparse volumes have many chunks of zeros, which are compressed only once.
 void Hdf5ChunkFile::compress(ChunkBuffers& buffers) {
     if (!consists_of(std::array{std::byte{0}}, buffers.chunk))
         return deflate_chunk(buffers);
@@ -65,7 +65,7 @@ void Hdf5ChunkFile::compress(ChunkBuffers& buffers) {
 
 void Hdf5ChunkFile::store(std::span<const std::int64_t> position, ChunkBuffers& buffers) {
     const std::size_t number = number_of(position);
-    if (!deflated_) { // all chunks have the same size
+    if (!deflated_) { // all uncompressed chunks have the same size
         const std::scoped_lock held(lock_);
         const Bytes at =
             static_cast<Bytes>(hdf5_chunks_at) + static_cast<Bytes>(number) * array_.chunk_bytes();
@@ -119,7 +119,7 @@ void Hdf5ChunkFile::write(std::size_t number, std::span<const std::byte> bytes) 
 void Hdf5ChunkFile::commit() {
     while (!waiting_.empty())
         write_first_waiting();
-    // A file without any chunk would look damaged.
+    // A file without any chunk would look damaged, so one chunk is stored.
     if (std::ranges::all_of(chunks_, [](const Hdf5Chunk& chunk) { return chunk.bytes == 0; })) {
         ChunkBuffers buffers;
         buffers.chunk.resize(static_cast<std::size_t>(array_.chunk_bytes()));

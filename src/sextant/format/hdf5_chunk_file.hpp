@@ -17,28 +17,28 @@
 
 namespace sextant::format {
 
-/// Writes an HDF5 file with a dataset "/data" in chunks, which may come in any order and from
-/// several threads. Integers are compressed; floats would hardly become smaller. Chunks are in
-/// row-major order in the file, so that its bytes depend only on the samples.
+/// Writes an HDF5 file with a chunked dataset "/data". Chunks may arrive in any order and from
+/// several threads. Integers are compressed; compression would hardly reduce floats. The file
+/// stores the chunks in row-major order, so its bytes depend only on the samples.
 ///
-/// Cost      compressed chunks that come before an earlier one wait: up to 32 MiB in memory, more
-///           of them in a scratch file, from which they are copied.
+/// Cost      compressed chunks that arrive out of order are held: up to 32 MiB in memory, the rest
+///           in a scratch file, from which they are copied.
 class Hdf5ChunkFile {
   public:
-    /// `fill` is the sample of chunks that are not stored; empty for 0. `element` as for
+    /// `fill` is the sample of chunks that are not stored; empty for 0. `element` is as in
     /// hdf5_metadata(). Throws InvalidFile if the file cannot be created.
     Hdf5ChunkFile(const std::string& path, ArrayHeader array, std::vector<std::byte> fill,
                   std::vector<double> element);
 
-    /// Stores `buffers.chunk`; its position is counted in chunks. Changes the buffers. Throws
+    /// Stores `buffers.chunk` and overwrites the buffers. `position` is in chunks. Throws
     /// InvalidFile.
     void store(std::span<const std::int64_t> position, ChunkBuffers& buffers);
-    /// Makes the file appear. Throws InvalidFile.
+    /// Makes the complete file appear at its path. Throws InvalidFile.
     void commit();
 
   private:
-    /// A compressed chunk that waits for those before it: its bytes, or where they are in the
-    /// scratch file.
+    /// A compressed chunk that is held until all chunks before it arrive: its bytes, or their
+    /// position in the scratch file.
     struct Waiting {
         std::vector<std::byte> bytes;
         Hdf5Chunk spilled;
@@ -57,9 +57,9 @@ class Hdf5ChunkFile {
     std::vector<double> element_;
     std::once_flag zeros_made_;
     std::vector<std::byte> zeros_; ///< a compressed chunk of zeros
-    std::mutex lock_;              ///< for all below, and the file
+    std::mutex lock_;              ///< protects the file and the members below
     std::vector<Hdf5Chunk> chunks_;
-    std::size_t next_ = 0; ///< the number of compressed chunks before which none is missing
+    std::size_t next_ = 0; ///< the first chunk that has not been written
     std::map<std::size_t, Waiting> waiting_;
     Bytes waiting_bytes_ = 0; ///< in memory
     std::optional<ScratchFile> scratch_;

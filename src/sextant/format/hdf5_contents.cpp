@@ -16,14 +16,15 @@ namespace sextant::format {
 
 namespace {
 
-/// True for bools, which h5py writes as an enumeration with FALSE = 0 and TRUE = 1.
+/// True for h5py's bools, which are an enumeration with FALSE = 0 and TRUE = 1.
 bool is_bool(hid_t type) {
     if (H5Tget_class(type) != H5T_ENUM || H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2)
         return false;
     return H5Tget_member_index(type, "FALSE") >= 0 && H5Tget_member_index(type, "TRUE") >= 0;
 }
 
-/// True for IEEE 754 half precision, identified by the numbers of bits of exponent and mantissa.
+/// True for IEEE 754 half precision, which is recognised by the numbers of exponent and mantissa
+/// bits.
 bool is_half(hid_t type) {
     std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
     return H5Tget_size(type) == 2 &&
@@ -47,7 +48,7 @@ std::optional<Sample> sample_of(hid_t type) {
                               static_cast<std::int64_t>(8 * size));
 }
 
-/// Describes a type for users, such as "complex numbers", which are records of two floats.
+/// Describes a type for messages, such as "complex numbers" for records of two floats.
 std::string describe_type(hid_t type) {
     const std::size_t bits = 8 * H5Tget_size(type);
     switch (H5Tget_class(type)) {
@@ -106,11 +107,11 @@ herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* user) {
     return 0;
 }
 
-/// Adds the sides of a virtual dataset; the stated ones if its sources cannot be read.
+/// Adds the sides of a virtual dataset. If its sources cannot be read, adds the stated sides.
 void describe_virtual(const Hdf5Input& file, hid_t created, Hdf5Dataset& described) {
     try {
         described.sides = Hdf5Storage(file, described.name).sides();
-    } catch (const InvalidFile& error) { // reported when the dataset is read
+    } catch (const InvalidFile& error) { // reading the dataset reports the error
         const std::string before = error.path() + ": ";
         described.trouble = std::string(error.what()).substr(before.size());
         const Hdf5Handle stated(H5Pget_virtual_vspace(created, 0), H5Sclose);
@@ -139,7 +140,8 @@ std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::strin
     if (!described.sample)
         described.elements_are = describe_type(type.id());
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        // Close the dataset, because the access properties of the first open handle apply to all.
+        // Close the dataset first: the access properties of the first open handle apply to all
+        // handles.
         dataset = {};
         describe_virtual(file, created.id(), described);
         return described;
@@ -185,7 +187,7 @@ Hdf5Contents list_hdf5(const Hdf5Input& file) {
             contents.aliases.push_back(std::move(*dataset));
             continue;
         }
-        const std::string reason = complaint_of_link(); // of an external link that is followed
+        const std::string reason = complaint_of_link(); // set if an external link was refused
         if (H5Oexists_by_name(file.id(), name.c_str(), H5P_DEFAULT) <= 0)
             contents.links.push_back(
                 {name, reason.empty() ? "is a link to an object that is missing" : reason});

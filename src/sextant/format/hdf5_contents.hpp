@@ -12,17 +12,18 @@
 
 namespace sextant::format {
 
-/// Description of a dataset.
+/// The description of a dataset.
 struct Hdf5Dataset {
     std::string name;
     std::vector<std::int64_t> sides; ///< length of each axis
-    std::optional<Sample> sample;    ///< empty if the type is not a sample type
-    std::string elements_are = {};   ///< such as "complex numbers"; "" if there is a sample type
-    std::string trouble = {}; ///< why no source of a virtual dataset can be read; "" if one can
+    std::optional<Sample> sample;    ///< empty if the type is not supported
+    std::string elements_are = {};   ///< such as "complex numbers"; "" if the type is supported
+    std::string trouble = {}; ///< reason why no source of a virtual dataset can be read; "" if one
+                              ///< can be read
     std::int64_t elements() const;
 };
 
-/// Describes a dataset; empty if there is none of that name.
+/// Describes a dataset; empty if no dataset has this name.
 std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::string& name);
 
 /// A link that was not followed, and the reason.
@@ -33,22 +34,21 @@ struct Hdf5Link {
 /// The contents of a file.
 struct Hdf5Contents {
     std::vector<Hdf5Dataset> datasets; ///< in file order
-    /// Datasets by their other names: those of soft links and of further hard links.
+    /// Datasets under their other names, given by soft links and additional hard links.
     std::vector<Hdf5Dataset> aliases;
-    std::vector<Hdf5Link> links;     ///< to objects that are missing, or may not be read
+    std::vector<Hdf5Link> links;     ///< to objects that are missing or must not be read
     std::vector<std::string> groups; ///< names of all groups except the root
 };
 
-/// Lists every dataset of the file; targets of external links only if those are allowed. Throws
-/// InvalidFile if the file has too many objects.
+/// Lists all datasets of a file. Targets of external links are included only if external files are
+/// allowed. Throws InvalidFile if the file has too many objects.
 Hdf5Contents list_hdf5(const Hdf5Input& file);
 
-/// Returns up to `count` values from the start of a dataset as doubles; empty if they cannot be
-/// read.
+/// Returns up to `count` values from the start of a dataset as doubles; empty if reading fails.
 std::vector<double> hdf5_values(const Hdf5Input& file, const std::string& dataset,
                                 std::int64_t count);
 
-/// Reads a block of a dataset. Returns false if it could not be read.
+/// Reads a block of a dataset. Returns false if reading fails.
 bool read_hdf5_block(const Hdf5Input& file, const std::string& dataset,
                      std::span<const hsize_t> start, std::span<const hsize_t> count, hid_t type,
                      void* to);

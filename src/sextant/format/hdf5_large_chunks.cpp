@@ -127,7 +127,7 @@ void Hdf5LargeChunks::read_row(std::span<const hsize_t> start, hid_t type,
     const auto chunk_width = static_cast<std::size_t>(storage_.chunk().back());
     const auto size = static_cast<std::size_t>(storage_.sample_bytes());
     Offset offset(start.begin(), start.end());
-    Elements first = 0; // index of the row's first sample in its chunk
+    Elements first = 0; // index of the row's first sample in the chunk
     for (std::size_t axis = 0; axis < axes; ++axis) {
         const auto side = static_cast<hsize_t>(storage_.chunk()[axis]);
         offset[axis] = start[axis] / side * side;
@@ -138,7 +138,7 @@ void Hdf5LargeChunks::read_row(std::span<const hsize_t> start, hid_t type,
         return std::equal(offset.begin(), offset.end() - 1, other.begin());
     };
     std::erase_if(open_, [&](const auto& chunk) { return !same_band(chunk.first); });
-    row_.resize(std::max(width * size, to.size())); // for samples before and after conversion
+    row_.resize(std::max(width * size, to.size())); // holds samples before and after conversion
     for (std::size_t x = 0; x < width; x += chunk_width) {
         offset.back() = x;
         const std::size_t samples = std::min(chunk_width, width - x);

@@ -16,20 +16,19 @@
 
 namespace sextant::format {
 
-/// Streams the samples of a deflated HDF5 chunk that is too large to decode as a whole. If bytes
-/// are shuffled (the first bytes of all samples, then their second bytes, and so on), each byte of
-/// a sample has its own decoder.
+/// Streams the samples of a deflated HDF5 chunk that is too large to decode as a whole. In a
+/// shuffled chunk, the first bytes of all samples precede the second bytes of all samples, and so
+/// on. Each byte of a sample then has its own decoder.
 ///
-/// Cost      decodes the chunk from its start, once for each byte of a sample if it is shuffled,
-///           and again from the start when a read begins before the end of the last one.
+/// Cost      decodes the chunk once, or once per byte of a sample if the chunk is shuffled.
+///           Decoding restarts when a read begins before the end of the previous one.
 class Hdf5Inflater {
   public:
-    /// `pace` is called at intervals while data is decoded.
+    /// Calls `pace` at intervals during decoding.
     Hdf5Inflater(std::vector<std::byte> stored, Elements samples, Bytes size, bool shuffled,
                  Pace pace);
 
-    /// Reads samples in their stored type, starting at index `first`. Throws Error for damaged
-    /// data.
+    /// Reads samples of the stored type, starting at index `first`. Throws Error for damaged data.
     void read(Elements first, std::span<std::byte> to);
 
   private:
@@ -50,7 +49,7 @@ class Hdf5Inflater {
     Elements samples_;
     std::size_t size_;
     Pace pace_;
-    std::vector<Decoder> decoders_; ///< one or, if shuffled, one per byte of a sample
+    std::vector<Decoder> decoders_; ///< one decoder or, if shuffled, one per byte of a sample
     std::vector<std::byte> passed_, bytes_;
     Bytes since_ = 0; ///< bytes decoded since the last call of `pace_`
 };
@@ -59,7 +58,8 @@ class Hdf5Inflater {
 /// bytes of the chunks of the current row.
 class Hdf5LargeChunks {
   public:
-    /// True if a dataset needs this class. Its rows must be along the last axis.
+    /// True if the chunks of a dataset are too large to decode as a whole. Rows must be along the
+    /// last axis.
     static bool has(const Hdf5Storage& storage);
 
     /// `storage` and `dataset` must outlive this object.
@@ -76,7 +76,7 @@ class Hdf5LargeChunks {
     hid_t dataset_;
     Hdf5Handle type_;
     Pace pace_;
-    std::map<Offset, Hdf5Inflater> open_; ///< chunks of the last row
+    std::map<Offset, Hdf5Inflater> open_; ///< chunks of the last row that was read
     std::vector<std::byte> row_;
 };
 

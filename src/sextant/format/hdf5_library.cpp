@@ -19,7 +19,7 @@ Hdf5Handle open_attribute(const Hdf5Input& file, const std::string& object,
             H5Aclose};
 }
 
-/// Takes the first error on the stack, which is the innermost.
+/// Returns the first error on the stack, which is the innermost, through `user`.
 herr_t take_innermost(unsigned number, const H5E_error2_t* error, void* user) {
     if (number == 0 && error->desc)
         *static_cast<std::string*>(user) = error->desc;
@@ -50,10 +50,10 @@ std::string hdf5_complaint() {
 
 Hdf5Input::Hdf5Input(const std::string& path, bool allow_external)
     : path_(path), allow_external_(allow_external) {
-    const SourceFile regular(path);              // reports a wrong path before libhdf5 does
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // in this thread only: errors are thrown instead
+    const SourceFile regular(path); // reports a wrong path with a clearer error than libhdf5
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // for this thread only; errors are thrown instead
     handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
-    if (!handle_) // another program may be writing it (single writer, multiple readers)
+    if (!handle_) // another program may be writing the file (single writer, multiple readers)
         handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT),
                    H5Fclose};
     if (!handle_)

@@ -38,13 +38,13 @@ class Hdf5Handle {
 /// An HDF5 file opened for reading.
 class Hdf5Input {
   public:
-    /// Disables libhdf5's own messages. Throws InvalidFile if the path is not a regular file, or
-    /// with libhdf5's reason if the file cannot be opened.
+    /// Disables libhdf5's own error messages. Throws InvalidFile if the path is not a regular file
+    /// or if libhdf5 cannot open the file; the message has libhdf5's reason.
     Hdf5Input(const std::string& path, bool allow_external);
 
     hid_t id() const { return handle_.id(); }
     const std::string& path() const { return path_; }
-    /// True if samples may be read from any other file to which this file refers.
+    /// True if samples may be read from other files that this file refers to.
     bool allows_external() const { return allow_external_; }
 
   private:
@@ -53,25 +53,23 @@ class Hdf5Input {
     bool allow_external_;
 };
 
-/// Returns the innermost message on libhdf5's error stack.
+/// Returns the message of the innermost error on libhdf5's stack.
 std::string hdf5_complaint();
 
 /// Returns the lengths of the axes of a dataspace.
 std::vector<std::int64_t> sides_of(hid_t space);
 
-/// These return an attribute of an object as text ("" if it is missing) or as a number (empty if it
-/// is missing).
+/// Return an attribute of an object as text ("" if it is missing) or as a number (empty if it is
+/// missing).
 std::string hdf5_text(const Hdf5Input& file, const std::string& object,
                       const std::string& attribute);
-/// Returns the texts of an attribute that is a list of at most `most` of them; empty if there is no
-/// such attribute.
+/// Returns the strings of an attribute that is a list of at most `most` strings; otherwise empty.
 std::vector<std::string> hdf5_texts(const Hdf5Input& file, const std::string& object,
                                     const std::string& attribute, std::size_t most);
 std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
                                   const std::string& attribute);
 
-/// Returns the values of an attribute that is a list of at most `most` numbers; empty if there is
-/// no such attribute.
+/// Returns the numbers of an attribute that is a list of at most `most` numbers; otherwise empty.
 std::vector<double> hdf5_numbers(const Hdf5Input& file, const std::string& object,
                                  const std::string& attribute, std::size_t most);
 

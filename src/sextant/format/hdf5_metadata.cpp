@@ -14,10 +14,10 @@ namespace sextant::format {
 
 namespace {
 
-constexpr std::uint64_t hdf5_undefined = ~std::uint64_t{0}; // an address that is not set
+constexpr std::uint64_t hdf5_undefined = ~std::uint64_t{0}; // an undefined address
 
-// Positions in the file. The sizes of the tree's and the group's node follow from their numbers of
-// entries in the superblock.
+// Positions in the file. The sizes of the B-tree node and the group node follow from the entry
+// counts in the superblock.
 constexpr std::uint16_t entries_of_leaf = 4, entries_of_tree = 16; // nodes hold twice as many
 constexpr std::uint64_t root_at = 96, tree_at = root_at + 40,
                         heap_at = tree_at + 24 + 8 * (4 * entries_of_tree + 1),
@@ -26,7 +26,7 @@ constexpr std::uint64_t root_at = 96, tree_at = root_at + 40,
                         dataset_at = group_at + 8 + 40 * 2 * entries_of_leaf;
 constexpr std::string_view dataset_name = "data";
 
-/// The metadata of a file, in little-endian byte order.
+/// Builds the metadata of a file, in little-endian byte order.
 class Hdf5Metadata {
   public:
     template <class T>
@@ -50,7 +50,7 @@ class Hdf5Metadata {
         bytes_.resize(position);
         return *this;
     }
-    /// Adds a message of an object header.
+    /// Appends an object header message.
     Hdf5Metadata& message(int type, Hdf5Metadata body) {
         body.align();
         return put<std::uint16_t>(static_cast<std::uint16_t>(type))
@@ -58,7 +58,7 @@ class Hdf5Metadata {
             .put<std::uint32_t>(0)
             .append(body);
     }
-    /// Adds an object header, version 1.
+    /// Appends an object header, version 1.
     Hdf5Metadata& object(int count, const Hdf5Metadata& messages) {
         return bytes({1, 0})
             .put<std::uint16_t>(static_cast<std::uint16_t>(count))
@@ -71,7 +71,7 @@ class Hdf5Metadata {
         bytes_.insert(bytes_.end(), other.bytes_.begin(), other.bytes_.end());
         return *this;
     }
-    /// Adds bytes up to a multiple of 8.
+    /// Pads to a multiple of 8 bytes.
     Hdf5Metadata& align() { return fill_to((bytes_.size() + 7) / 8 * 8); }
     std::size_t size() const { return bytes_.size(); }
     const std::vector<std::byte>& all() const { return bytes_; }
@@ -80,10 +80,10 @@ class Hdf5Metadata {
     std::vector<std::byte> bytes_;
 };
 
-/// The description of a type, of 16 bytes for integers and 24 for floats.
+/// Returns a datatype message: 16 bytes for integers, 24 bytes for floats.
 Hdf5Metadata type_of(Sample sample) {
     Hdf5Metadata bytes;
-    struct Float { // positions and sizes in bits
+    struct Float { // bit positions and sizes of a float's fields
         int sign, exponent, exponent_bits, mantissa_bits;
         std::uint32_t bias;
     };
@@ -112,11 +112,11 @@ Hdf5Metadata type_of(Sample sample) {
         .put<std::uint32_t>(0);
 }
 
-/// Each node of the tree has up to 64 children, and each level is stored before the next, from the
-/// leaves to the root.
+/// Writes the B-tree of chunks. Each node has up to 64 children. The levels are stored one after
+/// another, from the leaves to the root.
 class Hdf5TreeWriter {
   public:
-    /// `at`: the tree's position in the file.
+    /// `at` is the position of the tree in the file.
     Hdf5TreeWriter(const ArrayHeader& array, std::span<const Hdf5Chunk> chunks, std::uint64_t at)
         : array_(array), chunks_(chunks), at_(at) {
         std::vector<Child> children;
@@ -132,7 +132,7 @@ class Hdf5TreeWriter {
     Hdf5ChunkTree tree() const { return {tree_.all(), root_}; }
 
   private:
-    /// A chunk or a node, and the number of its first chunk.
+    /// A chunk or a node, with the index of its first chunk.
     struct Child {
         std::size_t first;
         std::uint64_t address;
@@ -143,7 +143,7 @@ class Hdf5TreeWriter {
         return 24 + most_children * 8 + (most_children + 1) * key;
     }
 
-    /// Returns the nodes.
+    /// Appends the nodes of a level, and returns them.
     std::vector<Child> put_level(int level, std::span<const Child> children) {
         std::vector<Child> nodes;
         const std::size_t count = (children.size() + most_children - 1) / most_children;
@@ -168,7 +168,7 @@ class Hdf5TreeWriter {
         return nodes;
     }
 
-    /// The key of a chunk; after the last chunk, one that is greater than all others.
+    /// Appends the key of a chunk. The key after the last chunk must exceed all other keys.
     void put_key(std::size_t chunk) {
         const bool exists = chunk < chunks_.size();
         tree_.put<std::uint32_t>(exists ? static_cast<std::uint32_t>(chunks_[chunk].bytes) : 0);
@@ -187,14 +187,15 @@ class Hdf5TreeWriter {
             tree_.address(each);
     }
 
-    static constexpr std::size_t most_children = 64; // if the superblock states no other number
+    static constexpr std::size_t most_children = 64; // default if the superblock states no other
+                                                     // number
     const ArrayHeader& array_;
     std::span<const Hdf5Chunk> chunks_;
     std::uint64_t at_, root_ = 0;
     Hdf5Metadata tree_;
 };
 
-/// The axes of an array or an attribute.
+/// Returns the dataspace message of an array or attribute.
 Hdf5Metadata space_of(std::span<const std::int64_t> sides) {
     Hdf5Metadata space;
     space.bytes({1, static_cast<int>(sides.size()), 0, 0, 0, 0, 0, 0});
@@ -203,7 +204,7 @@ Hdf5Metadata space_of(std::span<const std::int64_t> sides) {
     return space;
 }
 
-/// The layout of a dataset in chunks.
+/// Returns the layout message of a chunked dataset.
 Hdf5Metadata layout_of(const ArrayHeader& array, std::uint64_t tree) {
     constexpr int version = 3, chunked = 2;
     Hdf5Metadata layout;
@@ -213,7 +214,7 @@ Hdf5Metadata layout_of(const ArrayHeader& array, std::uint64_t tree) {
     return layout.put<std::uint32_t>(static_cast<std::uint32_t>(size_of(array.sample)));
 }
 
-/// The list of filters: deflate.
+/// Returns the filter pipeline message: deflate only.
 Hdf5Metadata deflate_filter() {
     Hdf5Metadata filters;
     constexpr std::uint16_t deflate = 1, name_bytes = 8, optional = 1, parameters = 1;
@@ -224,7 +225,7 @@ Hdf5Metadata deflate_filter() {
         .put<std::uint32_t>(hdf5_deflate_level);
 }
 
-/// An attribute of floats of 64 bits.
+/// Returns an attribute message with 64-bit floats.
 Hdf5Metadata attribute_message(std::string_view name, std::span<const double> values) {
     const Hdf5Metadata type = type_of(Sample::f64);
     const std::array count{std::ssize(values)};
@@ -239,11 +240,12 @@ Hdf5Metadata attribute_message(std::string_view name, std::span<const double> va
     return attribute;
 }
 
-/// A file with a root group and this dataset, which has that many messages; `end`: its length.
+/// Returns a file with a root group and one dataset. `messages_of_dataset` is the number of
+/// messages in `dataset`, and `end` is the length of the file.
 std::vector<std::byte> file_with(const Hdf5Metadata& dataset, int messages_of_dataset,
                                  std::uint64_t end) {
     Hdf5Metadata file;
-    // The superblock, which ends with the entry of the root group.
+    // The superblock ends with the symbol table entry of the root group.
     file.text("\x89HDF\r\n\x1a\n")
         .bytes({0, 0, 0, 0, 0, 8, 8, 0})
         .put<std::uint16_t>(entries_of_leaf)
@@ -255,7 +257,8 @@ std::vector<std::byte> file_with(const Hdf5Metadata& dataset, int messages_of_da
         .address(hdf5_undefined);
     file.address(0).address(root_at).put<std::uint32_t>(1).put<std::uint32_t>(0);
     file.address(tree_at).address(heap_at);
-    // The root group: a tree of one node, the names, and the node with the dataset's entry.
+    // The root group has a B-tree of one node, a heap with the names, and a node with the entry of
+    // the dataset.
     Hdf5Metadata group, messages;
     group.address(tree_at).address(heap_at);
     messages.message(0x11, group);

@@ -26,14 +26,15 @@ bool lies_in(const fs::path& folder, const fs::path& file) {
            outer.end();
 }
 
-/// Returns the folder of the path and, if the path is a symbolic link, the folder of its target.
+/// Returns the folder of the file's path and, for a symbolic link, the folder of its target.
 std::vector<fs::path> folders_of(const Hdf5Input& file) {
     const fs::path named = fs::path(file.path()).parent_path();
     std::error_code unknown;
     return {named.empty() ? "." : named, fs::weakly_canonical(file.path(), unknown).parent_path()};
 }
 
-/// A possible path of a file; trusted if its folder is given by an environment variable.
+/// A candidate for the path of a file. The path is trusted if an environment variable names its
+/// folder.
 struct Place {
     fs::path path;
     bool trusted = false;
@@ -45,7 +46,7 @@ std::vector<Place> places_of(const Hdf5Input& file, const std::string& stated,
     std::string name = stated;
     if (fs::path(stated).is_absolute()) {
         places.push_back({stated});
-        name = fs::path(stated).filename().string(); // a moved file keeps only its name
+        name = fs::path(stated).filename().string(); // a moved file is searched for by its name
     }
     const char* const named = std::getenv(variable);
     for (std::string_view rest = named ? named : ""; !rest.empty();) {
@@ -63,7 +64,7 @@ std::vector<Place> places_of(const Hdf5Input& file, const std::string& stated,
 
 constexpr std::string_view link_starts = "refers to another file, ";
 
-/// Adds an error to libhdf5's stack as the innermost, where `complaint_of_link` finds it.
+/// Pushes an error onto libhdf5's stack as the innermost error, which `complaint_of_link` returns.
 hid_t fail_link(const std::string& what) {
     H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_TRAVERSE, "%s%s",
              link_starts.data(), what.c_str());
@@ -87,9 +88,9 @@ hid_t refuse_link(const char*, hid_t, const void* value, std::size_t size, hid_t
         fmt::format("{}: --allow-external allows this", target.file ? target.file : "unknown"));
 }
 
-/// Opens the target of a link, or sets `failed` to the reason why it cannot be opened.
+/// Opens the target of a link. If this fails, sets `failed` to the reason.
 hid_t open_target(hid_t group, const Target& target, hid_t access, std::string& failed) {
-    std::size_t links = 0; // links that may still be followed; they may form a cycle
+    std::size_t links = 0; // limits the number of links followed, because links may form a cycle
     const Hdf5Handle fewer(H5Pcopy(access), H5Pclose);
     if (H5Pget_nlinks(access, &links) < 0 || links < 2 ||
         H5Pset_nlinks(fewer.id(), links - 1) < 0) {
@@ -124,7 +125,7 @@ hid_t follow_link(const char*, hid_t group, const void* value, std::size_t size,
     } catch (const std::exception& error) { // exceptions must not pass through C
         failed = error.what();
     }
-    // Must be last: closing handles clears libhdf5's list of errors.
+    // This must be the last call, because closing handles clears libhdf5's error stack.
     return failed.empty() ? object : fail_link(failed);
 }
 
@@ -156,8 +157,8 @@ void require_readable(const Hdf5Input& file, const fs::path& other, bool inside)
 
 namespace {
 
-/// Global because libhdf5 opens the targets of links through functions without state. A process
-/// reads one file (read_apart.hpp).
+/// Global, because libhdf5 opens the targets of links through functions without state. Each process
+/// reads only one file (read_apart.hpp).
 std::vector<std::string>& noted() {
     static std::vector<std::string> paths;
     return paths;

@@ -18,9 +18,9 @@ namespace sextant::format {
 
 namespace {
 
-/// The lengths of an element in µm, along slices, rows and columns, or along rows and columns if
-/// there are no slices; empty if they are unknown. The attribute refers to the last axes. Rows and
-/// columns are the last axes of series and images whose axes have no names.
+/// Returns the element size in µm along the last axes: slices, rows and columns, or rows and
+/// columns if there are no slices. Empty if the size is unknown. If the axes have no names, the
+/// last two are rows and columns.
 std::vector<double> element_of(const ArrayHeader& header) {
     const std::vector<std::string>& names = header.names;
     const std::size_t axes = names.size();
@@ -40,7 +40,7 @@ std::vector<double> element_of(const ArrayHeader& header) {
 
 class Hdf5Sink final : public ArraySink {
   public:
-    /// `sparse`: chunks of the fill value are not stored.
+    /// `sparse`: do not store chunks that consist of the fill value.
     Hdf5Sink(const std::string& path, ArrayHeader header, bool sparse)
         : ArraySink(path, std::move(header)),
           sparse_(sparse),

@@ -28,7 +28,7 @@ std::string text_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_
     return text;
 }
 
-/// Replaces each %b by a number and each %% by %. The second value is true if there was a %b.
+/// Replaces each %b by a number and each %% by %. The second result is true if there was a %b.
 std::pair<std::string, bool> numbered(const std::string& pattern, std::int64_t number) {
     std::pair<std::string, bool> result;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -44,7 +44,7 @@ std::pair<std::string, bool> numbered(const std::string& pattern, std::int64_t n
     return result;
 }
 
-/// Returns the names of source `number` for names with %b; empty if there is no %b.
+/// Replaces %b by `number` in the names of a source. Empty if there is no %b.
 std::optional<std::pair<std::string, std::string>>
 numbered(const std::pair<std::string, std::string>& pattern, std::int64_t number) {
     const auto file = numbered(pattern.first, number), dataset = numbered(pattern.second, number);
@@ -70,8 +70,8 @@ bool lies_within(hid_t selection, const std::vector<std::int64_t>& sides) {
     return true;
 }
 
-/// Returns the stated selection in a source. A selection of the whole source has no stated sides;
-/// it gets those of the block that it fills.
+/// Returns the selection of source samples that the file states. A selection of the whole source
+/// states no sides; it gets the sides of the block that it fills.
 Hdf5Handle stated_source(hid_t created, std::size_t index, hid_t where) {
     Hdf5Handle from(H5Pget_virtual_srcspace(created, index), H5Sclose);
     if (!from || H5Sget_select_type(from.id()) != H5S_SEL_ALL)
@@ -89,7 +89,7 @@ Hdf5Handle stated_source(hid_t created, std::size_t index, hid_t where) {
     return from;
 }
 
-/// Returns the part of a source that a block of a virtual dataset needs.
+/// Returns the part of a source that is needed to read a block of a virtual dataset.
 Hdf5Handle needed_of(hid_t where, hid_t from, std::span<const hsize_t> start,
                      std::span<const hsize_t> count) {
     const Hdf5Handle block(H5Scopy(where), H5Sclose);
@@ -166,8 +166,8 @@ void Hdf5Sources::find(const Hdf5Input& file, hid_t created, int depth) {
     }
 }
 
-/// Finds the sources of a name with %b. They end at the first missing source, which is reported as
-/// missing only if it is number 0.
+/// Finds the sources of a name pattern with %b. The first missing source ends the search; it is
+/// reported as missing only if its number is 0.
 void Hdf5Sources::find_numbered(const Hdf5Input& file, const SourceName& pattern, int depth) {
     constexpr std::int64_t most = 100000;
     for (std::int64_t number = 0; number < most; ++number) {
@@ -180,8 +180,8 @@ void Hdf5Sources::find_numbered(const Hdf5Input& file, const SourceName& pattern
     }
 }
 
-/// Finds the sides. A dataset that grows with its sources ends at the first missing source; later
-/// sources are searched for only to report that they are not read.
+/// Determines the sides. A dataset that grows with its sources ends at the first missing source.
+/// Later sources are searched for only to report that they are not read.
 void Hdf5Sources::find_sides(const Hdf5Input& file) {
     const auto sides_by = [&](H5D_vds_view_t view) {
         constexpr hsize_t farthest = 100; // maximum number of consecutive missing sources
@@ -203,7 +203,7 @@ void Hdf5Sources::find_sides(const Hdf5Input& file) {
     }
 }
 
-/// Adds remarks on missing sources, and throws if all are missing.
+/// Adds remarks on missing sources. Throws InvalidFile if all sources are missing.
 void Hdf5Sources::remark_on_missing() {
     std::vector<std::string> troubles;
     for (const auto& [name, source] : sources_) {
@@ -270,7 +270,7 @@ namespace fs = std::filesystem;
 /// The assumed upper bound of the compression ratio of filters other than deflate.
 constexpr Bytes believable_ratio = Bytes{1} << 16;
 constexpr Bytes largest_chunk = Bytes{1} << 32; // libhdf5's own limit
-/// Chunks are counted only if there are at most this many, because libhdf5 visits all of them.
+/// libhdf5 visits all chunks to count them, so chunks are counted only up to this number.
 constexpr double most_counted = 1e5;
 
 struct Filter {
@@ -291,7 +291,7 @@ std::vector<Filter> filters_of(hid_t created) {
     return filters;
 }
 
-/// Returns the name of a filter; files do not always state it.
+/// Returns the name of a filter, which the file need not state.
 std::string name_of(const Filter& filter) {
     constexpr std::array<std::pair<H5Z_filter_t, const char*>, 10> known{{{4, "SZIP"},
                                                                           {307, "BZIP2"},
@@ -336,7 +336,8 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
                           fmt::format("dataset {} cannot be opened: {}", name, hdf5_complaint()));
     sample_ = std::max<Bytes>(1, static_cast<Bytes>(H5Tget_size(type.id())));
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        // Close the dataset, because the access properties of the first open handle apply to all.
+        // Close the dataset first: the access properties of the first open handle apply to all
+        // handles.
         dataset = {};
         sources_.emplace(file, name, created.id(), depth);
         sides_ = sources_->sides();
@@ -351,7 +352,7 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
         find_external(file, created.id());
         return;
     }
-    // The dataset may be in another file, through an external link.
+    // The dataset may be in another file that an external link refers to.
     stored_ = std::min(static_cast<Bytes>(H5Dget_storage_size(dataset.id())),
                        SourceFile(path_of(dataset.id())).size());
     const bool empty = product(sides_, sample_) == 0;
@@ -415,7 +416,7 @@ void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {
                                              chunk_bytes_, stored_));
     }
     hsize_t written = 0;
-    const Hdf5Handle all(H5Dget_space(dataset), H5Sclose); // H5S_ALL is not accepted here
+    const Hdf5Handle all(H5Dget_space(dataset), H5Sclose); // H5S_ALL is not allowed here
     if (expected <= most_counted && H5Dget_num_chunks(dataset, all.id(), &written) >= 0 &&
         static_cast<double>(written) < expected) {
         remarks_.push_back(fmt::format("{} of {:.0f} chunks were never written: their samples are "
@@ -424,16 +425,16 @@ void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {
     }
 }
 
-/// Throws InvalidFile if a filter is not installed, unless the first chunk was stored without it:
-/// writers may skip filters for chunks that they would not shrink.
+/// Throws InvalidFile if a filter is not installed, unless the first chunk was stored without it.
+/// Writers may skip a filter for chunks that it would not shrink.
 void Hdf5Storage::require_filters(hid_t dataset, hid_t created) {
     const std::vector<Filter> filters = filters_of(created);
-    ratio_ = deflate_ratio; // even without filters, because missing chunks occupy no bytes
+    ratio_ = deflate_ratio; // also without filters, because missing chunks take no bytes
     std::vector<H5Z_filter_t> ids;
     for (const Filter& filter : filters)
         ids.push_back(filter.id);
     if (!ids.empty() && ids.back() == H5Z_FILTER_FLETCHER32)
-        ids.pop_back(); // this checksum is redundant: zlib has its own
+        ids.pop_back(); // the checksum is redundant: zlib has its own
     shuffled_ = ids == std::vector<H5Z_filter_t>{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
     deflated_ = shuffled_ || ids == std::vector<H5Z_filter_t>{H5Z_FILTER_DEFLATE};
     for (std::size_t i = 0; i < filters.size(); ++i) {
@@ -464,7 +465,8 @@ Hdf5Handle Hdf5Storage::open(const Hdf5Input& file, Bytes cache) const {
         H5Pset_virtual_view(access.id(), H5D_VDS_FIRST_MISSING);
     if (!prefix_.empty())
         H5Pset_efile_prefix(access.id(), prefix_.c_str());
-    // Chunks of the same slot replace each other: a prime well above the number of cached chunks.
+    // Chunks in the same hash slot evict each other, so the number of slots is a prime well above
+    // the number of cached chunks.
     constexpr std::array primes{10007, 100'003, 1'000'003};
     const Bytes chunks = cache / std::max<Bytes>(1, chunk_bytes_);
     std::size_t slots = primes.back();

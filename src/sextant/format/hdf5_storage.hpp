@@ -15,38 +15,37 @@
 namespace sextant::format {
 
 /// The source datasets of a virtual dataset. libhdf5 silently returns the fill value for samples of
-/// missing sources; this class detects missing sources.
+/// missing sources, so this class detects missing sources.
 class Hdf5Sources {
   public:
-    /// Input     the dataset's creation properties, and its depth in nested virtual datasets.
-    /// Throws    InvalidFile if a source may not be read (require_readable), if it would be
-    ///           rejected when read as a dataset of its own, or if no source is available.
+    /// Input     the creation properties of the dataset, and its depth in nested virtual datasets.
+    /// Throws    InvalidFile if a source must not be read (require_readable), if a source could not
+    ///           be read as a dataset of its own, or if no source is available.
     /// Cost      opens every source.
     Hdf5Sources(const Hdf5Input& file, const std::string& name, hid_t created, int depth);
 
-    /// Sides of the dataset. A dataset that grows with its sources ends at the first missing
+    /// The sides of the dataset. A dataset that grows with its sources ends at the first missing
     /// source.
     const std::vector<std::int64_t>& sides() const { return sides_; }
-    /// Over all sources: the sum of stored bytes, and the highest compression ratio.
+    /// The sum of the stored bytes of all sources, and their highest compression ratio.
     Bytes stored() const { return stored_; }
     Bytes ratio() const { return ratio_; }
-    /// Remarks on missing samples, for users.
+    /// Remarks for the user on missing samples.
     const std::vector<std::string>& remarks() const { return remarks_; }
 
-    /// Throws InvalidFile, with a message that begins with `what`, if a source of a block is
-    /// missing.
+    /// Throws InvalidFile if a source of a block is missing. The message begins with `what`.
     void require(const std::string& what, std::span<const hsize_t> start,
                  std::span<const hsize_t> count) const;
 
   private:
     struct Source {
-        std::string trouble = {}; ///< why no samples can be read; "" if they can
+        std::string trouble = {}; ///< reason why no samples can be read; "" if they can be read
         std::vector<std::int64_t> sides = {};
         Bytes stored = 0, ratio = 1;
     };
     using SourceName = std::pair<std::string, std::string>; ///< names of file and dataset
     struct Mapping {
-        Hdf5Handle where, from; ///< selections in the dataset and in its source
+        Hdf5Handle where, from; ///< selections in the dataset and in the source
         SourceName name;
         const Source* source = nullptr; ///< null if the name is a pattern with %b
         bool grows = false;             ///< true if the selection is unlimited
@@ -70,13 +69,14 @@ class Hdf5Sources {
     std::vector<std::string> remarks_;
 };
 
-/// Finds where the samples of a dataset are stored (in its own file, in external files or, if it is
-/// virtual, in other datasets) and checks that they can be read.
+/// Locates the samples of a dataset, which are in its own file, in external files or, for a virtual
+/// dataset, in other datasets. Checks that the samples can be read.
 class Hdf5Storage {
   public:
-    /// Throws    InvalidFile if a file with samples may not be read or is not a regular file, if
-    ///           samples were never written, a filter is not installed, chunks are larger than
-    ///           their stored bytes can decode to, or no source of a virtual dataset is available.
+    /// Throws    InvalidFile if a file with samples must not be read or is not a regular file, if
+    ///           samples were never written, if a filter is not installed, if chunks are larger
+    ///           than their stored bytes can decode to, or if no source of a virtual dataset is
+    ///           available.
     /// Cost      opens all sources of a virtual dataset.
     Hdf5Storage(const Hdf5Input& file, const std::string& name, int depth = 0);
 
@@ -88,20 +88,19 @@ class Hdf5Storage {
     /// True if deflate is the only filter, except for shuffle before it and a checksum after it.
     bool is_deflated() const { return deflated_; }
     bool is_shuffled() const { return shuffled_; }
-    /// The number of bytes that the samples occupy in files.
+    /// The number of bytes that the samples take in files.
     Bytes stored() const { return stored_; }
-    /// Upper bound of the compression ratio.
+    /// Upper bound on the compression ratio.
     Bytes ratio() const { return ratio_; }
     bool is_virtual() const { return sources_.has_value(); }
-    /// Remarks on missing samples, for users.
+    /// Remarks for the user on missing samples.
     const std::vector<std::string>& remarks() const { return remarks_; }
 
     /// Opens the dataset with a cache for decoded chunks. Virtual datasets that grow with their
     /// sources end at the first missing source.
     Hdf5Handle open(const Hdf5Input& file, Bytes cache) const;
 
-    /// Throws InvalidFile, with a message that begins with `what`, if a source of a block is
-    /// missing.
+    /// Throws InvalidFile if a source of a block is missing. The message begins with `what`.
     void require(const std::string& what, std::span<const hsize_t> start,
                  std::span<const hsize_t> count) const;
 

@@ -17,11 +17,11 @@ namespace sextant::format {
 
 namespace {
 
-/// Upper bound of the compression ratio: a block of 64 samples takes at least about one bit, or a
+/// Upper bound on the compression ratio. A block of 64 samples takes at least about one bit, or a
 /// third of a bit with subsampled colours.
 constexpr Bytes jpeg_ratio = 2048;
 
-/// libjpeg's error handler; it returns by longjmp because exceptions must not pass through C.
+/// libjpeg's error handler. It returns by longjmp, because exceptions must not pass through C code.
 struct Errors {
     jpeg_error_mgr manager{};
     std::jmp_buf back{};
@@ -83,7 +83,7 @@ class Decoder {
         frame.channels = library_.out_color_space == JCS_GRAYSCALE ? 1 : 3;
         check_plausible(file_.path(), frame.shape.elements() * frame.channels, file_.size(),
                         jpeg_ratio);
-        // With several scans libjpeg holds all coefficients, of two bytes each.
+        // libjpeg holds all coefficients of a file with several scans, two bytes each.
         constexpr Bytes always_held = Bytes{1} << 30, held_ratio = 512;
         const Bytes held = 2 * frame.shape.elements() * frame.channels;
         if (jpeg_has_multiple_scans(&library_) && held > always_held)
@@ -100,7 +100,7 @@ class Decoder {
     }
 
   private:
-    /// `action` must only call libjpeg, because errors leave it by longjmp.
+    /// `action` must only call libjpeg, because errors leave `action` by longjmp.
     template <class Action>
     void guarded(const Action& action) {
         if (setjmp(errors_.back) != 0) {

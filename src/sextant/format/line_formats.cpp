@@ -29,7 +29,7 @@ void write_csv(const std::string& path, LineReader& contours) {
 
 namespace {
 
-/// Writes a feature point by point, because contours may be too long to hold as text.
+/// Writes a feature point by point, because a contour may be too long to hold as text.
 void write_feature(AtomicFile& file, Elements number, const ContourLine& line,
                    LineReader& contours) {
     const Elements width = contours.image().width;
@@ -88,7 +88,8 @@ void write_npy(const std::string& path, LineReader& contours) {
 
 namespace {
 
-/// Writes a contour as relative steps, which are short. A contour of one point becomes a dot.
+/// Writes a contour as relative steps, because they are short. A contour of one point becomes a
+/// dot.
 void write_path(AtomicFile& file, const ContourLine& line, LineReader& contours) {
     const Elements width = contours.image().width;
     Elements before = contours.next_pixel();

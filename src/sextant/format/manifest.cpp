@@ -41,7 +41,7 @@ ImageHeader header_of(const JsonField& manifest) {
     element->refuse(expected);
 }
 
-/// Returns the values of the fields, which must be a permutation of 0 to n - 1.
+/// Returns the values of fields. The values must be a permutation of 0 to n - 1.
 std::vector<int> permutation(std::string_view meaning, const std::vector<JsonField>& fields) {
     std::vector<int> numbers;
     std::vector<std::size_t> seen(fields.size(), fields.size());
@@ -56,7 +56,8 @@ std::vector<int> permutation(std::string_view meaning, const std::vector<JsonFie
     return numbers;
 }
 
-/// Returns the image file of a brick; its name is relative to the manifest's folder.
+/// Returns the path of a brick's image file. The manifest states the path relative to its own
+/// folder.
 std::string file_of(const JsonField& brick, int id, const ElementFormat& element,
                     const std::string& path) {
     const char* extension = element == rgba_depth_f32 ? "rgbaz32f" : "rgba32f";
@@ -94,7 +95,7 @@ std::vector<int> order_of(const JsonField& manifest, std::size_t partials,
                           const ElementFormat& element) {
     const std::string field = "order_front_to_back";
     if (element == rgba_depth_f32 && !manifest.find(field)) {
-        std::vector<int> any(partials); // any order will do, because pixels have depth
+        std::vector<int> any(partials); // any order is valid, because pixels have depth
         std::iota(any.begin(), any.end(), 0);
         return any;
     }
@@ -106,7 +107,7 @@ std::vector<int> order_of(const JsonField& manifest, std::size_t partials,
     return permutation("the id of a brick", listed.items());
 }
 
-/// Checks the fields and converts them; errors name file and field.
+/// Checks and converts the fields of a manifest. Errors name the file and the field.
 Partials partials_of(const JsonField& manifest, const std::string& path) {
     const auto [shape, element] = header_of(manifest);
     if (const auto text = manifest.find("format"))
@@ -159,7 +160,7 @@ void write_manifest(const std::string& path, const Partials& partials) {
                           {"order_front_to_back", partials.order},
                           {"bricks", bricks}};
     const std::string text = content.text(1) + "\n";
-    // Throws if the manifest could not be read back.
+    // Throws if the manifest could not be read again.
     partials_of(JsonField::parse(text, path), path);
     write_file(path, text);
 }

@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t mrc_header_bytes = 1024;
 using Header = std::array<std::byte, mrc_header_bytes>;
 
-/// Byte offsets in a header; counts and the mode are 32-bit integers.
+/// Byte offsets of the fields in a header. Counts and the mode are 32-bit integers.
 enum Field : std::size_t {
     columns = 0,
     rows = 4,
@@ -69,14 +69,14 @@ std::int32_t integer(const Header& header, std::size_t at, bool swapped) {
 
 constexpr std::int32_t half_byte_mode = 101;
 
-/// The size of a sample of a mode in half bytes; 0 if the mode is unknown.
+/// Returns the size of a sample in units of 4 bits; 0 if the mode is unknown.
 std::int64_t half_bytes_of_mode(std::int32_t number) {
     const std::optional<Sample> sample = sample_of_mode(number);
     return number == half_byte_mode ? 1 : sample ? 2 * size_of(*sample) : 0;
 }
 
-/// The plausibility of a header in a byte order: 0 if it is implausible; 2 if a file of `size`
-/// bytes is also large enough for its first section.
+/// Rates the plausibility of a header in a byte order: 0 if the header is implausible, 2 if a file
+/// of `size` bytes is also large enough for its first section, otherwise 1.
 int plausibility(const Header& header, bool swapped, Bytes size) {
     const std::int64_t width = integer(header, columns, swapped),
                        height = integer(header, rows, swapped),
@@ -91,9 +91,10 @@ int plausibility(const Header& header, bool swapped, Bytes size) {
     return room / row >= height ? 2 : 1;
 }
 
-/// True if samples and header are in foreign byte order: the one in which the header makes sense,
-/// or if it makes sense in both, the one that the machine stamp states. Without a stamp, it is the
-/// one in which the sides are shorter, since those of small numbers in the other order are huge.
+/// True if the byte order of the file differs from the machine's. The byte order is the one in
+/// which the header is more plausible. If both are equally plausible, the machine stamp decides.
+/// Without a stamp, it is the byte order in which the sides are shorter, because a wrong byte order
+/// makes small numbers huge.
 bool is_swapped(const Header& header, Bytes size) {
     const int native = plausibility(header, false, size),
               foreign = plausibility(header, true, size);
@@ -109,20 +110,20 @@ bool is_swapped(const Header& header, Bytes size) {
     return native > 0 && longest(true) < longest(false);
 }
 
-/// True if IMOD's flags are stored, and have this bit.
+/// True if the header has IMOD's flags, and this flag has the `expected` value.
 bool has_imod_flag(const Header& header, bool swapped, std::int32_t flag, bool expected = true) {
     constexpr std::int32_t imod = 1146047817;
     return integer(header, imod_stamp, swapped) == imod &&
            ((integer(header, imod_flags, swapped) & flag) != 0) == expected;
 }
 
-/// True if samples have 4 bits, in a mode of their own.
+/// True if the mode states samples of 4 bits.
 bool has_half_bytes(const Header& header, bool swapped) {
     return integer(header, mode, swapped) == half_byte_mode;
 }
 
-/// True if each byte of mode 0 holds two samples, as a flag of IMOD states; columns are counted in
-/// bytes. SerialEM wrote such files before mode 101 was defined.
+/// True if an IMOD flag states that each byte of mode 0 holds two samples; columns are then counted
+/// in bytes. SerialEM wrote such files before mode 101 was defined.
 bool has_bytes_of_two(const Header& header, bool swapped) {
     constexpr std::int32_t two_in_a_byte = 16;
     return integer(header, mode, swapped) == 0 && has_imod_flag(header, swapped, two_in_a_byte);
@@ -144,7 +145,8 @@ Sample checked_sample(const std::string& path, const Header& header, bool swappe
                                                                                         : *sample;
 }
 
-/// The axes of the cell along which columns, rows and sections lie, from 0; usually 0, 1 and 2.
+/// Returns the axes of the cell that columns, rows and sections follow, counted from 0; usually 0,
+/// 1 and 2.
 std::array<std::size_t, 3> axes_of_cell(const Header& header, bool swapped) {
     std::array<std::size_t, 3> order{};
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -155,16 +157,17 @@ std::array<std::size_t, 3> axes_of_cell(const Header& header, bool swapped) {
     return sorted == usual ? order : usual;
 }
 
-/// The step along an axis of the cell, of which `stated` intervals or else `count` are as long as
-/// it.
+/// Returns the distance between samples along an axis of the cell. The axis has as many intervals
+/// as the header states, or `count` intervals if it states none.
 double step_of(const Header& header, bool swapped, std::size_t axis, std::int64_t count) {
     const std::int32_t stated = integer(header, intervals + 4 * axis, swapped);
     const auto length = static_cast<double>(number_in<float>(header, cell + 4 * axis, swapped));
     return length / static_cast<double>(stated > 0 ? stated : count);
 }
 
-/// A volume, whose sections are slices of a known distance, has one interval per section. A stack
-/// has one interval, and sections as far apart as columns.
+/// Returns the header of a new file. A volume, whose frames are slices at a known distance, has one
+/// interval per section. A stack has a single interval, and its sections are as far apart as
+/// columns.
 Header make_header(const FrameHeader& frames, StackAxis axis_of_stack) {
     Header header{};
     const std::array<std::int64_t, 3> counts{frames.shape.width, frames.shape.height,
@@ -187,7 +190,8 @@ Header make_header(const FrameHeader& frames, StackAxis axis_of_stack) {
         if (row.sample == frames.sample)
             put_number(header, mode, row.number);
     }
-    // A maximum below the minimum, and a mean below both, mark these three values as undetermined.
+    // By convention, a maximum below the minimum and a mean below both mark these values as
+    // undetermined.
     put_number(header, minimum, 0.0F);
     put_number(header, minimum + 4, -1.0F);
     put_number(header, minimum + 8, -2.0F);
@@ -198,7 +202,7 @@ Header make_header(const FrameHeader& frames, StackAxis axis_of_stack) {
     return header;
 }
 
-/// Unpacks rows of 4-bit samples, two in each byte: the first one is in the low half.
+/// Unpacks rows of 4-bit samples. Each byte has two samples; the first one is in the low half.
 void unpack_half_bytes(std::size_t width, std::span<const std::byte> packed,
                        std::span<std::byte> to) {
     const std::size_t stored = (width + 1) / 2;
@@ -210,7 +214,7 @@ void unpack_half_bytes(std::size_t width, std::span<const std::byte> packed,
     }
 }
 
-/// Opens frames that are stored without gaps from byte `start` on, in a compressed file or not.
+/// Opens frames that a file stores contiguously from byte `start` on. The file may be compressed.
 std::unique_ptr<FrameSource> open_sections(SourceFile file, FrameHeader header, Bytes start,
                                            bool swapped, bool compressed,
                                            const SourceOptions& options) {
@@ -237,7 +241,7 @@ std::unique_ptr<FrameSource> open_checked_mrc(const std::string& path,
     if (got < static_cast<Bytes>(mrc_header_bytes))
         throw InvalidFile(path, fmt::format("has {} bytes, expected an MRC header of {}",
                                             decompressor ? got : file.size(), mrc_header_bytes));
-    // The size of compressed files is not known before they are decompressed.
+    // The size of a compressed file is unknown before it is decompressed.
     constexpr Bytes most = Bytes{1} << 50;
     const Bytes size = decompressor ? most : file.size();
     const bool swapped = is_swapped(header, size);
@@ -263,7 +267,8 @@ std::unique_ptr<FrameSource> open_checked_mrc(const std::string& path,
                               frames.remarks);
     if (integer(header, intervals + 4 * along[2], swapped) > 1)
         frames.slice_distance =
-            believable_distance(step_of(header, swapped, along[2], 1), frames.pixel); // of a volume
+            believable_distance(step_of(header, swapped, along[2], 1), frames.pixel); // only for
+                                                                                      // volumes
     const Bytes start = static_cast<Bytes>(mrc_header_bytes) + extended_bytes;
     if (!half_bytes && !two)
         return open_sections(std::move(file), std::move(frames), start, swapped,
@@ -288,7 +293,7 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
     try {
         return open_checked_mrc(path, options);
     } catch (const InvalidFile&) {
-        check_compressed_start(path); // the true reason, if it throws
+        check_compressed_start(path); // if this throws, it reports the true reason
         throw;
     }
 }

@@ -25,7 +25,7 @@ namespace sextant::format {
 namespace {
 
 constexpr std::size_t nifti_first_header_bytes = 348, nifti_second_header_bytes = 540;
-/// The samples of a single file begin after the header and four bytes for extensions.
+/// In single files, the samples follow the header and four bytes for extensions.
 constexpr std::size_t nifti_extension_bytes = 4;
 constexpr std::string_view nifti_first_magic{"n+1\0", 4}, nifti_first_pair{"ni1\0", 4};
 constexpr std::string_view nifti_second_magic{"n+2\0\r\n\x1a\n", 8},
@@ -33,7 +33,7 @@ constexpr std::string_view nifti_second_magic{"n+2\0\r\n\x1a\n", 8},
 
 enum class NiftiNumber { u8, i16, i32, i64, f32, f64 };
 
-/// The position and type of a field in a header of NIfTI-1, and in one of NIfTI-2.
+/// The positions and types of a field in a NIfTI-1 header and in a NIfTI-2 header.
 struct NiftiField {
     std::size_t first;
     NiftiNumber first_type;
@@ -77,8 +77,8 @@ decltype(auto) visit_number(NiftiNumber type, const Visitor& visit) {
     return visit(std::type_identity<double>());
 }
 
-/// A header of NIfTI-1 or NIfTI-2, whose numbers are accessed as doubles. 64-bit lengths beyond 2⁵³
-/// are rounded, and refused as implausible.
+/// A NIfTI-1 or NIfTI-2 header, whose numbers are accessed as doubles. 64-bit lengths beyond 2⁵³
+/// are rounded; such lengths are rejected as implausible anyway.
 struct NiftiHeader {
     std::array<std::byte, nifti_second_header_bytes + nifti_extension_bytes> bytes{};
     bool second = false, swapped = false;
@@ -141,7 +141,7 @@ constexpr std::array nifti_lengths{NiftiUnit{1, "m", 1}, NiftiUnit{2, "mm", 1e-3
 constexpr std::array nifti_times{NiftiUnit{8, "s", 1}, NiftiUnit{16, "ms", 1e-3},
                                  NiftiUnit{24, "µs", 1e-6}};
 
-/// The name of the unit that the code contains; "" if there is none.
+/// Returns the name of the unit that a field of unit codes contains; "" if there is none.
 std::string nifti_unit(const std::array<NiftiUnit, 3>& units, int codes, int mask) {
     for (const NiftiUnit& unit : units) {
         if ((codes & mask) == unit.code)
@@ -150,7 +150,8 @@ std::string nifti_unit(const std::array<NiftiUnit, 3>& units, int codes, int mas
     return "";
 }
 
-/// Returns the header at the start of a file. Throws InvalidFile unless it is one of a single file.
+/// Returns the header at the start of a file. Throws InvalidFile unless it is the header of a
+/// single file.
 NiftiHeader nifti_header(const std::string& path, const NiftiHeader& read, Bytes got) {
     NiftiHeader header = read;
     const auto stated = [&](bool swapped) {
@@ -197,9 +198,9 @@ Sample nifti_sample(const std::string& path, const NiftiHeader& header) {
     return *row->sample;
 }
 
-/// Returns the axes: in the file, the first one varies fastest.
+/// Returns the axes of the array. In the file, the first axis varies fastest.
 ArrayInFile nifti_array(const std::string& path, const NiftiHeader& header) {
-    constexpr std::string_view names = "ctzyx"; // from the last axis to the first
+    constexpr std::string_view names = "ctzyx"; // from the last axis to the first one
     constexpr double longest = 0x1p40;
     const double axes = header.get(nifti_field::sizes);
     if (axes < 1 || axes > 7)
@@ -253,7 +254,7 @@ VolumeGrid nifti_grid(const NiftiHeader& header) {
         grid.spacing[axis] = std::abs(header.get(nifti_field::spacings, axis + 1));
     grid.handedness = header.get(nifti_field::spacings) < 0 ? -1 : 1;
     const auto code = [&](const NiftiField& field) {
-        constexpr double most = 32767; // NIfTI-1 has 16 bits
+        constexpr double most = 32767; // NIfTI-1 has signed 16-bit lengths
         const double stated = header.get(field);
         return stated >= 0 && stated <= most ? static_cast<int>(stated) : 0;
     };
@@ -266,11 +267,11 @@ VolumeGrid nifti_grid(const NiftiHeader& header) {
     return grid;
 }
 
-/// Multiplies and shifts samples in f64, and rounds them to f32 unless they are to be f64.
+/// Computes slope · sample + shift in f64. Rounds the results to f32 unless `to_f64` is set.
 void scale_samples(Sample sample, std::span<const std::byte> from, double slope, double shift,
                    bool to_f64, std::span<std::byte> to) {
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
-        if constexpr (!std::is_same_v<T, Half>) { // not a type of NIfTI
+        if constexpr (!std::is_same_v<T, Half>) { // NIfTI has no half precision
             for (std::size_t i = 0; i < from.size() / sizeof(T); ++i) {
                 T value;
                 std::memcpy(&value, from.data() + i * sizeof(T), sizeof(T));
@@ -285,7 +286,7 @@ void scale_samples(Sample sample, std::span<const std::byte> from, double slope,
     });
 }
 
-/// Applies the scale of the header, if there is one.
+/// Applies the scale in the header, if there is one.
 std::unique_ptr<FrameSource> with_nifti_scale(std::unique_ptr<FrameSource> stored,
                                               const NiftiHeader& nifti) {
     const double slope = nifti.get(nifti_field::scale_slope),
@@ -297,7 +298,8 @@ std::unique_ptr<FrameSource> with_nifti_scale(std::unique_ptr<FrameSource> store
                           fmt::format("scales samples by {} and adds {}: damaged", slope, shift));
     FrameHeader header = stored->header();
     const Sample sample = header.sample;
-    // Floats have 24 significant bits: too few for wide samples, and for small steps far from 0.
+    // The 24 significant bits of floats do not suffice for wide samples, or for small steps far
+    // from 0.
     constexpr double most_steps = 0x1p16;
     const bool wide = size_of(header.sample) > 2 && header.sample != Sample::f32;
     const bool far = std::abs(shift) > most_steps * std::abs(slope);
@@ -350,7 +352,7 @@ std::unique_ptr<FrameSource> open_checked_nifti(const std::string& path,
         return with_nifti_scale(
             stored_frames(std::move(file), std::move(header), std::move(layout)), nifti);
     }
-    Bytes end = size_of(header.sample); // stored_steps() has checked the product
+    Bytes end = size_of(header.sample); // cannot overflow: stored_steps() has checked the product
     for (const std::int64_t length : array.lengths)
         end *= length;
     end += first;
@@ -370,21 +372,22 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
     try {
         return open_checked_nifti(path, options);
     } catch (const InvalidFile&) {
-        check_compressed_start(path); // the true reason, if it throws
+        check_compressed_start(path); // if this throws, it reports the true reason
         throw;
     }
 }
 
 namespace {
 
-/// True if the header of a file states this pixel size.
+/// True if NIfTI can store this pixel size.
 bool has_place_for(const PixelSize& pixel) {
     return pixel.unit.empty() || metres_of(pixel.unit) > 0;
 }
 
-/// The grid of a series that has none: the axes are those of the voxels, and the first voxel is the
-/// origin. nibabel and others would otherwise place the origin in the centre and flip an axis. An
-/// unknown size is written as 1 without a unit, and so is one in a unit that is no length.
+/// Returns a grid for a series without one. The axes are those of the voxels, and the first voxel
+/// is the origin. Without such a grid, programs such as nibabel place the origin in the centre and
+/// flip an axis. An unknown pixel size, or one in a unit that is not a length, is written as 1
+/// without a unit.
 VolumeGrid nifti_grid_of(const PixelSize& pixel, double slice_distance) {
     VolumeGrid grid;
     grid.spacing = {1, 1, 1};
@@ -402,7 +405,7 @@ VolumeGrid nifti_grid_of(const PixelSize& pixel, double slice_distance) {
     }
     const double z = slice_distance > 0 ? slice_distance : pixel.x;
     grid.spacing = {pixel.x * scale, pixel.y * scale, z * scale};
-    constexpr int aligned = 2; // coordinates that are not those of a scanner
+    constexpr int aligned = 2; // NIfTI's code for coordinates that are not those of a scanner
     grid.matrix_code = aligned;
     for (std::size_t axis = 0; axis < 3; ++axis)
         grid.matrix[axis][axis] = grid.spacing[axis];

@@ -26,7 +26,7 @@ namespace sextant::format {
 
 namespace {
 
-/// A Python value of a kind that headers may have.
+/// A Python literal of a kind that occurs in headers.
 struct Literal {
     enum class Kind { text, boolean, integer, tuple, other };
     Kind kind = Kind::other;
@@ -47,7 +47,7 @@ bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// Returns the value of the digits of a literal; single underscores may separate digits.
+/// Returns the value of the digits of an integer literal. Single underscores may separate digits.
 std::optional<std::int64_t> digits_in(std::string_view text, int base) {
     std::string digits;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -63,7 +63,7 @@ std::optional<std::int64_t> digits_in(std::string_view text, int base) {
     return whole ? std::optional(number) : std::nullopt;
 }
 
-/// Parses a Python integer, which has no leading zeros, except for 0 itself.
+/// Parses a Python integer. Leading zeros are invalid, except in 0 itself.
 std::optional<std::int64_t> integer_in(std::string_view text) {
     if (text.size() > 2 && text[0] == '0') {
         const char kind = text[1];
@@ -80,13 +80,13 @@ std::optional<std::int64_t> integer_in(std::string_view text) {
     return number && *number > 0 && text[0] == '0' ? std::nullopt : number;
 }
 
-/// Parses Python literals from a text.
+/// A parser of Python literals.
 class LiteralReader {
   public:
     LiteralReader(const std::string& path, std::string_view text, int version)
         : path_(path), rest_(text), version_(version) {}
 
-    /// Parses the whole text as a dictionary. The last value of a repeated key counts.
+    /// Parses the whole text as a dictionary. If a key is repeated, its last value counts.
     std::map<std::string, Literal> dictionary() {
         while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t'))
             rest_.remove_prefix(1);
@@ -162,7 +162,7 @@ class LiteralReader {
         return word();
     }
 
-    /// Returns the length of a string prefix such as u or r, at most two letters.
+    /// Returns the length of a string prefix, such as u or r; at most two letters.
     std::size_t prefix() const {
         std::size_t letters = 0;
         while (letters < 2 && letters < rest_.size() &&
@@ -176,7 +176,7 @@ class LiteralReader {
         return at < rest_.size() && (rest_[at] == '\'' || rest_[at] == '"');
     }
 
-    /// Parses a string. Adjacent strings are concatenated, as in Python.
+    /// Parses a string. As in Python, adjacent strings are concatenated.
     Literal text() {
         Literal all{Literal::Kind::text};
         for (; starts_text(); skip()) {
@@ -198,7 +198,7 @@ class LiteralReader {
         while (!rest_.starts_with(end)) {
             if (rest_.empty() || (rest_[0] == '\n' && end.size() == 1))
                 fail("has a string without its closing quote");
-            if (rest_[0] == '\\') // no key or type of NumPy has a backslash
+            if (rest_[0] == '\\') // NumPy's keys and types have no backslash
                 fail(raw ? "has a backslash in a string" : "has an escape sequence in a string");
             to += rest_[0];
             rest_.remove_prefix(1);
@@ -221,7 +221,7 @@ class LiteralReader {
         return all;
     }
 
-    /// Skips a list, set or dictionary, which headers of plain numbers do not use.
+    /// Skips a list, set or dictionary. Headers of arrays of numbers do not use them.
     Literal skipped(char end, int depth) {
         while (!take(end)) {
             value(depth + 1);
@@ -268,7 +268,7 @@ struct Type {
     Sample sample;
 };
 
-/// NumPy's one-letter names of types. A byte-order character may precede them.
+/// NumPy's one-letter type names. A byte-order character may precede them.
 constexpr std::array letters{
     Type{"?", Sample::u8},  Type{"b", Sample::i8},  Type{"B", Sample::u8},  Type{"h", Sample::i16},
     Type{"H", Sample::u16}, Type{"i", Sample::i32}, Type{"I", Sample::u32}, Type{"l", Sample::i64},
@@ -276,7 +276,7 @@ constexpr std::array letters{
     Type{"P", Sample::u64}, Type{"e", Sample::f16}, Type{"f", Sample::f32}, Type{"d", Sample::f64},
 };
 
-/// NumPy's names of types. No byte-order character may precede them.
+/// NumPy's long type names. No byte-order character may precede them.
 constexpr std::array names{
     Type{"bool", Sample::u8},       Type{"bool_", Sample::u8},    Type{"int8", Sample::i8},
     Type{"byte", Sample::i8},       Type{"uint8", Sample::u8},    Type{"ubyte", Sample::u8},
@@ -299,7 +299,7 @@ std::optional<Sample> named(const std::array<Type, N>& types, std::string_view n
     return found == types.end() ? std::nullopt : std::optional(found->sample);
 }
 
-/// Parses a letter for the kind followed by the size of a sample in bytes: "u2".
+/// Parses a type such as "u2": a letter for the kind, and the size of a sample in bytes.
 std::optional<Sample> sized(std::string_view text) {
     int bytes = 0;
     const char* const last = text.data() + text.size();
@@ -442,7 +442,7 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
 
 namespace {
 
-/// The start of a file: the signature and the header.
+/// Returns the bytes before the samples: the signature and the header.
 std::vector<std::byte> npy_start(Sample type, std::span<const std::int64_t> lengths) {
     const std::string_view sample = name(type);
     std::string text = fmt::format(

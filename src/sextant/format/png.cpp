@@ -57,21 +57,21 @@ int samples_a_pixel(int color_type) {
     }
 }
 
-/// libspng's write callback. Returns error numbers: exceptions must not pass through C.
+/// libspng's write callback. Returns error codes, because exceptions must not pass through C code.
 int write_png_bytes(spng_ctx*, void* user, void* bytes, std::size_t size) {
     try {
         static_cast<AtomicFile*>(user)->write({static_cast<const std::byte*>(bytes), size});
         return 0;
     } catch (...) {
-        return SPNG_IO_ERROR; // the file stores the reason
+        return SPNG_IO_ERROR; // `file` keeps the reason
     }
 }
 
-/// An open PNG file, and the state needed by both readers.
+/// An open PNG file, with the state that both readers need.
 class PngInput {
   protected:
     explicit PngInput(const std::string& path) : file_(path), context_(make_png_context(0)) {
-        // Bounds the memory of texts and profiles, which are not used.
+        // Limits the memory of texts and profiles, which are not used.
         constexpr std::size_t most = std::size_t{1} << 24;
         require(spng_set_chunk_limits(context_.get(), most, most));
         require(spng_set_png_file(context_.get(), file_.handle()));
@@ -87,7 +87,7 @@ class PngInput {
     spng_ihdr header_{};
 };
 
-/// Starts an image whose rows are encoded one by one. Returns libspng's error.
+/// Starts an image whose rows are encoded one by one. Returns libspng's error code.
 int begin_rows(spng_ctx* context, ImageShape shape, int color_type, int bit_depth) {
     spng_ihdr header{};
     header.width = static_cast<std::uint32_t>(shape.width);
@@ -105,11 +105,12 @@ int encode_row(spng_ctx* context, const void* row, std::size_t bytes) {
     return error == SPNG_EOI ? 0 : error; // SPNG_EOI is returned for the last row
 }
 
-/// Straight RGBA, 16 bits per sample. Samples of 1 to 8 bits scale to 16 bits exactly, because
-/// 65535 is a multiple of 255, 15, 3 and 1, so all PNGs are read in this format.
+/// Straight (not premultiplied) RGBA, 16 bits per sample. All PNG files are read in this format:
+/// samples of 1 to 8 bits scale to 16 bits exactly, because 65535 is a multiple of 255, 15, 3 and
+/// 1.
 using Straight = std::array<std::uint16_t, 4>;
 
-/// An open PNG with a plausible header that is decoded as a whole.
+/// An open PNG file with a plausible header, which is decoded as a whole.
 class PngReader : private PngInput {
   public:
     explicit PngReader(const std::string& path) : PngInput(path), shape_(checked_shape()) {
@@ -120,7 +121,8 @@ class PngReader : private PngInput {
 
     ImageHeader header() const { return {shape_, rgba_f32}; }
 
-    /// Decodes into `to`, which must hold 8 bytes per pixel, and reads to the end of the file.
+    /// Decodes the image into `to`, which must hold 8 bytes per pixel, and reads to the end of the
+    /// file.
     void decode(std::span<std::byte> to) {
         require(spng_decode_image(context_.get(), to.data(), to.size(), SPNG_FMT_RGBA16,
                                   SPNG_DECODE_TRNS));
@@ -177,8 +179,9 @@ ImageHeader read_png_header(const std::string& path) {
 void read_png(const std::string& path, const ImageHeader& expected, std::span<std::byte> to) {
     PngReader reader(path);
     check_expected(path, reader.header(), expected, to);
-    // Straight pixels take half the memory of floats. They are decoded into the upper half and
-    // converted in place from first to last, so no pixel is overwritten before it is read.
+    // Straight pixels take half the memory of floats. They are decoded into the upper half of the
+    // buffer and converted in place from first to last, so each pixel is read before it is
+    // overwritten.
     const std::span<std::byte> upper = to.subspan(to.size() / 2);
     reader.decode(upper);
     for (std::size_t i = 0; i < to.size() / sizeof(RgbaF32); ++i) {
@@ -190,7 +193,7 @@ void read_png(const std::string& path, const ImageHeader& expected, std::span<st
 }
 
 std::string encode_png(const Image& image) {
-    const std::string path = "picture.png"; // for messages only
+    const std::string path = "picture.png"; // used only in messages
     check_writable(path, image, std::numeric_limits<std::int32_t>::max());
     const PngContext context = make_png_context(SPNG_CTX_ENCODER);
     check_png(path, "cannot be encoded", spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
@@ -214,15 +217,14 @@ void write_png(const std::string& path, const Image& image) {
         error = image.element() == rgba_depth_f32 ? encode<RgbaDepthF32>(context.get(), image)
                                                   : encode<RgbaF32>(context.get(), image);
     }
-    file.require_intact(); // the system's reason is better than libspng's number
+    file.require_intact(); // the system's reason is clearer than libspng's error code
     check_png(path, "cannot be written", error);
     file.commit();
 }
 
 namespace {
 
-/// The pixels of a pass of an interlaced file: the position of the first pixel, and the steps
-/// between pixels.
+/// A pass of an interlaced file: the position of its first pixel, and the steps between its pixels.
 struct Pass {
     std::int64_t x, y, step_x, step_y;
     std::int64_t width(std::int64_t row) const { return row > x ? (row - x - 1) / step_x + 1 : 0; }
@@ -243,7 +245,7 @@ void unpack(std::span<const std::byte> packed, std::span<std::byte> to) {
     }
 }
 
-/// An open PNG that is decoded line by line.
+/// An open PNG file that is decoded line by line.
 class PngDecoder : private PngInput {
   public:
     explicit PngDecoder(const std::string& path) : PngInput(path) {}
@@ -270,8 +272,8 @@ class PngDecoder : private PngInput {
     void begin_rows() {
         require(spng_decode_image(context_.get(), nullptr, 0, format(), SPNG_DECODE_PROGRESSIVE));
     }
-    /// Decodes the next line: a row of the image or, if interlaced, of a pass. `to` must have the
-    /// size of the line.
+    /// Decodes the next line: a row of the image or, if the file is interlaced, of a pass. `to`
+    /// must have the size of the line.
     void decode_line(std::span<std::byte> to) {
         if (!is_packed()) {
             decode_stored(to);
@@ -285,7 +287,7 @@ class PngDecoder : private PngInput {
         else
             unpack<4>(packed_, to);
     }
-    /// Decodes the line of a pass that belongs to an image row, skipping the lines before it.
+    /// Decodes the line of a pass that belongs to an image row. Skips the lines before it.
     void decode_line(int pass, std::int64_t row, std::span<std::byte> to) {
         for (;;) {
             spng_row_info next{};
@@ -332,8 +334,8 @@ class PngDecoder : private PngInput {
     std::vector<std::byte> packed_, passed_;
 };
 
-/// Decodes an interlaced file by seven decoders, one per pass, so that rows come in order and none
-/// is stored.
+/// Decodes an interlaced file with seven decoders, one per pass. Rows are decoded in order, so no
+/// pass is held in memory.
 class PngFrame : public FrameFile {
   public:
     using FrameFile::FrameFile;
@@ -391,7 +393,7 @@ class PngSink : public FrameFile {
   private:
     void require(int error) const {
         if (error)
-            file_.require_intact(); // the system's reason is better than libspng's number
+            file_.require_intact(); // the system's reason is clearer than libspng's error code
         check_png(path(), "cannot be written", error);
     }
 

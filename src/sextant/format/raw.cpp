@@ -32,7 +32,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "raw files are copied without swapping bytes");
 
-/// Upper bound of the compression ratio: a zstd block has at least three bytes and decodes to at
+/// Upper bound on the compression ratio: a zstd block has at least three bytes and decodes to at
 /// most 128 KiB.
 constexpr Bytes zstd_ratio = Bytes{1} << 16;
 
@@ -47,7 +47,7 @@ bool is_compressed(const std::string& path) {
     return has_extension(path, ".zst");
 }
 
-/// Throws InvalidFile if the extension states another element.
+/// Throws InvalidFile if the path has the extension of another element format.
 void check_name(const std::string& path, const ElementFormat& element) {
     std::filesystem::path name = path;
     if (is_compressed(path))
@@ -84,7 +84,7 @@ Bytes stated_size(SourceFile& file) {
     return static_cast<Bytes>(std::min(size, most));
 }
 
-/// Checks the size as far as possible without decompressing.
+/// Checks the file size as far as possible without decompression.
 void check_size(const std::string& path, const ImageHeader& header) {
     SourceFile file(path);
     const Bytes expected = bytes_of(header);
@@ -99,11 +99,12 @@ void check_size(const std::string& path, const ImageHeader& header) {
     check_plausible(path, expected, file.size(), zstd_ratio);
 }
 
-/// Decompresses all zstd frames of a file into memory of exactly their size. The whole file is in
-/// memory, so that frames need no window: a header of six bytes may claim one of 2 GiB.
+/// Decompresses all zstd frames of a file into memory of exactly their size. The whole output is in
+/// memory, so zstd needs no window buffer; a six-byte header may claim a window of 2 GiB.
 void decompress(const std::string& path, const ImageHeader& header, std::span<std::byte> to) {
     SourceFile file(path);
-    const Bytes most = 2 * bytes_of(header) + (Bytes{1} << 20); // zstd adds less than 1 %
+    const Bytes most = 2 * bytes_of(header) + (Bytes{1} << 20); // zstd expands data by less than 1
+                                                                // %
     if (file.size() > most)
         fail_size(path, fmt::format("{} compressed", file.size()), header);
     std::vector<std::byte> packed(static_cast<std::size_t>(file.size()));
@@ -160,7 +161,7 @@ std::string manifest_beside(const std::string& path) {
 
 ImageHeader read_raw_header(const std::string& path) {
     const std::string beside = manifest_beside(path);
-    const SourceFile exists(path); // reports a wrong path before a missing manifest
+    const SourceFile exists(path); // reports a wrong path rather than a missing manifest
     std::error_code ignored;
     if (!std::filesystem::exists(beside, ignored)) {
         throw InvalidFile(
@@ -202,7 +203,7 @@ void write_raw(const std::string& path, const Image& image) {
 
 namespace {
 
-/// The layout stated after "::" in a name.
+/// The layout that a name states after "::".
 struct Description {
     std::optional<ImageShape> shape;
     std::optional<Sample> sample;
@@ -218,7 +219,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
     return good ? std::optional(value) : std::nullopt;
 }
 
-/// Returns the number after "key=".
+/// Returns the number after `key`, which ends in "=".
 std::optional<std::int64_t> number_of(std::string_view word, std::string_view key) {
     return word.starts_with(key) ? whole_number(word.substr(key.size())) : std::nullopt;
 }
@@ -232,7 +233,7 @@ std::optional<ImageShape> shape_of(std::string_view word) {
     return width && height ? std::optional(ImageShape{*width, *height}) : std::nullopt;
 }
 
-/// Sets a field that is not set yet; returns false if it was.
+/// Sets a field unless it is already set; returns false if it is.
 template <class T>
 bool set_once(std::optional<T>& field, const T& value) {
     const bool first = !field;
@@ -240,7 +241,8 @@ bool set_once(std::optional<T>& field, const T& value) {
     return first;
 }
 
-/// Stores one word in the description. Returns false if it is unknown or repeated.
+/// Stores a word of the layout in the description. Returns false if the word is unknown or
+/// repeated.
 bool take(std::string_view word, Description& description) {
     if (const auto shape = shape_of(word))
         return set_once(description.shape, *shape);

@@ -35,10 +35,10 @@ namespace sextant::format {
 
 namespace {
 
-constexpr int most_ends = 3; // number of child processes that may end before reading fails
+constexpr int most_ends = 3; // child processes that may end before reading fails
 constexpr std::size_t shared_bytes = std::size_t{4} << 20;
 
-/// Reads frames at their position in a file.
+/// Reads frames directly, at their positions in a file.
 class DirectReader {
   public:
     DirectReader(const std::string& path, const StoredFrames& stored)
@@ -48,8 +48,8 @@ class DirectReader {
                  found.st_ino == stored.inode;
     }
 
-    /// Reads bytes from a position on, relative to frame 0. Returns false if the file has fewer,
-    /// cannot be read, has been replaced, or is locked by a program that writes it.
+    /// Reads bytes at a position relative to frame 0. Returns false if the file has too few bytes,
+    /// cannot be read, was replaced, or is locked by a program that writes it.
     bool read(Bytes position, std::span<std::byte> to) {
         const int descriptor = fileno(file_.handle());
         if (!valid_ || (flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK))
@@ -57,7 +57,7 @@ class DirectReader {
         bool complete = false;
         try {
             complete = file_.read_at(first_ + position, to) == std::ssize(to);
-        } catch (const InvalidFile&) { // the child reads again, and reports what is wrong
+        } catch (const InvalidFile&) { // the child tries again and reports the error
         }
         flock(descriptor, LOCK_UN);
         return complete;
@@ -119,9 +119,9 @@ class ReadApart : public FrameFile {
                direct_->read((frame * header().shape.height + rows.first) * row_bytes(), to);
     }
 
-    /// If small frames are read one after another, reads twice as many each time at once, because
-    /// a request takes longer than reading a small frame. Returns false if the frame must be read
-    /// alone.
+    /// Reads ahead if small frames are read one after another, because a request takes longer than
+    /// reading a small frame. Each request reads twice as many frames as the previous one. Returns
+    /// false if the frame must be read alone.
     bool load_ahead(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         constexpr Bytes small = Bytes{512} << 10, most = Bytes{1} << 20;
         const Bytes frame_bytes = header().shape.height * row_bytes();
@@ -143,14 +143,14 @@ class ReadApart : public FrameFile {
         return true;
     }
 
-    /// Other requests overwrite the samples that were read ahead.
+    /// Discards the samples read ahead, because other requests overwrite them.
     void forget_ahead() {
         ahead_ = {};
         next_ = -1;
     }
 
-    /// Reads whole frames at once. Returns none if they must be read one by one to find out which
-    /// of them is damaged.
+    /// Reads whole frames in one request. Empty if the frames must be read one by one to find the
+    /// damaged one.
     std::optional<std::span<const std::byte>> try_frames(std::int64_t first, std::int64_t count) {
         try {
             return child_for(first).read_frames(first, count);
@@ -176,16 +176,16 @@ class ReadApart : public FrameFile {
     Opening open_;
     Seconds patience_;
     std::unique_ptr<ReadingChild> child_;
-    std::optional<DirectReader> direct_; ///< if the position of frames is known
+    std::optional<DirectReader> direct_; ///< set if the position of the frames is known
     int ends_ = 0;
-    bool one_by_one_ = false; ///< frames are not read at once, because this ended a child
-    /// Frames in the memory shared with the child.
+    bool one_by_one_ = false; ///< true after a request for several frames has ended a child
+    /// Frames that were read ahead, in the memory shared with the child.
     struct Ahead {
         std::int64_t first = 0, count = 0;
         std::span<const std::byte> samples = {};
     };
     Ahead ahead_;
-    std::int64_t next_ = -1; ///< the frame after those read last
+    std::int64_t next_ = -1; ///< the frame after the last read
 };
 
 } // namespace
@@ -207,15 +207,15 @@ OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds pa
 
 namespace {
 
-/// A request to the child. `Answer` is the first byte of the reply.
+/// A request to the child. The first byte of the reply is an `Answer`.
 struct Request {
     std::int64_t frame = 0;
-    Rows rows;              ///< all rows if there are several frames
-    std::int64_t count = 1; ///< of frames
+    Rows rows;              ///< all rows if `count` > 1
+    std::int64_t count = 1; ///< the number of frames
 };
 enum class Answer : std::uint8_t { good = 1, refused = 2 };
 
-/// Sends values.
+/// Sends values to the other process.
 struct Sender {
     Channel& channel;
     template <class T>
@@ -253,14 +253,14 @@ struct Receiver {
   private:
     std::size_t length() const {
         const auto length = channel.get<std::size_t>();
-        constexpr std::size_t longest = std::size_t{1} << 20; // a working child never sends more
+        constexpr std::size_t longest = std::size_t{1} << 20; // an intact child never sends more
         if (length > longest)
             throw ReadingEnded("returned invalid data");
         return length;
     }
 };
 
-/// Sends or receives the properties of a source.
+/// Sends or receives the properties of a source; `each` is a Sender or a Receiver.
 template <class Exchange>
 void exchange(const Exchange& each, FrameHeader& header, OpenedFrames& opened) {
     each(header.frames);
@@ -286,14 +286,14 @@ void exchange(const Exchange& each, FrameHeader& header, OpenedFrames& opened) {
 /// Process ID of the parent; global because the child's signal handler reads it.
 volatile std::sig_atomic_t parent_of_child = 0;
 
-/// Handles the signal sent when the parent ends, which also arrives when only the thread that
-/// forked the child ends.
+/// Handles the signal that the child gets when its parent ends. The signal is also sent when only
+/// the parent's thread that forked the child ends.
 extern "C" void end_without_parent(int) {
     if (getppid() != static_cast<pid_t>(parent_of_child))
         _exit(0);
 }
 
-/// The child, which opens the source and answers requests.
+/// The child process, which opens the source and answers requests.
 class ChildReader {
   public:
     ChildReader(Channel& channel, std::span<std::byte> shared, pid_t parent, std::string path,
@@ -326,12 +326,12 @@ class ChildReader {
                 answer_request(*source);
         } catch (const Error&) { // the parent has closed its end of the channel
         }
-        _exit(0); // runs no destructors of the source or of the parent's objects
+        _exit(0); // skips the destructors of the source and of the parent's objects
     }
 
   private:
-    /// Resets signal handlers inherited from the parent, which would report a crash as the
-    /// parent's.
+    /// Resets the parent's signal handlers, which would report a crash of the child as a crash of
+    /// the parent.
     static void crash_quietly() {
         for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF, SIGTERM})
             std::signal(number, SIG_DFL);
@@ -355,17 +355,18 @@ class ChildReader {
         return open;
     }
 
-    /// True if a lock of the file belongs to this descriptor, which keeps the lock until the
-    /// descriptors of all processes are closed.
+    /// True if this descriptor holds a lock on the file. The lock lasts until all processes close
+    /// the descriptor.
     static bool holds_lock(int descriptor) {
         std::ifstream facts(fmt::format("/proc/self/fdinfo/{}", descriptor));
         const std::string text{std::istreambuf_iterator<char>(facts), {}};
         return text.find("\nlock:") != text.npos;
     }
 
-    /// Gives up the pipes, sockets and locked files of the parent, which would otherwise last as
-    /// long as the child. The source itself stays open, because the library may have opened it in
-    /// the parent and then uses the same descriptor. The numbers of files are not used again.
+    /// Releases the parent's pipes, sockets and locked files, which would otherwise stay open as
+    /// long as the child. The source stays open, because the library may have opened it in the
+    /// parent and then uses the same descriptor. Descriptors of locked files are replaced, so that
+    /// their numbers are not reused.
     void close_files_of_parent() const {
         struct stat source {};
         const bool known = stat(path_.c_str(), &source) == 0;
@@ -383,8 +384,8 @@ class ChildReader {
         }
     }
 
-    /// Notes the files that the library has opened, and possibly locked, unless the user has turned
-    /// its locks off.
+    /// Records the files that the library has opened and possibly locked. Records none if the user
+    /// has disabled the library's locks.
     void note_files(const std::vector<int>& before) {
         const char* const locks = std::getenv("HDF5_USE_FILE_LOCKING");
         if (locks && std::string_view(locks) != "TRUE" && std::string_view(locks) != "1")
@@ -409,7 +410,7 @@ class ChildReader {
         }
     }
 
-    /// Makes the child end with its parent, even in the middle of work.
+    /// Makes the child end when its parent ends, even during work.
     void end_with_parent() const {
         parent_of_child = static_cast<std::sig_atomic_t>(parent_);
         struct sigaction action {};
@@ -425,7 +426,7 @@ class ChildReader {
                                         sextant::size_of(header.sample));
     }
 
-    /// Sets the CPU time after which SIGPROF ends the child.
+    /// Sets the CPU time limit; SIGPROF then ends the child.
     void set_time(Seconds seconds) const {
         itimerval time{};
         time.it_value.tv_sec = static_cast<time_t>(seconds);
@@ -433,8 +434,8 @@ class ChildReader {
         setitimer(ITIMER_PROF, &time, nullptr);
     }
 
-    /// While the child waits, other programs may write the file, and Ctrl-C in a terminal, which
-    /// sends a signal to all processes of the program, does not end the child.
+    /// While the child waits, other programs may write the file. Ctrl-C in a terminal, which
+    /// signals all processes of the program, does not end the child.
     void begin_reply(Answer answer) {
         unlock_files();
         std::signal(SIGINT, SIG_IGN);
@@ -447,7 +448,7 @@ class ChildReader {
         try {
             part();
         } catch (const std::exception& error) {
-            // The path is removed because InvalidFile adds it again.
+            // The path is removed, because InvalidFile in the parent adds it again.
             std::string text = error.what();
             if (text.starts_with(path_ + ": "))
                 text.erase(0, path_.size() + 2);
@@ -485,7 +486,7 @@ class ChildReader {
     pid_t parent_;
     std::string path_;
     Seconds patience_;
-    std::vector<int> files_; ///< that the library has opened and may have locked
+    std::vector<int> files_; ///< files that the library has opened and may have locked
 };
 
 } // namespace
@@ -570,7 +571,7 @@ void ReadingChild::require_answer() {
     throw InvalidFile(path_, refusal);
 }
 
-/// Reports why the child closed its end of the socket.
+/// Throws ReadingEnded with the reason why the child closed its end of the socket.
 void ReadingChild::ended() {
     process_.wait();
     const int status = process_.status();

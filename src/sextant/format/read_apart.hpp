@@ -15,19 +15,18 @@
 
 namespace sextant::format {
 
-/// Called by a source before each piece of work, with the number of bytes that it decodes next.
-/// Restarts the time limit for the new piece.
+/// Sources call this function before each piece of work, with the number of bytes to decode. It
+/// restarts the time limit.
 using Pace = std::function<void(Bytes ahead)>;
 
-/// The position in a file of frames that are stored one after another, with the bytes that
-/// FrameSource::read_samples() gives.
+/// The position of frames in a file, if they are stored one after another with exactly the bytes
+/// that FrameSource::read_samples() returns.
 struct StoredFrames {
-    Bytes first = -1; ///< position of frame 0; -1 if frames are not stored like this
+    Bytes first = -1; ///< position of frame 0; -1 if frames are not stored in this way
     std::uint64_t device = 0, inode = 0; ///< of the file
 };
 
-/// A source, and the lengths of the chunks of the array that its frames are planes of, if it has
-/// any.
+/// A source, and the chunk lengths of the array whose planes are its frames, if there is one.
 struct OpenedFrames {
     std::unique_ptr<FrameSource> source;
     std::vector<std::int64_t> chunk = {};
@@ -35,31 +34,30 @@ struct OpenedFrames {
     std::vector<std::string> referred = {}; ///< other files from which samples are read
 };
 
-/// Opens a source; called in the process that reads it.
+/// Opens a source. The child process that reads the source calls this function.
 using Opening = std::function<OpenedFrames(const Pace& pace)>;
 
-/// Opens and reads a source in a separate process, for libraries that may crash or loop forever on
-/// damaged files. The child is a fork of this process that only reads the source and ends when this
-/// process does.
+/// Opens and reads a source in a separate process, for libraries that may crash or hang on damaged
+/// files. The process is a fork that only reads the source, and ends when this process ends.
 ///
-/// Throws    InvalidFile as the source does, and if the child ends or exceeds the CPU time limit of
-///           a piece of work (`patience`, and the same time again per GiB to decode): "damaged:
-///           reading frame 3 ended with signal 11". Other frames can still be read by a new child,
-///           until three children have ended.
-/// Cost      one process, and one more copy of each sample, in memory that both processes share.
-///           The child ends with the source. Frames whose position in the file is known are read by
-///           this process, unless another program is writing the file.
+/// Throws    InvalidFile as the source does. Also throws InvalidFile, such as "damaged: reading
+///           frame 3 ended with signal 11", if the child ends or exceeds the CPU time limit of a
+///           piece of work: `patience`, plus the same time per GiB to decode. A new child can then
+///           read other frames, until three children have ended.
+/// Cost      one process, which ends with the source, and one more copy of each sample, in memory
+///           that both processes share. If the position of frames in the file is known, this
+///           process reads them directly, unless another program is writing the file.
 /// Requires  that no other thread holds a lock that the child needs. The library must therefore be
 ///           used only through such sources.
 OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds patience = 60);
 
-/// Thrown if a child ends before it answers: "ended with signal 11 (Segmentation fault)".
+/// The exception if a child ends before it answers: "ended with signal 11 (Segmentation fault)".
 class ReadingEnded : public Error {
   public:
     using Error::Error;
 };
 
-/// Memory that a process shares with the processes that it forks.
+/// Memory that a process shares with its forked children.
 class SharedBytes {
   public:
     /// Throws std::system_error.
@@ -74,8 +72,8 @@ class SharedBytes {
     std::span<std::byte> bytes_;
 };
 
-/// A process that opens a source and answers read requests through a socket. It ends when this
-/// object is destroyed or its parent ends.
+/// A child process that opens a source and answers read requests through a socket. The process ends
+/// when this object is destroyed or its parent ends.
 class ReadingChild {
   public:
     /// Forks a child that opens the source. Throws InvalidFile if the source cannot be opened or no
@@ -84,14 +82,15 @@ class ReadingChild {
 
     /// The header of the source.
     const FrameHeader& header() const { return header_; }
-    /// Its other properties, without the source.
+    /// The other properties of the source; `source` itself is null.
     const OpenedFrames& opened() const { return opened_; }
     /// Reads rows of a frame. Throws InvalidFile as the source does, and ReadingEnded if the child
     /// ends.
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);
-    /// The number of whole frames that one request can read; 0 if a frame is too large.
+    /// The maximum number of whole frames per request; 0 if a frame is too large for the shared
+    /// memory.
     std::int64_t frames_at_once() const;
-    /// Reads whole frames, at most `frames_at_once()`. Returns their samples, which are valid until
+    /// Reads at most `frames_at_once()` whole frames. Returns their samples, which are valid until
     /// the next request.
     std::span<const std::byte> read_frames(std::int64_t first, std::int64_t count);
 
@@ -104,7 +103,7 @@ class ReadingChild {
     Seconds patience_;
     FrameHeader header_;
     OpenedFrames opened_;
-    SharedBytes shared_; ///< into which the child reads samples
+    SharedBytes shared_; ///< memory into which the child reads samples
     ChannelEnds channel_;
     ChildProcess process_;
 };

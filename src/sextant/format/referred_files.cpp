@@ -15,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Adds the symbolic links in a folder and the folders below it; of folders to which they lead, all
-/// files. `seen`: the targets of earlier links, which may form a cycle.
+/// Adds the symbolic links in a folder and in the folders below it. If a link leads to a folder,
+/// adds all files in that folder. `seen` has the targets of earlier links, because links may form a
+/// cycle.
 void add_links(const fs::path& folder, bool is_target, std::set<fs::path>& seen,
                std::vector<std::string>& files) {
     std::error_code error;
@@ -51,7 +52,7 @@ std::vector<std::string> files_referred(const std::string& name, const SourceOpt
             std::vector<std::string> others = files_referred_by_hdf5(path, detail, options);
             referred.insert(referred.end(), std::make_move_iterator(others.begin()),
                             std::make_move_iterator(others.end()));
-        } catch (const Error&) { // an error is reported when the series is opened
+        } catch (const Error&) { // opening the series reports the error
         }
     }
     return referred;

@@ -8,10 +8,10 @@
 
 namespace sextant::format {
 
-/// Returns the files to which the files of a series refer, as open_frames() follows them: for HDF5,
-/// the sources of virtual datasets, the targets of external links and external storage; for Zarr,
-/// the symbolic links in the store and the files in folders to which they lead. Empty if a file
-/// cannot be read.
+/// Returns the files that the files of a series refer to and open_frames() would follow. For HDF5,
+/// these are the sources of virtual datasets, the targets of external links and external storage.
+/// For Zarr, they are the symbolic links in the store and the files in linked folders. HDF5 files
+/// that cannot be read are skipped.
 ///
 /// Cost      opens each HDF5 file, and lists the folders of each Zarr store.
 std::vector<std::string> files_referred(const std::string& name, const SourceOptions& options);

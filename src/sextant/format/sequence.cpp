@@ -40,7 +40,7 @@ std::string_view without_zeros(std::string_view digits) {
     return first == std::string_view::npos ? digits.substr(digits.size()) : digits.substr(first);
 }
 
-/// Returns the files of a folder whose names `wanted` accepts, in natural order.
+/// Returns the files in a folder whose names `wanted` accepts, in natural order.
 template <class Wanted>
 std::vector<std::string> files_in(const std::string& name, const fs::path& folder,
                                   const Wanted& wanted) {
@@ -49,7 +49,7 @@ std::vector<std::string> files_in(const std::string& name, const fs::path& folde
     for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
          !error && entry != end; entry.increment(error)) {
         const std::string file = entry->path().filename().string();
-        std::error_code unknown; // errors are reported when the file is read
+        std::error_code unknown; // reading the file reports errors
         if (!file.starts_with('.') && !entry->is_directory(unknown) && wanted(file))
             paths.push_back((folder / file).string());
     }
@@ -101,19 +101,19 @@ FrameFiles by_wildcards(const std::string& name) {
     return files;
 }
 
-/// A name with one number, such as "frame_%04d.png".
+/// A name pattern with one number, such as "frame_%04d.png".
 struct Numbered {
     std::string before, after;
     std::size_t digits = 1; ///< minimum number of digits
 
-    /// Returns the number in a file name of this form.
+    /// Returns the number in a file name that matches the pattern.
     std::optional<std::int64_t> number_of(const std::string& file) const {
         if (!file.starts_with(before) || !file.ends_with(after) ||
             file.size() <= before.size() + after.size())
             return std::nullopt;
         const auto number = std::string_view(file).substr(
             before.size(), file.size() - before.size() - after.size());
-        // A number with more digits than requested has no leading zeros.
+        // A number has leading zeros only up to the minimum number of digits.
         if (number.size() < digits || (number.size() > digits && number.front() == '0'))
             return std::nullopt;
         std::int64_t value = 0;
@@ -124,7 +124,7 @@ struct Numbered {
     }
 };
 
-/// Splits a name at its only %d, %4d or %04d.
+/// Splits a name at %d, %4d or %04d, which must occur only once.
 std::optional<Numbered> numbered(const std::string& name) {
     const std::size_t at = name.find('%');
     if (at == std::string::npos)
@@ -208,7 +208,7 @@ bool naturally_before(std::string_view a, std::string_view b) {
     }
     if (i < a.size() || j < b.size())
         return i == a.size();
-    return a < b; // names such as "01" and "1" only need a consistent order
+    return a < b; // gives names such as "01" and "1" a consistent order
 }
 
 std::optional<FrameFiles> find_frame_files(const std::string& name) {
@@ -249,15 +249,15 @@ std::string text_of(const PixelSize& pixel) {
 }
 
 bool is_same(const PixelSize& a, const PixelSize& b) {
-    constexpr double most = 1e-3; // relative; sizes are rounded
+    constexpr double most = 1e-3; // relative tolerance: sizes are rounded
     if (!a.known() || !b.known())
         return a.known() == b.known();
     const double factor = a.unit == b.unit ? 1 : unit_factor(b.unit, a.unit);
     return std::abs(b.x * factor - a.x) <= most * a.x && std::abs(b.y * factor - a.y) <= most * a.y;
 }
 
-/// Adds a remark if a file states another pixel size than the first one. Of many files, some are
-/// examined. Those that cannot be opened are reported when they are read.
+/// Adds a remark if a file states another pixel size than the first file. Examines at most 32
+/// files. Files that cannot be opened are skipped; reading them later reports the error.
 void compare_pixels(const FrameFiles& files, const SourceOptions& options, FrameHeader& header) {
     constexpr std::int64_t most_examined = 32;
     const std::int64_t last = std::ssize(files.paths) - 1;
@@ -302,8 +302,8 @@ class Sequence : public FrameFile {
   private:
     FrameFiles files_;
     SourceOptions options_;
-    std::unique_ptr<FrameSource> open_; ///< the file read last
-    std::int64_t number_ = 0;           ///< frame number of the file in `open_`
+    std::unique_ptr<FrameSource> open_; ///< the file of the last read
+    std::int64_t number_ = 0;           ///< the frame in `open_`
 };
 
 } // namespace
@@ -319,7 +319,7 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
     header.frames = static_cast<std::int64_t>(files.paths.size());
     header.frame_interval = 0; // single-frame files state no interval
     const bool named = !header.axes.names.empty();
-    header.axes = {}; // of the first file
+    header.axes = {}; // these were the axes of the first file
     if (named)
         header.axes = {{header.frames, header.shape.height, header.shape.width}, "TYX"};
     header.remarks.insert(header.remarks.end(), files.remarks.begin(), files.remarks.end());

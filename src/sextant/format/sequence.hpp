@@ -12,27 +12,27 @@
 
 namespace sextant::format {
 
-/// Files of one frame each, in order.
+/// Files with one frame each, in order.
 struct FrameFiles {
     std::vector<std::string> paths;
     std::vector<std::string> remarks;
 };
 
-/// Returns the files denoted by a name that stands for several: a folder, a pattern with * ? or [,
-/// a number such as %04d, or a list with the extension .txt. Empty if the name denotes a single
-/// file, or a folder of a format that stores a series in a folder. Throws InvalidFile if no file
-/// matches, or if a folder holds files of several formats.
+/// Returns the files of a name that denotes several: a folder, a pattern with * ? or [, a number
+/// such as %04d, or a list with the extension .txt. Empty if the name denotes a single file, or a
+/// folder of a format that stores a series in a folder. Throws InvalidFile if no file matches, or
+/// if a folder has files of several formats.
 std::optional<FrameFiles> find_frame_files(const std::string& name);
 
-/// True if `a` sorts before `b` when numbers in names are compared as numbers: "frame_9" before
-/// "frame_10".
+/// True if `a` precedes `b` in natural order, which compares numbers in names as numbers: "frame_9"
+/// before "frame_10".
 bool naturally_before(std::string_view a, std::string_view b);
 
-/// Opens files of one frame each as a series; each file is opened when it is read. Shape, sample
+/// Opens files with one frame each as a series. Each file is opened when it is read. Shape, sample
 /// type and pixel size are those of the first file.
 ///
-/// Requires  files of known formats (InvalidFile on opening), each with one frame like the first
-///           (InvalidFile when that frame is read).
+/// Requires  files of known formats (InvalidFile on opening), each with one frame of the same shape
+///           and sample type as the first (InvalidFile when that frame is read).
 std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles files,
                                            const SourceOptions& options);
 

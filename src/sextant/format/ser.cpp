@@ -23,13 +23,13 @@ constexpr std::int16_t version_of_64_bits = 0x0220;
 constexpr std::int32_t images = 0x4122;
 
 /// An image header has two doubles and an integer per axis, the sample type, and two sizes. The
-/// samples follow it.
+/// samples follow the header.
 constexpr std::size_t image_header_bytes = 50;
 using ImageHead = std::array<std::byte, image_header_bytes>;
 
 struct Series {
-    std::int64_t total = 0;   ///< planned images
-    std::int64_t valid = 0;   ///< acquired images
+    std::int64_t total = 0;   ///< number of planned images
+    std::int64_t valid = 0;   ///< number of acquired images
     Bytes offsets = 0;        ///< position of the table of image positions
     std::size_t offset_bytes; ///< bytes per position
 };
@@ -55,7 +55,8 @@ Series read_series(SourceFile& file) {
             wide ? 8U : 4U};
 }
 
-/// Returns the positions of the image headers; fewer if the table of positions is truncated.
+/// Returns the positions of the image headers; fewer than stated if the table of positions is
+/// truncated.
 std::vector<Bytes> read_offsets(SourceFile& file, const Series& stated) {
     const auto size = static_cast<Bytes>(stated.offset_bytes);
     const Bytes room = stated.offsets < 0 ? 0 : file.size() - stated.offsets;

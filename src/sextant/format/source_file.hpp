@@ -17,21 +17,21 @@
 namespace sextant::format {
 
 /// A regular file, opened for reading from its start. Missing files, folders, devices and pipes
-/// (which could block) are refused. All functions throw InvalidFile with the reason.
+/// (which could block) cause InvalidFile. All functions throw InvalidFile with the reason.
 class SourceFile {
   public:
     explicit SourceFile(std::string path);
 
     const std::string& path() const { return path_; }
     Bytes size() const { return size_; }
-    /// The stream, for libraries that do their own reading; closed with this object.
+    /// The stream, for libraries that read by themselves. This object closes it.
     std::FILE* handle() { return handle_.get(); }
 
     /// Reads until `to` is full or the file ends. Returns the number of bytes read.
     Bytes read(std::span<std::byte> to);
     /// Reads from a given position. The current position is neither used nor changed.
     Bytes read_at(Bytes position, std::span<std::byte> to) const;
-    /// Advances by `bytes`, possibly beyond the end; then the next read returns 0.
+    /// Advances by `bytes`, possibly beyond the end of the file; the next read then returns 0.
     void skip(Bytes bytes);
 
   private:
@@ -43,8 +43,8 @@ class SourceFile {
     Bytes size_ = 0;
 };
 
-/// Returns the number at byte `at` of a header that has been read completely. Throws
-/// std::logic_error if it is not within the header.
+/// Returns the number at byte `at` of a header in memory. Throws std::logic_error if the number is
+/// not within the header.
 template <class T>
 T number_in(std::span<const std::byte> header, std::size_t at, bool swapped) {
     if (at + sizeof(T) > header.size())
@@ -56,7 +56,7 @@ T number_in(std::span<const std::byte> header, std::size_t at, bool swapped) {
     return std::bit_cast<T>(bytes);
 }
 
-/// Stores a number in little-endian byte order, which all files written by Sextant use.
+/// Stores a number in little-endian byte order, which all files written by Sextant have.
 template <class T>
 void put_number(std::span<std::byte> header, std::size_t at, T value) {
     static_assert(std::endian::native == std::endian::little);

@@ -23,8 +23,8 @@ namespace sextant::format {
 
 namespace {
 
-/// An open file: its bytes, libtiff's handle, and its pages. Must not be moved, because libtiff
-/// keeps a pointer to it.
+/// An open file: its bytes, libtiff's handle and its pages. Must not be moved, because libtiff
+/// keeps a pointer to this object.
 struct OpenTiff {
     explicit OpenTiff(const std::string& path)
         : file(path),
@@ -38,10 +38,10 @@ struct OpenTiff {
     TiffBytes bytes;
     Tiff tiff;
     std::vector<TiffPage> pages;
-    std::string end; ///< the reason why the list of pages ends early; "" if it is complete
+    std::string end; ///< reason why the list of pages ends early; "" if it is complete
 };
 
-/// Reads the directories of all pages except thumbnails and masks; sets `open.end` if the list of
+/// Reads the directories of all pages except thumbnails and masks. Sets `open.end` if the list of
 /// pages is damaged.
 void find_pages(OpenTiff& open) {
     TIFF* const tiff = open.tiff.get();
@@ -53,7 +53,7 @@ void find_pages(OpenTiff& open) {
         } catch (const InvalidFile&) {
             if (open.pages.empty())
                 throw;
-            open.pages.push_back({}); // placeholder that matches no frame
+            open.pages.push_back({}); // placeholder that is unlike any frame
         }
     } while (TIFFReadDirectory(tiff));
     open.end = std::exchange(open.bytes.complaint, {});
@@ -71,7 +71,7 @@ void go_to(OpenTiff& open, const TiffPage& page, std::int64_t frame) {
 
 class TiffFrames : public FrameFile {
   public:
-    /// Reads the samples of each pixel starting at index `sample`.
+    /// Reads `header.channels` samples of each pixel, starting at index `sample`.
     TiffFrames(std::unique_ptr<OpenTiff> open, FrameHeader header, int sample)
         : FrameFile(open->file.path(), std::move(header)),
           open_(std::move(open)),
@@ -97,12 +97,12 @@ class TiffFrames : public FrameFile {
         });
     }
 
-    /// Returns the number of sample planes to read one after another.
+    /// The number of planes to read one after another.
     int planes(const TiffPage& page) const { return page.planes ? header().channels : 1; }
-    /// Returns the number of samples stored interleaved per pixel.
+    /// The number of samples per pixel that are stored interleaved.
     int together(const TiffPage& page) const { return page.planes ? 1 : page.samples; }
 
-    /// Copies the samples of a plane, or the selected interleaved ones, into pixels.
+    /// Copies the samples of a plane, or the selected interleaved samples, into pixels.
     void place(const std::byte* from, std::byte* to, std::int64_t pixels, const TiffPage& page,
                int plane) const {
         const auto size = static_cast<std::size_t>(size_of(header().sample));
@@ -145,8 +145,8 @@ class TiffFrames : public FrameFile {
         bool operator==(const Line&) const = default;
     };
 
-    /// Reads a row of a strip. Codecs only go forward within a strip, so skipped rows are decoded
-    /// as well.
+    /// Reads a row of a strip. Codecs decode a strip sequentially, so skipped rows are decoded,
+    /// too.
     void read_line(const Line& wanted, const TiffPage& page) {
         const bool goes_on = !page.compressed || wanted == next_;
         std::int64_t y = goes_on ? wanted.row : wanted.row / page.strip * page.strip;
@@ -172,7 +172,7 @@ class TiffFrames : public FrameFile {
         }
     }
 
-    /// Reads the row of tiles that begins with row `first`.
+    /// Reads the row of tiles whose first image row is `first`.
     void read_band(std::int64_t frame, const TiffPage& page, std::int64_t first) {
         band_frame_ = -1; // invalid until the band is complete
         const std::int64_t rows = std::min(page.tile.height, header().shape.height - first);
@@ -211,9 +211,9 @@ class TiffFrames : public FrameFile {
     }
 
     std::unique_ptr<OpenTiff> open_;
-    int sample_; ///< index of the first sample read per pixel
+    int sample_; ///< index of the first sample of each pixel that is read
     std::vector<std::byte> line_, tile_;
-    std::vector<std::byte> band_; ///< row of tiles read last
+    std::vector<std::byte> band_; ///< the row of tiles of the last read
     std::int64_t band_frame_ = -1, band_row_ = 0;
     Line next_; ///< the line that the codec decodes next
 };
@@ -247,7 +247,7 @@ std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHea
         const bool alike = page.frame.shape == header.shape && page.frame.sample == header.sample &&
                            page.frame.channels == header.channels;
         each.push_back(page.frame);
-        starts.push_back(alike ? page.start : 0); // other pages are refused when they are read
+        starts.push_back(alike ? page.start : 0); // other pages cause an error when they are read
     }
     if (stored)
         return stored_pages(SourceFile(path), std::move(header), std::move(starts), std::move(each),
@@ -257,8 +257,8 @@ std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHea
         std::make_unique<TiffFrames>(std::move(open), std::move(header), choice.sample));
 }
 
-/// Opens an ImageJ stack in which all images follow a single page. Returns null if the file is not
-/// laid out like this.
+/// Opens an ImageJ stack, in which all images follow a single page. Null if the file has another
+/// layout.
 std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
                                         const PlaneChoice& choice, std::int64_t images) {
     const TiffPage& first = open.pages.front();

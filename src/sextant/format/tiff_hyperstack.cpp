@@ -25,8 +25,7 @@ namespace sextant::format {
 
 namespace {
 
-/// Upper bound on the step of an axis: more planes than any file has, but few enough that positions
-/// do not overflow.
+/// Upper bound on the step of an axis. No file has so many planes, and positions cannot overflow.
 constexpr std::int64_t most_planes = std::int64_t{1} << 29;
 
 } // namespace
@@ -72,7 +71,7 @@ std::int64_t length_of_axis(std::string_view text) {
 
 namespace {
 
-/// Returns the value of `key` in text with one "key=value" per line, as ImageJ writes.
+/// Returns the value of `key` in text with one "key=value" per line, which ImageJ writes.
 std::string_view value_of(std::string_view text, std::string_view key) {
     for (std::size_t start = 0; start < text.size();) {
         const std::size_t end = std::min(text.find('\n', start), text.size());
@@ -107,11 +106,11 @@ StatedPixelSize pixel_in_centimetres(TIFF* file) {
     return unit == RESUNIT_CENTIMETER ? resolved_pixel(file, "cm") : StatedPixelSize();
 }
 
-/// Reads ImageJ's metadata. Like ImageJ, accepts the axes only if their product is the number of
-/// images.
+/// Reads ImageJ's metadata. Like ImageJ, accepts the axes only if the product of their lengths is
+/// the number of images.
 TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     TiffNotes notes;
-    // Units of y and z are stated if they are not that of x.
+    // ImageJ states the units of y and z only if they differ from the unit of x.
     const auto unit_or = [&](std::string_view key, const std::string& otherwise) {
         const std::string stated = unescaped(value_of(text, key));
         return stated.empty() ? otherwise : tidy_unit(stated);
@@ -187,7 +186,7 @@ TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& pat
 
 namespace {
 
-/// True if the root element is that of OME-XML.
+/// True if the root element of the text is that of OME-XML.
 bool is_ome(std::string_view text) {
     bool is = false;
     for_each_xml_tag(text, [&](const XmlTag& tag) {
@@ -197,7 +196,7 @@ bool is_ome(std::string_view text) {
     return is;
 }
 
-/// Reads the metadata in the description of the page.
+/// Reads the metadata in the description of a page.
 TiffNotes described_notes(TIFF* file, std::string_view text, const std::string& path,
                           std::int64_t pages, int samples) {
     if (text.starts_with("ImageJ=") || text.starts_with("SCIFIO="))
@@ -238,14 +237,14 @@ struct TiffData {
     PlaneFile file = {};
 };
 
-/// The elements of OME-XML that describe its first image.
+/// The elements of OME-XML for the first image.
 struct OmeImage {
-    std::string uuid; ///< of the file
+    std::string uuid; ///< the UUID of the file
     std::optional<XmlTag> pixels;
     std::vector<TiffData> data;
 };
 
-/// Reads at most `most` TiffData elements.
+/// Reads the elements of the first image, with at most `most` TiffData elements.
 OmeImage ome_image(std::string_view text, std::size_t most) {
     OmeImage image;
     for_each_xml_tag(text, [&](const XmlTag& tag) {
@@ -266,8 +265,9 @@ OmeImage ome_image(std::string_view text, std::size_t most) {
     return image;
 }
 
-/// Decides whether the planes of a TiffData element are in this file, by the UUID or else the name
-/// of their file. If all elements name the same file, it is this one, possibly renamed.
+/// Determines whether the planes of a TiffData element are in this file, by the UUID of their file
+/// or, if there is none, by its name. If all elements name the same file, that file is this one,
+/// which may have been renamed.
 class OwnPlanes {
   public:
     OwnPlanes(const OmeImage& image, const std::string& name) : own_{name, image.uuid} {
@@ -286,7 +286,7 @@ class OwnPlanes {
     bool alone_ = false;
 };
 
-/// Assigns pages to planes as the TiffData elements state.
+/// Assigns pages to planes as stated by the TiffData elements.
 void read_positions(const std::vector<TiffData>& data, const OwnPlanes& own, std::int64_t pages,
                     TiffNotes& notes) {
     const PageAxes& axes = *notes.axes;
@@ -325,7 +325,7 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
         return stated(name).empty() ? otherwise : stated(name);
     };
     const auto size = [&](const char* name) { return decimal_in(stated(name)); };
-    // Units that are not stated are µm. If only some are stated, others were probably forgotten.
+    // The default unit is µm. If only some units are stated, the others were probably forgotten.
     const bool default_units =
         stated("PhysicalSizeXUnit").empty() && stated("PhysicalSizeYUnit").empty();
     const char* const otherwise = default_units ? "µm" : "";
@@ -355,7 +355,7 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
 
 namespace {
 
-/// Returns the plane of a page, if it has one.
+/// Returns the position of a page's plane, if the page has one.
 std::optional<PlanePosition> plane_of(std::int64_t page, const TiffNotes& notes,
                                       const PlaneChoice& choice) {
     if (notes.positions.empty()) {

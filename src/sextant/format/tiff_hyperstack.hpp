@@ -26,10 +26,10 @@ struct PlanePosition {
 /// An axis of pages.
 struct PageAxis {
     std::int64_t count = 1;
-    std::int64_t step = 1; ///< number of pages between adjacent positions
+    std::int64_t step = 1; ///< number of pages between adjacent positions on the axis
 };
 
-/// The axes of a hyperstack. From page to page, the axis of step 1 varies fastest.
+/// The axes of a hyperstack. The axis with step 1 varies fastest from page to page.
 struct PageAxes {
     PageAxis channels, slices, frames;
 
@@ -39,61 +39,61 @@ struct PageAxes {
     std::int64_t page_of(const PlanePosition& position) const;
 };
 
-/// Sets the steps of axes whose order is given from the fastest to the slowest, such as "CZT".
+/// Sets the steps of the axes for an order from the fastest to the slowest axis, such as "CZT".
 PageAxes in_order(PageAxes axes, std::string_view order);
 
-/// Returns the number of channels stored as separate pages if each page interleaves `samples` of
-/// them.
+/// Returns the number of channels on separate pages if each page has `samples` interleaved
+/// channels.
 std::int64_t without_samples(std::int64_t channels, int samples);
 
-/// Returns the number at the start of a text, or 0.
+/// Returns the number at the start of a text; 0 if there is none.
 double decimal_in(std::string_view text);
-/// Returns the axis length at the start of a text, or 1.
+/// Returns the axis length at the start of a text; 1 if there is none.
 std::int64_t length_of_axis(std::string_view text);
 
-/// Metadata of all pages, from the description and resolution of the first page.
+/// The metadata of a file, from the description and the resolution of its first page.
 struct TiffNotes {
     StatedPixelSize pixel;
     Seconds frame_interval = 0; ///< 0 if unknown
     double slice_distance = 0;  ///< in the unit of the pixel's x; 0 if unknown
-    std::int64_t images = 0;    ///< number stated by ImageJ; 0 if ImageJ did not write the file
+    std::int64_t images = 0;    ///< number of images that ImageJ states; 0 if ImageJ did not write
+                                ///< the file
     std::optional<PageAxes> axes = {};
-    /// The plane of each page, if the metadata assign them; empty if pages are in the order of
+    /// The plane of each page, if the metadata assign planes; empty if pages follow the order of
     /// `axes`.
     std::vector<std::optional<PlanePosition>> positions = {};
     bool cut_off = false; ///< true if the metadata refer to more pages than the file has
     std::vector<std::string> remarks = {};
 };
 
-/// Reads the metadata of libtiff's current page. `pages` and `samples` are the numbers of pages in
-/// the file and of samples per pixel.
+/// Reads the metadata of libtiff's current page. `pages` is the number of pages in the file, and
+/// `samples` the number of samples per pixel.
 TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples);
 
-/// Reads the metadata of the first image in OME-XML. `pages` and `samples` are as for read_notes.
-/// Planes stored in other files of the data set are ignored.
+/// Reads the metadata of the first image in OME-XML. `pages` and `samples` are as in read_notes().
+/// Planes in other files of the data set are ignored.
 TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t pages,
                     int samples);
 
-/// The planes of a file that are read as frames.
+/// The choice of planes that are read as frames.
 struct PlaneChoice {
     PageAxes axes;
-    PlanePosition first; ///< position of frame 0
-    int sample = 0;      ///< index of the sample in each pixel
-    bool by_slices =
-        false;          ///< true if the frames are slices in the file, at the time `first.slice`
-    bool every = false; ///< true if the frames are all planes: of each time, slice by slice, and of
-                        ///< each slice, channel by channel
+    PlanePosition first;    ///< position of frame 0
+    int sample = 0;         ///< index of the first sample of each pixel that is read
+    bool by_slices = false; ///< true if the frames are the slices at the time `first.slice`
+    bool every = false; ///< true if the frames are all planes, in the order time, slice, channel
+                        ///< (channels vary fastest)
 };
 
-/// Chooses a channel and a slice: those of the options or, with a remark, the first ones. If a time
-/// is requested, or if a file has slices but only one frame per slice and no slice is requested,
-/// the slices are read as frames. Adds the hyperstack and remarks to the header. Throws InvalidFile
-/// for a channel, slice or time that does not exist.
+/// Chooses a channel and a slice: those in the options or, with a remark, the first ones. The
+/// slices are read as frames if a time is requested, or if a file has slices but only one frame per
+/// slice and no slice is requested. Adds the hyperstack and remarks to the header. Throws
+/// InvalidFile if a channel, slice or time does not exist.
 PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const TiffPage& first,
                           std::int64_t pages, const SourceOptions& options, FrameHeader& header);
 
-/// Removes pages that are not frames and sorts the others. Sets the number of frames in the header;
-/// it includes pages missing from a truncated file.
+/// Removes the pages that are not frames, and sorts the others. Sets the number of frames in the
+/// header, which includes pages that are missing in a truncated file.
 void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const PlaneChoice& choice,
                  FrameHeader& header);
 

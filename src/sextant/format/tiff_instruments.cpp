@@ -19,7 +19,7 @@ namespace sextant::format {
 
 namespace {
 
-/// A private tag, of which libtiff knows only the type.
+/// A private tag. libtiff knows only its type.
 struct PrivateTag {
     TIFFDataType type = TIFF_NOTYPE;
     std::uint32_t count = 0;
@@ -36,7 +36,7 @@ PrivateTag private_tag(TIFF* file, std::uint32_t number) {
     return tag;
 }
 
-/// Returns the text of a tag up to its first zero; "" if there is none.
+/// Returns the text of a tag up to its first null character; "" if there is none.
 std::string text_of(const PrivateTag& tag) {
     const bool letters = tag.type == TIFF_ASCII || tag.type == TIFF_BYTE;
     if (!letters || !tag.values)
@@ -45,7 +45,7 @@ std::string text_of(const PrivateTag& tag) {
     return text.substr(0, text.find('\0'));
 }
 
-/// Returns the first number of a tag, or 0.
+/// Returns the first number of a tag; 0 if there is none.
 double number_of(const PrivateTag& tag) {
     if (!tag.values || tag.count < 1)
         return 0;
@@ -67,21 +67,21 @@ std::optional<InstrumentNotes> digital_micrograph(TIFF* file, std::string_view) 
     if (step(x_step) == 0 || step(y_step) == 0)
         return std::nullopt;
     InstrumentNotes notes;
-    // An uncalibrated image has steps of 1, without a unit or in pixels.
+    // Steps of 1, without a unit or in pixels, mean that the image is not calibrated.
     if (!tidy_unit(unit(x_unit)).empty() || !tidy_unit(unit(y_unit)).empty())
         notes.pixel = {step(x_step), step(y_step), unit(x_unit), unit(y_unit)};
     notes.frame_interval = believable_interval(step(z_step), unit(z_unit));
     return notes;
 }
 
-/// Returns a number that is all of a text; 0 for other texts, such as "3,5".
+/// Parses a text that is a single number; 0 for other texts, such as "3,5".
 double number_in_text(std::string_view text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size() ? value : 0;
 }
 
-/// Takes the first line from a text, without its end.
+/// Removes the first line from a text and returns it, without the line break.
 std::string_view take_line(std::string_view& text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -91,8 +91,8 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-/// Returns the number of a key in a section of text such as "[Scan]\nPixelWidth=1e-9"; 0 if it is
-/// missing.
+/// Returns the number of a key in a section of a text such as "[Scan]\nPixelWidth=1e-9"; 0 if there
+/// is none.
 double number_in_section(std::string_view text, std::string_view section, std::string_view key) {
     bool inside = false;
     while (!text.empty()) {
@@ -105,7 +105,7 @@ double number_in_section(std::string_view text, std::string_view section, std::s
     return 0;
 }
 
-/// Returns a size; empty unless both sides are known.
+/// Returns notes with a pixel size; empty unless both sides are known.
 std::optional<InstrumentNotes> stated_size(const StatedPixelSize& pixel) {
     return pixel.x == 0 || pixel.y == 0 ? std::nullopt
                                         : std::optional(InstrumentNotes{.pixel = pixel});
@@ -151,7 +151,7 @@ std::string text_tag(TIFF* file, std::uint32_t number) {
     return stored ? stored : "";
 }
 
-/// Returns the text between the tags of the first XML element of this name after `start`.
+/// Returns the content of the first XML element of this name after `start`.
 std::string_view element_text(std::string_view text, std::string_view start,
                               std::string_view name) {
     text.remove_prefix(std::min(text.find(start), text.size()));
@@ -162,7 +162,7 @@ std::string_view element_text(std::string_view text, std::string_view start,
                : text.substr(at + open.size(), text.find('<', at + 1) - at - open.size());
 }
 
-/// The wavelength of an electron in nm, from its energy in eV.
+/// Returns the wavelength of an electron in nm; `energy` is in eV.
 double electron_wavelength(double energy) {
     constexpr double planck_times_light = 1239.841984, rest_energy = 510998.95; // eV nm, eV
     return planck_times_light / std::sqrt(energy * (energy + 2 * rest_energy));
@@ -188,7 +188,7 @@ std::optional<InstrumentNotes> jeol(TIFF* file, std::string_view text) {
         return scaled(nanometres / value, "nm");
     const double energy = number_in_text(element_text(text, "<ElectronGun", "AccelerationVoltage"));
     const std::string unit(setting("SelectorUnitString"));
-    const double length = value * metres_of(unit) / metres_of("nm"); // of the camera
+    const double length = value * metres_of(unit) / metres_of("nm"); // camera length
     if (setting("ModeString") != "DIFF" || !(energy > 0) || !(length > 0))
         return InstrumentNotes{.pixel = StatedPixelSize{}};
     return scaled(nanometres / (length * electron_wavelength(energy)), "1/nm");
@@ -205,7 +205,8 @@ std::string_view setting_of(std::string_view text, const std::string& key) {
     return value.substr(0, value.find_first_of(quoted ? "\"" : ",["));
 }
 
-/// Returns the mean step of a table of floats at a position in the file; 0 if it is not within it.
+/// Returns the mean step of a table of floats at a position in the file; 0 if the table is not
+/// within the file.
 double step_of_table(TIFF* file, std::int64_t position, std::int64_t count) {
     auto& bytes = *static_cast<TiffBytes*>(TIFFClientdata(file));
     constexpr std::int64_t size = sizeof(float);

@@ -22,7 +22,8 @@ namespace sextant::format {
 
 namespace {
 
-/// Converts to UTF-16. Characters beyond U+FFFF, which no unit or label has, are cut to 16 bits.
+/// Converts to UTF-16. Characters beyond U+FFFF are truncated to 16 bits; units and labels have
+/// none.
 std::vector<char16_t> utf16(std::string_view utf8) {
     std::vector<char16_t> units;
     for (std::size_t i = 0; i < utf8.size();) {
@@ -35,7 +36,7 @@ std::vector<char16_t> utf16(std::string_view utf8) {
     return units;
 }
 
-/// Escapes text for ImageJ, which reads Java properties: Latin-1, with other characters as \uXXXX.
+/// Escapes text for ImageJ, which reads Java properties: Latin-1, and \uXXXX for other characters.
 std::string escaped_for_java(std::string_view utf8) {
     std::string escaped;
     for (const char16_t unit : utf16(utf8)) {
@@ -47,10 +48,10 @@ std::string escaped_for_java(std::string_view utf8) {
     return escaped;
 }
 
-// ImageJ's private tags: the lengths of the parts of its metadata, and the metadata.
+// ImageJ's private tags: the lengths of the parts of ImageJ's metadata, and the metadata.
 constexpr std::uint16_t imagej_lengths = 50838, imagej_metadata = 50839;
-/// The header of the metadata that consist of labels only: the magic number "IJIJ", the type
-/// "labl", and the number of labels.
+/// The size of the header of metadata with labels only: the magic number "IJIJ", the type "labl",
+/// and the number of labels.
 constexpr Bytes label_header_bytes = 12;
 
 std::uint16_t sample_format(Sample sample) {
@@ -66,7 +67,7 @@ bool storable(double pixel) {
 
 namespace {
 
-/// The length of an axis of planes; 1 if there is none.
+/// Returns the length of an axis of planes; 1 if there is no such axis.
 std::int64_t plane_axis_length(const SinkOptions& options, char letter) {
     for (const PlaneAxis& axis : options.planes) {
         if (axis.letter == letter)
@@ -75,14 +76,14 @@ std::int64_t plane_axis_length(const SinkOptions& options, char letter) {
     return 1;
 }
 
-/// True if ImageJ stores planes in this order: channels vary fastest, then slices, then times.
+/// True if planes are in ImageJ's order: channels vary fastest, then slices, then times.
 bool has_imagej_order(const SinkOptions& options) {
     constexpr std::string_view order = "tzc";
     return std::ranges::is_sorted(options.planes, {},
                                   [&](const PlaneAxis& axis) { return order.find(axis.letter); });
 }
 
-/// The order of all axes in OME-XML, from the fastest to the slowest.
+/// Returns the order of all axes for OME-XML, from the fastest to the slowest.
 std::string ome_order(const SinkOptions& options) {
     std::string order = "XY";
     for (std::size_t i = options.planes.size(); i-- > 0;)
@@ -165,7 +166,7 @@ std::string ome_description(const FrameHeader& header, const SinkOptions& option
                        schema, pixels, header.frames, channels);
 }
 
-/// Finds the rational by continued fractions.
+/// Uses continued fractions.
 TiffRational tiff_rational(double number) {
     constexpr double most = std::numeric_limits<std::int32_t>::max();
     double numerator = 1, denominator = 0, numerator_before = 0, denominator_before = 1;
@@ -215,11 +216,11 @@ namespace {
 /// The largest file position that classic TIFF can store.
 constexpr Bytes classic_bytes = std::numeric_limits<std::uint32_t>::max();
 
-/// The maximum length of a Java array, which limits the number of pixels per image and of images
-/// per stack in ImageJ.
+/// The maximum length of a Java array. It limits the pixels per image and the images per stack in
+/// ImageJ.
 constexpr std::int64_t java_elements = std::numeric_limits<std::int32_t>::max() - 8;
 
-/// Alignment of the samples.
+/// The alignment of the samples in bytes.
 constexpr Bytes alignment = 64;
 
 constexpr Bytes aligned(Bytes position, Bytes to) {
@@ -232,7 +233,7 @@ void put(std::vector<std::byte>& to, T value) {
     to.insert(to.end(), first, first + sizeof value);
 }
 
-/// The entries of a directory, in order of tags.
+/// Builds the entries of a directory, in the order of tags.
 class Directory {
   public:
     explicit Directory(bool big) : big_(big) {}
@@ -243,7 +244,7 @@ class Directory {
         put(bytes_, value);
         bytes_.resize(field + (big_ ? 8 : 4));
     }
-    /// Adds a length or position, of 64 bits in BigTIFF.
+    /// Adds a length or position, which has 64 bits in BigTIFF.
     void long_value(std::uint16_t tag, Bytes value) {
         begin(tag, big_ ? TIFF_LONG8 : TIFF_LONG, 1);
         put_offset(value);
@@ -253,7 +254,7 @@ class Directory {
         begin(tag, type, count);
         put_offset(position);
     }
-    /// Adds a rational, which fits into an entry in BigTIFF only.
+    /// Adds a rational. Only in BigTIFF does it fit into the entry itself.
     void rational(std::uint16_t tag, TiffRational value, Bytes position) {
         begin(tag, TIFF_RATIONAL, 1);
         if (!big_)
@@ -332,8 +333,8 @@ TiffLayout::TiffLayout(FrameHeader header, const SinkOptions& options)
     start_.resize(static_cast<std::size_t>(samples_at_));
 }
 
-/// Adds the labels as ImageJ's metadata: lengths in bytes of the header and of each label; then the
-/// header and the labels in UTF-16. All numbers are in the byte order of the file.
+/// Adds the labels as ImageJ's metadata: the lengths in bytes of the header and of each label, then
+/// the header and the labels in UTF-16. All numbers are in the byte order of the file.
 void TiffLayout::put_labels() {
     start_.resize(static_cast<std::size_t>(label_lengths_at_));
     put(start_, static_cast<std::uint32_t>(label_header_bytes));

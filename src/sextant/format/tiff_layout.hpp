@@ -11,38 +11,39 @@
 
 namespace sextant::format {
 
-/// Returns an image description for ImageJ: number and axis of the images, unit, frame interval.
+/// Returns an image description for ImageJ: number and axis of the images, unit and frame interval.
 std::string imagej_description(const FrameHeader& header, const SinkOptions& options);
 
 /// Returns an image description in OME-XML: axes, samples, pixel size and frame interval.
 std::string ome_description(const FrameHeader& header, const SinkOptions& options);
 
 /// A positive rational as TIFF stores it. Both numbers are below 2^31, because ImageJ reads them as
-/// signed numbers.
+/// signed integers.
 struct TiffRational {
     std::uint32_t numerator = 0, denominator = 1;
 };
 
-/// Returns the rational nearest to a number; 0 if none is within a millionth of it.
+/// Returns the rational nearest to a number; 0 if the relative error would exceed 10⁻⁶.
 TiffRational tiff_rational(double number);
 
 /// Converts a pixel size to a unit in which its inverse is a TiffRational: its own unit if
-/// possible, otherwise another unit of length. Returns an unknown size if there is no such unit.
+/// possible, otherwise another unit of length. Unknown if there is no such unit.
 PixelSize in_storable_unit(const PixelSize& pixel);
 
-/// Converts to centimetres, TIFF's own unit; unknown if the unit is not a length.
+/// Converts a pixel size to centimetres, TIFF's own unit; unknown if its unit is not a length.
 PixelSize in_centimetres(const PixelSize& pixel);
 
 /// Produces all bytes of a TIFF file except the samples. The file has a header, the first directory
-/// and its strings, then the samples of all frames without gaps, then the directories of the other
+/// with its strings, the samples of all frames without gaps, and the directories of the other
 /// frames.
 ///
-/// Kinds     u8, u16 and f32 are described for ImageJ (`ImageJ=1.53t`, `images=N`), with the labels
-///           of the frames in ImageJ's private tags 50838 and 50839; other samples,
-///           and files that ImageJ cannot hold, in OME-XML. Files below 4 GiB are classic TIFF.
-///           Longer series for ImageJ are classic TIFF as well if each frame is below 4 GiB, with
-///           only the first directory, as ImageJ writes and reads them. All others are BigTIFF.
-/// Requires  a header that check_sink and checked_frames accept; no labels, or one for each frame
+/// Kinds     u8, u16 and f32 are described for ImageJ (`ImageJ=1.53t`, `images=N`), with frame
+/// labels in ImageJ's private tags 50838 and 50839. Other samples, and files that ImageJ cannot
+/// hold, are described in OME-XML. Files below 4 GiB are classic TIFF. Longer series for ImageJ are
+/// also classic TIFF if each frame is below 4 GiB; they have only the first directory, as ImageJ
+/// writes and reads them. All other files are BigTIFF.
+///
+/// Requires  a header that check_sink and checked_frames accept; no labels, or one per frame
 ///           (std::logic_error).
 class TiffLayout {
   public:
@@ -52,7 +53,7 @@ class TiffLayout {
     bool for_imagej() const { return imagej_; }
     /// True if the file states the pixel size of the header.
     bool keeps_pixel() const;
-    /// The number of frames with a directory: all frames, or only the first.
+    /// The number of frames with a directory: all frames, or only the first one.
     std::int64_t directories() const { return directories_; }
 
     /// The bytes before the samples.
@@ -64,7 +65,7 @@ class TiffLayout {
 
   private:
     Bytes frame_bytes() const;
-    Bytes label_bytes() const; ///< of ImageJ's metadata
+    Bytes label_bytes() const; ///< size of the labels in ImageJ's metadata
     Bytes directory_bytes(bool first) const;
     Bytes header_bytes() const { return big_ ? 16 : 8; }
     Bytes end_of_samples() const;
@@ -80,7 +81,7 @@ class TiffLayout {
     bool imagej_ = false, big_ = false;
     std::int64_t directories_ = 1;
     std::string text_;
-    PixelSize pixel_ = {}; ///< pixel size for the resolution tags: in cm or the unit of `text_`
+    PixelSize pixel_ = {}; ///< pixel size for the resolution tags, in cm or in the unit of `text_`
     std::vector<std::vector<char16_t>> labels_;
     Bytes text_at_ = 0, resolution_at_ = 0, label_lengths_at_ = 0, labels_at_ = 0, samples_at_ = 0;
     std::vector<std::byte> start_;

@@ -39,7 +39,7 @@ tmsize_t read(thandle_t handle, void* to, tmsize_t size) {
     }
 }
 
-/// Always fails, because files are opened for reading only.
+/// Always fails: files are opened only for reading.
 tmsize_t write(thandle_t, void*, tmsize_t) {
     return -1;
 }
@@ -52,7 +52,7 @@ toff_t seek(thandle_t handle, toff_t offset, int whence) {
 }
 
 int close(thandle_t) {
-    return 0; // the owner closes the file
+    return 0; // the owner of the file closes it
 }
 
 toff_t size_of_file(thandle_t handle) {
@@ -80,7 +80,7 @@ struct FreeOptions {
 } // namespace
 
 Tiff open_tiff_library(TiffBytes& bytes, const char* mode) {
-    // Bounds the single allocations that libtiff makes for tags and compressed strips.
+    // Limits the size of a single allocation by libtiff, for tags and compressed strips.
     constexpr Bytes always_allowed = Bytes{1} << 24;
     const std::unique_ptr<TIFFOpenOptions, FreeOptions> options(TIFFOpenOptionsAlloc());
     if (!options)
@@ -130,7 +130,7 @@ Sample checked_sample(TIFF* file, const std::string& path) {
     return *sample;
 }
 
-/// Returns the number of extra samples before the first that has a stated meaning, such as alpha.
+/// Returns the number of extra samples before the first one with a stated meaning, such as alpha.
 int data_samples(TIFF* file, int extra) {
     std::uint16_t count = 0;
     const std::uint16_t* meanings = nullptr;
@@ -142,8 +142,8 @@ int data_samples(TIFF* file, int extra) {
     return data;
 }
 
-/// Colour pages have three samples per pixel and possibly one more. Grey pages have one sample per
-/// channel, possibly followed by alpha.
+/// Determines samples and channels. Colour pages have three samples per pixel and possibly one
+/// more. Grey pages have one sample per channel, possibly followed by alpha.
 void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffPage& page) {
     page.samples = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLESPERPIXEL, 1);
     const bool colour = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR;
@@ -155,8 +155,7 @@ void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffP
     const int data = data_samples(file, page.samples - least);
     page.channels = colour ? 1 : 1 + data;
     page.unread = colour ? data : 0;
-    // If there are several channels, one is read, without alpha; a single channel is read with
-    // its alpha.
+    // Of several channels, one is read, without alpha. A single channel is read with its alpha.
     page.frame.channels = page.channels > 1 ? 1 : page.samples - page.unread;
     if (!colour && page.channels == 1)
         page.frame.channels = std::min(page.frame.channels, 2);
@@ -201,12 +200,12 @@ ImageShape checked_tile(TIFF* file, const TiffBytes& bytes, const TiffPage& page
     return tile;
 }
 
-/// Returns the size of the file's header, which holds the position of the first directory.
+/// Returns the size of the file header, which states the position of the first directory.
 Bytes header_bytes(TIFF* file) {
     return TIFFIsBigTIFF(file) ? 16 : 8;
 }
 
-/// True if all strips and tiles are within the file, after its header, and large enough to hold the
+/// True if all strips or tiles are within the file, after the file header, and large enough for the
 /// page.
 bool is_whole(TIFF* file, const TiffPage& page, Bytes size) {
     const std::uint32_t count =
@@ -233,10 +232,10 @@ T number_at(TIFF* file, TiffBytes& bytes, Bytes position) {
     return std::bit_cast<T>(stored);
 }
 
-/// Positions and sizes of a directory's entries, in classic TIFF or BigTIFF.
+/// The position and the sizes of a directory's entries, in classic TIFF or BigTIFF.
 struct PageDirectory {
     Bytes first_entry = 0, entry = 0, entries = 0;
-    Bytes field = 0; ///< bytes of a value field; larger values are elsewhere in the file
+    Bytes field = 0; ///< bytes of a value field; larger values are stored elsewhere in the file
 };
 
 PageDirectory directory_of(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
@@ -258,7 +257,7 @@ Bytes next_directory(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
     return field_at(file, bytes, directory.first_entry + directory.entries * directory.entry);
 }
 
-/// True if the directory of the page, or a value that it points to, begins in [start, end).
+/// True if the page's directory, or a value that it points to, begins in [start, end).
 bool holds_metadata(TIFF* file, TiffBytes& bytes, const TiffPage& page, Bytes start, Bytes end) {
     const auto inside = [&](Bytes at) { return at >= start && at < end; };
     if (inside(static_cast<Bytes>(page.directory)))
@@ -349,7 +348,7 @@ Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::in
         holds_metadata(file, bytes, page, start, start + images * one))
         return -1; // images were removed, so the stated number is too high
     const Bytes next = next_directory(file, bytes, page);
-    // The first directory comes before all samples, the others after them.
+    // The first directory precedes all samples, and the others follow them.
     const bool between =
         static_cast<Bytes>(page.directory) < start && (next - start) / one >= images;
     return next == 0 || between ? start : -1;

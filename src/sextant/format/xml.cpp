@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view space = " \t\r\n";
 
-/// Returns the character that an entity such as "amp" or "#181" stands for; "" if it is unknown.
+/// Returns the character of an entity such as "amp" or "#181"; "" if the entity is unknown.
 std::string character_of(std::string_view entity) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 5> names{
         {{"amp", "&"}, {"lt", "<"}, {"gt", ">"}, {"quot", "\""}, {"apos", "'"}}};
@@ -45,7 +45,7 @@ std::string decoded(std::string_view text) {
     return all;
 }
 
-/// Takes the characters before the first one in `ends` from a text.
+/// Removes the characters before the first one in `ends` from a text, and returns them.
 std::string_view take_until(std::string_view& text, std::string_view ends) {
     const std::string_view taken = text.substr(0, text.find_first_of(ends));
     text.remove_prefix(taken.size());
@@ -56,7 +56,8 @@ void skip_space(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
 }
 
-/// Takes an attribute such as `SizeC="2"`. Returns false if there is none.
+/// Parses an attribute such as `SizeC="2"` and removes it from the text. Returns false if there is
+/// none.
 bool take_attribute(std::string_view& text, XmlTag& tag) {
     constexpr std::string_view ends = " \t\r\n=/>";
     skip_space(text);
@@ -76,7 +77,7 @@ bool take_attribute(std::string_view& text, XmlTag& tag) {
     return true;
 }
 
-/// Skips what begins with "<" and is not a start tag. Returns false if it is one.
+/// Skips markup that is not a start tag. Returns false at a start tag.
 bool skip_others(std::string_view& text) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 5> others{
         {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<!", ">"}, {"</", ">"}}};
@@ -123,7 +124,7 @@ void for_each_xml_tag(std::string_view text, const std::function<bool(const XmlT
         }
         take_until(text, "<>");
         if (!text.starts_with('>'))
-            continue; // not a tag, or an incomplete one
+            continue; // not a tag, or incomplete
         text.remove_prefix(1);
         tag.text = decoded(text.substr(0, text.find('<')));
         if (!tag.name.empty() && !visit(tag))

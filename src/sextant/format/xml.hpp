@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-// The part of XML that metadata in image files use.
+// A parser for the subset of XML that metadata in image files use.
 namespace sextant::format {
 
 /// A start tag, and the text that follows it.
@@ -21,8 +21,8 @@ struct XmlTag {
 };
 
 /// Visits the start tags in order until `visit` returns false. Comments, CDATA sections,
-/// instructions and end tags are skipped. The text may be damaged: it ends before the first
-/// incomplete tag.
+/// instructions and end tags are skipped. Parsing stops at the first incomplete tag, because the
+/// text may be damaged.
 void for_each_xml_tag(std::string_view text, const std::function<bool(const XmlTag&)>& visit);
 
 /// Returns a Unicode character in UTF-8.

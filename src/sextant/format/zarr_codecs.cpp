@@ -40,7 +40,7 @@ struct EndInflate {
     void operator()(z_stream* stream) const { inflateEnd(stream); }
 };
 
-/// Decodes zlib, or gzip of one or more members.
+/// Decodes zlib, or gzip with one or more members.
 void decode_deflate(const std::string& path, bool gzip, std::span<const std::byte> stored,
                     std::span<std::byte> to) {
     constexpr int largest_window = 15, gzip_header = 16;
@@ -48,7 +48,7 @@ void decode_deflate(const std::string& path, bool gzip, std::span<const std::byt
     if (inflateInit2(&stream, largest_window + (gzip ? gzip_header : 0)) != Z_OK)
         throw std::bad_alloc();
     const std::unique_ptr<z_stream, EndInflate> end(&stream);
-    // zlib does not write to its input.
+    // zlib does not write to its input, despite the missing const.
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(stored.data()));
     stream.avail_in = static_cast<uInt>(stored.size());
     stream.next_out = reinterpret_cast<Bytef*>(to.data());
@@ -84,7 +84,7 @@ void decode_zstd(const std::string& path, std::span<const std::byte> stored,
     check_decoded(path, static_cast<Bytes>(decoded), std::ssize(to));
 }
 
-/// The codec and flags in a Blosc header.
+/// Byte offsets in a Blosc header. The flags include the codec.
 enum BloscHeader : std::size_t { blosc_flags = 2 };
 
 void decode_blosc(const std::string& path, std::span<const std::byte> stored,
@@ -129,7 +129,7 @@ void decompress(const std::string& path, ZarrCodec codec, std::span<const std::b
     throw std::logic_error("unknown codec of Zarr");
 }
 
-/// CRC-32C (Castagnoli) of RFC 3720, eight bytes at a time.
+/// Computes CRC-32C (Castagnoli) as in RFC 3720, eight bytes at a time.
 std::uint32_t crc32c(std::span<const std::byte> bytes) {
     using Table = std::array<std::array<std::uint32_t, 256>, 8>;
     static constexpr Table table = [] {
@@ -158,9 +158,10 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
     return ~sum;
 }
 
-constexpr std::size_t checksum_bytes = 4; // in little-endian order, after what it is of
+constexpr std::size_t checksum_bytes = 4; // little-endian, after the bytes that it protects
 
-/// Returns the bytes before a checksum. Throws InvalidFile if it differs from theirs.
+/// Verifies the checksum at the end of `stored`, and returns the bytes before it. Throws
+/// InvalidFile if the checksum is wrong.
 std::span<const std::byte> checked(const std::string& path, std::span<const std::byte> stored) {
     if (stored.size() < checksum_bytes)
         refuse_chunk(path, "is truncated: its checksum is missing");
@@ -205,7 +206,7 @@ void decode_zarr_chunk(const std::string& path, std::span<const ZarrCodec> codec
         std::memcpy(to.data(), stored.data(), to.size());
     } else if (codecs.size() == 1) {
         decompress(path, codecs.front(), stored, to);
-    } else { // checksums of what is compressed
+    } else { // the compressed bytes include checksums
         std::vector<std::byte> sums(to.size() + checksum_bytes * (codecs.size() - 1));
         decompress(path, codecs.back(), stored, sums);
         decode_zarr_chunk(path, codecs.first(codecs.size() - 1), sums, to);
@@ -246,7 +247,7 @@ void encode_zarr_chunk(std::span<const std::byte> chunk, std::vector<std::byte>&
     const std::size_t size =
         ZSTD_compress(stored.data(), stored.size(), chunk.data(), chunk.size(), level);
     if (ZSTD_isError(size) != 0)
-        throw std::bad_alloc(); // the only error if the buffer suffices
+        throw std::bad_alloc(); // no other error is possible with a sufficient buffer
     stored.resize(size);
 }
 

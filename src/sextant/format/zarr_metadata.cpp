@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::int64_t most_zarr_axes = 32; // NumPy's limit
 constexpr Bytes most_chunk_bytes = Bytes{1} << 31;
-constexpr Elements most_chunks_per_shard = Elements{1} << 24; // an index of 256 MiB
+constexpr Elements most_chunks_per_shard = Elements{1} << 24; // the index then has 256 MiB
 constexpr std::string_view known_types =
     "integers of 8 to 64 bits, floats of 16 to 64 bits or bools";
 constexpr std::array<std::string_view, 2> separators{".", "/"};
@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 2> separators{".", "/"};
 struct NamedZarrCodec {
     std::string_view name;
     ZarrCodec codec;
-    int version; ///< of Zarr that has it; 0: both
+    int version; ///< the only Zarr version with this codec; 0: both versions
 };
 constexpr std::array zarr_codecs{
     NamedZarrCodec{"zlib", ZarrCodec::zlib, 2}, NamedZarrCodec{"gzip", ZarrCodec::gzip, 0},
@@ -55,7 +55,7 @@ std::string_view name_of(ZarrCodec codec) {
     return std::ranges::find(zarr_codecs, codec, &NamedZarrCodec::codec)->name;
 }
 
-/// Throws InvalidFile unless the data in Blosc containers are compressed by a supported codec.
+/// Throws InvalidFile unless Blosc containers are compressed by a supported codec.
 void require_blosc_codec(const JsonField& blosc) {
     constexpr std::array<std::string_view, 5> names{"blosclz", "lz4", "lz4hc", "zstd", "zlib"};
     const auto codec = blosc.find("cname");
@@ -83,7 +83,8 @@ std::optional<T> whole_fill(const nlohmann::json& value) {
     return std::in_range<T>(number) ? std::optional(static_cast<T>(number)) : std::nullopt;
 }
 
-/// The sample whose bits version 3 states as a text, such as "0x7fc00000".
+/// Parses a fill value of version 3 that is a string with the bits of a sample, such as
+/// "0x7fc00000".
 template <class T>
 std::optional<T> hexadecimal_fill(const nlohmann::json& value) {
     const std::string text = value.is_string() ? value.get<std::string>() : "";
@@ -94,7 +95,7 @@ std::optional<T> hexadecimal_fill(const nlohmann::json& value) {
     if (std::from_chars(text.data() + 2, last, bits, 16).ptr != last)
         return std::nullopt;
     T sample{};
-    // The machine is little-endian, as put_number() asserts.
+    // put_number() asserts that the machine is little-endian.
     std::memcpy(static_cast<void*>(&sample), &bits, sizeof(T));
     return sample;
 }
@@ -121,7 +122,8 @@ std::optional<T> fill_from(const nlohmann::json& value) {
     }
 }
 
-/// JsonField has no integers beyond 2⁶³, which 64-bit fill values may be.
+/// Sets the fill value. Takes JSON rather than a JsonField, which cannot hold 64-bit fill values
+/// beyond 2⁶³.
 void take_fill(const nlohmann::json& value, const std::string& path, ZarrArray& array) {
     visit_sample(array.sample, [&]<class T>(std::type_identity<T>) {
         const std::optional<T> fill = fill_from<T>(value);
@@ -168,7 +170,7 @@ void take_chunk(const JsonField& chunks, ZarrArray& array) {
 
 // Version 2.
 
-/// Reads a type such as "<u2", "|b1" or ">f4".
+/// Parses a type such as "<u2", "|b1" or ">f4".
 void take_type_2(const JsonField& field, ZarrArray& array) {
     const std::string type = field.any_text("a string such as \"<u2\"");
     const bool plain = type.size() == 3 && type[2] >= '1' && type[2] <= '8';
@@ -223,7 +225,7 @@ void take_version_2(const JsonField& fields, ZarrArray& array) {
 
 // Version 3.
 
-/// An entry that names an extension, such as a codec: an object, or only its name.
+/// An extension of version 3, such as a codec: an object with a name, or only the name.
 struct Extension {
     JsonField field;
     std::string name;
@@ -263,7 +265,7 @@ void take_type_3(const JsonField& field, ZarrArray& array) {
     array.sample = *sample;
 }
 
-/// Returns true if the codec `bytes` states foreign byte order.
+/// True if the byte order that the codec `bytes` states differs from the machine's.
 bool is_swapped(const Extension& bytes, Bytes sample) {
     constexpr std::array<std::string_view, 2> orders{"little", "big"};
     if (sample == 1 && !bytes.find("endian"))
@@ -272,8 +274,7 @@ bool is_swapped(const Extension& bytes, Bytes sample) {
            (std::endian::native == std::endian::big);
 }
 
-/// Composes an order of axes with that of a codec `transpose`, which encodes axis `order[i]` as the
-/// i-th.
+/// Applies a codec `transpose` to the order of axes. The i-th encoded axis is the axis `order[i]`.
 void take_transpose(const Extension& codec, ZarrArray& array) {
     const std::size_t axes = array.sides.size();
     const JsonField order = codec.at("order");
@@ -294,7 +295,8 @@ void take_transpose(const Extension& codec, ZarrArray& array) {
 
 void take_codecs(const JsonField& codecs, ZarrArray& array, bool in_shard);
 
-/// Takes chunks within shards. The index must have a known size: bytes, with or without a checksum.
+/// Reads the codec `sharding_indexed`: chunks become shards, which are divided into smaller chunks.
+/// The index may only have the codecs `bytes` and crc32c, so that its size is known.
 void take_shards(const Extension& codec, ZarrArray& array) {
     ZarrShards shards{array.chunk};
     const JsonField chunk = codec.at("chunk_shape");
@@ -328,7 +330,7 @@ void take_shards(const Extension& codec, ZarrArray& array) {
     take_codecs(codec.at("codecs"), array, true);
 }
 
-/// Takes a codec after `bytes`. Those that compress must be one, so that all sizes are known.
+/// Reads a codec after `bytes`. At most one codec may compress, so that all sizes are known.
 void take_bytes_codec(const Extension& codec, ZarrArray& array) {
     const auto known = codec_named(codec.name, 3);
     if (!known && codec.may_be_ignored())
@@ -482,14 +484,14 @@ ZarrArray parse_zarr_array(std::string_view text, const std::string& path) {
         take_version_2(fields, array);
     else
         take_version_3(fields, array);
-    fields.at("fill_value"); // must be present
+    fields.at("fill_value"); // the field is mandatory
     take_fill(parse_json(text, path, {.keys = std::size_t{1} << 16}).at("fill_value"), path, array);
     return array;
 }
 
 namespace {
 
-/// The fill value of an array in its metadata.
+/// Returns the fill value of an array as JSON.
 Json fill_text(const ZarrArray& array) {
     if (array.fill.empty())
         return 0;

@@ -43,8 +43,8 @@ bool is_store(const fs::path& folder) {
            fs::exists(folder / ".zarray", unknown);
 }
 
-/// True for an entry of a store: metadata, chunks, arrays and groups. Folders belong to it with all
-/// that is in them, or not at all.
+/// True if a folder entry belongs to a Zarr store: metadata, chunks, arrays and groups. A folder
+/// belongs to the store only if all of its contents do.
 bool belongs_to_zarr(const fs::directory_entry& entry) {
     const std::string name = entry.path().filename().string();
     const std::string_view key = std::string_view(name).substr(name.starts_with('c') ? 1 : 0);
@@ -66,7 +66,8 @@ bool holds_only_zarr(const fs::path& folder) {
     return !unknown;
 }
 
-/// The entries of a folder that may be removed with it: those of Zarr, if it is a store.
+/// Returns the entries of a store that may be deleted when the store is replaced; empty if the
+/// folder is not a store.
 std::vector<std::string> replaceable_entries(const std::string& path) {
     std::vector<std::string> names;
     if (!is_store(path))
@@ -80,17 +81,17 @@ std::vector<std::string> replaceable_entries(const std::string& path) {
     return names;
 }
 
-/// A folder for a new store, which replaces an earlier store at `path`. Throws InvalidFile.
+/// Creates a folder for a new store, which replaces an earlier store at `path`. Throws InvalidFile.
 std::unique_ptr<AtomicFolder> new_store(const std::string& path) {
     const std::vector<std::string> names = replaceable_entries(path);
     const std::vector<std::string_view> entries(names.begin(), names.end());
     return std::make_unique<AtomicFolder>(path, entries);
 }
 
-/// A folder in a store that is being made. Errors name the store.
+/// A folder in a store that is being written. Errors name the store.
 struct Folder {
-    std::string store;  ///< its path when it is complete
-    std::string folder; ///< where it is made
+    std::string store;  ///< final path of the store
+    std::string folder; ///< current path of the folder
 
     void put(const std::string& name, const std::function<void(AtomicFile&)>& write) const {
         const fs::path file = fs::path(folder) / name;
@@ -117,7 +118,7 @@ struct Folder {
 
 // Metadata.
 
-/// The name of a unit in OME-Zarr, which is that of UDUNITS-2.
+/// Returns the name of a unit in OME-Zarr, which uses the names of UDUNITS-2.
 std::string ome_unit(const std::string& unit) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 7> names{
         {{"pm", "picometer"},
@@ -132,7 +133,8 @@ std::string ome_unit(const std::string& unit) {
     return row == names.end() ? unit : std::string(row->second);
 }
 
-/// True if OME-Zarr can describe the axes: the last ones are y and x, and all are in its order.
+/// True if OME-Zarr can describe the axes: they are among t, c, z, y and x, in this order, and the
+/// last two are y and x.
 bool has_ome_axes(const ArrayHeader& header) {
     constexpr std::string_view letters = "tczyx";
     std::size_t next = 0;
@@ -146,7 +148,7 @@ bool has_ome_axes(const ArrayHeader& header) {
     return axes >= 2 && header.names[axes - 2] == "y" && header.names[axes - 1] == "x";
 }
 
-/// An axis in the metadata of OME-Zarr, with the distance of samples; 1 without a unit if unknown.
+/// An axis in the metadata of OME-Zarr. The step is 1, without a unit, if it is unknown.
 struct OmeAxis {
     std::string name;
     const char* type = "space";
@@ -169,13 +171,15 @@ OmeAxis ome_axis(const std::string& name, const ArrayHeader& header) {
             ome_unit(header.pixel.unit)};
 }
 
-/// The levels of an image: the distance of samples along each axis, in samples of level 0.
+/// The levels of a pyramid. `steps` has the distance of samples per level and axis, in samples of
+/// level 0.
 struct OmeLevels {
     std::vector<std::vector<std::int64_t>> steps;
-    bool labels = false; ///< samples are labels, of which levels have no means
+    bool labels = false; ///< true if samples are labels, which are not averaged
 };
 
-/// A level in the metadata of OME-Zarr. Means are between the voxels of level 0.
+/// Returns the metadata of a level. The mean of several voxels of level 0 is at their common
+/// centre, hence the translation; labels are not averaged.
 Json ome_dataset(std::span<const OmeAxis> axes, const OmeLevels& levels, std::size_t number) {
     Json scale = Json::array(), shift = Json::array();
     for (std::size_t axis = 0; axis < axes.size(); ++axis) {
@@ -189,7 +193,8 @@ Json ome_dataset(std::span<const OmeAxis> axes, const OmeLevels& levels, std::si
     return Json{{"path", std::to_string(number)}, {"coordinateTransformations", transformations}};
 }
 
-/// The metadata of OME-Zarr 0.4, or 0.5 in Zarr version 3; none if it does not define the axes.
+/// Returns the metadata of OME-Zarr 0.4, or 0.5 in Zarr version 3; empty if OME-Zarr does not
+/// define the axes.
 Json ome_metadata(const std::string& path, const ArrayHeader& header, const OmeLevels& levels,
                   int version) {
     if (!has_ome_axes(header))
@@ -240,7 +245,7 @@ void put_array(const Folder& folder, const ZarrArray& array) {
     folder.put(array.version == 2 ? ".zarray" : "zarr.json", zarr_array_text(array));
 }
 
-/// An array compressed by zstd.
+/// Returns the description of an array that is compressed by zstd.
 ZarrArray new_array(const ArrayHeader& header, int version) {
     ZarrArray array{header.lengths, header.chunk, header.sample, version};
     array.codecs = {ZarrCodec::zstd};
@@ -252,9 +257,9 @@ ZarrArray new_array(const ArrayHeader& header, int version) {
 
 // Chunks.
 
-/// Shards of about 64 MiB, of the same depth as chunks: whole rows of chunks, or else parts of one,
-/// so that few are incomplete at a time while rows are written in order. None if there would be one
-/// chunk in each.
+/// Returns shards of about 64 MiB that have the depth of a chunk. A shard has whole rows of chunks
+/// or, if a row is too large, a part of one row. Few shards are then incomplete at a time when rows
+/// are written in order. Empty if each shard would have a single chunk.
 std::optional<ZarrShards> shards_for(const ZarrArray& array) {
     constexpr Bytes wanted = Bytes{1} << 26;
     ZarrShards shards{array.chunk};
@@ -263,7 +268,7 @@ std::optional<ZarrShards> shards_for(const ZarrArray& array) {
     for (std::size_t axis = axes; axis-- > axes - 2;) {
         const std::int64_t chunks = (array.sides[axis] + array.chunk[axis] - 1) / array.chunk[axis];
         const std::int64_t most = std::max<std::int64_t>(1, wanted / bytes);
-        const std::int64_t count = (chunks + most - 1) / most; // of shards, alike in size
+        const std::int64_t count = (chunks + most - 1) / most; // shards of about the same size
         const std::int64_t together = (chunks + count - 1) / count;
         shards.sides[axis] *= together;
         bytes *= together;
@@ -273,15 +278,15 @@ std::optional<ZarrShards> shards_for(const ZarrArray& array) {
     return shards.sides == array.chunk ? std::nullopt : std::optional(std::move(shards));
 }
 
-/// Writes chunks, in files of their own or in shards. A shard is written when all of its chunks are
-/// there, which until then are in memory, compressed.
+/// Writes chunks to separate files or to shards. The compressed chunks of a shard are held in
+/// memory until the shard is complete.
 class ChunkFiles {
   public:
     ChunkFiles(ZarrArray array, Folder folder)
         : array_(std::move(array)), folder_(std::move(folder)) {}
 
-    /// Compresses and writes `buffers.chunk`, unless it is `missing` because it consists of the
-    /// fill value. Several threads call it.
+    /// Compresses and writes `buffers.chunk`. If `missing`, the chunk consists of the fill value
+    /// and is not stored. Several threads call this function.
     void put(std::span<const std::int64_t> position, ChunkBuffers& buffers, bool missing) {
         if (missing)
             buffers.stored.clear();
@@ -295,16 +300,16 @@ class ChunkFiles {
     }
 
   private:
-    /// The chunks of a shard, in C order; empty if they are missing or not there yet.
+    /// The chunks of a shard, in C order. A chunk is empty if it is not stored or has not arrived.
     struct Shard {
         std::vector<std::vector<std::byte>> chunks = {};
-        Elements left = 0; ///< chunks that are not there yet
+        Elements left = 0; ///< number of chunks that have not arrived
     };
 
     void put_in_shard(std::span<const std::int64_t> position, std::span<const std::byte> stored) {
         std::vector<std::int64_t> at;
         std::size_t number = 0;
-        Elements inside = 1; // chunks of the shard that are within the array
+        Elements inside = 1; // number of chunks of the shard within the array
         for (std::size_t axis = 0; axis < position.size(); ++axis) {
             const std::int64_t chunk = array_.chunk[axis],
                                count = array_.shards->sides[axis] / chunk;
@@ -351,14 +356,14 @@ class ChunkFiles {
     ZarrArray array_;
     Folder folder_;
     std::mutex lock_;
-    std::map<std::vector<std::int64_t>, Shard> shards_; ///< those that are not complete
+    std::map<std::vector<std::int64_t>, Shard> shards_; ///< incomplete shards
 };
 
-/// An array in a store, of which chunks are written when they are complete.
+/// Writes an array in a store.
 class ZarrArraySink final : public ArraySink {
   public:
-    /// `buffers`: shared with arrays that are written in turn. `whole`: the store, if it appears
-    /// when this array is complete.
+    /// Arrays that are written one after another share `buffers`. `whole` is the store, if the
+    /// store is complete together with this array.
     ZarrArraySink(const std::string& path, ArrayHeader header, ZarrArray array, Folder folder,
                   std::shared_ptr<std::vector<ChunkBuffers>> buffers,
                   std::unique_ptr<AtomicFolder> whole = nullptr)
@@ -386,14 +391,14 @@ class ZarrArraySink final : public ArraySink {
 
 // Series of frames.
 
-/// A level of a pyramid: level 0 has all samples, each further one half as many along each axis.
+/// A level of a pyramid. Level 0 has all samples; each level halves the sides of the previous one.
 struct Level {
     std::int64_t frames;
     ImageShape shape;
-    std::int64_t z = 1, y = 1, x = 1; ///< the distance of samples, in samples of level 0
+    std::int64_t z = 1, y = 1, x = 1; ///< distance of samples, in samples of level 0
 };
 
-/// A series as it is stored: an array of frames, rows and columns, or of rows and columns.
+/// The arrays in which a series is stored: frames, rows and columns, or rows and columns.
 struct Series {
     Series(const FrameHeader& series, const SinkOptions& options)
         : version(options.zarr_version),
@@ -410,7 +415,7 @@ struct Series {
         }
     }
 
-    /// The next level of a pyramid; none if the largest side is small enough.
+    /// Returns the next level of the pyramid; empty if the longest side is short enough.
     std::optional<Level> next_level() const {
         constexpr std::int64_t small = 256;
         Level next = levels.back();
@@ -427,7 +432,7 @@ struct Series {
         return next;
     }
 
-    /// The array of a level, in chunks of up to `most_depth` frames.
+    /// Returns the array header of a level, with chunks of up to `most_depth` frames.
     ArrayHeader array(const Level& level, std::int64_t most_depth = 64) const {
         ArrayHeader array{{level.shape.height, level.shape.width}, header.names, header.sample};
         if (header.lengths.size() > 2)
@@ -450,7 +455,8 @@ struct Series {
     OmeLevels ome = {};
 };
 
-/// Writes a series as level 0, and a pyramid from the rows of each level to the next.
+/// Writes a series as level 0. Computes the other levels of a pyramid from the rows of the previous
+/// level.
 class ZarrSink : public FrameFile {
   public:
     ZarrSink(const std::string& path, const FrameHeader& header, const SinkOptions& options)
@@ -465,8 +471,8 @@ class ZarrSink : public FrameFile {
             const ArrayHeader array = series.array(level, depth);
             if (i == 0)
                 buffers = chunk_buffers(array.chunk_bytes());
-            depth =
-                array.chunk.front(); // not more in further levels: their memory adds up to a third
+            depth = array.chunk.front(); // further levels use no deeper chunks, so their memory
+                                         // adds at most a third
             const Folder folder = store.in(std::to_string(i));
             const ZarrArray stored = series.stored(array);
             put_array(folder, stored);
@@ -502,7 +508,7 @@ class ZarrSink : public FrameFile {
     std::vector<std::unique_ptr<Halving>> halvings_; ///< from each level to the next
 };
 
-/// Removes the temporary files that a process has left when it was killed.
+/// Removes temporary files of a process that was killed.
 void remove_temporary_files(const std::string& folder) {
     std::error_code unknown;
     std::vector<fs::path> found;
@@ -516,7 +522,8 @@ void remove_temporary_files(const std::string& folder) {
         fs::remove(file, unknown);
 }
 
-/// Parts are layers of chunks. Shards have the depth of one layer, so that one process writes each.
+/// Writes a series in parts, which are layers of chunks. A shard has the depth of one layer, so
+/// that a single process writes it.
 class ZarrParts final : public FrameParts {
   public:
     ZarrParts(std::string path, const FrameHeader& header, const SinkOptions& options)
@@ -577,7 +584,7 @@ bool zarr_array_keeps_pixel(const ArrayHeader& header) {
     return has_ome_axes(header);
 }
 
-/// Chunks have files of their own, because they come in any order.
+/// Each chunk has its own file, because chunks may arrive in any order.
 std::unique_ptr<ArraySink> create_zarr_array(const std::string& path, ArrayHeader header,
                                              const SinkOptions& options) {
     header.check(path);

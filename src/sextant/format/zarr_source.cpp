@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The objects that were used last, by their numbers, up to a number of bytes. Threads share it.
+/// A thread-safe least-recently-used cache of numbered objects, limited in bytes.
 template <class T>
 class RecentlyUsed {
   public:
@@ -73,11 +73,11 @@ class RecentlyUsed {
     };
     std::mutex lock_;
     Bytes most_, bytes_ = 0;
-    std::list<Entry> order_; // the object used last comes first
+    std::list<Entry> order_; // most recently used first
     std::unordered_map<Elements, typename std::list<Entry>::iterator> places_;
 };
 
-/// The file of a shard, which is open, and the positions of its chunks.
+/// The open file of a shard, with the positions of its chunks.
 struct Shard {
     SourceFile file;
     std::vector<ZarrRange> chunks = {};
@@ -96,7 +96,7 @@ ArrayHeader header_of(const ZarrSeries& series, const std::string& path) {
 
 class ZarrArraySource final : public ArraySource {
   public:
-    /// `empty`: it is known that the array has no chunks.
+    /// `empty`: the caller knows that the array has no chunks.
     ZarrArraySource(ZarrStore store, ZarrSeries series, Bytes cache, bool empty = false)
         : ArraySource(store.path(), header_of(series, store.path_of(series.name))),
           store_(std::move(store)),
@@ -111,7 +111,8 @@ class ZarrArraySource final : public ArraySource {
     }
 
   private:
-    /// Indexes of shards that are kept, each counted as at least 1 MiB because its file is open.
+    /// The limit of the cache of shard indexes. Each index counts as at least 1 MiB, because the
+    /// shard's file stays open.
     static constexpr Bytes most_index_bytes = Bytes{1} << 26, least_shard = Bytes{1} << 20;
 
     const ZarrArray& array() const { return series_.array; }
@@ -170,7 +171,7 @@ class ZarrArraySource final : public ArraySource {
         return shard && !shard->chunks[place.number].is_missing();
     }
 
-    /// Decodes a chunk into native samples. Returns false if it is not stored.
+    /// Decodes a chunk into samples in native byte order. Returns false if the chunk is not stored.
     bool decode(std::span<const std::int64_t> chunk, ChunkBuffers& buffers) {
         if (array().shards) {
             const ShardChunk place = place_of(chunk);
@@ -227,11 +228,11 @@ class ZarrArraySource final : public ArraySource {
         return place;
     }
 
-    /// A shard with its index; null if it is not stored.
+    /// Returns a shard with its index; null if the shard is not stored.
     RecentlyUsed<Shard>::Kept shard_at(std::span<const std::int64_t> position) {
         Elements number = 0;
         for (std::size_t axis = 0; axis < position.size(); ++axis)
-            number = number * grid_[axis] + position[axis]; // shards are no more than chunks
+            number = number * grid_[axis] + position[axis]; // unique: no more shards than chunks
         if (auto kept = shards_.find(number))
             return kept;
         const std::string name = series_.file(array().chunk_name(position));
@@ -256,35 +257,35 @@ class ZarrArraySource final : public ArraySource {
 
     ZarrStore store_;
     ZarrSeries series_;
-    std::vector<Elements> steps_;    ///< of the samples within a chunk, per axis
+    std::vector<Elements> steps_;    ///< steps between samples within a chunk, per axis
     std::vector<std::int64_t> grid_; ///< number of chunks along each axis
     std::shared_ptr<std::vector<ChunkBuffers>> buffers_;
     bool empty_;
-    RecentlyUsed<std::vector<std::byte>> chunks_; ///< decoded
+    RecentlyUsed<std::vector<std::byte>> chunks_; ///< cache of decoded chunks
     RecentlyUsed<Shard> shards_;
 };
 
 // Frames.
 
-/// Decoded samples kept in memory. Larger frames are decoded in parts.
-constexpr Bytes kept_bytes = Bytes{257} << 20; // 256 MiB of samples, and what lists them
+/// The memory for decoded samples. Larger frames are decoded in parts.
+constexpr Bytes kept_bytes = Bytes{257} << 20; // 256 MiB of samples, and the lists of them
 
-/// Decoded rows of consecutive frames: frame by frame, each with these rows. Without samples if all
-/// of them are the fill value.
+/// The same decoded rows of each frame of a window, frame by frame. If all samples are the fill
+/// value, `missing` is true and there are no samples.
 struct RowBand {
     Rows rows;
     Memory samples;
     bool missing = false;
 };
 
-/// Frames [first, last), which share chunks.
+/// A range of frames [first, last) that share chunks.
 struct FrameWindow {
     std::int64_t first = 0, last = 0;
-    std::map<std::int64_t, RowBand> bands = {}; ///< the decoded bands, by their first row
+    std::map<std::int64_t, RowBand> bands = {}; ///< the decoded bands, by first row
 };
 
-/// The frames of an array in chunks: planes of its last two axes. Each chunk is decoded once if
-/// frames are read in order, for the rows and the frames of its depth that fit in memory.
+/// The frames of a chunked array, which are planes of its last two axes. If frames are read in
+/// order, each chunk is decoded once for all of its rows and frames that fit in memory.
 class FramesOfArray : public FrameFile {
   public:
     FramesOfArray(FrameHeader header, std::unique_ptr<ArraySource> array, FrameAxes axes)
@@ -296,7 +297,7 @@ class FramesOfArray : public FrameFile {
                 depth_ = axis;
         }
         const ImageShape shape = this->header().shape;
-        // Bands of all rows of a window are kept.
+        // All bands of a window are kept.
         const Bytes bands = (shape.height + chunk_rows() - 1) / chunk_rows();
         const Bytes frame = shape.height * row_bytes() + cost_of(0) * bands / chunk_depth() + 1;
         together_ = std::clamp<std::int64_t>(kept_bytes / frame, 1, chunk_depth());
@@ -328,7 +329,7 @@ class FramesOfArray : public FrameFile {
     std::int64_t chunk_depth() const { return depth_ ? chunk()[*depth_] : 1; }
     std::int64_t chunk_rows() const { return chunk()[chunk().size() - 2]; }
 
-    /// Returns the window of a frame and moves it to the front of the list.
+    /// Returns the window of a frame, and moves it to the front of the list.
     FrameWindow& window_of(std::int64_t frame) {
         const auto found =
             std::find_if(windows_.begin(), windows_.end(), [&](const FrameWindow& each) {
@@ -360,13 +361,14 @@ class FramesOfArray : public FrameFile {
         windows_.pop_back();
     }
 
-    /// The memory for a band of `bytes`.
+    /// The memory that a band with `bytes` of samples takes.
     static Bytes cost_of(Bytes bytes) {
         constexpr Bytes overhead = 256;
         return bytes + overhead;
     }
 
-    /// Drops decoded samples, those used longest ago first, until a band of `bytes` is allowed.
+    /// Drops the least recently used windows until there is room for a band of `bytes`. If that
+    /// does not suffice, drops the bands of the current window, too.
     void make_room(Bytes bytes) {
         while (windows_.size() > 1 && kept_ + cost_of(bytes) > kept_bytes)
             drop_last_window();
@@ -376,7 +378,8 @@ class FramesOfArray : public FrameFile {
         }
     }
 
-    /// Returns the band of a row, which is decoded if necessary. `window` is the first one.
+    /// Returns the band that contains a row, and decodes it if necessary. `window` must be the
+    /// first in the list.
     const RowBand& band_of(FrameWindow& window, std::int64_t row) {
         const std::int64_t chunk = row / chunk_rows() * chunk_rows();
         const std::int64_t first = chunk + (row - chunk) / band_rows_ * band_rows_;
@@ -403,14 +406,14 @@ class FramesOfArray : public FrameFile {
 
     std::unique_ptr<ArraySource> array_;
     FrameAxes axes_;
-    std::optional<std::size_t> depth_; ///< the axis along which successive frames share chunks
-    std::int64_t together_ = 1;        ///< frames per window
-    std::int64_t band_rows_ = 1;       ///< at most this many rows per band
-    std::vector<FrameWindow> windows_; ///< the window used last comes first
-    Bytes kept_ = 0;                   ///< memory of the decoded bands
+    std::optional<std::size_t> depth_; ///< the axis along which consecutive frames share chunks
+    std::int64_t together_ = 1;        ///< maximum number of frames per window
+    std::int64_t band_rows_ = 1;       ///< maximum number of rows per band
+    std::vector<FrameWindow> windows_; ///< most recently used first
+    Bytes kept_ = 0;                   ///< memory of the decoded bands in bytes
 };
 
-/// The size of the files of an array, or of its first ones if there are very many.
+/// Returns the total size of the files of an array; of the first 2²⁰ files if there are more.
 Bytes stored_bytes(const std::string& folder) {
     constexpr int most_files = 1 << 20;
     Bytes bytes = 0;
@@ -425,7 +428,7 @@ Bytes stored_bytes(const std::string& folder) {
     return bytes;
 }
 
-/// True if the folder of an array has a file or folder whose name begins as those of chunks.
+/// True if the folder of an array has an entry whose name begins like the name of a chunk.
 bool has_any_chunk(const std::string& folder, bool prefixed) {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -465,7 +468,7 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
     const bool empty = !has_any_chunk(folder, series.array.prefixed);
     if (empty)
         header.remarks.emplace_back("has no chunks: all samples are the fill value");
-    constexpr Bytes cache = 0; // the frames are kept
+    constexpr Bytes cache = 0; // FramesOfArray keeps decoded samples instead
     return frames_of(std::make_unique<FramesOfArray>(
         std::move(header),
         std::make_unique<ZarrArraySource>(std::move(store), std::move(series), cache, empty),

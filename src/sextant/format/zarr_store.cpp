@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Bytes longest_zarray = Bytes{1} << 20; // attributes have a file of their own
+constexpr Bytes longest_zarray = Bytes{1} << 20; // attributes are stored in a separate file
 constexpr JsonLimits limits{.bytes = Bytes{1} << 26, .keys = std::size_t{1} << 16};
 constexpr int deepest_group = 8;
 
@@ -71,7 +71,7 @@ bool ZarrStore::has(const std::string& name) const {
     return true;
 }
 
-/// Without this check, the target of a broken link would be read as a missing chunk.
+/// Throws InvalidFile for a broken symbolic link, which would otherwise be read as a missing chunk.
 void ZarrStore::refuse_broken_links(fs::path path) const {
     std::error_code unknown;
     for (; path.native().size() > path_.size(); path = path.parent_path()) {
@@ -86,8 +86,8 @@ std::string ZarrSeries::file(const std::string& of) const {
 
 namespace {
 
-/// Returns a name without slashes at its ends. Throws InvalidFile, with a message that begins with
-/// `what`, if it leads out of its group.
+/// Returns a name without trailing slashes. Throws InvalidFile, with a message that begins with
+/// `what`, if the name leads out of its group.
 std::string checked_name(const std::string& path, const std::string& what, std::string name) {
     while (name.ends_with('/'))
         name.pop_back();
@@ -101,7 +101,7 @@ std::string checked_name(const std::string& path, const std::string& what, std::
     return parts == "." ? "" : name;
 }
 
-/// The kind of a folder according to its file zarr.json; version 2 has other files.
+/// The kind of a folder according to its file zarr.json. Version 2 has other files.
 enum class Node { none, group, array };
 
 Node node_3(const ZarrStore& store, const std::string& name) {
@@ -120,7 +120,8 @@ bool is_array(const ZarrStore& store, const std::string& name) {
     return node_3(store, name) == Node::array || store.has(in_group(name, ".zarray"));
 }
 
-/// The attributes of a group or an array, if it has any: a part of zarr.json, or a file.
+/// Returns the attributes of a group or an array, if there are any: a part of zarr.json in version
+/// 3, a separate file in version 2.
 std::optional<JsonField> attributes_of(const ZarrStore& store, const std::string& group) {
     std::optional<JsonField> all;
     if (const std::string name = in_group(group, "zarr.json"); store.has(name))
@@ -128,18 +129,19 @@ std::optional<JsonField> attributes_of(const ZarrStore& store, const std::string
     else if (const std::string old = in_group(group, ".zattrs"); store.has(old))
         all = JsonField::read(store.path_of(old), limits);
     if (all)
-        all->names(); // throws unless it is an object
+        all->names(); // throws unless the attributes are an object
     return all;
 }
 
-/// The metadata of OME-Zarr, which since 0.5 are an attribute of their own, or else all attributes.
+/// Returns the metadata of OME-Zarr. Since version 0.5, they are a separate attribute; before, they
+/// were the attributes themselves.
 std::optional<JsonField> ome_of(const ZarrStore& store, const std::string& group) {
     auto all = attributes_of(store, group);
     auto ome = all ? all->find("ome") : std::nullopt;
     return ome && ome->is_object() ? ome : all;
 }
 
-/// The first image of OME-Zarr's multiscales, if a group has any.
+/// Returns the first image of OME-Zarr's multiscales, if a group has any.
 std::optional<JsonField> multiscale_of(const ZarrStore& store, const std::string& group) {
     const auto ome = ome_of(store, group);
     if (!ome)
@@ -148,7 +150,7 @@ std::optional<JsonField> multiscale_of(const ZarrStore& store, const std::string
     return images.empty() ? std::nullopt : std::optional(images.front());
 }
 
-/// The letter of "tczyx" for an axis, or '?'. Before OME-Zarr 0.4, axes were plain names.
+/// Returns the letter of "tczyx" for an axis, or '?'. Before OME-Zarr 0.4, axes were plain names.
 char letter_of(const JsonField& axis) {
     const std::string name = axis.is_object() ? axis.at("name").any_text() : axis.any_text();
     const std::string type = axis.is_object() ? axis.text_or_empty("type") : "";
@@ -160,7 +162,8 @@ char letter_of(const JsonField& axis) {
     return known ? name.front() : '?';
 }
 
-/// The letters of all axes; empty unless rows and columns are last and each of the others is known.
+/// Returns the letters of all axes; empty unless all are known and the last two are rows and
+/// columns.
 std::string letters_of(const JsonField& image, std::size_t count) {
     const auto axes = image.find("axes");
     if (!axes) // OME-Zarr 0.1 and 0.2 always have five axes
@@ -175,7 +178,8 @@ std::string letters_of(const JsonField& image, std::size_t count) {
     return distinct && letters.ends_with("yx") && letters.find('?') == letters.npos ? letters : "";
 }
 
-/// Takes the names of the axes of an image of OME-Zarr, in which time and channel have types.
+/// Reads the names of the axes of an OME-Zarr image. Time and channel axes are recognised by their
+/// types.
 void take_names(const JsonField& image, ZarrSeries& series) {
     const auto axes = image.find("axes");
     if (!axes || axes->size() != series.array.sides.size())
@@ -188,7 +192,7 @@ void take_names(const JsonField& image, ZarrSeries& series) {
     }
 }
 
-/// Takes the names of dimensions, which xarray states in the attributes of arrays of version 2.
+/// Reads the dimension names, which xarray stores as an attribute of arrays of version 2.
 void take_dimensions(const ZarrStore& store, ZarrSeries& series) {
     series.names = series.array.names;
     std::error_code unknown;
@@ -203,7 +207,7 @@ void take_dimensions(const ZarrStore& store, ZarrSeries& series) {
         series.names.push_back(each.any_text());
 }
 
-/// Multiplies the steps of the axes by those of a list of coordinate transformations.
+/// Multiplies the steps of the axes by the scales in a list of coordinate transformations.
 void apply_scales(const JsonField& owner, std::vector<double>& steps) {
     constexpr double most = std::numeric_limits<double>::max();
     for (const JsonField& each : owner.items_or_none("coordinateTransformations")) {
@@ -222,8 +226,8 @@ std::string unit_of(const JsonField& image, std::size_t axis) {
     return stated && stated->is_object() ? tidy_unit(stated->text_or_empty("unit")) : "";
 }
 
-/// Takes axes, pixel size and frame interval from the metadata of an image and of one dataset of
-/// it.
+/// Reads axes, pixel size and frame interval from the metadata of an image and of one of its
+/// datasets.
 void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSeries& series) {
     const std::size_t count = series.array.sides.size();
     take_names(image, series);
@@ -234,7 +238,7 @@ void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSerie
     apply_scales(dataset, steps);
     apply_scales(image, steps);
     const std::string unit = unit_of(image, count - 1), row_unit = unit_of(image, count - 2);
-    // Steps of 1 without a unit mean that the pixel size is not known.
+    // Steps of 1 without a unit mean that the pixel size is unknown.
     if (!unit.empty() || !row_unit.empty() || steps[count - 1] != 1 || steps[count - 2] != 1)
         series.pixel = {steps[count - 1], steps[count - 2], unit, row_unit};
     series.last_pixel = series.pixel;
@@ -244,8 +248,7 @@ void take_multiscale(const JsonField& image, const JsonField& dataset, ZarrSerie
         series.frame_interval = believable_interval(steps[time], unit_of(image, time));
 }
 
-/// Takes what HyperSpy states about the axes of a signal, whose samples are the array "data" in the
-/// signal's group.
+/// Reads the axes of a HyperSpy signal, whose samples are the array "data" in the signal's group.
 void take_signal(const ZarrStore& store, const std::string& group, ZarrSeries& series) {
     std::vector<DescribedAxis> axes(series.array.sides.size());
     const auto text = [](const JsonField& attributes, const std::string& key) {
@@ -283,7 +286,7 @@ ZarrSeries array_at(const ZarrStore& store, const std::string& name) {
     return series;
 }
 
-/// Reads an array that was found by its name, and the metadata of the group in which it is.
+/// Reads an array by name, and the metadata of the group that contains the array.
 ZarrSeries array_in_group(const ZarrStore& store, const std::string& name) {
     ZarrSeries series = array_at(store, name);
     const std::size_t slash = name.rfind('/');
@@ -305,7 +308,7 @@ ZarrSeries array_in_group(const ZarrStore& store, const std::string& name) {
 
 constexpr std::size_t most_arrays_listed = 100;
 
-/// The sorted names of the folders in a group. Symbolic links are not followed.
+/// Returns the sorted names of the folders in a group. Symbolic links are not followed.
 std::vector<std::string> folders_in(const ZarrStore& store, const std::string& group) {
     std::vector<std::string> folders;
     std::error_code error;
@@ -320,7 +323,7 @@ std::vector<std::string> folders_in(const ZarrStore& store, const std::string& g
     return folders;
 }
 
-/// Adds the names of the arrays in a group and the groups below it.
+/// Adds the names of the arrays in a group and in the groups below it.
 void list_arrays(const ZarrStore& store, const std::string& group, int depth,
                  std::vector<std::string>& names) {
     for (const std::string& folder : folders_in(store, group)) {
@@ -333,7 +336,7 @@ void list_arrays(const ZarrStore& store, const std::string& group, int depth,
     }
 }
 
-/// The names, separated by commas, without `except`; only the first ones of many.
+/// Returns the names except `except`, separated by commas; only the first ones if there are many.
 std::string listed(const std::vector<std::string>& names, const std::string& except = "") {
     constexpr std::size_t shown = 8;
     std::string list;
@@ -348,7 +351,7 @@ std::string listed(const std::vector<std::string>& names, const std::string& exc
     return list;
 }
 
-/// True for an array in a group that OME-Zarr's metadata call labels.
+/// True if OME-Zarr's metadata mark the group of an array as a label image.
 bool is_label_image(const ZarrStore& store, const std::string& name) {
     const std::size_t slash = name.rfind('/');
     if (slash == std::string::npos)
@@ -364,7 +367,7 @@ bool is_label_image(const ZarrStore& store, const std::string& name) {
                                   what, listed(names)));
 }
 
-/// The signal that HyperSpy stored in a group, if there is any.
+/// Returns the HyperSpy signal in a group, if there is one.
 std::optional<ZarrSeries> only_signal(const ZarrStore& store, const std::string& group) {
     std::vector<std::string> signals;
     const std::string experiments = "Experiments";
@@ -418,10 +421,10 @@ ZarrSeries series_in(const ZarrStore& store, const std::string& name, int depth)
                          depth + 1);
     }
     const auto ome = ome_of(store, name);
-    // Images converted by bioformats2raw are groups "0", "1" and so on.
+    // bioformats2raw names the groups of images "0", "1" and so on.
     if (ome && ome->find("bioformats2raw.layout") && store.has(in_group(name, "0")))
         return series_in(store, in_group(name, "0"), depth + 1);
-    if (is_signal(store, name)) // which may also hold arrays of metadata
+    if (is_signal(store, name)) // a signal's group may also hold arrays of metadata
         return array_in_group(store, in_group(name, "data"));
     if (auto signal = only_signal(store, name))
         return std::move(*signal);
