@@ -45,11 +45,9 @@ struct ArrayAxes {
 struct VolumeGrid {
     std::array<double, 3> spacing{};          ///< between columns, rows and planes
     std::string unit;                         ///< of the spacing and the offsets; "" if unknown
-    int quaternion_code = 0, matrix_code = 0; ///< NIfTI's codes of the coordinate system; 0:
-                                              ///< unknown
+    int quaternion_code = 0, matrix_code = 0; ///< coordinate systems, as NIfTI's codes; 0: unknown
     double handedness = 1;                    ///< 1, or -1 if the planes are in reverse order
-    std::array<double, 6> quaternion{};       ///< quaternion components b, c and d, then the
-                                              ///< offsets x, y and z
+    std::array<double, 6> quaternion{};       ///< quaternion b, c and d, then offsets x, y and z
     std::array<std::array<double, 4>, 3> matrix{}; ///< maps column, row and plane to x, y and z
     bool operator==(const VolumeGrid&) const = default;
 };
@@ -61,7 +59,7 @@ struct FrameHeader {
     Sample sample = Sample::f32;
     int channels = 1; ///< samples per pixel, interleaved: 1 grey, 3 colour; 2 and 4 with alpha last
     PixelSize pixel = {};
-    /// Messages for the user, such as "truncated: 17 of 20 frames whole".
+    /// Messages for the user, such as "truncated: 17 of 20 frames are complete".
     std::vector<std::string> remarks = {};
     Seconds frame_interval = 0; ///< time between frames; 0 if unknown
     Hyperstack hyperstack = {};
@@ -98,8 +96,7 @@ inline constexpr float luminance(float r, float g, float b) {
 /// fastest, and a fixed position on each of the other axes (channel, slice, time).
 struct FrameAxes {
     std::vector<std::size_t> frames;
-    std::vector<std::int64_t> fixed; ///< one position per axis of the array; 0 for the axes in
-                                     ///< `frames`
+    std::vector<std::int64_t> fixed; ///< one position per array axis; 0 for axes in `frames`
 
     /// The position of a frame along each axis of an array of these lengths.
     std::vector<std::int64_t> position_of(std::int64_t frame,
@@ -123,8 +120,7 @@ struct FrameReading {
     /// are read one by one.
     std::function<std::int64_t(std::int64_t first, std::int64_t count, std::span<std::byte> to)>
         frames = {};
-    std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); empty if there is no
-                                              ///< scratch file
+    std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); may be empty
     std::vector<std::int64_t> chunk = {};     ///< as in array_header_of()
 };
 
@@ -189,8 +185,7 @@ class FrameSource {
     void to_grey(std::span<const float> pixels, std::span<float> to) const;
 
     std::unique_ptr<ArraySource> array_;
-    const FrameReading* reading_ = nullptr; ///< the functions of the array, if the series is stored
-                                            ///< frame by frame
+    const FrameReading* reading_ = nullptr; ///< set if the series is stored frame by frame
     FrameHeader header_;
     FrameAxes axes_;
     ArrayBlock block_;              ///< the block of the last read

@@ -46,8 +46,7 @@ class PlaneSink {
     void pass_on_kept();
 
     std::unique_ptr<FrameSink> sink_;
-    std::vector<double> offsets_;      // the offset of each plane, then the scale of each plane; or
-                                       // empty
+    std::vector<double> offsets_;      // offsets of all planes, then their scales; may be empty
     std::optional<AtomicFile> kept_;   // rows that arrived out of order; never committed
     std::int64_t plane_ = 0, row_ = 0; // the next row in order
     std::int64_t rows_given_ = 0;

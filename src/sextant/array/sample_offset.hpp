@@ -51,8 +51,7 @@ double offset_of(FrameSource& source, std::span<const std::int64_t> frames,
 
 /// A series with its offset subtracted.
 struct Centred {
-    std::unique_ptr<FrameSource> frames; ///< unchanged if the offset is 0, otherwise converted to
-                                         ///< f32
+    std::unique_ptr<FrameSource> frames; ///< unchanged if the offset is 0, otherwise f32
     double offset = 0;
 };
 /// Determines the offset from several frames, and returns the series with this offset subtracted.

@@ -289,15 +289,22 @@ struct DmType {
     std::optional<Sample> sample;
     std::string_view name = "real numbers";
 };
-constexpr std::array dm_types{
-    DmType{1, Sample::i16}, DmType{2, Sample::f32}, DmType{3, {}, "complex numbers"},
-    DmType{5, {}, "complex numbers"}, // packed: half of a Fourier
-                                      // transform
-    DmType{6, Sample::u8}, DmType{7, Sample::i32}, DmType{8, {}, "colours"}, DmType{9, Sample::i8},
-    DmType{10, Sample::u16}, DmType{11, Sample::u32}, DmType{12, Sample::f64},
-    DmType{13, {}, "complex numbers"}, DmType{14, Sample::u8}, // boolean
-    DmType{23, {}, "colours"}, DmType{27, {}, "complex numbers"},
-    DmType{28, {}, "complex numbers"}};
+constexpr std::array dm_types{DmType{1, Sample::i16},
+                              DmType{2, Sample::f32},
+                              DmType{3, {}, "complex numbers"},
+                              DmType{5, {}, "complex numbers"}, // packed: half a transform
+                              DmType{6, Sample::u8},
+                              DmType{7, Sample::i32},
+                              DmType{8, {}, "colours"},
+                              DmType{9, Sample::i8},
+                              DmType{10, Sample::u16},
+                              DmType{11, Sample::u32},
+                              DmType{12, Sample::f64},
+                              DmType{13, {}, "complex numbers"},
+                              DmType{14, Sample::u8}, // boolean
+                              DmType{23, {}, "colours"},
+                              DmType{27, {}, "complex numbers"},
+                              DmType{28, {}, "complex numbers"}};
 
 DmType dm_type(int number) {
     const auto* const row = std::ranges::find(dm_types, number, &DmType::number);

@@ -515,8 +515,7 @@ void check_deep_chunks(const std::string& path, const ExrStart& start, std::int6
     const SourceFile file(path);
     for (std::int64_t row = 0; row < rows; ++row) {
         std::array<std::int64_t, 1> position{};
-        std::array<std::int64_t, 3> sizes{}; // of the counts, of the fragments, and of the unpacked
-                                             // fragments
+        std::array<std::int64_t, 3> sizes{}; // of counts, fragments, unpacked fragments
         const auto read = [&](Bytes from, std::span<std::int64_t> to) {
             if (from < start.end || from > start.file_size ||
                 file.read_at(from, std::as_writable_bytes(to)) <

@@ -77,20 +77,17 @@ struct SinkOptions {
     /// One label per frame, such as "frame 17"; empty if there are none. TIFF files for ImageJ
     /// store them as slice labels; other files do not store them.
     std::vector<std::string> labels = {};
-    bool label_image = false; ///< samples are component or region labels, which must not be
-                              ///< averaged
+    bool label_image = false; ///< samples are labels, which must not be averaged
     /// The axes of planes, such as t, z and c, from the slowest to the fastest, if planes have
     /// several axes. Only TIFF files store them.
     std::vector<PlaneAxis> planes = {};
-    bool pyramid = false; ///< also write levels of reduced resolution (OME-Zarr); other formats
-                          ///< throw
+    bool pyramid = false; ///< also write reduced levels (OME-Zarr); other formats throw
     int zarr_version = 3; ///< version of the Zarr format: 2 (with OME-Zarr 0.4) or 3 (0.5)
 };
 
 /// Options for reading frames.
 struct SourceOptions {
-    std::optional<std::int64_t> channel = {}, slice = {}; ///< counted from 0; default: the first
-                                                          ///< one
+    std::optional<std::int64_t> channel = {}, slice = {}; ///< from 0; default: the first
     /// True if samples may be read from other files that the file refers to (HDF5, Zarr).
     bool allow_external = false;
     /// The time, counted from 0, whose slices are read as frames. Must not be combined with
@@ -149,8 +146,7 @@ struct FrameFormat {
     /// `create_array` writes the series.
     std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) = nullptr;
-    std::string_view written = {}; ///< sample types that can be written: "u8 u16 f32", "any" or
-                                   ///< none
+    std::string_view written = {}; ///< writable sample types: "u8 u16 f32", "any" or none
     /// Open and create arrays with any number of axes; see open_array(). Null if the format reads
     /// or writes arrays as planes, by `open` and `create`.
     std::unique_ptr<ArraySource> (*open_array)(const std::string& path, const std::string& detail,

@@ -54,8 +54,7 @@ std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
 struct StoredBytes {
     std::string path;
     std::function<void(Bytes position, std::span<std::byte> to)> read;
-    std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); empty if there is no
-                                              ///< scratch file
+    std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); may be empty
 };
 /// As above, for bytes that hold all frames of the header completely.
 std::unique_ptr<FrameSource> stored_frames(StoredBytes bytes, FrameHeader header,

@@ -59,7 +59,7 @@ class Hdf5ChunkFile {
     std::vector<std::byte> zeros_; ///< a compressed chunk of zeros
     std::mutex lock_;              ///< protects the file and the members below
     std::vector<Hdf5Chunk> chunks_;
-    std::size_t next_ = 0; ///< the first chunk that has not been written
+    std::size_t next_ = 0; ///< index of the next chunk to write
     std::map<std::size_t, Waiting> waiting_;
     Bytes waiting_bytes_ = 0; ///< in memory
     std::optional<ScratchFile> scratch_;

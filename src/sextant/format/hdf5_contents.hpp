@@ -18,8 +18,7 @@ struct Hdf5Dataset {
     std::vector<std::int64_t> sides; ///< length of each axis
     std::optional<Sample> sample;    ///< empty if the type is not supported
     std::string elements_are = {};   ///< such as "complex numbers"; "" if the type is supported
-    std::string trouble = {}; ///< reason why no source of a virtual dataset can be read; "" if one
-                              ///< can be read
+    std::string trouble = {};        ///< reason why a virtual dataset has no readable source; or ""
     std::int64_t elements() const;
 };
 

@@ -187,8 +187,7 @@ class Hdf5TreeWriter {
             tree_.address(each);
     }
 
-    static constexpr std::size_t most_children = 64; // default if the superblock states no other
-                                                     // number
+    static constexpr std::size_t most_children = 64; // default of the format
     const ArrayHeader& array_;
     std::span<const Hdf5Chunk> chunks_;
     std::uint64_t at_, root_ = 0;

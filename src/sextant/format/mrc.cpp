@@ -267,8 +267,7 @@ std::unique_ptr<FrameSource> open_checked_mrc(const std::string& path,
                               frames.remarks);
     if (integer(header, intervals + 4 * along[2], swapped) > 1)
         frames.slice_distance =
-            believable_distance(step_of(header, swapped, along[2], 1), frames.pixel); // only for
-                                                                                      // volumes
+            believable_distance(step_of(header, swapped, along[2], 1), frames.pixel); // of a volume
     const Bytes start = static_cast<Bytes>(mrc_header_bytes) + extended_bytes;
     if (!half_bytes && !two)
         return open_sections(std::move(file), std::move(frames), start, swapped,

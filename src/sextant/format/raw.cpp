@@ -103,8 +103,7 @@ void check_size(const std::string& path, const ImageHeader& header) {
 /// memory, so zstd needs no window buffer; a six-byte header may claim a window of 2 GiB.
 void decompress(const std::string& path, const ImageHeader& header, std::span<std::byte> to) {
     SourceFile file(path);
-    const Bytes most = 2 * bytes_of(header) + (Bytes{1} << 20); // zstd expands data by less than 1
-                                                                // %
+    const Bytes most = 2 * bytes_of(header) + (Bytes{1} << 20); // zstd adds less than 1 %
     if (file.size() > most)
         fail_size(path, fmt::format("{} compressed", file.size()), header);
     std::vector<std::byte> packed(static_cast<std::size_t>(file.size()));

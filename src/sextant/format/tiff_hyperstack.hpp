@@ -56,8 +56,7 @@ struct TiffNotes {
     StatedPixelSize pixel;
     Seconds frame_interval = 0; ///< 0 if unknown
     double slice_distance = 0;  ///< in the unit of the pixel's x; 0 if unknown
-    std::int64_t images = 0;    ///< number of images that ImageJ states; 0 if ImageJ did not write
-                                ///< the file
+    std::int64_t images = 0;    ///< number stated by ImageJ; 0 if ImageJ did not write the file
     std::optional<PageAxes> axes = {};
     /// The plane of each page, if the metadata assign planes; empty if pages follow the order of
     /// `axes`.
@@ -81,8 +80,7 @@ struct PlaneChoice {
     PlanePosition first;    ///< position of frame 0
     int sample = 0;         ///< index of the first sample of each pixel that is read
     bool by_slices = false; ///< true if the frames are the slices at the time `first.slice`
-    bool every = false; ///< true if the frames are all planes, in the order time, slice, channel
-                        ///< (channels vary fastest)
+    bool every = false;     ///< true if all planes are frames; channels vary fastest, then slices
 };
 
 /// Chooses a channel and a slice: those in the options or, with a remark, the first ones. The

@@ -27,8 +27,7 @@ enum class ZarrCodec { zlib, gzip, zstd, blosc, crc32c };
 /// The layout of shards (sharding_indexed): files that hold several chunks and an index of their
 /// positions.
 struct ZarrShards {
-    std::vector<std::int64_t> sides; ///< lengths of a shard along the axes, multiples of those of a
-                                     ///< chunk
+    std::vector<std::int64_t> sides; ///< lengths of a shard, multiples of those of a chunk
     bool index_at_start = false;     ///< true if the index precedes the chunks
     bool index_swapped = false;      ///< true if the index's byte order differs from the machine's
     bool index_checked = true;       ///< true if a checksum (crc32c) follows the index
@@ -44,8 +43,7 @@ struct ZarrArray {
     bool swapped = false; ///< true if the samples' byte order differs from the machine's
     /// The axes from the slowest to the fastest within a chunk; empty for C order.
     std::vector<std::size_t> order = {};
-    std::vector<ZarrCodec> codecs = {}; ///< in the order of encoding; at most one of them
-                                        ///< compresses
+    std::vector<ZarrCodec> codecs = {}; ///< in the order of encoding; at most one compresses
     std::optional<ZarrShards> shards = {};
     char separator = '/';                ///< between the numbers in the name of a chunk's file
     bool prefixed = true;                ///< true if the names of chunk files begin with "c"
@@ -142,8 +140,7 @@ class ZarrStore {
 struct ZarrSeries {
     std::string name; ///< the folder of the array in the store; "" for the store itself
     ZarrArray array;
-    std::string axes = {}; ///< one letter of "tczyx" per axis; empty if the axes have other names
-                           ///< or none
+    std::string axes = {}; ///< a letter of "tczyx" per axis; empty if the axes have others
     /// The names of the axes from OME-Zarr, dimension_names or xarray (_ARRAY_DIMENSIONS); empty if
     /// there are none.
     std::vector<std::string> names = {};

@@ -471,8 +471,7 @@ class ZarrSink : public FrameFile {
             const ArrayHeader array = series.array(level, depth);
             if (i == 0)
                 buffers = chunk_buffers(array.chunk_bytes());
-            depth = array.chunk.front(); // further levels use no deeper chunks, so their memory
-                                         // adds at most a third
+            depth = array.chunk.front(); // further levels add a third of the memory at most
             const Folder folder = store.in(std::to_string(i));
             const ZarrArray stored = series.stored(array);
             put_array(folder, stored);
