@@ -37,7 +37,7 @@ struct AxisMetadata {
     /// The step of the axis t or, if there is none, of the first axis of an array with three; 0 if
     /// that axis is not a time.
     Seconds frame_interval = 0;
-    double slice_distance = 0; ///< first step of three axes if it is a length along slices; else 0
+    double slice_distance = 0; ///< step of the first of three axes; 0 if it is y, x or no length
     std::vector<std::string> names = {}; ///< of all axes; empty unless every axis has a name
 };
 

@@ -18,7 +18,7 @@
 
 namespace sextant::format {
 
-/// Read with the functions of the same names of the path's format.
+/// Call the functions of the same names in the format of the path's extension.
 ImageHeader read_header(const std::string& path);
 void read_pixels(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 /// Throws InvalidFile if the file cannot be read, or if the pixels do not fit in memory.

@@ -24,8 +24,8 @@ struct WatchedFile {
 /// order of their arrival; whole() returns the number of frames that can be read now, and refresh()
 /// looks for more.
 ///
-/// A frame is found when the file is large enough to hold it. In formats that store a frame in
-/// several parts, its content may still be incomplete. HDF5 frames are therefore found when the
+/// A frame is found when the file is large enough to hold the frame. In formats that store a frame
+/// in several parts, its content may still be incomplete. HDF5 frames are therefore found when the
 /// next frame follows, or when the file has not changed for a quarter of a second.
 ///
 /// `header().frames` is an upper bound that is never reached; use whole().
