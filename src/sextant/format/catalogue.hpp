@@ -42,13 +42,13 @@ SeriesName split_series_name(const std::string& name);
 
 /// Opens a series of frames by name:
 ///   movie.mrc                  a file of frames
-///   movie.h5::/data/images     a dataset in it; for a headerless file, its layout
+///   movie.h5::/data/images     a dataset in a file; for a headerless file, its layout
 ///   volume.zarr                a folder that a format stores as a whole
 ///   folder, frame_*.png, frame_%04d.tif, frames.txt
 ///                              one file per frame, in natural order (frame_9 before frame_10); a
 ///                              list has one path per line, relative to its folder
 /// Throws InvalidFile with the path, what was found and what was expected, for example if the
-/// series does not have the channel or slice.
+/// series does not have the requested channel or slice.
 std::unique_ptr<FrameSource> open_frames(const std::string& name,
                                          const SourceOptions& options = {});
 
