@@ -11,8 +11,8 @@ namespace sextant::collective {
 
 namespace {
 
-/// The starts of the given strips when they are packed one after another, and the end of the last
-/// one.
+/// The start of each given strip if the strips are packed one after another, then the end of the
+/// last strip.
 std::vector<Elements> starts(Elements size, int ranks, const std::vector<int>& strips) {
     std::vector<Elements> starts{0};
     for (const int i : strips)
@@ -354,7 +354,7 @@ class Squares {
     }
 
     /// The ranks of all squares whose blocks this rank collects and forwards. In a square with m
-    /// members, member i does this for the squares i, i + m, i + 2m, …
+    /// members, member i serves the squares i, i + m, i + 2m, …
     std::vector<int> minded_by(int rank) const {
         const std::vector<int> members = ranks_of(grid_, square(square_of(rank)));
         const auto place =
@@ -441,7 +441,7 @@ class Halves {
     const Submachine first_, second_;
 };
 
-/// The submachine of a rank after this many halvings.
+/// The submachine that contains a rank after this many halvings.
 Submachine halved(const Grid& grid, int times, int rank) {
     Submachine machine = whole_machine(grid);
     for (int i = 0; i < times; ++i) {

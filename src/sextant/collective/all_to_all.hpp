@@ -18,7 +18,7 @@ namespace sextant::collective {
 // rank this is an ordinary all-to-all of values. Blocks of any lengths (Partition::pairs) take the
 // same routes.
 
-/// The blocks that a rank holds: from each rank of `from` to each rank of `to`, both ascending.
+/// A set of blocks: those from each rank of `from` to each rank of `to`, both in ascending order.
 struct Blocks {
     std::vector<int> from, to;
 
@@ -27,11 +27,11 @@ struct Blocks {
 
 /// Rank numbers 0 … ranks − 1.
 std::vector<int> all_ranks(int ranks);
-/// The blocks that a rank starts with, and those it ends with.
+/// The blocks that a rank starts with (blocks_at_first) and ends with (blocks_at_last).
 Blocks blocks_at_first(const Grid& grid, int rank);
 Blocks blocks_at_last(const Grid& grid, int rank);
 
-/// Ranks first … last, which are consecutive in two lists.
+/// Elements first … last, which are consecutive in both of two lists.
 struct Run {
     int first, last;
 };
@@ -77,7 +77,7 @@ struct Route {
 };
 
 /// One rank's program for a route. In each superstep the rank sends every partner the blocks that
-/// the partner is to hold next, keeps those that it holds next itself, and packs its blocks again.
+/// the partner holds next, keeps those that it holds next itself, and packs its blocks again.
 ///
 /// Input     row strip `rank` of the image.
 /// Output    column strip `rank`, row by row.
@@ -85,10 +85,10 @@ struct Route {
 Program routed_all_to_all(const Partition& data, const Route& route, int rank);
 
 /// The one-level all-to-alls: every block is sent directly to its destination. 1-lev-dir sends all
-/// blocks at once, starting with the next rank. 1-lev-perm sends one permutation after another:
-/// round i sends to the rank i + 1 ahead (linear), or to the rank whose number differs by exclusive
-/// or with i + 1 (partners exchange; some ranks are idle if p is not a power of two). Permutations
-/// have a window of one round.
+/// blocks at once, starting with the next rank. 1-lev-perm sends one permutation after another: in
+/// round i, a rank sends to rank + i + 1 (linear), or to rank XOR (i + 1), so that partners
+/// exchange blocks and some ranks are idle if p is not a power of two. Permutations have a window
+/// of one round.
 ///
 /// Input     row strip `rank` of the image.
 /// Output    column strip `rank`, row by row.
@@ -98,9 +98,9 @@ Program direct_all_to_all(const Partition& data, int rank);
 Program linear_all_to_all(const Partition& data, int rank);
 Program exclusive_or_all_to_all(const Partition& data, int rank);
 
-/// 2-lev-c,r: first each processor sends, within its column of processors, one message to each row
-/// with the blocks for that row; then each sends, within its row, each processor the blocks
-/// collected for it from the whole column.
+/// 2-lev-c,r: first each processor sends one message to each row, within its column of processors,
+/// with all blocks for that row. Then each processor sends the blocks collected from its column to
+/// their destinations within its row.
 ///
 /// Input     row strip `rank` of the image.
 /// Output    column strip `rank`, row by row.

@@ -44,8 +44,8 @@ constexpr std::string_view name(CollectiveKind kind) {
 
 namespace sextant::collective {
 
-/// The pixels that a rank begins with, and those it ends with, in the order in which it holds them:
-/// a region of buffer 0 that holds the image row by row, or all blocks. Not defined for
+/// The pixels that a rank starts with (pixels_before) and ends with (pixels_after), in storage
+/// order, as a region of buffer 0, which holds the image row by row, or all blocks. Not defined for
 /// Partition::pairs.
 Region pixels_before(CollectiveKind kind, const Partition& data, int rank);
 Region pixels_after(CollectiveKind kind, const Partition& data, int rank);
@@ -59,13 +59,14 @@ struct Algorithm {
     std::string_view summary;
     std::string_view source;
     CollectiveKind what;
-    /// The grid for an image of this many elements (for an all-to-all: on each rank). It consists
-    /// of strips, or of a nearly square arrangement of tiles for algorithms that use submachines.
+    /// The grid for an image of this many elements (for an all-to-all: on each rank). The grid
+    /// consists of strips or, for algorithms that use submachines, of a nearly square arrangement
+    /// of tiles.
     Grid (*grid)(int ranks, Elements elements);
     /// One rank's program, for data.ranks() ranks. Rank 0 is the root.
     Program (*program)(const Partition& data, int rank);
     /// The name of the algorithm's parameter, "gamma" or "alpha", and one rank's program for a
-    /// value of it; `program` has the published value. Not set for algorithms without a parameter.
+    /// given value; `program` uses the published value. Not set for algorithms without a parameter.
     std::string_view parameter = {};
     Program (*program_with)(const Partition& data, int rank, double value) = nullptr;
 

@@ -64,7 +64,7 @@ void label(ProgramBuilder& builder, const Grid& grid, const Stage& stage, int ro
     builder.group(group_of(grid, stage.division.travelled));
 }
 
-/// Sends data down the levels: each part of a submachine gets its tiles, or all data if
+/// Sends data down the levels: each part of a submachine gets its own tiles, or all data if
 /// `everything` is set.
 Program hand_down(const Partition& data, const Divide& divide, int rank, bool everything) {
     const Grid& grid = data.grid();

@@ -9,8 +9,8 @@
 
 namespace sextant::collective {
 
-/// A machine divided into disjoint parts, the first of which contains the machine's leader, and the
-/// submachine within which messages between the parts' leaders travel.
+/// A machine divided into disjoint parts, the first of which contains the machine's leader.
+/// Messages between the parts' leaders travel within the submachine `travelled`.
 struct Division {
     Submachine travelled;
     std::vector<Submachine> parts;
@@ -59,16 +59,16 @@ Program broadcast_by_levels(const Partition& data, const Divide& divide, int ran
 Program two_level_scatter(const Partition& data, int rank);
 Program two_level_gather(const Partition& data, int rank);
 
-/// The two levels with about p^alpha parts instead of the rows: bands of rows, or, if there are
-/// more parts than rows, pieces of rows.
+/// The two-level algorithms with about p^alpha parts instead of the rows: bands of rows, or, if
+/// there are more parts than rows, pieces of rows.
 ///
 /// Requires  0 < alpha < 1; otherwise throws InvalidTask.
 Program two_level_scatter(const Partition& data, int rank, double alpha);
 Program two_level_gather(const Partition& data, int rank, double alpha);
 
-/// 3-lev-sq: rank 0 sends each of about √p squares of processors its tiles as one message; within
-/// each square it continues as in two levels. A side of n processors is cut into round(√n) nearly
-/// equal parts, so that any grid has squares. The gather is the reverse.
+/// 3-lev-sq: rank 0 sends each of about √p squares of processors its tiles as one message; each
+/// square then continues with two levels. A side of n processors is cut into round(√n) nearly equal
+/// parts, so that any grid has squares. The gather is the reverse.
 ///
 /// Input     of the scatter, on rank 0 the image; of the gather, tile `rank`.
 /// Output    tile `rank`; on rank 0 the image.
@@ -96,7 +96,7 @@ Program halving_gather(const Partition& data, int rank, double share = .5);
 /// Input     on rank 0 the image, row by row; elsewhere nothing.
 /// Output    the image.
 /// Cost      the supersteps of the scatter; each message is the whole image.
-/// Source    as halving_scatter
+/// Source    the same as halving_scatter
 Program halving_broadcast(const Partition& data, int rank);
 
 } // namespace sextant::collective

@@ -25,7 +25,7 @@ struct BinomialTree {
 /// narrower than the image are strided on rank 0 and contiguous elsewhere.
 ///
 /// Input     on rank 0 the image, row by row; elsewhere nothing.
-/// Output    tile `rank`; on rank 0 it stays in the image.
+/// Output    tile `rank`; rank 0's tile stays in the image.
 /// Cost      rank 0 sends p − 1 messages, all but its own tile.
 /// Source    the one-level flat tree of Seinstra and Koelma, TPDS 13(7), 2002
 Program flat_scatter(const Partition& data, int rank);
@@ -56,29 +56,29 @@ inline Program binomial_scatter(int ranks, Elements elements, int rank) {
 Program flat_gather(const Partition& data, int rank);
 
 /// Binomial gather to rank 0, the reverse of the scatter: a rank that holds the tiles of [r, r + m)
-/// receives those of [r + m, r + 2m), until it has those of its whole subtree and sends them on.
-/// Tiles are packed: sent as one contiguous message, and received with strides within rows of
+/// receives those of [r + m, r + 2m), until it holds its whole subtree and sends all these tiles
+/// on. Tiles are packed: sent as one contiguous message, and received with strides within rows of
 /// tiles.
 ///
 /// Input     tile `rank`, row by row.
 /// Output    on rank 0 the image; elsewhere nothing.
 /// Cost      ⌈log2 p⌉ rounds; rank 0 receives ⌈log2 p⌉ messages with all tiles but its own.
-/// Source    as binomial_scatter
+/// Source    the same as binomial_scatter
 Program binomial_gather(const Partition& data, int rank);
 
 /// Direct all-gather: each rank sends its tile to all others at once, starting with the next rank.
 ///
 /// Input     tile `rank`, row by row.
-/// Output    the image; tiles narrower than it are received with strides.
+/// Output    the image; tiles narrower than the image are received with strides.
 /// Cost      p − 1 messages per rank, of one tile each.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206
 Program direct_all_gather(const Partition& data, int rank);
 
-/// Ring all-gather: in round i each rank sends the next one the tile that it received in the
-/// previous round, at first its own, until every rank has every tile.
+/// Ring all-gather: in round 0 each rank sends its own tile to the next rank; in every later round
+/// it sends the tile received in the previous round, until every rank has every tile.
 ///
 /// Input     tile `rank`, row by row.
-/// Output    the image; tiles narrower than it are sent with strides.
+/// Output    the image; tiles narrower than the image are sent with strides.
 /// Cost      p − 1 rounds of one message per rank, of one tile each: the minimum that each rank
 ///           must send and receive.
 /// Source    the bucket algorithm of Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007,

@@ -19,12 +19,12 @@ class Partition {
     /// of whole columns.
     Partition(const Grid& image) : grid_(image) {}
 
-    /// One block per rank, of lengths[rank] elements, 0 or more. In a buffer with all blocks, block
-    /// i begins at firsts[i]; if `firsts` is empty, they are in rank order.
+    /// One block per rank, of lengths[rank] >= 0 elements. In a buffer with all blocks, block i
+    /// begins at firsts[i]; if `firsts` is empty, blocks are in rank order.
     static Partition blocks(std::vector<Elements> lengths, std::vector<Elements> firsts = {});
     /// For an all-to-all: lengths[i · ranks + j] elements go from rank i to rank j. Each rank
-    /// stores the blocks that it sends in the order of their destinations, and those that it
-    /// receives in the order of their sources.
+    /// stores the blocks that it sends in destination order, and those that it receives in source
+    /// order.
     static Partition pairs(int ranks, std::vector<Elements> lengths);
 
     /// The grid of processors, numbered row by row, with the size of the image if the data is an
@@ -49,7 +49,8 @@ class Partition {
     Elements total_ = 0;
 };
 
-/// Appends a region to those of a message; extends the last region if they are adjacent.
+/// Appends a region to those of a message. If the region is adjacent to the last one, extends the
+/// last one.
 void append(std::vector<Region>& regions, const Region& region);
 
 /// A rectangle of the processors that hold the tiles of a grid. Messages inside a submachine do not
@@ -63,15 +64,16 @@ struct Submachine {
 
 Submachine whole_machine(const Grid& grid);
 
-/// The processor at the first column and row of a submachine, which communicates on its behalf.
+/// The processor at the first column and row of a submachine, which communicates for the whole
+/// submachine.
 int leader(const Grid& grid, const Submachine& machine);
 bool contains(const Grid& grid, const Submachine& machine, int rank);
 /// The ranks of a submachine, ascending.
 std::vector<int> ranks_of(const Grid& grid, const Submachine& machine);
 
-/// The label of steps within a submachine; 0 for the whole machine. It encodes the submachine, so
-/// that models can charge its real extent. Throws InvalidTask above 46,340 ranks, for which there
-/// are not enough labels.
+/// The label of steps within a submachine; 0 for the whole machine. The label encodes the
+/// submachine, so that models can charge its real extent. Throws InvalidTask above 46,340 ranks,
+/// for which there are not enough labels.
 int group_of(const Grid& grid, const Submachine& machine);
 Submachine submachine_of(const Grid& grid, int group);
 
@@ -98,8 +100,8 @@ class PackedTiles {
 
     Elements elements() const;
 
-    /// The regions of `part`, a subset, in a buffer that holds these tiles, in the order in which
-    /// `part` packs them.
+    /// The regions of `part`, a subset of these tiles, in the order in which `part` packs them.
+    /// `buffer` is the buffer that holds these tiles.
     std::vector<Region> regions_of(const PackedTiles& part, int buffer) const;
     /// The region of one rank's tile; empty if the tile is empty.
     Region region_of(int rank, int buffer) const;

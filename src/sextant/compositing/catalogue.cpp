@@ -147,12 +147,13 @@ void move_result(Program& program, const Region& to) {
 }
 
 /// Appends the collection of the composited image at `task.root`. Each owner sends its piece as
-/// soon as it is final; the root receives directly into the composited image, and its own last fold
-/// writes there too.
+/// soon as the piece is final. The root receives directly into the composited image, and its own
+/// last fold writes there too.
 ///
 /// Input     the rank's program, with ranks as peers; at the root, the piece of each position.
-/// Output    at the root, a program whose result is the composited image, in an output buffer (in
-///           its input if the root holds the only image); elsewhere a program with an empty result.
+/// Output    at the root, a program whose result is the composited image, in an output buffer (or
+///           in its input buffer if the root holds the only image); elsewhere a program with an
+///           empty result.
 /// Cost      one message per owner, all received by the root.
 Program collect(Program program, const Task& task, std::span<const Piece> pieces, int rank) {
     const int round = rounds_of(program);
@@ -184,7 +185,7 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     return program;
 }
 
-/// The program of a position whose images are in an order of their own.
+/// The program of a position for a task with an image order.
 Program with_images(const Algorithm& algorithm, const Task& task, const Tuning& tuning,
                     int position, ImageOrder images) {
     const int window = tuning.window;
@@ -201,8 +202,8 @@ Program with_images(const Algorithm& algorithm, const Task& task, const Tuning& 
                                   algorithm.name));
 }
 
-/// The program of a rank for a task whose ranks are positions; includes the collection at the root
-/// if the task has a root.
+/// The program of a rank for a task whose ranks are positions. If the task has a root, the program
+/// includes the collection there.
 Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank,
                   ImageOrder images = {}) {
     Program own;
@@ -391,8 +392,8 @@ std::vector<Configuration> configurations(const Task& task) {
 
 namespace {
 
-/// The ranks that may be busiest: those at the middle and end positions, and last the root, whose
-/// program is the longest.
+/// The ranks that may be busiest: those at the middle and end positions, then the root. The root is
+/// last, because its program is the longest.
 std::vector<int> busiest(const Task& task) {
     std::vector<int> ranks;
     const auto add = [&](int rank) {

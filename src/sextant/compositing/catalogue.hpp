@@ -22,8 +22,8 @@ struct Algorithm {
     std::string_view takes; ///< allowed numbers of ranks: "any number", "a power of two"
     /// True if the algorithm has radices to tune.
     bool has_radices;
-    /// The tunings for this number of positions, the usual one first; none if the algorithm does
-    /// not support that number.
+    /// The tunings for this number of positions, the default first; none if the algorithm does not
+    /// support that number.
     std::vector<Tuning> (*tunings)(int positions);
     /// The program of one position; its peers are positions, not ranks. Throws InvalidTask.
     Program (*program)(const Task& task, const Tuning& tuning, int position);
@@ -48,8 +48,8 @@ Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuni
 
 /// The part of a task that a rank's program depends on, with ranks renumbered: rank i of this task
 /// is position i; after the positions come a root without an image and a rank without a part in the
-/// task. Anything that this rank's program does not depend on has a fixed value, so that one
-/// program serves all visibility orders that give the rank the same seat.
+/// task. Fields that this rank's program does not depend on have fixed values, so that one program
+/// serves all visibility orders that give the rank the same seat.
 struct Seat {
     Task task;
     int rank = 0; ///< this rank's number in `task`
@@ -71,7 +71,7 @@ Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuni
 /// (ImageOrder).
 bool takes_image_orders(const Algorithm& algorithm);
 
-/// The part of a task that a rank's program depends on if images are in an order of their own.
+/// The part of a task that a rank's program depends on if the task has an image order.
 Seat seat_with_images(const Task& task, int rank);
 
 /// The program of a seat_with_images. Throws InvalidTask if the algorithm does not take image
@@ -94,7 +94,7 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
 /// The claim to prove for a task's schedule: every pixel of every layer is blended once, front to
 /// back, and the pieces together cover the composited image once.
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning);
-/// The same with images in an order of their own.
+/// The same claim for a task with an image order.
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning, ImageOrder images);
 
 /// A configuration: an algorithm, its tuning, and how messages are sent.
@@ -108,7 +108,7 @@ struct Configuration {
     bool operator==(const Configuration&) const = default;
 };
 
-/// Every configuration for a task, in catalogue order, each algorithm's usual tuning first.
+/// Every configuration for a task, in catalogue order, each algorithm's default tuning first.
 /// Cost      grows with the number of ordered factorisations of the number of positions, which is
 ///           8,192 for 16,384 positions.
 std::vector<Configuration> configurations(const Task& task);

@@ -25,7 +25,7 @@ struct Task {
     Elements elements = 0;   ///< pixels per image
     std::vector<int> order;  ///< order[i]: the rank at position i
     std::vector<int> layers; ///< layers[i] >= 1: the number of images at position i, front to back
-    int root = distributed;  ///< the rank that gets the whole composited image, or `distributed`
+    int root = distributed;  ///< the rank that gets the composited image, or `distributed`
 
     static constexpr int distributed = -1;
 
@@ -38,16 +38,16 @@ struct Task {
     bool operator==(const Task&) const = default;
 };
 
-/// An image of a position: the `image`-th in its memory.
+/// An image, identified by its position and its index in that position's memory.
 struct PlacedImage {
     int position = 0, image = 0;
 
     bool operator==(const PlacedImage&) const = default;
 };
 
-/// All images of a task, front to back, if those of one position need not be adjacent and may be in
-/// memory in any order. Empty: the images of each position are adjacent, and in memory front to
-/// back.
+/// All images of a task, front to back, for tasks in which the images of a position are not
+/// adjacent or are in memory in another order. If empty, the images of each position are adjacent,
+/// and in memory front to back.
 using ImageOrder = std::span<const PlacedImage>;
 
 /// Throws InvalidTask unless the order names each image of the task once.
@@ -59,7 +59,7 @@ struct ImageRun {
 };
 
 /// The maximal runs of adjacent images that belong to positions [from, to), front to back. Without
-/// an image order, they are numbered by position, so that there is one run.
+/// an image order, images are numbered by position, so that there is one run.
 std::vector<ImageRun> runs_of(ImageOrder images, int from, int to);
 
 /// A task with one image per rank, in rank order.
@@ -70,7 +70,7 @@ struct Tuning {
     std::vector<int> radices; ///< Radix-k: k_1, k_2, ..., whose product is positions()
     int window = 0;           ///< rounds of messages that may be open at once; 0 for no limit
     /// The block size, in pixels, of the round-robin distribution over positions that balances
-    /// active pixels (interlace.hpp); 0: pieces are contiguous.
+    /// active pixels (interlace.hpp); 0 for contiguous pieces.
     Elements interlace = 0;
 
     bool operator==(const Tuning&) const = default;
@@ -98,10 +98,10 @@ void check(const Task& task);
 /// layer. The layers follow one another in the rank's input.
 Region in_all_layers(const Region& pixels, Elements image, int layers);
 
-/// Appends each run of a region as a region of its own, for the operands of a fold.
+/// Appends each run of a region as a separate region, for the operands of a fold.
 void append_runs(std::vector<Region>& operands, const Region& region);
 
-/// The pixels of a region as one layer; if it has several layers, they are folded into scratch.
+/// Returns the pixels of a region as one layer. Several layers are folded into scratch.
 Region blended(ProgramBuilder& builder, const Region& region);
 
 } // namespace sextant::compositing

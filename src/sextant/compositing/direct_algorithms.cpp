@@ -49,7 +49,7 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
     }
     if (operands.size() == 1)
         return builder.finish(local);
-    // The sum replaces the first operand that is not in the caller's input.
+    // The sum overwrites the first operand outside the caller's input.
     Region sum;
     for (const Region& operand : operands) {
         if (operand.buffer != input.buffer) {
@@ -69,8 +69,9 @@ Program shift_based(const Task& task, int window, int position, ImageOrder image
 
 namespace {
 
-/// The partial results of a part that travels around the ring: of the images in front, and of those
-/// behind. `front` is empty until the part passes from the last position to the first (the wrap).
+/// The partial results of a part that travels around the ring: one of the images in front, and one
+/// of those behind. `front` is empty until the part passes from the last position to the first (the
+/// wrap).
 struct Partial {
     Region front, back;
 };
@@ -96,7 +97,7 @@ class Pipeline {
     }
 
   private:
-    /// The part that this position holds after this many steps; in each step, parts move on by one
+    /// The part that this position holds after `step` steps. In each step, parts move on by one
     /// position.
     int part_at(int step) const { return (position_ - 1 - step + 2 * p_) % p_; }
 
@@ -131,8 +132,8 @@ class Pipeline {
     }
 
     /// Slots are reused, because a part received some steps ago has been sent on. The slots
-    /// together hold one image, each with room for two partial results; there are at least two, one
-    /// to receive into and one to send from.
+    /// together hold one image, and each has room for two partial results. There are at least two
+    /// slots, one to receive into and one to send from.
     Region slot_for(Elements count, int c) {
         const std::size_t most = static_cast<std::size_t>(std::max(2, p_ / 2));
         const std::size_t step = static_cast<std::size_t>((position_ - 1 - c + p_) % p_);
@@ -151,7 +152,8 @@ class Pipeline {
         builder_.fold(sum, operands);
     }
 
-    /// Blends both partial results into the back one, because the front one may be in the input.
+    /// Blends both partial results into the back one, because the front one may be in the caller's
+    /// input.
     Region joined(const Partial& held) {
         if (!held.front.empty())
             builder_.fold(held.back, {held.front, held.back});
@@ -162,7 +164,7 @@ class Pipeline {
     const int p_, position_;
     ProgramBuilder builder_;
     Region input_;
-    std::vector<Region> slots_; // used in turn
+    std::vector<Region> slots_; // used round-robin
 };
 
 } // namespace

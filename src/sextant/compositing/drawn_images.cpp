@@ -56,7 +56,7 @@ DrawnImages::Band DrawnImages::band_of(std::int64_t top, std::int64_t bottom) co
     return band;
 }
 
-/// Bands of rows, from the top down.
+/// Bands of rows, from top to bottom.
 std::vector<DrawnImages::Band> DrawnImages::bands() const {
     if (width_ == 0)
         return {};
@@ -74,7 +74,8 @@ std::vector<DrawnImages::Band> DrawnImages::bands() const {
     return bands;
 }
 
-/// Divides the rows among positions: each gets about the same number of pixels to read and write.
+/// Divides the rows among positions so that each position reads and writes about the same number of
+/// pixels.
 void DrawnImages::share(const std::vector<Band>& bands) {
     const auto work_of_row = [](const Band& band) {
         Elements work = 0;
@@ -136,7 +137,7 @@ Program DrawnImages::program(int position) const {
     if (has_images)
         input = builder.input(task_.elements * task_.layers_at(position)).buffer;
     const Piece own = has_images ? piece(position) : Piece{};
-    Region target; // of this position's cells
+    Region target; // the region of this position's cells
     Region picture;
     if (is_root)
         target = picture = builder.output(positions > 0 ? task_.elements : 0);
@@ -226,7 +227,7 @@ Claim DrawnImages::claim() const {
             throw std::logic_error("a kernel reads other pixels than it makes");
         std::vector<Symbol> made;
         for (Elements i = 0; i < pixels; ++i) {
-            // Pixels that no image draws have no operand that names them.
+            // Pixels outside every image have no operand, so their element stays undefined.
             Symbol sum{Symbol::undefined, 0, layers, 0};
             std::vector<int> found, expected;
             for (int k = 0; k < step.kernel; ++k) {
@@ -246,7 +247,7 @@ Claim DrawnImages::claim() const {
             }
             if (found != expected)
                 throw std::logic_error("a kernel blends other images than those that draw a pixel");
-            if (step.kernel == 0) // nothing names it: its position in the result is checked instead
+            if (step.kernel == 0) // an empty pixel: the claim checks its position instead
                 sum = {0, 0, 0, 0};
             made.push_back(sum);
         }

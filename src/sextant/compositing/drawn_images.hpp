@@ -11,24 +11,25 @@
 
 namespace sextant::compositing {
 
-/// An image of a task, and the rectangle outside which its pixels are empty, and are not read.
+/// An image of a task with a bounding rectangle. Pixels outside the rectangle are empty and are not
+/// read.
 struct DrawnImage {
     PlacedImage at;
     std::int64_t left = 0, top = 0, width = 0, height = 0; ///< row 0 is the top
 };
 
-/// Direct-Send of rectangles. The composited image is cut into cells, rectangles whose pixels are
-/// drawn by the same images; the cells of some rows belong to one position, such that positions
+/// Direct-Send of rectangles. The composited image is cut into cells: rectangles whose pixels are
+/// covered by the same images. A position owns the cells of consecutive rows, so that all positions
 /// read and write about the same number of pixels. Every position sends to each other position the
 /// pixels of its images in the other's cells, and blends its own cells. Pixels outside the
-/// rectangles of images are neither read nor sent. The result is bitwise that of a serial fold.
+/// rectangles of images are neither read nor sent. The result is bit-identical to a serial fold.
 ///
-/// Constructed once, makes the programs of all positions.
+/// One object makes the programs of all positions.
 class DrawnImages {
   public:
-    /// Input     `task`: with positions as ranks, its root may be rank positions() (Seat); the
-    ///           width of an image; all its images, front to back, each with a rectangle inside the
-    ///           image, or an empty one.
+    /// Input     `task`: with positions as ranks; its root may be rank positions() (Seat). `width`:
+    ///           the width of an image. `images`: all images, front to back, each with a rectangle
+    ///           inside the image, or an empty one.
     /// Cost      cubic in the number of images, in the worst case.
     DrawnImages(const Task& task, Elements width, std::span<const DrawnImage> images);
 
@@ -40,17 +41,17 @@ class DrawnImages {
     /// The pixels that a position owns: whole rows.
     Piece piece(int position) const;
 
-    /// The claim to prove: every pixel has all images that draw it, front to back.
+    /// The claim to prove: every pixel combines all images that cover it, front to back.
     Claim claim() const;
 
   private:
-    /// A rectangle of the composited image that the same images draw.
+    /// A rectangle of the composited image that is covered by the same images.
     struct Cell {
         std::int64_t left, right, top, bottom;
         std::vector<int> images; ///< indices, front to back
         Elements pixels() const { return (right - left) * (bottom - top); }
     };
-    using Band = std::vector<Cell>; ///< cells of the same rows, which cover these
+    using Band = std::vector<Cell>; ///< a row of cells of the same height
 
     Band band_of(std::int64_t top, std::int64_t bottom) const;
     std::vector<Band> bands() const;
@@ -65,7 +66,7 @@ class DrawnImages {
     Elements width_;
     std::vector<DrawnImage> images_;
     std::vector<std::vector<Cell>> cells_; ///< by position
-    std::vector<std::int64_t> rows_;       ///< by position, its first row; then the height
+    std::vector<std::int64_t> rows_;       ///< by position: its first row; then the image height
 };
 
 } // namespace sextant::compositing

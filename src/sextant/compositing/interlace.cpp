@@ -9,8 +9,8 @@ namespace sextant::compositing {
 Interleaving::Interleaving(Elements pixels, Elements block, int decks)
     : pixels_(pixels), block_(block), decks_(decks), blocks_(pixels / block) {}
 
-/// The number of pixels in all earlier decks: full blocks, and the shorter last block if it belongs
-/// to one of them.
+/// The number of pixels in all decks before `deck`: full blocks, and the shorter last block if one
+/// of these decks contains it.
 Elements Interleaving::begin_of(Elements deck) const {
     const Elements longer = blocks_ % decks_; // the number of decks with one block more
     const Elements whole = (deck * (blocks_ / decks_) + std::min(deck, longer)) * block_;
@@ -76,12 +76,12 @@ class Interlaced {
         if (!interlaced_.result.empty() && as_it_lies(interlaced_.result) &&
             interlaced_.result.elements() != task_.elements)
             throw std::logic_error("a result that is part of an image cannot be interlaced");
-        made_.result = interlaced_.result; // either the whole composited image or scratch
+        made_.result = interlaced_.result; // either the composited image or scratch
         return std::move(made_);
     }
 
   private:
-    /// True if a region is in a partial image or the composited image, not in scratch.
+    /// True if a region is in a partial image or the composited image, and not in scratch.
     bool as_it_lies(const Region& region) const {
         return interlaced_.buffers[static_cast<std::size_t>(region.buffer)].role != Role::scratch;
     }

@@ -35,17 +35,17 @@ class Interleaving {
     Elements blocks_; ///< the number of full blocks
 };
 
-/// True if the tuning requests interlacing and it has an effect.
+/// True if the tuning requests interlacing and interlacing has an effect.
 bool is_interlaced(const Task& task, const Tuning& tuning);
 
 /// The interlaced order requested by the tuning of a task.
 Interleaving interlacing_of(const Task& task, const Tuning& tuning);
 
 /// Translates a program for images in interlaced order to one for images in their natural order.
-/// The new program accesses the pixels of partial images and of the collected image in place,
-/// without copying them to reorder them. Scratch stays in interlaced order.
+/// The new program accesses the pixels of partial images and of the composited image in place,
+/// without copies that reorder them. Scratch stays in interlaced order.
 ///
-/// Input     a program of this task; positions() of 2 or more.
+/// Input     a program of this task; at least 2 positions.
 /// Output    a program whose result at the root is the composited image in natural order, and
 ///           elsewhere the rank's piece in interlaced order.
 /// Cost      a fold or copy on an image becomes one for each region that it is cut into.

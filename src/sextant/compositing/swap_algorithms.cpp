@@ -17,13 +17,13 @@ namespace sextant::compositing {
 
 namespace {
 
-/// The position that gets the composited image: that of the root if the root has an image, which
-/// saves a message; otherwise 0.
+/// The position that gets the composited image. It is the position of the root if the root has an
+/// image, which saves a message; otherwise 0.
 int end_of(const Task& task) {
     return std::max(0, task.position_of(task.root));
 }
 
-/// The position that holds the blended images of positions first ... last − 1.
+/// The position that holds the blended image of positions first ... last − 1.
 int holder(int first, int last, int end) {
     return first <= end && end < last ? end : first;
 }
@@ -119,7 +119,7 @@ struct HeldRun {
     std::vector<Region> layers;
 };
 
-/// The part of each layer of a partial result.
+/// Part i of k of each layer of a partial result.
 HeldRun part_of(const HeldRun& whole, int i, int k) {
     HeldRun made{whole.run, {}};
     for (const Region& layer : whole.layers) {
@@ -130,7 +130,7 @@ HeldRun part_of(const HeldRun& whole, int i, int k) {
     return made;
 }
 
-/// The pixels of a partial result as one layer; if it has several, they are folded into scratch.
+/// Returns the pixels of a partial result as one layer. Several layers are folded into scratch.
 Region folded(ProgramBuilder& builder, const HeldRun& partial) {
     if (partial.layers.size() == 1)
         return blended(builder, partial.layers.front());
@@ -195,8 +195,8 @@ class RadixK {
     Program finish() { return builder_.finish(folded(builder_, held_.front())); }
 
   private:
-    /// Folds the runs that have become adjacent. The sum replaces the first operand received, so
-    /// that the caller's images are not written.
+    /// Folds the runs that have become adjacent. The sum overwrites the first received operand, so
+    /// that the caller's images are not modified.
     void join(const std::vector<HeldRun>& all, std::size_t own) {
         std::vector<std::size_t> order(all.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -221,7 +221,7 @@ class RadixK {
                 if (!sum && order[i] >= own)
                     sum = all[order[i]].layers.front();
             }
-            held_.push_back({run, {sum.value()}}); // own runs are not adjacent
+            held_.push_back({run, {sum.value()}}); // this position's runs are not adjacent
             builder_.fold(*sum, operands);
         }
     }
@@ -274,9 +274,9 @@ Group all_positions(const Task& task) {
     return {0, p, static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1};
 }
 
-/// Two children, or three if half of the members are too many for the height. Sizes differ by at
-/// most one, larger ones first; this ensures that each part of the group lies inside its owner's
-/// previous part (see place_among).
+/// The children of a node: two, or three if half of the members are too many for the height. Sizes
+/// differ by at most one, larger ones first, so that each new part of the group lies inside its
+/// owner's previous part (see place_among).
 std::vector<Group> children_of(const Group& group) {
     const int count = group.size == (2 << group.height) - 1 ? 3 : 2;
     std::vector<Group> children;
@@ -315,8 +315,8 @@ struct Share {
 };
 
 /// Returns the index of the part of the merged group that goes to the owner of part `place` of a
-/// child. The group's parts are numbered like the parts of all its children when these are sorted
-/// by their start in the image, then by child.
+/// child. To number the group's parts, the parts of all children are sorted by their start in the
+/// image, then by child.
 int place_among(const std::vector<Group>& children, std::size_t child, int place) {
     const int parts = children[child].size;
     int turn = place;
@@ -339,8 +339,8 @@ int place_of(const Group& group, int position) {
     return place_among(children, child, place_of(children[child], position));
 }
 
-/// Returns the position that owns part `place` of a group: the position in whose part of a child
-/// group, before the children were merged, this part begins.
+/// Returns the position that owns part `place` of a group. Before the children are merged, the
+/// owner holds the part of a child's image in which the new part begins.
 int owner_of(const Group& group, int place) {
     if (group.size == 1)
         return group.first;
@@ -391,7 +391,7 @@ class TwoThreeSwap {
         gather(children, own, {place_among(children, own, old_place), group.size});
     }
 
-    /// Sends the pixels of this position's old part to their new owners.
+    /// Sends the pixels of this position's previous part to their new owners.
     void give(const Group& group, const Share& old) {
         for (int place = old.first_of(group.size); place < old.last_of(group.size); ++place) {
             const int owner = owner_of(group, place);
@@ -406,7 +406,7 @@ class TwoThreeSwap {
     void gather(const std::vector<Group>& children, std::size_t own, const Share& share) {
         const Region local = pixels(share);
         std::vector<Region> operands;
-        Region sum, blended_away; // the sum overwrites the first part received
+        Region sum, blended_away; // the sum overwrites the first received part
         for (std::size_t child = 0; child < children.size(); ++child) {
             if (child == own) {
                 append_runs(operands, held(local));
@@ -427,7 +427,7 @@ class TwoThreeSwap {
         held_pixels_ = local;
     }
 
-    /// Receives the pixels of a part that one child has blended, from the positions that own them.
+    /// Receives the pixels of a part from the positions of one child that own them.
     void receive(const Group& child, const Share& share, const Region& slot) {
         const Region local = pixels(share);
         for (int place = share.first_of(child.size); place < share.last_of(child.size); ++place) {
@@ -448,7 +448,7 @@ class TwoThreeSwap {
         return slot;
     }
 
-    /// Returns the data of some of the pixels that this position holds, with all their layers.
+    /// Returns the given pixels, with all their layers, in this position's data.
     Region held(const Region& some) const {
         return {held_.buffer, held_.offset + some.offset - held_pixels_.offset, some.length,
                 held_.stride, held_.count};
@@ -457,7 +457,7 @@ class TwoThreeSwap {
     const int position_;
     const Region picture_; // all pixels of the image
     ProgramBuilder builder_;
-    Region held_, held_pixels_; // this position's data, and where it is in the image
+    Region held_, held_pixels_; // this position's data, and its region of the image
     Region free_;               // scratch freed by a fold
 };
 

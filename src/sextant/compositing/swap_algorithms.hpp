@@ -28,15 +28,15 @@ Piece binary_tree_piece(const Task& task, int position);
 /// direct send. Positions with several layers blend a part before they send it.
 ///
 /// With an image order, a position holds one partial result for each run of adjacent images. It
-/// folds the images of a run before it sends it, and runs that become adjacent are folded into one.
+/// folds the images of a run before it sends the run, and runs that become adjacent are folded into
+/// one.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another. `images`: the visibility
-///           order of all images, if it is not that of positions.
+///           order of all images, if it differs from the order of positions.
 /// Output    the piece of radix_k_piece; all pieces together cover the composited image once.
 /// Requires  k_1 * ... * k_r == positions, each k_i >= 2; otherwise throws InvalidTask.
 /// Cost      round i: k_i − 1 messages per position, each of elements / (k_1 * ... * k_i) pixels
-/// for
-///           each partial result.
+///           for each partial result.
 /// Source    Peterka, Goodell, Ross, Shen, Thakur, SC 2009, doi:10.1145/1654059.1654064
 Program radix_k(const Task& task, std::span<const int> radices, int position,
                 ImageOrder images = {});
@@ -44,7 +44,7 @@ Program radix_k(const Task& task, std::span<const int> radices, int position,
 Piece radix_k_piece(const Task& task, std::span<const int> radices, int position);
 
 /// Every ordered factorisation of `ranks` into factors of at least 2, those with fewest rounds
-/// first: {p} comes first. For 1 rank, a single empty vector.
+/// first: the first is {p}. For 1 rank, a single empty vector.
 /// Cost      proportional to the number of factorisations: 8,192 for 16,384 ranks.
 std::vector<std::vector<int>> factorisations(int ranks);
 
@@ -59,18 +59,18 @@ void check_radices(std::span<const int> radices, int positions);
 std::vector<int> binary_swap_radices(int positions);
 
 /// Binary swap: in each round, pairs at distance 1, 2, 4, ... halve their common piece and exchange
-/// halves. Radix-k with every radix 2.
+/// halves. Equivalent to Radix-k with every radix 2.
 ///
-/// Input, Output   as for radix_k.
+/// Input, Output   the same as radix_k.
 /// Cost      log2(p) messages per position, of elements / 2, / 4, ... pixels.
 Program binary_swap(const Task& task, int position, ImageOrder images = {});
 
 /// 2-3 swap: binary swap for any number of positions. Positions are grouped by a tree whose nodes
-/// have two or three children and whose leaves all have depth log2(p), rounded down. The m members
-/// of a group hold m equal parts of the image that the group has blended. To merge its children, a
-/// group cuts the image into as many parts as it has members; each new part lies inside its new
-/// owner's old one. The owner gathers that part from the other children and blends it. For p = 2^r
-/// this is binary swap.
+/// have two or three children and whose leaves all have depth log2(p), rounded down. Each of the m
+/// members of a group holds one of m equal parts of the group's blended image. To merge its
+/// children, a group cuts the image into as many parts as it has members; each new part lies inside
+/// its new owner's previous part. The owner gathers that part from the other children and blends
+/// it. For p = 2^r this is binary swap.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another.
 /// Output    the piece of two_three_swap_piece: one of p equal parts.

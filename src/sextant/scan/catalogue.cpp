@@ -22,7 +22,7 @@ int up_and_down(int ranks, const Tuning&) {
     return 2 * ceil_log2(ranks);
 }
 
-/// Adapts a circuit that returns the inclusive result to the interface of the catalogue.
+/// Adapts a circuit that returns the inclusive result to the catalogue's interface.
 template <Region (*circuit)(Line&, Region)>
 Prefixes through(Line& line, const Region& value, const Tuning&, Form) {
     return {{}, circuit(line, value)};

@@ -28,15 +28,15 @@ struct Algorithm {
     /// The number of rounds in the native form; round labels are less than this number.
     int (*rounds)(int ranks, const Tuning& tuning);
     /// Writes one rank's line of the circuit. Returns at least the native form. `at_last` is the
-    /// form needed on the last rank, which may save an application there or cost one more. Throws
-    /// InvalidTask.
+    /// form needed on the last rank; it may save or cost one application there. Throws InvalidTask.
     Prefixes (*prefixes)(Line& line, const Region& value, const Tuning& tuning, Form at_last);
 };
 
 /// All algorithms, in the order of `sextant list`.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. If there is none, throws InvalidTask that suggests similar names.
+/// Finds an algorithm by name. Throws InvalidTask, which suggests similar names, if the name is
+/// unknown.
 const Algorithm& find(std::string_view name);
 
 /// Both forms of a scan, the native one first.
@@ -50,7 +50,7 @@ std::string to_text(const Algorithm& algorithm, const Tuning& tuning);
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
 /// The claim to prove for a task's schedule: every rank gets the combination of the values before
-/// its own, or up to it, each value once and in order.
+/// its own (exclusive) or up to its own (inclusive), each value once and in rank order.
 Claim claim(const Task& task);
 
 /// A scan within a larger program: an algorithm with its tuning, on ranks 0 … ranks − 1.
@@ -58,7 +58,7 @@ struct Stage {
     const Algorithm& algorithm;
     Tuning tuning;
     int ranks = 1;
-    int first_round = 0; ///< label of its first round
+    int first_round = 0; ///< label of the stage's first round
 
     /// The greatest number of rounds in any form.
     int rounds() const { return algorithm.rounds(ranks, tuning) + 1; }
@@ -71,12 +71,12 @@ using Wanted = std::function<Form(int rank)>;
 /// only for the last rank.
 bool matters(const Stage& stage, int rank, const Wanted& wanted);
 
-/// Writes one rank's steps of a scan in the requested forms. A form other than the native one is
-/// sent by a neighbour, without an application: for an inclusive scan, each rank gets its exclusive
-/// result from the left neighbour; for an exclusive scan, its inclusive result from the right
-/// neighbour. The last rank's value is left out if no result needs it.
+/// Writes one rank's steps of a scan in the requested forms. A neighbour sends the form that is not
+/// native, without an application: in an inclusive scan, each rank gets its exclusive result from
+/// the left neighbour; in an exclusive scan, its inclusive result from the right neighbour. The
+/// last rank's value is left out if no result needs it.
 ///
-/// Input     this rank's value; any slot of the same size if it does not matter.
+/// Input     this rank's value, or any slot of the same size if no result needs the value.
 /// Output    the form for this rank. If that is `both`, an exclusive algorithm gives the last rank
 ///           only the exclusive form, because the inclusive form would take another application.
 Prefixes scan_in_form(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,

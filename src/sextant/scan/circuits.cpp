@@ -52,7 +52,7 @@ Region Line::combine(const Region& before, const Region& after) {
 Region Line::take(int from, const Region& value) {
     if (!exists(from))
         return value;
-    const Region slot = receive(from, value); // used only here, so the sum may overwrite it
+    const Region slot = receive(from, value); // used only here, so the sum may overwrite the slot
     builder_.fold(slot, {slot, value});
     return slot;
 }
@@ -96,7 +96,8 @@ Region sklansky(Line& line, Region value) {
 }
 
 Region brent_kung(Line& line, Region value) {
-    // True if this rank is the last of a block of 2 `length` ranks, or of the block's first half.
+    // True if this rank is the last of a block of 2 `length` ranks (ends_pair), or the last of the
+    // block's first half (ends_first).
     const auto ends_pair = [&](int length) { return (line.rank() + 1) % (2 * length) == 0; };
     const auto ends_first = [&](int length) { return (line.rank() + 1) % (2 * length) == length; };
     int round = 0, length = 1;
@@ -245,7 +246,7 @@ Sums sums_going_up(Line& line, const std::vector<Node>& nodes, const Region& val
         if (line.rank() != node.holder())
             continue;
         sums.left[i] = line.receive(node.left_holder(), value);
-        // The sum up to the last rank is needed only for the total.
+        // The sum up to the last rank is needed only if `total` is set.
         if (node.last < line.ranks() || total)
             sums.own = line.combine(sums.left[i], sums.own);
     }

@@ -39,8 +39,8 @@ struct Prefixes {
     Region before, through;
 };
 
-/// Throws InvalidTask unless there is at least one rank, a non-negative number of elements, and one
-/// form (not `both`, since a program has one result).
+/// Throws InvalidTask unless there is at least one rank, a non-negative number of elements, and a
+/// single form (not `both`, because a program has one result).
 void check(const Task& task);
 
 /// ⌈log2 n⌉ for n >= 1.
@@ -82,18 +82,17 @@ class Line {
 };
 
 /// Serial scan: each rank combines the value from its left neighbour with its own and passes the
-/// result on. The fewest applications, all one after another.
+/// result on. This takes the fewest applications, but all of them are dependent.
 ///
 /// Input     this rank's value; the form needed on the last rank.
 /// Output    the value from the left, and its combination with this rank's value (omitted on the
-///           last rank if it is not needed).
+///           last rank if no result needs it).
 /// Cost      p − 1 dependent applications, p − 1 in all.
 /// Source    the definition
 Prefixes serial(Line& line, const Region& value, Form at_last);
 
-/// Kogge-Stone inclusive scan: in round i each rank sends its value to rank + 2^i and puts the
-/// value from rank − 2^i in front of its own. Also known as the Hillis-Steele or dissemination
-/// scan.
+/// Kogge-Stone inclusive scan: in round i each rank sends its value to rank + 2^i and prepends the
+/// value from rank − 2^i to its own. Also known as the Hillis-Steele or dissemination scan.
 ///
 /// Input     this rank's value.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank.
@@ -101,8 +100,8 @@ Prefixes serial(Line& line, const Region& value, Form at_last);
 /// Source    Kogge and Stone, IEEE Trans. Comp. C-22(8), 1973, doi:10.1109/TC.1973.5009159
 Region kogge_stone(Line& line, Region value);
 
-/// Sklansky inclusive scan: ranks form blocks of 1, 2, 4, … that have been scanned; in each round
-/// the last rank of every even block sends its value to all ranks of the next block.
+/// Sklansky inclusive scan: ranks form scanned blocks of 1, 2, 4, … ranks. In each round the last
+/// rank of every even block sends its value to all ranks of the next block.
 ///
 /// Input     this rank's value.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank.
@@ -147,16 +146,17 @@ Region han_carlson(Line& line, Region value);
 Region ladner_fischer(Line& line, const Region& value, int k);
 
 /// Blelloch exclusive scan on a binary tree: on the way up, each node combines its children's
-/// values; on the way down, each node passes its own prefix to its left child, and that prefix
-/// combined with the left child's value to its right child. Neither the identity nor a value that
-/// is not needed is ever combined.
+/// values. On the way down, each node passes its own prefix to its left child; it combines that
+/// prefix with the left child's value and passes the result to its right child. The circuit never
+/// combines the identity or a value that no result needs.
 ///
-/// Input     this rank's value; whether the last rank also needs the total.
+/// Input     this rank's value; `total`: true if the last rank also needs the total.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank − 1; at the last rank
 ///           also the total, if requested.
-/// Cost      as Brent-Kung on p − 1 ranks, so 2 (p − 1) − ⌈log2 p⌉ − popcount(p − 1) applications.
-///           The total takes popcount(p − 1) more and is complete after ⌈log2 p⌉ dependent ones;
-///           computing it by one application at the end would lengthen the longest chain.
+/// Cost      the same as Brent-Kung on p − 1 ranks: 2 (p − 1) − ⌈log2 p⌉ − popcount(p − 1)
+///           applications. The total takes popcount(p − 1) more and is complete after ⌈log2 p⌉
+///           dependent ones; computing the total by one application at the end would lengthen the
+///           longest chain.
 /// Source    Blelloch, IEEE Trans. Comp. 38(11), 1989, doi:10.1109/12.42122
 Prefixes blelloch(Line& line, const Region& value, bool total);
 

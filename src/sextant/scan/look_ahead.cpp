@@ -23,8 +23,8 @@ LookAhead::LookAhead(Elements values, int threads)
     threads_.front().role = Role::leads;
 }
 
-/// The end up to which a segment may be extended: the start of the next one. The last segment
-/// leaves as many values as it has, because after it is joined, one thread leads through these
+/// The value up to which a segment may be extended: the start of the next segment. The last segment
+/// may take half of the values that remain, because after the join one thread scans the other half
 /// while another fills in the segment.
 Elements LookAhead::limit_of(std::size_t segment) const {
     if (segment + 1 < segments_.size())
@@ -49,7 +49,8 @@ std::optional<LookAhead::Task> LookAhead::lead(int thread) {
         segment.reached = true;
         segment.filled = segment.first;
         own.segment = joined_;
-        if (segment.attended) { // the thread that looks ahead joins it, because it knows its end
+        if (segment.attended) { // the thread that extends the segment also joins it, because only
+                                // that thread knows when it ends
             segment.filling = true;
             own.role = Role::fills;
             return std::nullopt;
@@ -79,7 +80,8 @@ std::optional<LookAhead::Task> LookAhead::look_ahead(int thread) {
     return std::nullopt;
 }
 
-/// Fills in all results but the last, in whose place the total is stored until it is joined.
+/// Fills in all results of a segment but the last. The last one's slot holds the segment's total
+/// until the join.
 std::optional<LookAhead::Task> LookAhead::fill(int thread) {
     Thread& own = threads_[static_cast<std::size_t>(thread)];
     Segment& segment = segments_[own.segment];

@@ -10,16 +10,16 @@
 
 namespace sextant::scan {
 
-/// Schedules the scan of a series on the threads of one rank while it runs, without a barrier
-/// between phases. A state machine without threads or clock, as `Stealing`.
+/// Schedules the scan of a series on the threads of one rank during the run, without a barrier
+/// between phases. A state machine without threads or clock, like `Stealing`.
 ///
 /// One thread leads: it computes results from left to right. The other threads look ahead: each
 /// reduces a segment further to the right. When the leader arrives at a segment, its result and the
 /// segment's total are joined, which gives the result at the segment's end. The thread that looked
-/// ahead then leads from there, and the previous leader fills in the results within the segment. A
-/// thread that becomes idle first takes results to fill in, and otherwise looks further ahead. So a
-/// slow application delays only the results that need it, and the other threads take over the work
-/// that remains.
+/// ahead then leads from there, and the previous leader fills in the results within the segment. An
+/// idle thread first fills in results, and otherwise looks further ahead. A slow application
+/// therefore delays only the results that need it, and the other threads take over the remaining
+/// work.
 ///
 /// With n values and equal times, p threads take about 2 n / (p + 1) applications one after
 /// another, which is the least possible. Reduce-then-scan in equal blocks takes 2 n / p, because a
@@ -40,11 +40,11 @@ class LookAhead {
         Kind kind = Kind::prefix;
         Interval segment;
 
-        /// The application in a series whose first value is number `first`.
+        /// Returns the application for a series whose first value has the index `first`.
         Application in_series(Elements first) const;
     };
 
-    /// Requires  one thread or more; values >= 1. The result of value 0 is that value.
+    /// Requires  at least one thread; values >= 1. The result of value 0 is value 0 itself.
     LookAhead(Elements values, int threads);
 
     /// Ends the thread's previous task and returns its next one; nothing if there is none now.
@@ -54,22 +54,23 @@ class LookAhead {
     /// another thread has called `next`.
     bool finished() const;
 
-    /// The number of results computed by another thread than with equal blocks.
+    /// The number of results computed by another thread than in a division into equal blocks.
     Elements stolen() const { return stolen_; }
 
   private:
     struct Segment {
-        Elements first = 0, last = 0; ///< the values whose total is known
+        Elements first = 0, last = 0; ///< the values in the segment's total
         bool attended = true;         ///< a thread extends or will join the segment
         bool extending = false;       ///< its value `last` is being combined
-        bool reached = false;         ///< the result before it is known
+        bool reached = false;         ///< the result before the segment is known
         Elements filled = 0;          ///< results before this value are computed or in progress
         bool filling = false;         ///< a thread fills in its results
     };
     enum class Role : std::uint8_t { idle, leads, looks_ahead, fills, joins };
     struct Thread {
         Role role = Role::idle;
-        std::size_t segment = 0; ///< number of the segment, unless idle or leading
+        std::size_t segment =
+            0; ///< index of the thread's segment, unless the thread is idle or leads
     };
 
     std::optional<Task> lead(int thread);

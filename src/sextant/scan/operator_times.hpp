@@ -12,7 +12,7 @@
 
 namespace sextant::scan {
 
-/// The combination of values first … last − 1 of a series.
+/// The values first … last − 1 of a series, or their combination.
 struct Interval {
     Elements first = 0, last = 0;
 
@@ -27,7 +27,7 @@ struct Application {
 };
 
 /// The time of an application. Must always be the same for the same application, so that a run and
-/// its simulation use the same draws.
+/// its simulation use the same times.
 using OperatorTime = std::function<Seconds(const Application& what)>;
 
 /// One application in a run, with its thread and time: a bar of a Gantt chart.
@@ -37,7 +37,7 @@ struct Bar {
     Seconds begin = 0, end = 0; ///< from the start of the run
 };
 
-/// The working and idle time of the workers in a run.
+/// The working and idle times of the workers in a run.
 struct Usage {
     Elements applications = 0;
     Seconds makespan = 0;  ///< end of the last application
@@ -61,9 +61,9 @@ struct Distribution {
         recorded     ///< a list of times, in the order of the series
     };
     Kind kind = Kind::constant;
-    Seconds mean = 1;                ///< mean time; recorded times are scaled to it unless it is 0
-    double spread = .6;              ///< correlated: standard deviation of the logarithm
-    double correlation = .9;         ///< correlated: correlation of the logarithms of neighbours
+    Seconds mean = 1;        ///< mean time; recorded times are scaled to this mean unless it is 0
+    double spread = .6;      ///< correlated: standard deviation of the logarithm
+    double correlation = .9; ///< correlated: correlation of the logarithms of neighbours
     std::vector<Seconds> times = {}; ///< recorded: the list of times
 };
 
@@ -78,10 +78,10 @@ void check(const Distribution& distribution);
 
 /// Operator times drawn for one run of a series.
 ///
-/// Correlated and recorded times depend on the position in the series where the two operands meet,
-/// like the registration of two neighbouring frames. So reducing a segment takes the same time from
-/// either end, and scanning it takes as long as reducing it. A recorded list that is shorter than
-/// the series repeats; seeds other than 0 start at another position of the list and keep its order.
+/// A correlated or recorded time depends on the position in the series where the two operands meet,
+/// like the registration of two neighbouring frames. Therefore a segment takes the same time if it
+/// is reduced from either end, or scanned. A recorded list that is shorter than the series repeats;
+/// seeds other than 0 start at another position of the list and keep its order.
 ///
 /// Deterministic: the same on every machine for a distribution, a number of values and a seed.
 class Draws {

@@ -164,7 +164,7 @@ class RehearsalSimulator::Play {
                }) > 0;
     }
 
-    /// Executes a fold, or a copy, which is a fold of one operand. Returns the end time.
+    /// Executes a fold, or a copy as a fold of one operand. Returns the end time.
     Seconds combine(int number, int s, Seconds now) {
         Rank& rank = *ranks_[index(number)];
         const Step& step = rank.program.steps[index(s)];
@@ -292,8 +292,8 @@ class Rehearsal::Stage {
         return *std::max_element(done.begin(), done.end());
     }
 
-    /// Claims values: the thread that is free first claims first. Returns the time at which each
-    /// thread finds nothing more to claim.
+    /// Assigns values: the first free thread claims next. Returns the time at which each thread
+    /// finds nothing more to claim.
     std::vector<Seconds> drive(Stealing& stealing, int threads, int rank, Seconds start) {
         using Free = std::tuple<Seconds, int>;
         std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
@@ -317,8 +317,8 @@ class Rehearsal::Stage {
         return ends;
     }
 
-    /// Scans the values of the only rank that has some: the thread that is free first continues
-    /// first, and threads without a task wait for the next change.
+    /// Scans the values of the only rank that has values: the first free thread continues first,
+    /// and threads without a task wait for the next change.
     void look_ahead(int rank, Seconds start) {
         using Free = std::tuple<Seconds, int>;
         std::priority_queue<Free, std::vector<Free>, std::greater<>> free;

@@ -15,20 +15,20 @@
 
 namespace sextant::scan {
 
-/// Simulates a schedule of a scan on a simulated clock, as the executor would run it: a rank does
-/// one application at a time, in the order in which they become possible, and receives messages in
-/// between. Messages and copies take no time; only the operator costs.
+/// Simulates a scan schedule as the executor would run it: a rank does one application at a time,
+/// in the order in which the applications become ready, and receives messages in between. Messages
+/// and copies take no time; only the operator does.
 ///
-/// Built once for a schedule, simulated any number of times.
+/// The simulator is built once for a schedule and can simulate it any number of times.
 /// Requires  a schedule that `prove` accepts, whose elements are intervals of a series.
 class RehearsalSimulator {
   public:
     explicit RehearsalSimulator(Schedule schedule);
 
     struct Input {
-        /// The values of the series that an element of a rank's input holds.
+        /// Returns the interval of the series that an element of a rank's input represents.
         std::function<Interval(int rank, Elements element)> given;
-        std::vector<Seconds> starts; ///< start time of each rank; empty: all at 0
+        std::vector<Seconds> starts; ///< start time of each rank; all start at 0 if this is empty
         OperatorTime time;
         /// Called for every application; may be empty.
         std::function<void(int rank, const Application& what, Seconds begin, Seconds end)> note;
@@ -54,11 +54,11 @@ struct Performance {
     std::vector<Bar> bars; ///< empty unless requested
 };
 
-/// A scan of a series on a simulated clock: the same schedules, stealing and last phases as in a
-/// run, with given operator times; nothing else takes time.
+/// Simulates a scan of a series: the same schedules, stealing and last phases as in a run, with
+/// given operator times. Nothing but the operator takes time.
 ///
-/// Built once for a series and a configuration, simulated any number of times, also by several
-/// threads at once. Deterministic.
+/// Built once for a series and a configuration; can be simulated any number of times, also by
+/// several threads at once. Deterministic.
 class Rehearsal {
   public:
     /// Input     the number of values on each rank.
@@ -69,8 +69,8 @@ class Rehearsal {
     Performance run(const OperatorTime& time, std::span<const Seconds> starts = {},
                     bool with_bars = false) const;
 
-    /// The makespan with perfect balance within each rank: the work of its threads in each of the
-    /// two local phases is divided evenly, as if applications could be split. With one thread per
+    /// The makespan with perfect balance within each rank: the work in each of the two local phases
+    /// is divided evenly among the threads, as if applications could be split. With one thread per
     /// rank there is nothing to balance.
     Seconds balanced(const OperatorTime& time, std::span<const Seconds> starts = {}) const;
 
@@ -79,15 +79,15 @@ class Rehearsal {
     class Stage;
 
     void plan_threads(int threads);
-    /// The only rank with values, if its threads look ahead.
+    /// The only rank with values, if its threads use look-ahead.
     std::optional<int> looks_ahead() const;
 
     const Configuration configuration_;
     const Series series_;         ///< values that each rank scans
-    std::vector<Elements> first_; ///< by rank: position of its first value in the series
+    std::vector<Elements> first_; ///< by rank: index of its first value in the series
     std::vector<Totals> totals_;  ///< by rank; used with several threads
     std::unique_ptr<RehearsalSimulator>
-        ranks_; ///< the whole scan; with threads, the scan of the totals
+        ranks_; ///< the complete scan; with threads, the scan of the totals
     std::vector<std::unique_ptr<RehearsalSimulator>> threads_; ///< by number of threads employed
 };
 

@@ -34,8 +34,8 @@ Stealing::Stealing(Elements values, int threads, Boundaries boundaries) : bounda
         const Interval share{first, first + own};
         const auto number = static_cast<int>(threads_.size());
         Elements start = share.first;
-        // A block with fixed boundaries is reduced from left to right, so that its bracketing does
-        // not depend on the time that applications take.
+        // A block with fixed boundaries is reduced from left to right, so that the order of
+        // association does not depend on the times of applications.
         if (number > 0 && boundaries != Boundaries::fixed)
             start = number == threads - 1 ? share.last - 1 : share.first + own / 2;
         threads_.push_back({share, {start, start + 1}, start});
@@ -67,7 +67,7 @@ Seconds Stealing::pace(int thread, Seconds now) const {
 }
 
 /// A neighbour's need for help with the values `left` between it and a thread. A neighbour that
-/// also has values on its other side has only half its time for these.
+/// also has values on its other side has only half of its time for the values `left`.
 Seconds Stealing::need(int neighbour, const Interval& left, const Interval& elsewhere,
                        Seconds now) const {
     if (boundaries_ == Boundaries::towards_slower)

@@ -14,18 +14,19 @@
 
 namespace sextant::scan {
 
-/// The rule for the boundaries between threads: whether they move with the measured cost of the
-/// work, and to which side a thread extends its segment.
+/// A rule for the boundaries between threads. It determines if boundaries move with the measured
+/// cost of the work, and to which side a thread extends its segment.
 enum class Boundaries : std::uint8_t {
     fixed,          ///< boundaries do not move: each thread reduces its block
     moving,         ///< extend towards the neighbour that needs longer for the values in between
-    towards_slower, ///< published rule: extend towards the neighbour slower per application
-    /// If one rank has all values: no boundaries; idle threads reduce values ahead of the results
-    /// (look_ahead.hpp). Otherwise as `moving`.
+    towards_slower, ///< the published rule: extend towards the neighbour that takes longer per
+                    ///< application
+    /// For a single rank with all values: no boundaries; idle threads reduce values ahead of the
+    /// results (look_ahead.hpp). Otherwise the same as `moving`.
     look_ahead
 };
 
-/// The next value of a thread, and the side of its segment that it joins.
+/// The next value of a thread, and the side of the thread's segment that the value joins.
 struct Extension {
     Elements value = 0;
     bool before = false;
@@ -37,14 +38,14 @@ struct Extension {
 /// state machine without threads or clock: a run drives it with threads and a real clock, a
 /// rehearsal with a simulated one.
 ///
-/// Every thread reduces one segment, whose boundaries move: the first works from left to right, the
-/// last from right to left, the others from the middle of their block outwards. After each
-/// application a thread extends to one side, while unclaimed values are left on either.
-/// `Boundaries` is the rule for the side; in a tie, the thread extends to the side on which more
-/// values of its block remain. The elapsed time of an application in progress counts too, so that a
-/// long one is noticed before it ends. Values are claimed only at the edge of a segment, so
-/// segments stay contiguous. A reduction may associate its values in any order, so the results of
-/// an operator that is exactly associative do not depend on stealing.
+/// Every thread reduces one segment, whose boundaries move: the first thread works from left to
+/// right, the last from right to left, the others from the middle of their block outwards. After
+/// each application a thread extends its segment to one side, as long as either side has unclaimed
+/// values. `Boundaries` is the rule for the side; in a tie, the thread extends to the side on which
+/// more values of its block remain. The elapsed time of an application in progress counts too, so
+/// that a long application is noticed before it ends. Values are claimed only at the edge of a
+/// segment, so segments stay contiguous. A reduction may associate its values in any order, so the
+/// results of an operator that is exactly associative do not depend on stealing.
 ///
 /// With `Boundaries::fixed`, every thread works from left to right, so that values are associated
 /// in the same order in every run.
@@ -53,10 +54,10 @@ struct Extension {
 /// Source    Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022, arXiv:2010.12478
 class Stealing {
   public:
-    /// Requires  one thread or more; values >= threads.
+    /// Requires  at least one thread; values >= threads.
     Stealing(Elements values, int threads, Boundaries boundaries);
 
-    /// The value that a thread begins with; it needs no application.
+    /// The first value of a thread's segment; no application is needed for it.
     Elements start(int thread) const { return at(thread).start; }
 
     /// The next value for a thread to combine, starting at `now`; nothing if its segment is final.
@@ -99,9 +100,9 @@ class Stealing {
 /// it (`last_phase`). A run with threads and a rehearsal with a simulated clock do the same
 /// applications.
 ///
-/// Thread 0 of the first rank computes prefixes directly: it reduces from the very first value, so
-/// each intermediate sum is a result, and it has no last phase. A single rank with one thread thus
-/// applies the operator once less often than it has values.
+/// Thread 0 of the first rank starts at the first value of the series, so its intermediate sums are
+/// results and it has no last phase. A single rank with one thread therefore applies the operator
+/// once less often than it has values.
 
 /// The circuit that scans totals across threads: it has the fewest dependent applications.
 inline constexpr std::string_view circuit_among_threads = "kogge-stone";
@@ -109,9 +110,9 @@ inline constexpr std::string_view circuit_among_threads = "kogge-stone";
 /// The number of threads that a rank with `values` values employs: never more than values.
 int employed(Elements values, int threads);
 
-/// The scan of the ranks' totals as one rank's program. Its input is the rank's total; its result
-/// is the prefix before the rank's values, then the prefix through them, each only if it exists and
-/// is needed.
+/// The scan of the ranks' totals as one rank's program. Its input is the rank's total. Its result
+/// is the prefix before the rank's values followed by the prefix through them, each only if it
+/// exists and is needed.
 struct Totals {
     Program program;
     bool before = false, through = false; ///< prefixes that the result contains
@@ -129,8 +130,8 @@ struct LastPhase {
     Interval applied; ///< values that the thread then combines one after another
 };
 
-/// Input     the thread's segment; whether it is the rank's last; the result of `totals` on this
-///           rank; whether no earlier rank has values.
+/// Input     the thread's segment; `is_last`: true for the rank's last segment; `known`: the result
+///           of `totals` on this rank; `is_first_rank`: true if no earlier rank has values.
 LastPhase last_phase(const Interval& segment, int thread, bool is_last, const Totals& known,
                      bool is_first_rank);
 
@@ -141,11 +142,12 @@ struct NamedBoundaries {
 
 std::span<const NamedBoundaries> all_boundaries();
 std::string_view name(Boundaries boundaries);
-/// Finds a rule for boundaries by name. If there is none, throws InvalidTask that suggests similar
-/// names.
+/// Finds a rule for boundaries by name. Throws InvalidTask, which suggests similar names, if the
+/// name is unknown.
 Boundaries find_boundaries(std::string_view name);
 
-/// The configuration of a scan of a series: a strategy with a global scan, and threads per rank.
+/// A configuration for the scan of a series: a strategy with a global scan, and the threads per
+/// rank.
 struct Configuration {
     const Strategy& strategy;
     GlobalScan global;

@@ -19,7 +19,7 @@ Series even_blocks(Elements values, int ranks) {
 }
 
 Claim claim(const Series& series) {
-    std::vector<int> first = {0}; // by rank: position of its first value in the series
+    std::vector<int> first = {0}; // by rank: index of its first value in the series
     for (const Elements values : series)
         first.push_back(first.back() + static_cast<int>(values));
     const auto place = [first](int rank, Elements i) {
@@ -70,8 +70,8 @@ Stage stage_of(const Worker& worker, const GlobalScan& global) {
     return {global.algorithm, global.tuning, worker.workers(), 1};
 }
 
-/// The totals needed by workers: the prefix before their values, and the prefix through the last
-/// one if the global scan provides it. A worker with one value needs only the latter.
+/// The prefixes that workers need: the prefix before their values and, if the global scan provides
+/// it, the prefix through the last value. A worker with one value needs only the latter.
 Wanted wanted_by(const Worker& worker, const GlobalScan& global) {
     return [values = worker.values, &global](int number) {
         if (!global.gives_last)
@@ -93,7 +93,7 @@ Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const Global
         scan_in_form(builder, stage, worker.number, total, wanted_by(worker, global));
     builder.round(stage.first_round + stage.rounds());
     if (!global.gives_last)
-        prefixes.through = {}; // some algorithms compute it although it is not requested
+        prefixes.through = {}; // some algorithms compute this prefix although it was not requested
     return prefixes;
 }
 
@@ -142,8 +142,8 @@ Program reduce_then_scan(const Worker& worker, const GlobalScan& global) {
 namespace {
 
 /// Scans the values of a worker other than the first. All results except the total are stored in
-/// the output, where they are updated later; the total has a separate slot, because it is sent in
-/// the meantime.
+/// the output, where they are updated later. The total has a separate slot, because it is sent
+/// before the update.
 Region scan_aside(ProgramBuilder& builder, const Region& input, const Region& output) {
     Region sum = nth(input, 0);
     for (Elements i = 1; i < input.length; ++i) {

@@ -18,8 +18,8 @@ using Series = std::vector<Elements>;
 /// Distributes `values` values over ranks as evenly as possible: the first ranks have one more.
 Series even_blocks(Elements values, int ranks);
 
-/// The claim to prove for a scan of a series: every rank ends with one result per value that it
-/// had: the value combined with all values before it in the series.
+/// The claim to prove for a scan of a series: every rank ends with one result per value, which is
+/// the value combined with all values before it in the series.
 Claim claim(const Series& series);
 
 /// The scan of the ranks' totals between the local stages.
@@ -31,7 +31,7 @@ struct GlobalScan {
     bool gives_last = true;
 };
 
-/// One rank among those that have values. Strategies see only these, in rank order.
+/// A rank that has values. Strategies see only these ranks, in rank order.
 struct Worker {
     std::span<const Elements> values; ///< number of values of each worker, all positive
     int number = 0;
@@ -52,18 +52,18 @@ Workers workers_of(const Series& series, int rank);
 /// Value i of a contiguous region.
 Region nth(const Region& values, Elements i);
 
-/// True if a worker's total is part of any rank's result; that of the last worker may not be.
+/// True if a worker's total is part of any rank's result. The total of the last worker may not be.
 bool total_matters(const Worker& worker, const GlobalScan& global);
 
-/// One worker's part in the scan of the workers' totals.
+/// Writes one worker's steps of the scan of the workers' totals.
 /// Input     this worker's total, which must not be overwritten later; any slot if no result needs
-///           it.
+///           the total.
 /// Output    the prefixes that this worker needs.
 Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const GlobalScan& global,
                      const Region& total);
 
-/// A worker's own scan: output i is known.before ⊕ input 0 ⊕ … ⊕ input i. Either part of `known`
-/// may be empty; `known.through` saves computing the last output.
+/// Scans a worker's own values: output i is known.before ⊕ input 0 ⊕ … ⊕ input i. Either part of
+/// `known` may be empty; `known.through` saves computing the last output.
 void scan_values(ProgramBuilder& builder, const Region& input, const Region& output,
                  const Prefixes& known);
 
@@ -91,7 +91,7 @@ Program reduce_then_scan(const Worker& worker, const GlobalScan& global);
 /// Source    Eğecioğlu, Koç, Laub, J. Comp. Appl. Math. 27, 1989, doi:10.1016/0377-0427(89)90362-2
 Program scan_then_propagate(const Worker& worker, const GlobalScan& global);
 
-/// A strategy to scan a series by means of a scan of totals, as listed in the catalogue.
+/// A strategy that scans a series by means of a scan of totals, as listed in the catalogue.
 struct Strategy {
     std::string_view name;
     std::string_view summary;
@@ -102,15 +102,16 @@ struct Strategy {
 
 std::span<const Strategy> strategies();
 
-/// Finds a strategy by name. If there is none, throws InvalidTask that suggests similar names.
+/// Finds a strategy by name. Throws InvalidTask, which suggests similar names, if the name is
+/// unknown.
 const Strategy& find_strategy(std::string_view name);
 
 /// The program of one rank; empty for ranks without values. Throws InvalidTask.
 Program program(const Strategy& strategy, const Series& series, const GlobalScan& global, int rank);
 
-/// The number of values on each rank after a shift by one position: the last value of the series is
-/// dropped, and each rank with values receives one for every value that it has, except the first of
-/// these ranks, which receives one less.
+/// The number of values on each rank after a shift by one position. The last value of the series is
+/// dropped. Each rank with values keeps its number of values, except that the first of these ranks
+/// has one less.
 Series shifted(const Series& series);
 
 /// The program of one rank that shifts a series by one position, so that an inclusive scan of the

@@ -133,7 +133,8 @@ Region ProgramBuilder::run(const Program& part, std::span<const Region> places) 
 
 void ProgramBuilder::compute(int kernel, std::span<const Region> read, std::span<const Region> made,
                              bool reads_in_place) {
-    int apart = -1; // a buffer that has no output: a step of a volume may have thousands of regions
+    int apart = -1; // the last buffer found without outputs; skips the search for the thousands of
+                    // regions of a volume
     for (const Region& region : read) {
         if (region.buffer == apart)
             continue;

@@ -14,7 +14,8 @@ namespace sextant {
 /// or a part does not fit, because only a bug in an algorithm can cause that.
 class ProgramBuilder {
   public:
-    /// Declares a buffer and returns the region of all its elements. `element` as in BufferSpec.
+    /// Declares a buffer and returns the region of all its elements. `element` has the same meaning
+    /// as in BufferSpec.
     Region input(Elements size, Bytes element = 0) { return buffer({Role::input, size, element}); }
     Region in_out(Elements size, Bytes element = 0) {
         return buffer({Role::in_out, size, element});
@@ -51,7 +52,7 @@ class ProgramBuilder {
     void receive(int peer, std::span<const Region> regions);
     void receive(int peer, const Region& region) { receive(peer, {&region, 1}); }
     void copy(const Region& to, const Region& from);
-    /// Operands are combined in the given order. `to` may equal an operand, but must not partially
+    /// Combines the operands in the given order. `to` may equal an operand, but must not partially
     /// overlap one.
     void fold(const Region& to, std::span<const Region> operands);
     void fold(const Region& to, std::initializer_list<Region> operands) {
@@ -59,7 +60,7 @@ class ProgramBuilder {
     }
 
     /// The regions `made` (outputs) must not overlap the regions `read`. A step without outputs is
-    /// omitted. `reads_in_place` as in Step.
+    /// omitted. `reads_in_place` has the same meaning as in Step.
     void compute(int kernel, std::span<const Region> read, std::span<const Region> made,
                  bool reads_in_place = false);
     void compute(int kernel, std::initializer_list<Region> read,
@@ -81,12 +82,12 @@ class ProgramBuilder {
     int round_ = 0, group_ = 0;
 };
 
-/// Returns an equivalent program with contiguous messages only: a message that is not contiguous is
-/// copied into one buffer before it is sent, and copied back to its pieces after it is received.
-/// Whether this beats an MPI datatype depends on the MPI library and the length of the pieces.
+/// Returns an equivalent program with contiguous messages only: a non-contiguous message is packed
+/// into one buffer before it is sent, and unpacked after it is received. The MPI library and the
+/// length of the pieces decide if packing is faster than an MPI datatype.
 ///
-/// Output    the program, with one scratch buffer for each such message.
-/// Cost      two copies of each such message, one per side.
+/// Output    the program, with one scratch buffer for each packed message.
+/// Cost      two copies of each packed message, one per side.
 Program with_packed_messages(const Program& program);
 
 } // namespace sextant

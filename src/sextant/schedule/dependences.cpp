@@ -148,8 +148,8 @@ class Finder {
         }
     }
 
-    /// Regions that are moved or folded together must have the same element size. In a fold, it
-    /// must be the element size of the run.
+    /// Checks that regions that are moved or folded together have the same element size. In a fold,
+    /// it must be the element size of the run.
     void check_formats(std::uint32_t i, const Step& step) const {
         const auto format = [&](const Region& region) {
             return program_.buffers[static_cast<std::size_t>(region.buffer)].element;
@@ -165,8 +165,9 @@ class Finder {
     void check_made(std::uint32_t i, const Step& step) const {
         if (step.kernel < 0 || step.made == 0)
             fail(i, "expected a kernel number and one or more outputs");
-        // Regions in the order of their first elements: only those that begin before the end of
-        // another one can overlap it. A step of a volume may have a region for each plane.
+        // A region that the step reads or writes. Regions are sorted by their first elements, so
+        // that only regions that begin before the end of another one are tested for overlap. A step
+        // of a volume may have a region for each plane.
         struct Use {
             Region region;
             bool made;
@@ -206,7 +207,7 @@ class Finder {
 
     const Program& program_;
     std::vector<AccessIndex> index_;
-    std::vector<std::uint64_t> last_; // by step: the last visit that added an edge from it
+    std::vector<std::uint64_t> last_; // by step: the last visit that added an edge from the step
     std::uint64_t visit_ = 0;
 };
 

@@ -29,7 +29,7 @@ struct Accesses {
         ++number;
         span += static_cast<double>(region.end() - region.offset);
     }
-    /// Returns a number of index cells for which a cell holds few accesses, and an access (such as
+    /// Chooses the number of index cells so that a cell holds few accesses, and an access (such as
     /// a column of tiles) spans few cells.
     std::size_t cells(Elements size) const {
         const double each_in_one = static_cast<double>(number) * static_cast<double>(size) / span;
@@ -94,8 +94,8 @@ class Dependences {
   public:
     explicit Dependences(const Program& program);
 
-    /// A waiting step, and which part of it waits: one of the regions it reads, or the write to its
-    /// destination (`commit`).
+    /// A waiting step, and the part of the step that waits: one of the regions it reads, or the
+    /// write to its destination (`commit`).
     struct Edge {
         std::uint32_t step;
         std::int32_t region; ///< index into Program::regions, or `commit`

@@ -30,11 +30,12 @@ std::vector<Loans::Use> uses_of(const Program& program, const Dependences& depen
     const Step& receive = program.steps[static_cast<std::size_t>(step)];
     for (const Dependences::Edge& edge : dependences.after(step)) {
         if (edge.region == Dependences::commit)
-            continue; // overwrites the region, but the elements are read at the sender
+            continue; // overwrites the received region; no conflict, because the elements are read
+                      // at the sender
         if (!reads_in_place(program.steps[edge.step]))
             return {};
         const auto region = static_cast<std::uint32_t>(edge.region);
-        // Another writer has replaced a part of the message.
+        // Another step has overwritten a part of the message.
         if (dependences.region_needs()[region] != 1)
             return {};
         const auto offset = offset_in_message(program.regions_of(receive), program.regions[region]);
@@ -95,7 +96,7 @@ class TakersOfMade {
     }
 
   private:
-    /// Properties of a send.
+    /// The elements of a send that kernels compute.
     struct Takes {
         Elements elements = 0;           ///< number of elements computed by kernels
         std::vector<std::uint32_t> from; ///< the steps that compute them
@@ -113,8 +114,8 @@ class TakersOfMade {
 
     const Region& region(std::uint32_t at) const { return program_.regions[at]; }
 
-    /// True if the step of an edge is a send of one contiguous, initially undefined region, whose
-    /// elements kernels may write to the receiver instead.
+    /// True if the step of an edge is a send of one contiguous, initially undefined region. Kernels
+    /// may write the elements of such a region directly to the receiver's memory.
     bool may_take(const Dependences::Edge& edge) const {
         const Step& step = program_.steps[edge.step];
         const Region& read = region(static_cast<std::uint32_t>(edge.region));
@@ -146,9 +147,9 @@ class TakersOfMade {
             only_reader_[made] = static_cast<int>(readers[0]);
     }
 
-    /// True if kernels compute all elements of a send. It suffices to count: if the number computed
-    /// equals the number sent, and no other step writes there, then none is computed twice, because
-    /// otherwise an undefined element would be sent.
+    /// True if kernels compute all elements of a send. Counting suffices: if the number computed
+    /// equals the number sent, and no other step writes there, no element is computed twice,
+    /// because otherwise the send would read an undefined element.
     bool takes_all(int send) const {
         const auto at = static_cast<std::size_t>(send);
         const Takes& takes = takes_[at];

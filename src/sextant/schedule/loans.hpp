@@ -18,18 +18,19 @@ inline constexpr Bytes least_room = Bytes{4} << 10;
 inline constexpr Bytes least_promised_room = Bytes{64} << 10;
 
 /// True if a receive has at least `least` bytes in one region whose memory no earlier step uses, so
-/// that the sender may write its message there directly. `usual` as in Program::bytes_of.
+/// that the sender may write its message there directly. `usual` has the same meaning as in
+/// Program::bytes_of.
 bool is_room(const Program& program, const Dependences& dependences, int receive, Bytes usual,
              Bytes least);
 
 /// Decides which messages need no copy between ranks that share memory: the receiver folds directly
 /// from the sender's buffer, and notifies the sender when the fold is done. Kernels that read in
-/// place (Step::reads_in_place) do so too.
+/// place (Step::reads_in_place) also read directly from the sender's buffer.
 ///
 /// A buffer may be shared if no step of the sender waits for the message. A late notification then
 /// delays only the end of the run, so it cannot cause a deadlock. The receiver may read the buffer
-/// in place if every use of the received elements is an operand of such a step that is within one
-/// region of the message and has not been written since.
+/// in place if every use of the received elements is an operand of a fold or of a kernel that reads
+/// in place, and if the operand is within one region of the message and has not been written since.
 class Loans {
   public:
     Loans(const Program& program, const Dependences& dependences);
@@ -56,8 +57,8 @@ class Loans {
     /// True if a send is the taker() of some fold.
     bool takes_folded(int send) const { return takes_folded_[static_cast<std::size_t>(send)] != 0; }
 
-    /// As taker(), for a region written by a kernel (an index into Program::regions). The region
-    /// may be a part of the message, if kernels write the other parts too.
+    /// The same as taker(), for a region written by a kernel (an index into Program::regions). The
+    /// region may be a part of the message, if kernels write the other parts too.
     int taker_of_made(std::uint32_t region) const {
         return made_takers_.empty() ? -1 : made_takers_[region];
     }

@@ -23,7 +23,7 @@ std::string where(int rank, int step) {
     return "rank " + std::to_string(rank) + ", step " + std::to_string(step);
 }
 
-/// The sends or the receives of each rank, by peer; those of the same peer in program order.
+/// The sends or the receives of each rank, grouped by peer, in program order.
 std::vector<std::vector<Side>> sides(const Schedule& schedule, Verb verb) {
     const int ranks = static_cast<int>(schedule.size());
     std::vector<std::vector<Side>> all(schedule.size());

@@ -35,7 +35,7 @@ Schedule make_schedule(int ranks, const std::function<Program(int rank)>& progra
     schedule.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
         Program& made = schedule.emplace_back(program(rank));
-        // The programs of many ranks are kept at once.
+        // The programs of many ranks are in memory at once, so release unused capacity.
         made.buffers.shrink_to_fit();
         made.steps.shrink_to_fit();
         made.regions.shrink_to_fit();

@@ -46,7 +46,7 @@ struct Step {
     Region to;               ///< destination of a fold or copy
     int kernel = -1;         ///< of a compute step: index into the kernels given for the run
     std::uint32_t made = 0;  ///< of a compute step: the number of regions it writes
-    /// Of a compute step: its kernel finds the regions it reads by Computation::sources, so that
+    /// For a compute step: true if its kernel finds its inputs with Computation::sources, so that
     /// data of other ranks may be read in place.
     bool reads_in_place = false;
 };
@@ -62,7 +62,7 @@ enum class Role : std::uint8_t {
 struct BufferSpec {
     Role role = Role::scratch;
     Elements size = 0;
-    Bytes element = 0; ///< bytes per element; 0: the element size of the run
+    Bytes element = 0; ///< bytes per element; 0 for the element size of the run
     /// The maximum number of bytes of an element if elements vary in size (Operator::used); 0: the
     /// size of the element format. Both sides of a message must have the same maximum.
     Bytes room = 0;
@@ -71,14 +71,14 @@ struct BufferSpec {
 /// The program of one rank: plain data, made by an algorithm. `execute` runs it, `prove` verifies
 /// it, `report` draws it, and cost models and simulators read it.
 ///
-/// The meaning of a program is that of its steps executed one after another. A step may start as
-/// soon as no unfinished earlier step of the rank conflicts with its regions (see Dependences). The
-/// k-th message sent from a to b is the k-th that b receives from a; each side may divide it into
+/// A program is equivalent to executing its steps one after another. A step may start as soon as no
+/// unfinished earlier step of the rank conflicts with its regions (see Dependences). The k-th
+/// message sent from a to b is the k-th that b receives from a; each side may divide it into
 /// regions differently. Messages are never empty.
 ///
-/// The program does not define a kernel: a run supplies its code, a proof its meaning for symbols,
-/// a prediction its cost per element. All outputs of a kernel depend on all its inputs and on
-/// nothing else.
+/// The program does not define its kernels: a run supplies their code, a proof their meaning for
+/// symbols, and a prediction their cost per element. All outputs of a kernel depend on all its
+/// inputs and on nothing else.
 ///
 /// With `window` = w > 0, a message of round r waits until the rank's own messages of rounds <= r -
 /// w have finished. A window is not a barrier between ranks and does not delay folds.
@@ -120,7 +120,7 @@ Schedule make_schedule(int ranks, const std::function<Program(int rank)>& progra
 /// Returns the program with ranks renumbered: peer i becomes `ranks[i]`.
 Program with_peers(Program program, std::span<const int> ranks);
 
-/// Returns the program for elements of `size` bytes; 0: the element size of the run.
+/// Returns the program for elements of `size` bytes; 0 for the element size of the run.
 Program with_elements_of(Program program, Bytes size);
 
 /// Returns the program with its result copied, at the end, to a separate contiguous output buffer,
@@ -142,8 +142,8 @@ struct Candidate {
     std::string tuning;    ///< as text; empty if the algorithm has no tuning
     int ranks = 1;
     std::function<Program(int rank)> program;
-    /// Ranks that may have the most work, those with cheap programs first. The time of each is a
-    /// lower bound for the time of the run.
+    /// Ranks that may have the most work, those with cheap programs first. The time of each of
+    /// these ranks is a lower bound for the time of the run.
     std::vector<int> busiest = {0};
     Seconds before = 0; ///< time before the run, such as for reading files; set by the caller
 

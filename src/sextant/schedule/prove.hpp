@@ -45,8 +45,8 @@ struct Claim {
     std::function<std::string(int rank, const std::vector<Symbol>& result)> wanted;
     /// Checks the results of all ranks together; may be empty.
     std::function<std::string(const std::vector<std::vector<Symbol>>& results)> wanted_together;
-    /// Returns the symbols computed by a compute step, one region after another, from those it
-    /// reads; throws std::logic_error if these are not the kernel's required inputs. May be empty.
+    /// Returns the symbols that a compute step writes, one region after another, for the symbols
+    /// `read`. Throws std::logic_error if these are not the kernel's required inputs. May be empty.
     std::function<std::vector<Symbol>(int rank, const Program& program, const Step& step,
                                       const std::vector<Symbol>& read)>
         computed = {};
@@ -67,22 +67,22 @@ struct Proof {
     bool holds() const { return error.empty(); }
 };
 
-/// Proves a schedule correct by executing it on symbolic operands. It checks that every message has
-/// a counterpart of the same size, no rank waits forever (without buffering), nothing undefined is
-/// read, operands are combined in order, kernels read their required inputs, every received
-/// element, or a copy of it, is used (folded, read by a kernel, sent on or in a result), and
+/// Proves a schedule correct by executing it on symbolic operands. The proof checks that every
+/// message has a counterpart of the same size, no rank waits forever (without buffering), nothing
+/// undefined is read, operands are combined in order, kernels read their required inputs, every
+/// received element or a copy of it is used (folded, read by a kernel, sent on or in a result), and
 /// results are as claimed.
 ///
 /// Input     all ranks' programs; symbols for the input buffers.
 /// Output    a proof, whose `error` names rank and step if it fails. Does not throw if the schedule
 ///           is wrong.
-/// Cost      linear in the elements moved and folded; so use few elements, uneven pieces and many
+/// Cost      linear in the elements moved and folded. Use few elements, uneven pieces and many
 ///           ranks.
 /// Deterministic.  `seed` orders the steps of Delivery::shuffled.
 Proof prove(const Schedule& schedule, const Claim& claim, Delivery delivery, unsigned seed = 1);
 
-/// Proves a schedule correct under every `Delivery`. The proof contains the costs, and the error of
-/// the first `Delivery` that fails.
+/// Proves a schedule correct under every `Delivery`. The proof contains the costs, and the first
+/// error found.
 Proof prove(const Schedule& schedule, const Claim& claim);
 
 } // namespace sextant

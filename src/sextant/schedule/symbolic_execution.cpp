@@ -263,7 +263,7 @@ class Player {
         const StepOfRank other = mate(at);
         const StepOfRank from = sends ? at : other, to = sends ? other : at;
         const bool met = started(other) != 0;
-        // An eager message keeps its present content, even if the sender overwrites the region
+        // An eager message keeps its present content, even if the sender overwrites the sent region
         // later.
         if (sends && delivery_ == Delivery::eager)
             state(from.rank).wire[from.step] = memory_.read(from);

@@ -26,7 +26,7 @@ class SymbolicMemory {
     SymbolicMemory(const Schedule& schedule, const Claim& claim);
     SymbolicMemory(const SymbolicMemory&) = delete; // elements point to one another
 
-    /// Reads, and marks as used, one operand of a fold, or all regions of a step.
+    /// Read one operand of a fold, or all regions of a step, and mark the elements as used.
     std::vector<Symbol> read(StepOfRank at, const Region& region);
     std::vector<Symbol> read(StepOfRank at);
 
@@ -40,7 +40,7 @@ class SymbolicMemory {
     /// Makes the receiver's elements refer to those sent.
     void lend(StepOfRank send, StepOfRank receive);
 
-    /// Reads, and marks as used, a rank's result.
+    /// Reads a rank's result and marks its elements as used.
     std::vector<Symbol> result(int rank);
     /// Throws std::logic_error naming the receive if a rank never used an element of its message.
     void check_all_used(int rank) const;

@@ -14,7 +14,7 @@ namespace sextant {
 /// The activity of a rank during a time interval.
 enum class Activity : std::uint8_t {
     send,    ///< a message in flight, from start to finish of the step
-    receive, ///< as for `send`
+    receive, ///< same as for `send`
     fold,    ///< combining operands; one event per pass
     copy,
     compute,
@@ -57,8 +57,8 @@ class Timeline {
   public:
     void add(const Program& program, StepOfRank at, Activity activity, Seconds begin, Seconds end);
 
-    /// Returns the trace, sorted by rank and time. Any time before a rank's last event ends in
-    /// which the rank neither folds, copies nor computes is recorded as a wait.
+    /// Returns the trace, sorted by rank and time. Idle time before a rank's last event (no fold,
+    /// copy or compute step) is recorded as a wait.
     Trace finish(Seconds duration);
 
   private:

@@ -12,13 +12,13 @@
 namespace sextant {
 
 /// The tag of each message step: k for the k-th message from one rank to another, so that both
-/// sides agree without communication. 0 for other steps.
+/// sides agree without communication. Other steps have tag 0.
 std::vector<int> message_tags(const Program& program);
 
 /// Tracks one rank's progress through its program: which steps may start now. The executor and the
-/// prover both use it; they differ only in what it means to start and to finish a step.
+/// prover both use this class; they differ only in how they start and finish a step.
 ///
-/// Allocates only in the constructor. `program` and `dependences` must outlive it.
+/// Allocates only in the constructor. `program` and `dependences` must outlive the object.
 class Walk {
   public:
     Walk(const Program& program, const Dependences& dependences);
@@ -28,9 +28,8 @@ class Walk {
 
     static constexpr int none = -1;
     /// The next message, or the next piece of work, that may start; `none` if nothing may start
-    /// now. Each step is returned once, in the order in which steps became ready, but work that a
-    /// message waits for comes before work that only this rank needs, because it may be on a longer
-    /// path of dependences.
+    /// now. Each step is returned once, in the order in which steps become ready, except that work
+    /// that a message waits for comes first, because it may be on a longer path of dependences.
     int next_message() { return messages_.pop(); }
     int next_work();
 
