@@ -10,7 +10,7 @@
 
 namespace sextant::contour {
 
-/// A pattern of exchanges in which ranks merge the border lists of tiles, on any grid: one row of
+/// A pattern of exchanges by which ranks merge the border lists of tiles, on any grid: one row of
 /// the catalogue.
 struct Pattern {
     std::string_view name;
@@ -27,13 +27,14 @@ inline std::string text_of(const Pattern* pattern) {
 
 std::span<const Pattern> catalogue();
 
-/// Finds a pattern by name. If there is none, throws InvalidTask that suggests similar names.
+/// Finds a pattern by name. Throws InvalidTask, which suggests similar names, if the name is
+/// unknown.
 const Pattern& find(std::string_view name);
 
 /// Returns one rank's program that merges lists, for grid.ranks() ranks (see merging).
 Program program(const Pattern& pattern, const Grid& grid, int rank, const ListRoom& room = {});
-/// Returns a program for models, with the same messages as program() but for lists of given sizes
-/// (see sized_merging).
+/// Returns a program for models: the same messages as program(), but for lists of given sizes (see
+/// sized_merging).
 Program sized_program(const Pattern& pattern, const Grid& grid, int rank, const ListSizes& sizes);
 
 /// The claim to prove: each rank ends with the lists of all other tiles, merged in order.

@@ -31,18 +31,19 @@ struct Stage {
     int tile_at(const Grid& grid, int tile, int place) const;
 };
 
-/// The merging stages in order. Together they contain each digit of columns and rows once.
+/// The merging stages in order. Each digit of the column and row numbers occurs in exactly one
+/// stage.
 using Stages = std::vector<Stage>;
 
-/// Consecutive tiles [first, last) in an order.
+/// Consecutive tiles [first, last) in a merging order.
 struct Run {
     int first = 0, last = 0;
 
     bool holds(int position) const { return position >= first && position < last; }
 };
 
-/// The order in which the tiles merged by each stage are consecutive: the digits of the first stage
-/// are the least significant.
+/// The merging order, in which the tiles merged by each stage are consecutive: the digits of the
+/// first stage are the least significant.
 class Order {
   public:
     Order(const Grid& grid, const Stages& stages);
@@ -62,18 +63,18 @@ class Order {
     std::vector<int> positions_;
 };
 
-/// logp-lev-quad: squares of 2 × 2 neighbouring tiles merge, first in pairs side by side and then
+/// logp-lev-quad: squares of 2 × 2 neighbouring tiles merge, first in horizontal pairs and then
 /// pairs of pairs; then squares of 2 × 2 such squares, and so on. If a side of the grid is not a
-/// power of two, groups have the sizes of its prime factors; once all tiles along one side are
+/// power of two, groups have the sizes of its prime factors. Once all tiles along one side are
 /// merged, only the other side is merged further.
 Stages log_level_quad(const Grid& grid);
 
 /// 1-lev-dir: all lists go to all ranks, by exchanges over the longest distance first. Tiles that
-/// exchange are far apart until the last stages, so few contours join and lists grow long.
+/// exchange lists are far apart until the last stages, so few contours join and lists grow long.
 Stages one_level_direct(const Grid& grid);
 
 /// 2-lev-rc: the tiles of each row exchange all their lists, then the tiles of each column exchange
-/// the lists of the rows, both over the longest distance first.
+/// the lists of the rows. Both exchanges start with the longest distance.
 Stages two_level_rows_columns(const Grid& grid);
 
 } // namespace sextant::contour

@@ -68,7 +68,7 @@ struct List {
     Region at;
 };
 
-/// Builds one rank's program. A rank that merges for another tile uses that tile's position.
+/// Builds one rank's program. A rank that merges for another tile uses the position of that tile.
 class Merging {
   public:
     Merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank, const ListSizes& sizes,
@@ -95,7 +95,7 @@ class Merging {
     Run run_of(int tile) const { return {order_.position(tile), order_.position(tile) + 1}; }
     Bytes room(Run run) const { return room_ ? room_(run) : 0; }
     /// The capacity for merging these parts. The executor may merge some lists before the others
-    /// arrive; the intermediate list may be longer than the final one, but not longer than all
+    /// arrive. The intermediate list may be longer than the final one, but not longer than all
     /// parts together.
     Bytes room_to_merge(const std::vector<Run>& parts) const {
         Bytes sum = 0;
@@ -132,7 +132,7 @@ class Merging {
     }
 
     /// If hosts are reversed, round 0 moves lists to their hosts. Ranks that are their own hosts
-    /// skip round 0, so that all ranks number the later rounds alike.
+    /// skip round 0, so that later rounds have the same numbers on all ranks.
     void begin_stage(const Stage& stage) {
         round_ = std::max(round_, hosts_ == Hosts::own ? 0 : 1);
         builder_.round(round_++);
@@ -196,7 +196,7 @@ class Merging {
         return lists;
     }
 
-    /// The runs of all tiles before and of all tiles after a tile, without empty runs.
+    /// The run of all tiles before a tile and the run of all tiles after it, without empty runs.
     std::vector<Run> sides(int tile) const {
         const int position = order_.position(tile), all = grid_.ranks();
         std::vector<Run> runs;
@@ -207,7 +207,7 @@ class Merging {
         return runs;
     }
 
-    /// Capacity in bytes for the list of all tiles before a tile or of all tiles after it,
+    /// Capacity in bytes for the list of all tiles before a tile or of all tiles after the tile,
     /// whichever is larger.
     Bytes room_at_sides(int tile) const {
         const int position = order_.position(tile);
@@ -300,7 +300,8 @@ void each_tile(const Order& order, Run run, Body&& body) {
     }
 }
 
-/// The number of pairs of tiles, one in the run and one outside, that touch only at a corner.
+/// The number of pairs of tiles that touch only at a corner, with one tile in the run and one
+/// outside.
 Elements corners_outside(const Order& order, Run run) {
     Elements count = 0;
     each_tile(order, run, [&](int, int column, int row) {
@@ -330,7 +331,8 @@ Elements border_length(const Order& order, Run run) {
 Elements most_on_border(const Order& order, Run run) {
     const Grid& grid = order.grid();
     if (grid.width < grid.columns || grid.height < grid.rows)
-        return grid.width * grid.height; // pixels may touch across an empty tile: all count
+        return grid.width *
+               grid.height; // pixels may touch across an empty tile, so count all pixels
     return border_length(order, run) + corners_outside(order, run);
 }
 

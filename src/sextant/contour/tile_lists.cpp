@@ -90,8 +90,8 @@ class Following {
         crossing.links += next.links;
     }
 
-    /// Closes a contour that returns to crossing `first`: all its crossings then end at its
-    /// smallest pixel.
+    /// Closes a contour that returns to crossing `first`: all its crossings now end at its smallest
+    /// pixel.
     void close(std::size_t first) {
         const auto begin = std::find(path_.begin(), path_.end(), first);
         const std::vector<std::size_t> round(begin, path_.end());
@@ -187,7 +187,7 @@ class Joining {
         before_[std::max(a, b)] = std::min(a, b);
     }
 
-    /// Joins each pixel with the later pixels that it touches: to its right, and below.
+    /// Joins each pixel with the later pixels that it touches: to the right, and below.
     void join_neighbours() {
         std::size_t below = 0;
         for (std::size_t i = 0; i < all_.size(); ++i) {

@@ -11,12 +11,12 @@
 #include <type_traits>
 #include <vector>
 
-// Lists of entries that describe the borders of tiles. A schedule can merge these lists: each is
-// then one element.
+// Lists of entries that describe the borders of tiles. A schedule can merge these lists: each list
+// is then one element.
 namespace sextant::contour {
 
-/// A list of entries that describe the border of a set of tiles, which are consecutive in the order
-/// of merging.
+/// A list of entries that describe the border of a set of tiles. The tiles are consecutive in the
+/// merging order.
 template <class Entry>
 struct TileList {
     Run tiles;
@@ -68,7 +68,7 @@ TileList<Entry> get(const std::byte* from) {
     return list;
 }
 
-/// How the lists of tiles are merged in an order.
+/// The functions that merge the lists of tiles.
 template <class Entry>
 struct Merger {
     Order order;
@@ -77,7 +77,8 @@ struct Merger {
     /// True if an entry of the list of `tiles` concerns pixels outside these tiles.
     std::function<bool(Run tiles, const Entry& entry)> is_at_border;
 
-    /// Merges lists into one list for all their tiles. Keeps only the entries at its border.
+    /// Merges lists into one list for all their tiles. Keeps only the entries at the border of
+    /// these tiles.
     TileList<Entry> merge(std::span<const TileList<Entry>> lists) const {
         TileList<Entry> merged{joined_runs(lists), join(lists)};
         std::erase_if(merged.entries,
@@ -89,8 +90,8 @@ struct Merger {
 /// The maximum number of entries in the list of a run of tiles.
 using ListCapacity = std::function<Elements(Run run)>;
 
-/// An operator that merges lists. Each list is one element in a region of its own; only its used
-/// part is sent.
+/// An operator that merges lists. Each list is one element in a separate region; only the used part
+/// of a list is sent.
 /// Requires  room for `capacity` entries in every region; std::logic_error otherwise.
 template <class Entry>
 Operator merging_operator(Merger<Entry> merger, ListCapacity capacity) {
@@ -115,13 +116,13 @@ Operator merging_operator(Merger<Entry> merger, ListCapacity capacity) {
     return made;
 }
 
-/// A pixel (y · width + x) where a contour enters a set of tiles from outside, and its
+/// A pixel (y · width + x) at which a contour enters a set of tiles from outside, and the contour's
 /// continuation.
 struct Crossing {
     Elements pixel = 0;
-    Elements before = 0; ///< the previous pixel, which is outside
-    /// the contour's head if that is in these tiles, else the first pixel after the contour leaves
-    /// them
+    Elements before = 0; ///< the previous pixel of the contour, which is outside
+    /// The contour's head if it is in these tiles, otherwise the first pixel after the contour
+    /// leaves the tiles.
     Elements end = 0;
     Elements links = 0;       ///< number of links to `end`
     Elements smallest = 0;    ///< the smallest pixel on the path to `end`
@@ -129,8 +130,8 @@ struct Crossing {
     bool operator==(const Crossing&) const = default;
 };
 
-/// The crossings of some tiles that are consecutive in an order, sorted by pixel. A closed contour
-/// ends at its smallest pixel once all of it is inside the tiles.
+/// The crossings of some tiles, sorted by pixel; the tiles are consecutive in the merging order. A
+/// closed contour ends at its smallest pixel once all of it is inside the tiles.
 using Boundary = TileList<Crossing>;
 
 /// Follows contours through the tiles of all lists: each crossing is extended as far as the lists
@@ -169,14 +170,15 @@ struct BorderPixel {
     bool operator==(const BorderPixel&) const = default;
 };
 
-/// The border pixels of components of some tiles that are consecutive in an order, sorted by pixel.
+/// The border pixels of components of some tiles, sorted by pixel; the tiles are consecutive in the
+/// merging order.
 using Frontier = TileList<BorderPixel>;
 
 /// Connectivity: pixels touch at sides only, or at corners too.
 enum class Touch : std::uint8_t { sides, corners };
 
-/// Merges the touching components of all lists. Pixels that touch pixels outside are at the border.
-/// Requires  no pixel to occur twice.
+/// Merges the touching components of all lists. Pixels that touch pixels outside are border pixels.
+/// Requires  distinct pixels.
 /// Cost      `join`: O(n log n) for n pixels.
 Merger<BorderPixel> component_merger(Order order, Touch touch);
 

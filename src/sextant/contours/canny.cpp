@@ -25,12 +25,12 @@ namespace sextant {
 namespace {
 
 // The code of a value has 32 bits. Each of the two passes counts values by 16 of these bits. The
-// counts are summed over the ranks in two steps, for 8 bits each.
+// counts are summed over the ranks in two steps, each for 8 bits.
 constexpr int half = 16, quarter = 8;
 constexpr std::size_t digits = 1U << half, groups = 1U << quarter;
 using Group = std::array<Elements, groups>;
 
-/// Maps values >= 0 to codes in the same order.
+/// Maps values >= 0 to codes that sort in the same order.
 std::uint32_t code_of(float value) {
     return std::bit_cast<std::uint32_t>(value);
 }
@@ -143,7 +143,9 @@ std::vector<float> quantiles_by_sorting(std::span<const float> values,
 
 std::vector<float> quantiles(const Communicator& communicator, std::span<const float> values,
                              std::vector<double> shares) {
-    constexpr std::size_t few = digits / 4; // these take less memory and time than the counts
+    constexpr std::size_t few =
+        digits /
+        4; // with at most this many values, sorting takes less memory and time than counting
     if (communicator.size() == 1 && values.size() <= few)
         return quantiles_by_sorting(values, shares);
     const std::size_t count = shares.size();
@@ -241,7 +243,7 @@ void EdgeTile::thin() {
     }
 }
 
-/// Directions overwrite the codes, because allocating new memory takes longer.
+/// Directions overwrite the codes, because allocating new memory would take longer.
 distributed::Image EdgeTile::directions() {
     std::shared_ptr<Memory> codes;
     const Tile held = codes_.held();

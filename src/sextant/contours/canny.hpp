@@ -15,7 +15,7 @@
 
 namespace sextant {
 
-/// Exact quantiles of the values of all ranks, without keeping the values. For each share, the
+/// Exact quantiles of the values of all ranks, without storing the values. For each share, the
 /// quantile is the value at position ⌊share · (n − 1)⌋ of the n sorted values. NaNs are ignored;
 /// the quantile of no values is 0.
 ///
@@ -34,7 +34,7 @@ class Quantiles {
     void add(std::span<const float> values);
     /// Ends a pass. Collective.
     void end_pass(const Communicator& communicator);
-    /// Returns the quantile for the share at index `share`. Call this after the last pass.
+    /// Returns the quantile for the share at index `share`. Valid after the last pass.
     float value(std::size_t share) const;
 
   private:
@@ -92,14 +92,14 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
                                     double high);
 
 /// Returns the pattern that merges hysteresis lists, given the length of this rank's list. All
-/// ranks call it at the same time, and it must return the same pattern on all of them.
+/// ranks call the function at the same time, and it must return the same pattern on all of them.
 using PatternForEntries = std::function<const contour::Pattern&(Elements entries)>;
 PatternForEntries always(const contour::Pattern& pattern);
 
-/// Finds Canny's edges of a tiled image and returns them as a map of directions. Finds maxima of
-/// the gradient at `sigma` (kernel::EdgeFinder), keeps components that have a strong point
-/// (hysteresis), thins these to lines one pixel wide (kernel::Thinning), and gives each pixel the
-/// direction of the next pixel along the edge (kernel::find_directions). Components are joined
+/// Finds Canny's edges of a tiled image and returns them as a map of directions. The steps are:
+/// find maxima of the gradient at `sigma` (kernel::EdgeFinder), keep components that have a strong
+/// point (hysteresis), thin these to lines one pixel wide (kernel::Thinning), and give each pixel
+/// the direction of the next pixel along the edge (kernel::find_directions). Components are joined
 /// across tiles by `pattern`.
 ///
 /// Output    elements of direction_i8, for ContourRanking.

@@ -37,7 +37,7 @@ std::uint64_t value_at(const ComponentsOfTile& tile, Elements x, Elements y) {
         tile.input.first);
 }
 
-/// Calls `body` with each labelled pixel on the tile's sides that are not sides of the image.
+/// Calls `body` with each labelled pixel on the tile's sides, except sides of the image.
 template <class Body>
 void each_border_pixel(const ComponentsOfTile& from, Body&& body) {
     const Tile& tile = from.input.tile;
@@ -137,7 +137,7 @@ std::vector<Share> shares_of(const std::vector<WholeComponent>& wholes,
     return shares;
 }
 
-/// Replaces the labels of the tile by those of the whole image.
+/// Replaces the tile's labels by the labels of the whole image.
 void relabel(Labelled& made, const std::vector<kernel::RegionSize>& components,
              const Numbering& numbering) {
     std::vector<kernel::Label> labels{0};

@@ -15,23 +15,24 @@ namespace sextant {
 
 /// The connected components of this rank's tile alone.
 struct ComponentsOfTile {
-    kernel::ValueView input; ///< the values of the tile, which were labelled
+    kernel::ValueView input; ///< the labelled values of the tile
     kernel::Connection connection;
-    const kernel::Labeller& labeller;          ///< the labeller that was last used on the tile
-    std::span<const Elements> first_pixels;    ///< first pixel of each component (Labeller)
-    std::span<const std::uint8_t> marked = {}; ///< nonzero for marked components; or empty
+    const kernel::Labeller& labeller;       ///< the labeller that was last used on the tile
+    std::span<const Elements> first_pixels; ///< first pixel of each component (Labeller)
+    std::span<const std::uint8_t> marked =
+        {}; ///< nonzero for marked components; empty if there are no marks
 };
 
 /// The component of the whole image that a component of a tile belongs to.
 struct WholeComponent {
     Elements first = 0;  ///< first pixel of the whole component
-    bool marked = false; ///< true if any part of it has a mark
+    bool marked = false; ///< true if the component is marked in any tile
 };
 
-/// Returns a tile's list for merging: the non-background pixels at its borders. `position` is that
-/// of the tile in the merging order.
+/// Returns a tile's list for merging: the non-background pixels at its borders. `position` is the
+/// tile's position in the merging order.
 contour::Frontier frontier_of(const ComponentsOfTile& tile, int position);
-/// Returns, for each component of a tile, the whole component that it belongs to. `joined` is the
+/// Returns, for each component of a tile, the whole component that contains it. `joined` is the
 /// tile's own list joined with those of other tiles (contour::join).
 std::vector<WholeComponent> parts_of(const ComponentsOfTile& tile, const contour::Frontier& own,
                                      std::span<const contour::BorderPixel> joined);
@@ -48,7 +49,7 @@ Elements border_entries(const ComponentsOfTile& tile);
 /// Requires  as many ranks as tiles; otherwise every rank throws AgreedFailure.
 /// Collective.
 /// Cost      the pattern's messages, each as long as the number of non-background pixels on the
-///           border of the merged tiles; memory as for merge_contours().
+///           border of the merged tiles; the same memory as merge_contours().
 /// Deterministic  the same for every pattern, grid and number of ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 std::vector<WholeComponent> join_components(const Communicator& communicator, const Grid& grid,
@@ -66,7 +67,8 @@ struct Labelled {
         kernel::RegionSize measured;
     };
     std::vector<Part> parts;
-    alignas(8) Elements nan = 0; ///< samples of this rank's tile that are NaN: background
+    alignas(8) Elements nan =
+        0; ///< number of NaN samples in this rank's tile, which are background
 };
 
 inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
@@ -76,8 +78,8 @@ inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
 ///
 /// Input     samples as RowSource reads them, as floats or as values; the pattern that merges
 ///           lists; `record`: receives this rank's trace of the merging, or nullptr.
-/// Output    labels 1, 2, … in the order of the components' first pixels, row by row: the same as
-///           those of kernel::Labeller on the whole image.
+/// Output    labels 1, 2, … in row-major order of the components' first pixels: the same as those
+///           of kernel::Labeller on the whole image.
 /// Requires  fewer than 2³¹ components, and a tile that kernel::Labeller accepts; otherwise every
 ///           rank throws AgreedFailure.
 /// Collective.

@@ -40,8 +40,8 @@ std::int32_t checked(Elements links, Elements head) {
     return static_cast<std::int32_t>(links);
 }
 
-/// Computes the head and the placing of a chain that leaves its tile. In a closed contour, ranks
-/// start again at the smallest pixel if this chain contains it.
+/// Computes the head and the placing of a chain that leaves its tile. If a chain contains the
+/// smallest pixel of a closed contour, ranks restart there.
 void place(const Chain& chain, const Crossing& next, Elements& head, kernel::Placing& placing) {
     checked(chain.points + next.links, next.end);
     placing.beyond = checked(next.links, next.end);

@@ -22,12 +22,12 @@ struct ContoursOfTile {
 };
 
 /// Finds the contours of a tiled image, one tile per rank. Each tile lists its crossings: the
-/// points where contours enter it, with the points where they end or leave it. A pattern merges
-/// these lists. Each rank then has the ends of the contours that leave its tile.
+/// points where contours enter the tile, with the points where they end or leave it. A pattern
+/// merges these lists, so that each rank knows the ends of the contours that leave its tile.
 ///
 /// Input     the grid; a ranking that was applied to this rank's tile; `record`: receives this
 ///           rank's trace of the merging, or nullptr.
-/// Output    heads and ranks (`ranking.write(result.placings, …)`) as in the whole image.
+/// Output    the same heads and ranks (`ranking.write(result.placings, …)`) as in the whole image.
 /// Requires  as many ranks as tiles, and fewer than 2³¹ points per contour; otherwise every rank
 ///           throws AgreedFailure.
 /// Collective.
@@ -40,8 +40,8 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
                               const kernel::ContourRanking& ranking,
                               const contour::Pattern& pattern, MergingTrace* record = nullptr);
 
-/// Returns a tile's list for merging: the crossings of contours that enter it, sorted by pixel.
-/// `position` is that of the tile in the merging order.
+/// Returns a tile's list for merging: the crossings of contours that enter the tile, sorted by
+/// pixel. `position` is the tile's position in the merging order.
 contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int position);
 
 /// Maps the chains of a tile to contours of the whole image.
@@ -65,7 +65,8 @@ struct LinearPart {
     Elements contours = 0, points = 0; ///< totals of the whole image
     Elements first = 0;                ///< index of this rank's first point among all points
     std::vector<Elements> pixels;      ///< this rank's points
-    std::vector<ContourLine> lines;    ///< contours that begin here; `first` is a global index
+    std::vector<ContourLine>
+        lines; ///< contours that begin in this rank's part; `first` is a global index
 };
 
 /// Called with a point's chain, its rank on the contour, and its pixel.
@@ -76,7 +77,7 @@ using TakePoint = std::function<void(std::size_t chain, Elements rank, Elements 
 void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking& ranking,
                 const ContoursOfTile& contours, const TakePoint& take);
 
-/// Moves each point of a contour to the rank that holds it in the linear representation.
+/// Moves each point of a contour to the rank that holds the point in the linear representation.
 ///
 /// Input     a ranking of this rank's tile and the result of merge_contours(); the minimum number
 ///           of points of a contour that is kept.

@@ -48,7 +48,7 @@ Codec codec_of(Thresholds& thresholds) {
 } // namespace
 
 Record record_of(ContoursOptions& options) {
-    constexpr double most_threshold = 1e38; // within the range of floats
+    constexpr double most_threshold = 1e38; // bounds thresholds to the range of floats
     Record record;
     record.add("sigma", options.sigma, "PIXELS", "scale of the gradient in pixels, 0.5 to 1000")
         .between(kernel::smallest_sigma, kernel::largest_sigma);
@@ -107,9 +107,9 @@ Record record_of(const ContoursResult& result) {
 
 namespace {
 
-/// Memory per pixel if every pixel is an edge point, as is possible in a direction map: three
-/// copies of each point while points are exchanged, the positions of points on their contours, and
-/// the codes.
+/// Memory per pixel if every pixel is an edge point, as is possible in a direction map. It includes
+/// three copies of each point while points are exchanged, the positions of points on their
+/// contours, and the codes.
 constexpr Bytes bytes_per_pixel = 100;
 /// Memory per column: the codes of the margin around a strip during thinning.
 constexpr Bytes bytes_beside_strips = 160;
@@ -190,8 +190,8 @@ LinearPart trace(const distributed::Image& directions, const ContoursOptions& op
     return linearize(communicator, grid, ranking, contours, options.min_length);
 }
 
-/// Runs `part` on rank 0, which passes contours to the sink and counts them in the result. Nothing
-/// is passed to the sink if any rank was cancelled.
+/// Runs `part` on rank 0, which passes contours to the sink and counts them in the result. If any
+/// rank was cancelled, the sink receives nothing.
 void give(const Communicator& communicator, const RunControl& control, ContoursResult& result,
           const std::function<void()>& part) {
     struct Counts {
@@ -281,7 +281,7 @@ Image ContourTracing::edges(RowSource& image) {
     return distributed::gather(find_edges(*tiles, options_, result));
 }
 
-/// Begins a part of the work, unless any rank was cancelled.
+/// Begins a part of the work. Throws if any rank was cancelled.
 void ContourTracing::begin(const char* part) const {
     agree(communicator_, [&] { control_.check(); });
     if (communicator_.rank() == 0)

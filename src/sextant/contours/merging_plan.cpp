@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view usual_pattern = "logp-lev-quad";
 
-/// Returns the length of all tiles' borders in pixels, without the sides of the image.
+/// Returns the length of all tiles' borders in pixels, without the image's border.
 Elements border_of(const Grid& grid, const contour::Pattern& pattern) {
     const contour::Order order(grid, pattern.stages(grid));
     Elements length = 0;
@@ -29,7 +29,8 @@ MergingPlan stated(std::string_view pattern, std::string reason) {
     return {{.configuration = &contour::find(pattern), .reason = std::move(reason)}};
 }
 
-/// Returns the fastest pattern, or the default one if no model can predict the patterns.
+/// Returns the plan with the fastest pattern, or with the default pattern if no model can predict
+/// the patterns.
 MergingPlan fastest(const Grid& grid, double density, const planner::Setting& setting) {
     if (grid.ranks() == 1)
         return stated(usual_pattern, "nothing to merge: there is only one rank");

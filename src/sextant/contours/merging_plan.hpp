@@ -17,7 +17,8 @@ namespace sextant::distributed {
 /// Options for merging the border lists of tiles. They must be the same on every rank.
 struct MergingOptions {
     std::string pattern = "auto"; ///< "auto" (predicted), or a name of contour::catalogue()
-    /// The profile to predict with; "": this machine's own, one from a probe, or a built-in one.
+    /// The profile for predictions; if empty, this machine's own profile, one from a probe, or a
+    /// built-in one.
     std::string machine = {};
     planner::Probing probing = planner::Probing::kept;
     bool timeline = false; ///< predict and record a timeline of each rank
@@ -27,22 +28,22 @@ struct MergingOptions {
 };
 Record record_of(MergingOptions& options);
 
-/// The pattern that merges the border lists of tiles, and why it was chosen.
+/// The pattern that merges the border lists of tiles, and the reason for the choice.
 struct MergingPlan : planner::Plan<const contour::Pattern*> {
     double density = 0;  ///< number of list entries per pixel of the tiles' borders
     Trace timeline = {}; ///< predicted timeline, if requested
 };
 
 /// Predicts every pattern and chooses the fastest.
-/// Input     `density` as in MergingPlan; `setting`: the machine, the nodes of ranks, the model,
-///           and whether timelines are requested; elements are list entries.
+/// Input     `density`: see MergingPlan; `setting`: the machine, the nodes of ranks, the model, and
+///           the request for timelines; elements are list entries.
 /// Throws    model::CannotExpress.
 MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting);
 
-/// Returns the pattern that the options name or, with "auto", the pattern that rank 0 predicts to
-/// be fastest for the density of these lists; logp-lev-quad if nothing can be predicted.
+/// Returns the pattern that the options name. With "auto", returns the pattern that rank 0 predicts
+/// to be fastest for the density of these lists, or logp-lev-quad if no prediction is possible.
 /// Input     the number of entries in this rank's list, and the bytes of an entry.
-/// Output    the whole plan on rank 0; only the pattern on other ranks.
+/// Output    the complete plan on rank 0; only the pattern on other ranks.
 /// Collective.
 MergingPlan plan_merging(const Communicator& communicator, const MergingOptions& options,
                          const Grid& grid, Elements entries, Bytes entry);

@@ -16,14 +16,14 @@ bool comes_before(const RankedPoint& a, const RankedPoint& b) {
     return std::tie(a.head, a.rank) < std::tie(b.head, b.rank);
 }
 
-/// The next point of a run during the merge.
+/// The next point of a sorted run during the merge.
 struct Front {
     RankedPoint point;
     std::size_t run = 0;
 };
 
-/// Writes contours from their points in order; a contour that turns out to be too short is
-/// discarded after its last point.
+/// Writes contours from their points in order. A contour that is too short is discarded after its
+/// last point.
 class LineWriter {
   public:
     LineWriter(ScratchFile& pixels, ScratchFile& lines, Elements min_points)
@@ -90,7 +90,7 @@ class LinesOfFiles final : public LineReader {
   private:
     ImageShape image_;
     Elements points_;
-    const ScratchReader<Elements> all_pixels_; // not read, only copied by rewind()
+    const ScratchReader<Elements> all_pixels_; // never read; rewind() copies this reader
     const ScratchReader<ContourLine> all_lines_;
     ScratchReader<Elements> pixels_ = all_pixels_;
     ScratchReader<ContourLine> lines_ = all_lines_;

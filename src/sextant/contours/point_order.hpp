@@ -16,30 +16,31 @@ namespace sextant::distributed {
 struct RankedPoint {
     Elements head = 0, pixel = 0;
     std::int32_t rank = 0;
-    std::int32_t closed = 0; ///< 1 if its contour is closed
+    std::int32_t closed = 0; ///< 1 if the point's contour is closed
 };
 
 /// The linear representation of contours that do not fit in memory. Points are added in any order;
 /// an external merge sort orders them by head and rank. Then contours are read one after another.
 ///
-/// Cost      disk: 24 bytes per point, then up to 32 more; memory: as passed to the constructor.
+/// Cost      disk: 24 bytes per point, then up to 32 more; memory: the amount passed to the
+///           constructor.
 class PointOrder {
   public:
     /// Creates scratch files in the folder of `scratch`. Throws InvalidFile.
     PointOrder(const std::string& scratch, Bytes memory);
 
     void add(std::span<const RankedPoint> points);
-    /// Sorts the points and keeps contours of at least `min_points` points. Call this after the
-    /// last points.
+    /// Sorts the points and keeps contours of at least `min_points` points. Call finish() after the
+    /// last point.
     void finish(Elements min_points);
     /// After finish(): simplifies the contours (kernel/label/line_simplification.hpp).
     void simplify(ImageShape image, double tolerance);
 
-    /// Counts for the contours that are kept.
+    /// Counts of the kept contours.
     Elements contours() const { return contours_; }
     Elements points() const { return points_; }
     Elements closed() const { return closed_; }
-    /// Returns a reader of the kept contours. This object must outlive it.
+    /// Returns a reader of the kept contours. This object must outlive the reader.
     std::unique_ptr<LineReader> reader(ImageShape image) const;
 
   private:

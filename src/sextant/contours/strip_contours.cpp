@@ -107,7 +107,7 @@ void report(const StripWork& work, const char* part, int done) {
         work.control.report(part, done, work.tiles.strips);
 }
 
-/// Calls `body` with each strip, from the top of the image down.
+/// Calls `body` with each strip, from top to bottom.
 template <class Body>
 void each_strip(const StripWork& work, const char* part, Body&& body) {
     for (int strip = 0; strip < work.tiles.strips; ++strip) {
@@ -116,7 +116,7 @@ void each_strip(const StripWork& work, const char* part, Body&& body) {
     }
 }
 
-/// Calls `body` with each strip, from the bottom up.
+/// Calls `body` with each strip, from bottom to top.
 template <class Body>
 void each_strip_up(const StripWork& work, const char* part, Body&& body) {
     for (int strip = work.tiles.strips - 1; strip >= 0; --strip) {
@@ -125,7 +125,7 @@ void each_strip_up(const StripWork& work, const char* part, Body&& body) {
     }
 }
 
-/// Runs a part of the work on a strip, unless any rank was cancelled.
+/// Runs a part of the work on a strip. Throws if any rank was cancelled.
 void agree_on_strip(const StripWork& work, const std::function<void()>& part) {
     agree(work.communicator, [&] {
         work.control.check();
@@ -162,7 +162,7 @@ bool thin(Codes& codes, const Tile& held, const Tile& tile, ImageShape image, in
     return false;
 }
 
-/// Returns the codes of the rectangle `tile`, which is within `held`.
+/// Returns the codes of the rectangle `tile`, a part of `held`.
 Codes part_of(const Codes& codes, const Tile& held, const Tile& tile) {
     Codes part(pixels_of(tile));
     copy_part(tile, held, std::as_bytes(std::span(codes)).data(), tile,

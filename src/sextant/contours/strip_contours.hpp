@@ -25,7 +25,7 @@
 #include <vector>
 
 // Edges and contours of an image that does not fit in memory, as a sequence of strips of rows; each
-// strip is divided into tiles, one per rank. The results are those of canny.hpp and
+// strip is divided into tiles, one per rank. The results are the same as those of canny.hpp and
 // contour_merging.hpp. Every rank reads its tiles from its own source; rank 0 keeps planes of codes
 // (kernel/edge/edge_vectors.hpp), lists and points in scratch files. All functions are collective
 // and throw AgreedFailure, or Cancelled between strips.
@@ -45,7 +45,7 @@ struct StripTiles {
     Tile rows(int strip, Elements margin) const;
 };
 
-/// Reads rectangles of an image from the top down, on one rank. Rows shared by consecutive
+/// Reads rectangles of an image from top to bottom, on one rank. Rows shared by consecutive
 /// rectangles are kept, because many formats can only be read forwards.
 class TopDownReader {
   public:
@@ -84,15 +84,15 @@ inline contour::Order order_of(const StripTiles& tiles) {
 }
 
 /// Merges the border lists of tiles strip by strip: first down the image with `go_down`, then back
-/// up with `go_up`. For each strip, rank 0 stores the merged list of all tiles above it in a file;
-/// it holds one merged list of the tiles below in memory. Each list is at most as long as a strip's
-/// border allows.
+/// up with `go_up`. For each strip, rank 0 stores the merged list of all tiles above the strip in a
+/// file; it holds one merged list of the tiles below in memory. Each list is at most as long as a
+/// strip's border allows.
 template <class Entry>
 class StripLists {
   public:
     using List = contour::TileList<Entry>;
 
-    /// Creates a scratch file on rank 0. `merger`: in the order of order_of(). Collective.
+    /// Creates a scratch file on rank 0. `merger` must use the order of order_of(). Collective.
     StripLists(const Communicator& communicator, const StripTiles& tiles,
                contour::Merger<Entry> merger, const std::string& scratch)
         : communicator_(communicator),
@@ -120,8 +120,8 @@ class StripLists {
         });
     }
 
-    /// After all calls of `go_down`, call this for each strip from the last to the first. Returns,
-    /// on every rank, the strip's entries joined with the lists from above and below. Collective.
+    /// Returns, on every rank, the strip's entries joined with the lists from above and below. Call
+    /// go_up() for each strip from the last to the first, after all calls of `go_down`. Collective.
     std::vector<Entry> go_up(int strip, const List& own) {
         std::vector<List> lists = gathered(strip, own);
         std::vector<Entry> joined;
@@ -177,7 +177,7 @@ struct StripWork {
     const RunControl& control;
 };
 
-/// Returns thresholds as quantiles_of() does. Cost: the gradient is computed twice and not stored.
+/// The same as quantiles_of(), for strips. Cost: the gradient is computed twice and not stored.
 kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source, double sigma,
                                        double low, double high);
 
@@ -188,11 +188,11 @@ BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
                       kernel::EdgeThresholds thresholds);
 
 /// Thins edges to lines one pixel wide. Each pass runs `rounds` rounds on one strip after another,
-/// with the margin that these rounds need; passes are repeated until nothing changes.
+/// with the margin that these rounds need. Passes are repeated until nothing changes.
 BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds = 4);
 
 /// Converts samples of a direction map (-1 no edge, -2 the head of a contour, 0 to 7 directions) to
-/// codes, and writes these one after another to `to`.
+/// codes, and writes the codes contiguously to `to`.
 /// Requires  rows without gaps between them.
 /// Throws    InvalidFile for any other value, naming the map `path` and the pixel. Not collective.
 void convert_directions(const kernel::SampleView& samples, const std::string& path,
@@ -210,9 +210,9 @@ StripDirections directions_of(const StripWork& work, const BytePlane& edges);
 /// Returns the directions read from a direction map.
 StripDirections directions_in(const StripWork& work, RowSource& source);
 
-/// Computes heads and ranks of contours strip by strip: a pass down the image finds the crossings
-/// of the seams, and a pass up computes the points, which rank 0 adds to `points`. Returns the
-/// counts of the whole map.
+/// Computes heads and ranks of contours strip by strip. A pass down the image finds the crossings
+/// of the boundaries between strips; a pass up computes the points, which rank 0 adds to `points`.
+/// Returns the counts of the whole map.
 /// Cost      every strip is ranked twice; 24 bytes per point of a strip.
 Junctions rank_strips(const StripWork& work, const StripDirections& directions, PointOrder* points);
 

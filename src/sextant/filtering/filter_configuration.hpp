@@ -23,11 +23,11 @@ struct Retiling {
 struct Configuration {
     int columns = 1, rows = 1; ///< columns and rows of tiles, one tile per rank
     /// A scatter, or a broadcast from which each rank takes its tile with the margin of the first
-    /// filter; null if ranks have their tiles from the start.
+    /// filter. Null if ranks have their tiles from the start.
     const collective::Algorithm* distribute = nullptr;
-    const collective::Algorithm* collect = nullptr; ///< a gather; null if nothing is collected
+    const collective::Algorithm* collect = nullptr; ///< a gather; null if results are not collected
     bool packs = false; ///< true if non-contiguous data is packed before it is sent
-    /// Changes of tiles before certain filters, in order.
+    /// Changes of tiles between filters, in filter order.
     std::vector<Retiling> retilings = {};
     int layers = 1; ///< layers of tiles, if a volume is divided
 
@@ -47,7 +47,7 @@ struct Configuration {
     std::string text() const;
 };
 
-/// The configuration with these tiles, in which every rank has its tile from the start.
+/// Returns the configuration with these tiles in which every rank has its tile from the start.
 Configuration configuration_on(const Tiles& tiles);
 
 /// Throws InvalidTask if there is less than one column, row or layer of tiles, or if the changes of

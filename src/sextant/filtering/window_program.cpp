@@ -24,7 +24,7 @@ bool stay(const halo::Grid& before, const halo::Grid& tiles) {
            tiles_of(tiles) == tiles_of(before);
 }
 
-/// The number of pixels along the axis along which windows follow one another, as a text.
+/// The length of the axis along which windows follow one another, as a text in rows or planes.
 std::string length_of(Elements height, Elements depth) {
     return depth == 1 ? fmt::format("{} rows", height)
                       : fmt::format("{} rows of {} planes", height, depth);
@@ -74,8 +74,8 @@ std::vector<halo::Stencil> filters_of(const WindowTask& task, const Configuratio
     return filters;
 }
 
-/// The pixels of an image or volume, packed tile after tile, so that a collective can move them in
-/// blocks. Tiles that are whole planes are packed already.
+/// A partition of the pixels of an image or volume, packed tile after tile, so that a collective
+/// can move them in blocks. Tiles of whole planes are contiguous already.
 collective::Partition packed_tiles(const halo::Grid& grid) {
     std::vector<Elements> lengths;
     for (int rank = 0; rank < grid.ranks(); ++rank)
@@ -89,7 +89,7 @@ collective::Partition partition_of(const halo::Grid& grid) {
                                                          : packed_tiles(grid);
 }
 
-/// True if the pixels of a tile are scattered over the planes of a volume.
+/// True if a tile is not contiguous in the volume and must be packed.
 bool must_pack(const halo::Grid& grid) {
     return (grid.at_hand().depth > 1 || grid.layers > 1) && grid.columns * grid.rows > 1;
 }
@@ -124,7 +124,7 @@ class WindowWriter {
     const halo::Grid& first_grid() const { return filters_.front().grid; }
     Bytes sample() const { return filters_.front().sample; }
 
-    /// Appends a part of the program. Its rounds come after all previous rounds.
+    /// Appends a part of the program. The rounds of the part come after all previous rounds.
     Region run(const Program& part, const std::vector<Region>& places) {
         builder_.round(parts_++ * (2 * configuration_.ranks() + 4));
         return builder_.run(part, places);
@@ -154,8 +154,8 @@ class WindowWriter {
         return image;
     }
 
-    /// Appends the collective that distributes tiles. Its input is at `whole`; its other buffers
-    /// are new.
+    /// Appends the collective that distributes tiles. Its input is the region `whole`; its other
+    /// buffers are new.
     Region distribute(const collective::Partition& data, const Region& whole) {
         const Program part =
             with_elements_of(configuration_.distribute->program(data, rank_), sample());
@@ -204,7 +204,7 @@ class WindowWriter {
     Region window_in(const Region& whole) const {
         const halo::Grid& grid = first_grid();
         const Elements first =
-            (grid.before * grid.height + grid.above) * grid.width; // one of both is 0
+            (grid.before * grid.height + grid.above) * grid.width; // one of both terms is 0
         return rank_ == 0 ? block(whole.buffer, first, grid.elements()) : Region{};
     }
 

@@ -46,7 +46,7 @@ Tile common(const Tile& a, const Tile& b) {
 
 namespace {
 
-/// The position of a part's first pixel in a buffer that holds a tile.
+/// The index of a part's first pixel in a buffer that holds a tile.
 Elements start_in(const Tile& held, const Tile& part) {
     return ((part.z - held.z) * held.height + part.y - held.y) * held.width + part.x - held.x;
 }
@@ -112,7 +112,7 @@ struct Numbers {
 
 /// The columns, rows or layers of a grid that may overlap the interval [first, last).
 Numbers within_reach(Elements first, Elements last, Elements size, int parts) {
-    const auto holds = [&](Elements at) { // part i begins at size · i / parts
+    const auto holds = [&](Elements at) { // part i begins at size * i / parts
         return static_cast<int>(((std::clamp<Elements>(at, 0, size - 1) + 1) * parts - 1) / size);
     };
     return {holds(first), holds(last - 1) + 1};
@@ -174,7 +174,7 @@ class AxisExchange {
         int x = 0, y = 0, z = 0;
     };
 
-    /// Sends to all ranks in one direction and receives from all in the opposite direction.
+    /// Sends to all ranks in one direction and receives from all ranks in the opposite direction.
     void shift(int round, const Direction& by) {
         builder_.round(round);
         for_each_peer(by, [&](int peer) {
@@ -201,8 +201,8 @@ class AxisExchange {
         }
     }
 
-    /// Extends a strip over the margins already received: those from the sides if it is sent
-    /// upwards or downwards, also those from above and below if it is sent backwards or forwards.
+    /// Extends a strip over the margins already received: those at the sides for strips sent up or
+    /// down, and also those above and below for strips sent backwards or forwards.
     Tile wide(Tile strip, const Direction& by) const {
         if (by.y != 0 || by.z != 0)
             strip.x = held_.x, strip.width = held_.width;

@@ -10,8 +10,8 @@
 
 namespace sextant::halo {
 
-/// The number of pixels that a tile needs around it: x to the left and right, y above and below, z
-/// in the planes before and after it.
+/// The number of pixels needed around a tile: x to the left and right, y above and below, z in the
+/// planes before and after.
 struct Margin {
     constexpr Margin(Elements in_image = 0) : Margin(in_image, in_image) {}
     constexpr Margin(Elements along_x, Elements along_y, Elements along_z = 0)
@@ -19,10 +19,10 @@ struct Margin {
     Elements x, y, z;
 };
 
-/// A grid of tiles that need pixels around them; tile() returns a tile without its margin. The grid
-/// may be a window of whole rows of a taller image. Then `above` rows above the window and `below`
-/// rows below it are available too; every rank reads them itself. Likewise, a window of whole
-/// planes of a volume has `before` planes before it and `after` planes after it.
+/// A grid of tiles with margins; tile() returns a tile without its margin. The grid may be a window
+/// of whole rows of a taller image. Then `above` rows above the window and `below` rows below it
+/// are available too; every rank reads these rows itself. Likewise, a window of whole planes of a
+/// volume has `before` planes before it and `after` planes after it.
 struct Grid : sextant::Grid {
     Grid() = default;
     Grid(const sextant::Grid& tiles, Margin around = {}) : sextant::Grid(tiles), margin(around) {}
@@ -47,23 +47,23 @@ Tile padded_tile(const Grid& grid, int rank);
 /// Like padded_tile, but clipped to the available image, so margins exist only towards neighbours.
 Tile clipped_tile(const Grid& grid, int rank);
 
-/// The parts of a tile with its margin that lie above, below, before and after the window; may be
-/// empty.
+/// The parts of a tile's margin that lie above, below, before and after the window; may be empty.
 std::vector<Tile> beyond(const Grid& grid, int rank);
 
 /// The intersection of two tiles; may be empty.
 Tile common(const Tile& a, const Tile& b);
 
-/// The regions of a part of a tile in a buffer that holds the tile plane by plane and row by row.
-/// An empty part has none. A part of an image has one: a run per row, or a single run if the rows
-/// are contiguous. A part of a volume has one too, unless it is both narrower and less high than
-/// the tile; then it has one per plane.
+/// Returns the regions of a part of a tile in a buffer that holds the tile plane by plane and row
+/// by row. An empty part has no region. A part of an image has one: a run per row, or a single run
+/// if the rows are contiguous. A part of a volume also has one, unless it is both narrower and less
+/// high than the tile; then it has one per plane.
 std::vector<Region> places_in(const Tile& held, const Tile& part, int buffer);
 
-/// As places_in(), but always with a run per row: a kernel needs the width of the part.
+/// The same as places_in(), but always with a run per row, because a kernel needs the width of the
+/// part.
 std::vector<Region> rows_in(const Tile& held, const Tile& part, int buffer);
-/// The part of a tile that `count` regions made by rows_in() describe, of which `first` is the
-/// first.
+/// Returns the part of a tile that `count` regions made by rows_in() describe; `first` is the first
+/// of these regions.
 Tile part_in(const Tile& held, const Region& first, std::size_t count);
 
 /// Copies a part from one buffer to another; the buffers hold `to_held` and `from_held`.
@@ -71,51 +71,52 @@ void add_copy(ProgramBuilder& builder, const Tile& part, const Tile& to_held, co
               const Tile& from_held, const Region& from);
 
 /// Halo exchange with all ranks whose pixels are in a tile's margin, corners included: the eight
-/// neighbours (in a volume 26), and those beyond if a margin is wider than a neighbour's tile.
-/// Afterwards the margin holds their pixels; outside the image it is unchanged.
+/// neighbours (26 in a volume), and more distant ranks if a margin is wider than a neighbour's
+/// tile. Afterwards the margin holds their pixels; outside the image it is unchanged.
 ///
-/// Input     the tile with its margin (padded_tile), row by row; only the tile need be defined.
+/// Input     the tile with its margin (padded_tile), row by row; only the tile itself must be
+///           defined.
 /// Output    the same buffer. Strips along columns are strided regions.
-/// Cost      one message to and one from each rank whose tile overlaps the margin, at most 8 (in a
-///           volume 26) if no tile is smaller than the margin; no message waits for another.
+/// Cost      one message to and one from each rank whose tile overlaps the margin, at most 8 (26 in
+///           a volume) if no tile is smaller than the margin; no message waits for another.
 /// Source    the ghost-cell pattern, as in P-3PC's partial tile exchange
 Program exchange(const Grid& grid, int rank);
 
-/// The ranks, in ascending order, that may hold pixels of the margin inside `held`. The same ranks
+/// The ranks, in ascending order, that may own pixels of the margin inside `held`. The same ranks
 /// may need pixels of this rank.
 std::vector<int> peers_of(const Grid& grid, int rank, const Tile& held);
 
-/// Adds the messages of `exchange`, for a buffer that holds the rectangle `held_by(grid, rank)`:
-/// padded_tile or clipped_tile.
+/// Adds the messages of `exchange` for a buffer that holds the rectangle `held_by(grid, rank)`,
+/// where `held_by` is padded_tile or clipped_tile.
 void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Region& buffer,
                   Tile (*held_by)(const Grid& grid, int rank));
 
-/// Halo exchange in four successive steps: to the right, to the left, upwards, downwards. Strips
-/// sent upwards or downwards include the margins received from the sides, so corners need no
-/// messages of their own. These strips are contiguous in an image, because margins exist only
-/// towards neighbours. In a volume, two steps follow: backwards and forwards, with whole planes of
-/// the tile and its margins, which are contiguous.
+/// Halo exchange in four successive steps: to the right, to the left, up, down. Strips sent up or
+/// down include the margins received at the sides, so corners need no separate messages. These
+/// strips are contiguous in an image, because margins exist only towards neighbours. In a volume,
+/// two more steps, backwards and forwards, send whole planes of the tile and its margins, which are
+/// contiguous.
 ///
 /// Input     the tile with its margins, clipped to the image (clipped_tile), row by row; only the
-///           tile need be defined.
+///           tile itself must be defined.
 /// Output    the same buffer, with the neighbours' pixels in the margins.
-/// Cost      at most 4 messages per rank (in a volume 6), at most 2 at a time (window 1); more if a
+/// Cost      at most 4 messages per rank (6 in a volume), at most 2 at a time (window 1); more if a
 ///           margin is wider than a neighbour's tile.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
 Program axis_exchange(const Grid& grid, int rank);
 
 /// The margin of a tile inside the image, as six bands (before, above, left, right, below, after).
-/// Those before and after are the planes of a volume, as wide and high as the tile with its margin;
-/// those above and below are as wide as the tile with its margin, those to the sides as high as the
-/// tile.
+/// The bands before and after are planes of a volume, as wide and high as the tile with its margin.
+/// The bands above and below are as wide as the tile with its margin; the bands at the sides are as
+/// high as the tile.
 using Frame = std::array<Tile, 6>;
 Frame frame_of(const Grid& grid, int rank);
 
-/// Halo exchange that does not move the tile: the margin is received in a separate buffer.
+/// Halo exchange that leaves the tile in place and receives the margin in a separate buffer.
 ///
 /// Input     the tile, row by row.
 /// Output    the bands of the frame one after another, each row by row.
-/// Cost      as `exchange`; memory grows with the border, not with the tile.
+/// Cost      the same as `exchange`; memory grows with the border, not with the tile.
 Program frame_exchange(const Grid& grid, int rank);
 
 } // namespace sextant::halo

@@ -12,8 +12,8 @@ namespace sextant::halo {
 
 namespace {
 
-/// The old tile in the coordinates of the new grid, whose window may begin after the old first row
-/// or plane.
+/// The tile of the old grid in the coordinates of the new grid, whose window may begin after the
+/// old first row or plane.
 Tile tile_before(const sextant::Grid& from, const Grid& to, int rank) {
     Tile own = tile(from, rank);
     own.y -= to.above, own.z -= to.before;

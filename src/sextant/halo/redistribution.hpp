@@ -6,11 +6,12 @@
 
 namespace sextant::halo {
 
-/// Redistributes an image or a volume from the tiles of one grid to those of another, with their
-/// margins: each rank sends every other rank the pixels that the other needs. Used between filters
-/// on different tilings, and between windows of different height or depth.
+/// Redistributes an image or a volume from the tiles of one grid to the tiles, with margins, of
+/// another grid: each rank sends every other rank the pixels that the other needs. Used between
+/// filters on different tilings, and between windows of different height or depth.
 ///
-/// Input     buffer 0: the tile of `from`, row by row; its image is the available part of `to`.
+/// Input     buffer 0: the tile of `from`, row by row; the image of `from` is the available part of
+///           `to`.
 /// Output    buffer 1: the tile of `to` with its margins, clipped to the available image
 ///           (clipped_tile), row by row.
 /// Requires  images of the same size (InvalidTask). If the grids have different numbers of ranks,

@@ -10,8 +10,8 @@ namespace sextant::halo {
 
 namespace {
 
-/// The parts of a tile: the inner part, which needs no other tile's pixels, then the planes before
-/// and after it, and the parts above, below, left and right.
+/// The parts of a tile: first the inner part, which depends on no other tile; then the planes
+/// before and after it, and the parts above, below, left and right.
 std::vector<Tile> parts_of(const Grid& grid, const Tile& own) {
     const Elements end_x = own.x + own.width, end_y = own.y + own.height, end_z = own.z + own.depth;
     const Elements left = own.x > 0 ? grid.margin.x : 0;
@@ -77,8 +77,8 @@ class StencilProgram {
         builder_.compute(stencil_.kernel, read, made);
     }
 
-    /// Collects planes on rank 0 with one message per plane, which is contiguous on both sides if
-    /// tiles are strips of rows, or whole planes of a volume.
+    /// Collects planes on rank 0 with one message per plane. A message is contiguous on both sides
+    /// if tiles are strips of rows, or whole planes of a volume.
     void collect() {
         for (int plane = 0; plane < stencil_.planes; ++plane) {
             if (rank_ > 0)
@@ -89,7 +89,7 @@ class StencilProgram {
         }
     }
 
-    /// Moves regions of the first plane to another one.
+    /// Moves regions of the first plane to the same place in another plane.
     std::vector<Region> in_plane(int plane, std::vector<Region> regions) const {
         for (Region& region : regions)
             region.offset += plane * kept_.elements();
@@ -105,7 +105,7 @@ class StencilProgram {
     const Region planes_;
 };
 
-/// An image as an operand, which consists of the pixels of `whole`.
+/// The number of an operand (an image), and the tile of all its pixels.
 struct Operand {
     int number;
     Tile whole;

@@ -13,46 +13,46 @@ namespace sextant::halo {
 struct Stencil {
     Grid grid;
     int planes = 1;
-    Bytes sample = 0;      ///< bytes per sample of the image; 0: as in the planes
+    Bytes sample = 0;      ///< bytes per sample of the image; 0 for the size used in the planes
     bool overlaps = true;  ///< compute the inner part of the tile during the exchange
     bool collects = false; ///< rank 0 ends up with all planes, the others with nothing
     int kernel = 0;        ///< index into the run's kernels
-    bool exchanges = true; ///< false: the margins are defined from the start
+    bool exchanges = true; ///< if false, the margins are defined from the start
 };
 
 /// The buffers of a stencil's program.
 inline constexpr int image_buffer = 0, planes_buffer = 1;
 
-/// A stencil applied to an image in tiles: a halo exchange, and the kernel, applied to the whole
-/// tile or to up to five parts of it (in a volume seven). If planes are collected, each rank sends
-/// its tile of each plane as soon as it is computed.
+/// A stencil applied to a tiled image: a halo exchange, and the kernel, applied to the whole tile
+/// or to up to five parts of it (seven in a volume). If planes are collected, each rank sends its
+/// tile of each plane as soon as it is computed.
 ///
-/// Of a volume, each "plane" is a volume of results.
+/// Each "plane" of a volume is a volume of results.
 ///
 /// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row;
-///           only the pixels selected by is_given need be defined.
+///           only the pixels selected by is_given must be defined.
 /// Output    planes_buffer: the tile of each plane, one after another, row by row; on rank 0 the
 ///           whole planes if they are collected. A compute step reads the pixels that a part of the
-///           tile depends on, and writes that part of each plane, one plane after another. Each has
-///           one region in an image, and the regions of rows_in() in a volume. part_read and
-///           part_made return these two parts.
+///           tile depends on, and writes that part of each plane, one plane after another. Each of
+///           these parts has one region in an image, and the regions of rows_in() in a volume.
+///           part_read and part_made return the parts.
 /// Cost      the messages of the halo exchange, and one per collected plane.
 Program stencil(const Stencil& stencil, int rank);
 
 /// True if a rank must have this pixel of its tile or margin before the program starts.
 bool is_given(const Stencil& stencil, int rank, Elements x, Elements y, Elements z = 0);
 
-/// The part of each plane that a rank ends up with.
+/// The part of each plane that a rank holds at the end.
 Tile kept_tile(const Stencil& stencil, int rank);
 
-/// part_made: the part of the image that a compute step of this rank computes, from the regions
-/// that it makes. part_read: the pixels that the step reads, which are the part and its margin,
-/// clipped to the available image.
+/// part_made: the part of the image that a compute step of this rank computes, derived from the
+/// regions `made` that the step writes. part_read: the pixels that the step reads, which are the
+/// part and its margin, clipped to the available image.
 Tile part_made(const Stencil& stencil, int rank, std::span<const Region> made);
 Tile part_read(const Stencil& stencil, const Tile& made);
 
 /// The claim for a stencil applied to the available image, whose pixel i is element i of the
-/// operand. Pixel i of plane k is element i of operand `operand` + k + 1, and must be made from
+/// operand. Pixel i of plane k is element i of operand `operand` + k + 1, and must be computed from
 /// exactly the pixels within the margin.
 Claim claim(const Stencil& stencil, int operand = 0);
 
