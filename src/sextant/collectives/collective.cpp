@@ -57,9 +57,9 @@ Operator operator_of(const CollectiveTask& task) {
     return moved;
 }
 
-constexpr Elements most_elements = Elements{1} << 40; ///< maximum number per block
+constexpr Elements most_elements = Elements{1} << 40; ///< maximum number of elements per block
 
-/// Options that must be equal on all ranks.
+/// Returns a record of the options that must be equal on all ranks.
 Record record_of(CollectiveTask& task, std::string& op, CollectiveOptions& options) {
     Record record;
     record.add("kind", task.kind,
@@ -105,13 +105,13 @@ void check(const CollectiveTask& task, const CollectiveOptions& options, int ran
                                                              : "use direct-send or shift-based"));
 }
 
-/// A summary of a rank's counts, which every rank checks.
+/// A summary of a rank's counts. Every rank checks the summaries of all ranks.
 struct Declaration {
     std::int64_t numbers = 0; ///< number of counts
     Elements least = 0, most = 0;
 };
 
-/// Runs the same check on the same data on every rank, so that either all ranks throw or none.
+/// Every rank runs this check on the same data, so that either all ranks throw or none.
 void check(CollectiveKind kind, const std::vector<Declaration>& all) {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Declaration &own = all[rank], &first = all[0];
@@ -137,7 +137,7 @@ void check(CollectiveKind kind, const std::vector<Declaration>& all) {
 /// The counts of all ranks.
 struct Counts {
     bool equal = true; ///< true if all counts are equal
-    /// one count per rank; in an all-to-all with different counts, one per pair of ranks
+    /// One count per rank; in an all-to-all with different counts, one per pair of ranks.
     std::vector<Elements> by_rank;
 
     Elements of(int rank) const { return by_rank[static_cast<std::size_t>(rank)]; }
@@ -168,20 +168,20 @@ Counts gather_counts(const Communicator& communicator, const CollectiveTask& tas
     return counts;
 }
 
-/// The operation on all ranks, from which each rank's program is made.
+/// The operation on all ranks. Each rank's program is derived from it.
 struct Operation {
     CollectiveKind kind;
-    int ranks, root; ///< root: 0 for kinds without a root
+    int ranks, root; ///< `root` is 0 for kinds without a root
     Counts counts;
-    /// Numbers the ranks so that the root is 0, as algorithms expect: rank 0 and the root are
-    /// swapped. This permutation is its own inverse.
+    /// Numbers of the ranks, with the root and rank 0 swapped, because algorithms expect rank 0 as
+    /// the root. This permutation is its own inverse.
     std::vector<int> numbers;
     collective::Partition data;
-    compositing::Task images; ///< for reductions: each rank's elements are an image
+    compositing::Task images; ///< for reductions, each rank's elements as an image
 };
 
-/// Returns the partition of the elements. Equal blocks are described as tiles of an image, which is
-/// shorter than a list of blocks.
+/// Returns the partition of the elements. Equal blocks are represented as tiles of an image, which
+/// needs less memory than a list of blocks.
 collective::Partition partition(const Operation& operation) {
     const Counts& counts = operation.counts;
     const int ranks = operation.ranks;
@@ -256,8 +256,8 @@ Sizes sizes_of(const Operation& operation, int rank) {
     }
 }
 
-/// Returns the program with its result in an output buffer of exactly the result's size, provided
-/// by the caller.
+/// Returns the program with its result in an output buffer of exactly the result's size. The caller
+/// provides this buffer.
 Program with_receive_buffer(Program program) {
     const Region& result = program.result;
     if (result.empty())
@@ -385,7 +385,7 @@ std::vector<Candidate> candidates_for(const Operations& operation,
     return all;
 }
 
-/// Returns the profile, with the operator's time added if the profile lacks it.
+/// Returns the profile. If it lacks the operator's time, the time is added.
 machine::Profile with_operator(machine::Profile profile, const Operator& op, Seconds seconds) {
     const std::string element(channels(op.element));
     if (seconds > 0 && !profile.find_operator(op.name, element)) {
@@ -492,8 +492,8 @@ std::size_t Collective::choose(std::span<const Candidate> candidates,
     return communicator_.all_gather(chosen).front();
 }
 
-/// Predicts with the usual planner's profile or, if that cannot describe the operation, with a
-/// built-in profile and a warning.
+/// Predicts with the planner's default profile or, if this profile cannot describe the operation,
+/// with a built-in profile and a warning.
 std::size_t Collective::predict(std::span<const Candidate> candidates,
                                 const CollectiveOptions& options, const std::vector<int>& nodes,
                                 const planner::DefaultPlanner& usual) {
@@ -552,7 +552,7 @@ void Collective::run(std::span<const std::byte> send, std::span<std::byte> recei
     try {
         bind(send, receive);
     } catch (const InvalidTask&) {
-        execution_->run_failed(std::current_exception()); // throws, and notifies waiting ranks
+        execution_->run_failed(std::current_exception()); // throws, after notifying waiting ranks
     }
     execution_->run();
 }

@@ -29,10 +29,10 @@ class Record;
 /// The arguments of a collective operation on one rank.
 struct CollectiveTask {
     CollectiveKind kind = CollectiveKind::broadcast;
-    /// The numbers of this rank's elements, each 0 or more. Broadcast, reduce, all-reduce and the
-    /// scans: one number, the same on all ranks. Scatter: the number of elements that this rank
-    /// receives. Gather and all-gather: the number that it sends. All-to-all: the number that it
-    /// sends to each rank, or a single number if these are equal.
+    /// This rank's element counts, each 0 or more. Broadcast, reduce, all-reduce and the scans: one
+    /// number, the same on all ranks. Scatter: the number of elements that this rank receives.
+    /// Gather and all-gather: the number that it sends. All-to-all: the number that it sends to
+    /// each rank, or a single number if these are equal.
     std::vector<Elements> counts;
     Bytes element_size = 1; ///< bytes per element, if elements are only moved
     /// Reduce, all-reduce and the scans: combines elements, in rank order (element_operator).
@@ -45,14 +45,14 @@ struct CollectiveOptions {
     int root = 0;                   ///< root rank of a broadcast, scatter, gather or reduce
     Association association = Association::in_order;
     /// Reduce, all-reduce and the scans: use only algorithms that combine in the same order as a
-    /// serial loop over the ranks, so that results are bitwise identical on every machine.
+    /// serial loop over the ranks, so that results are bit-identical on every machine.
     bool reproducible = false;
-    /// Used with `auto`, on rank 0: the profile file to predict with, and whether to probe a
-    /// machine that has none (CompositeOptions).
+    /// Used with `auto`, on rank 0: the profile file for predictions, and the rule for probing a
+    /// machine without a profile (CompositeOptions).
     std::string machine = {};
     planner::Probing probing = planner::Probing::kept;
     /// Used with `auto`, on rank 0: the time the operator takes to combine two elements, if the
-    /// profile does not state it. 0: unknown; combining is then assumed to cost nothing.
+    /// profile does not state it. If 0, the time is unknown and assumed to be 0.
     Seconds operator_seconds = 0;
 };
 
@@ -64,7 +64,7 @@ struct CollectiveConfiguration {
     std::string algorithm; ///< a name of algorithms_of(kind)
     std::string tuning;    ///< as text, such as "radices 4,2", or empty
 
-    /// Returns both, such as "radix-k, radices 4,2".
+    /// Returns the algorithm and its tuning, such as "radix-k, radices 4,2".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
 };
 using CollectivePlan = planner::Plan<CollectiveConfiguration>;
@@ -72,9 +72,9 @@ using CollectivePlan = planner::Plan<CollectiveConfiguration>;
 /// Returns the names of the algorithms for a collective operation.
 std::vector<std::string_view> algorithms_of(CollectiveKind kind);
 
-/// A collective operation on the ranks of a communicator: planned once, for the sizes of its
-/// messages and the nodes of the ranks, and run any number of times. Corresponds to a persistent
-/// collective operation of MPI.
+/// A collective operation on the ranks of a communicator. It is planned once, for the sizes of its
+/// messages and the nodes of the ranks, and can be run any number of times. Corresponds to a
+/// persistent collective operation of MPI.
 class Collective {
   public:
     /// Plans the operation.
@@ -82,7 +82,7 @@ class Collective {
     ///           combined, and an algorithm for this number of ranks; the same task and options on
     ///           all ranks, except for the counts of blocks.
     /// Throws    AgreedFailure on every rank if any rank fails, or if the task or options differ
-    ///           between ranks; its message then states two ranks, the difference, and both values.
+    ///           between ranks; the message then names two ranks, the difference, and both values.
     /// Cost      an all-gather of the counts, and of a few numbers and texts; on rank 0 the
     ///           predictions (planner::choose). While an all-to-all with different counts is
     ///           planned, every rank holds p² numbers for p ranks.
@@ -91,7 +91,7 @@ class Collective {
 
     /// Runs the operation.
     /// Input     `send`: send_count() elements; blocks for or from other ranks are contiguous, in
-    ///           rank order. Must not change until this returns.
+    ///           rank order. Must not change until run() returns.
     /// Output    `receive`: receive_count() elements, arranged as in `send`; must not overlap
     ///           `send`.
     /// Throws    InvalidTask if a buffer has another size, and then PeerFailed on ranks that wait
@@ -118,17 +118,16 @@ class Collective {
         return {reinterpret_cast<const Element*>(receive.data()), receive.size() / sizeof(Element)};
     }
 
-    /// Ends the use of this object on all ranks, because this rank cannot go on: other ranks that
-    /// wait for it, in this call or a later one, throw PeerFailed with this rank and `text`, and so
-    /// do its own later calls. Returns at once, and throws nothing. An exception that destroys the
-    /// object has the same effect; any other destruction has none, so a rank that stops earlier
-    /// than others calls this first. A new object may then be made on the communicator, unless
-    /// processes share memory (share_nodes.hpp).
-    /// Not collective.
+    /// Ends the use of this object on all ranks, because this rank cannot continue. Other ranks
+    /// that wait for this rank, now or in a later call, throw PeerFailed with this rank and `text`;
+    /// so do this rank's later calls. Returns at once, and throws nothing. An exception that
+    /// destroys the object has the same effect. Normal destruction does not notify other ranks, so
+    /// a rank that stops earlier than others must call fail() first. Afterwards a new object may be
+    /// made on the communicator, unless processes share memory (share_nodes.hpp). Not collective.
     void fail(const std::string& text);
 
-    /// The numbers of elements that this rank sends and receives. Each is 0 on ranks other than the
-    /// root if only the root has such a buffer. The root of a broadcast and rank 0 in an exclusive
+    /// The numbers of elements that this rank sends and receives. If only the root has such a
+    /// buffer, the number is 0 on other ranks. The root of a broadcast and rank 0 in an exclusive
     /// scan receive 0 elements.
     Elements send_count() const { return send_; }
     Elements receive_count() const { return receive_; }
@@ -147,7 +146,7 @@ class Collective {
     std::span<std::byte> own_buffer();
 
     Communicator communicator_;
-    Operator operator_; // if elements are only moved, only states their size
+    Operator operator_; // if elements are only moved, states only their size
     Elements send_ = 0, receive_ = 0;
     CollectivePlan plan_;
     std::vector<std::string> warnings_;
@@ -155,10 +154,10 @@ class Collective {
     Memory received_; // receive buffer, if the caller provides none
 };
 
-/// The operator that combines elements of a trivially copyable type by combine(left, right), which
-/// must be associative but need not be commutative: element_operator<double>("sum", std::plus()).
-/// Several threads may call `combine` concurrently. A profile may state the operator's cost under
-/// `name`. The characters of `name` must outlive the operator.
+/// Returns an operator that combines elements of a trivially copyable type by combine(left, right):
+/// element_operator<double>("sum", std::plus()). `combine` must be associative but need not be
+/// commutative, and several threads may call it concurrently. A profile may state the operator's
+/// cost under `name`. The characters of `name` must outlive the operator.
 template <std::default_initializable Element, class Combine>
 Operator element_operator(std::string_view name, Combine combine) {
     static_assert(std::is_trivially_copyable_v<Element>);

@@ -46,7 +46,8 @@ CompositorRun::CompositorRun(Communicator communicator, ImageShape shape, int la
     const auto differs = [&](const Declaration& each) {
         return each.image_order != all.front().image_order;
     };
-    if (std::any_of(all.begin(), all.end(), differs)) { // ranks exchange these values
+    if (std::any_of(all.begin(), all.end(),
+                    differs)) { // compare the orders, so that the error names the difference
         sextant::list_requests({}, {}, layers_of_, asked_, options_.image_order);
         agree_on_frame(communicator_, asked_, [] {});
     }
@@ -77,8 +78,8 @@ void CompositorRun::prepare(planner::CompositingPlan plan) {
     runners_.push_back(std::move(runner));
 }
 
-/// Starts a race, which times configurations on the first frames. Rank 0 decides which of them take
-/// part, because only its plan lists the alternatives. Collective.
+/// Starts a race, which times configurations on the first frames. Rank 0 chooses the
+/// configurations, because only its plan lists the alternatives. Collective.
 void CompositorRun::enter_race(const planner::CompositingPlan& plan) {
     const planner::RacingOrder local = planner::racing_order(plan, options_.frames);
     const auto [contestants, rounds] =
@@ -174,8 +175,8 @@ void CompositorRun::bind(std::span<const std::byte> images, std::span<std::byte>
         execution().bind(0, images);
 }
 
-/// Binds the buffer of a collected image to the caller's memory or, if none is given, to this
-/// compositor's own.
+/// Binds the buffer of a collected image to the caller's memory or, if the caller provides none, to
+/// this compositor's memory.
 void CompositorRun::place_picture(std::span<std::byte> picture) {
     const Bytes size = rank_ == task_.root ? task_.elements * operator_->element.size : 0;
     if (!picture.empty() && static_cast<Bytes>(picture.size()) != size) {
@@ -214,7 +215,7 @@ Elements CompositorRun::pixel(const Frame& frame, Elements i) const {
                       : frame.first + i;
 }
 
-/// Adds the background, creates an empty composited image if no rank has an image, and copies the
+/// Blends the background, creates an empty composited image if no rank has an image, and copies the
 /// result to the caller's memory unless it was collected there.
 Frame CompositorRun::finish(std::span<const std::byte> result) {
     const bool nothing = task_.positions() == 0 && rank_ == task_.root;
@@ -235,8 +236,8 @@ Frame CompositorRun::finish(std::span<const std::byte> result) {
     return frame;
 }
 
-/// Returns the caller's memory for the composited image or, if none is given, this compositor's
-/// own.
+/// Returns the caller's memory for the composited image or, if the caller provides none, this
+/// compositor's memory.
 std::span<std::byte> CompositorRun::room_for(Elements pixels) {
     const Bytes size = pixels * operator_->element.size;
     if (!picture_.empty())
@@ -265,8 +266,7 @@ Image composite(const Image& image, const Communicator& communicator,
 
 namespace {
 
-/// The maximum total number of steps in all programs that are kept; a step takes a few hundred
-/// bytes.
+/// The maximum total number of steps in all cached programs; a step takes a few hundred bytes.
 constexpr std::size_t most_steps = std::size_t{1} << 18;
 
 } // namespace
@@ -286,8 +286,8 @@ void CompositorRun::remember_order() {
     std::swap(asked_, next_asked_);
 }
 
-/// Sets up the comparison of frame options between ranks with images and the root. Other ranks do
-/// not take part in a frame, so their options do not matter.
+/// Sets up the comparison of frame options between the root and the ranks with images. Other ranks
+/// do not take part in a frame, so their options do not matter.
 void CompositorRun::make_comparison() {
     if (task_.positions() < 2)
         return;
@@ -315,7 +315,7 @@ bool CompositorRun::list_requests(const FrameOptions& frame) {
                            frame.background ? frame.background : options_.background, layers_of_,
                            next_asked_, by_image ? images : std::span<const ImageOfRank>());
     if (!frame.order.empty() && !frame.image_order.empty())
-        next_asked_.push_back(-1); // unlike any valid request; check_order_kind() refuses it
+        next_asked_.push_back(-1); // matches no valid request; check_order_kind() rejects it
     return next_asked_ != asked_;
 }
 
@@ -339,7 +339,7 @@ std::exception_ptr CompositorRun::turn(const FrameOptions& frame) {
             take_order(frame);
             for (Runner& each : runners_)
                 take_seat(each);
-        } catch (const InvalidTask&) { // all ranks with these options throw this
+        } catch (const InvalidTask&) { // all ranks with these options throw the same exception
             fault_ = std::current_exception();
         } catch (...) {
             say_failed(asked_);
@@ -391,7 +391,7 @@ void CompositorRun::take_seat(Runner& runner) {
     runner.seat = &seat;
 }
 
-/// Returns the execution (seat) kept for this rank's position, or makes a new one.
+/// Returns the cached execution (seat) for this rank's position, or makes a new one.
 CompositorRun::Seated& CompositorRun::seat_for(Runner& runner) {
     const compositing::Algorithm& algorithm = *runner.plan.configuration.algorithm;
     if (is_by_image() || !drawn_.empty())

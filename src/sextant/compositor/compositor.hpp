@@ -18,7 +18,7 @@
 
 namespace sextant {
 
-/// A rectangle of pixels of an image, or on a wall of displays; row 0 is the top.
+/// A rectangle of pixels of an image or of a display wall; row 0 is the top.
 struct Rectangle {
     std::int64_t left = 0, top = 0, width = 0, height = 0;
 
@@ -30,7 +30,7 @@ struct Rectangle {
     bool operator==(const Rectangle&) const = default;
 };
 
-/// An image of a rank: the `image`-th of those that the rank passes, from 0.
+/// An image of a rank: `image` is its index among the rank's images, from 0.
 struct ImageOfRank {
     int rank = 0, image = 0;
 
@@ -43,47 +43,48 @@ struct CompositeOptions {
     std::vector<int> radices = {};  ///< radices of radix-k; empty: the default
     int window = 0;                 ///< maximum number of rounds with open messages; 0: the default
     std::string blend = "over";     ///< a name of kernel::catalogue(), or "deep"
-    std::optional<ElementFormat> element = {}; ///< pixel format; none: the first format of `blend`
+    std::optional<ElementFormat> element =
+        {};                      ///< pixel format; if not set, the first format of `blend`
     int fragments = 0;           ///< for "deep": maximum number of fragments per pixel
     std::vector<int> order = {}; ///< ranks front to back; empty: rank order
-    /// premultiplied colour, blended once behind the composited image; its channels are finite
+    /// Premultiplied colour, blended once behind the composited image. Its channels must be finite.
     std::optional<RgbaF32> background = {};
     int root = 0; ///< rank that receives the composited image, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
     int threads = 1; ///< threads per rank for blending; results do not depend on this
-    /// With `auto`: the profile file to predict with (docs/machine.md). If empty: the machine's own
+    /// With `auto`: the profile file for predictions (docs/machine.md). If empty: the machine's own
     /// profile, else the result of a probe, else a built-in profile. The value on rank 0 applies.
     std::string machine = {};
     /// With `auto`: `now` makes the constructor probe the machine if it has neither a profile nor a
     /// cached probe for these ranks. A probe takes about a second, once per machine.
     planner::Probing probing = planner::Probing::kept;
-    /// A plan file, whose plan is used if the file exists on rank 0.
+    /// A plan file. If the file exists on rank 0, its plan is used.
     std::string plan = {};
-    /// With `auto`: the approximate number of frames to composite. If it is large and predictions
-    /// cannot distinguish the best two or three configurations, these are timed on the first frames
-    /// (a race).
+    /// With `auto`: the approximate number of frames to composite. If this number is large and
+    /// predictions cannot distinguish the best two or three configurations, these are timed on the
+    /// first frames (a race).
     int frames = 1;
     /// Skips empty pixels in messages, which does not change the result. Faster only if images are
-    /// sparse and messages are copied, hence not between threads.
+    /// sparse and messages are copied; threads do not copy messages.
     planner::Sparse sparse = planner::Sparse::automatic;
     /// For `sparse`: the mean fraction of active pixels in an image (kernel::sampled_density); the
     /// same on all ranks.
     double density = 1;
     /// Interlaces the rows of the composited image among ranks, so that all ranks blend about the
     /// same number of active pixels. `automatic`: only if the image is collected, messages skip
-    /// empty pixels, and `drawn` shows that it pays. With `on`, an image left distributed is in
-    /// interlaced order.
+    /// empty pixels, and interlacing is faster according to `drawn`. With `on`, a distributed image
+    /// is in interlaced order.
     planner::Interlace interlace = planner::Interlace::automatic;
     /// For `interlace`: the fraction of active pixels in each of planner::drawn_bands bands of this
-    /// rank's images (kernel::sampled_bands). May differ between ranks. Empty: unknown.
+    /// rank's images (kernel::sampled_bands). May differ between ranks. Empty if unknown.
     std::vector<double> drawn = {};
-    /// Disables the race: the plan does not depend on measured frames, and pixels are combined in
-    /// the same order of association in every frame.
+    /// Disables the race, so that the plan does not depend on measured frames, and combines pixels
+    /// in the same order of association in every frame.
     bool reproducible = false;
-    /// In place of `order`: all images front to back, if those of a rank are not adjacent in the
-    /// visibility order, such as the bricks of an adaptively refined mesh, or are not in memory
-    /// front to back. Each frame may then have another such order. Supported by direct-send,
+    /// Replaces `order`: all images front to back, for images of a rank that are not adjacent in
+    /// the visibility order (such as the bricks of an adaptively refined mesh), or not in memory
+    /// front to back. Each frame may have a different image order. Supported by direct-send,
     /// shift-based, radix-k and binary-swap; `auto` chooses among these.
     std::vector<ImageOfRank> image_order = {};
 
@@ -93,9 +94,11 @@ struct CompositeOptions {
 /// Options that may change from frame to frame. Must be the same on all ranks with images and on
 /// the root.
 struct FrameOptions {
-    std::span<const int> order = {};        ///< ranks front to back; empty: CompositeOptions::order
-    std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions::background
-    /// All images front to back; empty: CompositeOptions::image_order, which must be given too.
+    std::span<const int> order = {}; ///< ranks front to back; empty: CompositeOptions::order
+    std::optional<RgbaF32> background =
+        {}; ///< premultiplied; if not set, CompositeOptions::background
+    /// All images front to back; if empty, CompositeOptions::image_order. Allowed only if
+    /// CompositeOptions::image_order is set.
     alignas(8) std::span<const ImageOfRank> image_order = {};
 };
 
@@ -108,7 +111,7 @@ Operator operator_of(const CompositeOptions& options);
 /// A rank's part of the composited image: pixels [first, first + count), row by row. If the image
 /// is distributed and interlaced, pixels are numbered in interlaced order (Compositor::pixel).
 /// Valid until the next frame, and while the compositor lives. If only one image is composited,
-/// without a background, `bytes` may be the caller's own memory, not a copy.
+/// without a background, `bytes` may refer to the caller's own memory instead of a copy.
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
@@ -125,18 +128,18 @@ class CompositorRun;
 /// of frames, in any visibility order.
 ///
 /// When a rank first has a position in the visibility order, it creates the program for this
-/// position, and keeps it. So a new order needs neither planning nor communication about the plan.
-/// With an order of images, or rectangles of images, it does so for each order.
-/// If a rank's order or background changes, it compares them with the other ranks before the frame
+/// position and caches it. So a new order needs neither planning nor communication about the plan.
+/// With an image order, or with rectangles of images, the rank creates a program for each order. If
+/// a rank's order or background changes, the rank compares it with the other ranks before the frame
 /// begins (comm/agreement.hpp): ceil(log2(ranks)) small messages per rank. A frame with unchanged
 /// options costs nothing extra.
 ///
 /// In a race (CompositeOptions::frames) all ranks switch configurations at the same frame. Each
-/// such frame is correct, but frames may differ in their last digits if configurations combine
+/// frame of a race is correct, but frames may differ in their last digits if configurations combine
 /// colours in different orders of association, and a rank's piece of a distributed image may
-/// change. Each frame of the race begins with a barrier; the scratch of all competing
-/// configurations is kept until the race ends, and each of them allocates memory in its first two
-/// frames.
+/// change. Each frame of the race begins with a barrier. The scratch of all competing
+/// configurations is kept until the race ends, and each configuration allocates memory in its first
+/// two frames.
 class Compositor {
   public:
     /// Input     the image shape; the number of this rank's images, front to back (may be 0).
@@ -152,20 +155,20 @@ class Compositor {
 
     /// Blends one frame.
     /// Input     this rank's images, one after another: layers * shape.elements() pixels of the
-    ///           operator's format. They are only read, and must not change until this returns. If
-    ///           processes of a node share memory (share_nodes.hpp), images in
+    ///           operator's format. They are only read, and must not change until composite()
+    ///           returns. If processes of a node share memory (share_nodes.hpp), images in
     ///           `Communicator::memory` are not copied.
     /// Output    the composited image at the root and nothing elsewhere; or, if distributed, each
     ///           rank's piece.
     /// Throws    InvalidTask if the size of `images` is not the planned one, and then PeerFailed on
     ///           ranks that wait for this one; the next frame may succeed. CommunicationFailed.
     ///           AgreedFailure, on every rank with images and on the root, if frame options differ
-    ///           between ranks; it names two of the ranks. A rank whose options changed has not
-    ///           started the frame. A rank whose options did not change has started it; if any rank
-    ///           has, the communicator can no longer be used.
+    ///           between ranks; the message names two of the ranks. A rank whose options changed
+    ///           has not started the frame. A rank whose options did not change has started it; if
+    ///           there is such a rank, the communicator can no longer be used.
     /// Collective.
     /// Cost      allocates nothing once this rank has been at each of its positions in the order
-    ///           twice; with orders of images or rectangles, once it has had each order twice.
+    ///           twice; with image orders or rectangles, once this rank has had each order twice.
     Frame composite(std::span<const std::byte> images, const FrameOptions& frame = {});
 
     template <class Pixel>
@@ -173,12 +176,12 @@ class Compositor {
         return composite(std::as_bytes(images), frame);
     }
 
-    /// `start` and `wait` do the same as `composite`, for several frames in flight at once
+    /// `start` and `wait` together do the same as `composite`, for several frames in flight at once
     /// (frames_in_flight.hpp, tile_wall.hpp). Each compositor then needs its own communicator. Not
     /// allowed during a race.
     /// Input     `picture`: memory at the root for the composited image (shape.elements() pixels),
-    ///           or none. The image is collected there without a copy. Errors in the arguments are
-    ///           thrown by `wait`.
+    ///           or none. The image is collected there without a copy. `wait` throws the errors in
+    ///           the arguments.
     void start(std::span<const std::byte> images, Flight& flight, std::span<std::byte> picture = {},
                const FrameOptions& frame = {});
     bool ready(Flight& flight);
@@ -188,10 +191,9 @@ class Compositor {
 
     /// Changes the shape of the images of all later frames. Keeps everything that does not depend
     /// on the shape: communicators, visibility order and background, threads, the machine profile.
-    /// The plan for the new shape is chosen by prediction; the plan of an earlier shape, or the
-    /// winner of its race, is kept and used again. A race that is not over ends, and no other one
-    /// begins. The number of images of each rank stays the same; all of them are whole again
-    /// (set_drawn).
+    /// The plan for the new shape is chosen by prediction. The plan of an earlier shape, or the
+    /// winner of its race, is kept and reused. An unfinished race ends, and no other race begins.
+    /// The number of images of each rank stays the same; the rectangles of set_drawn() are removed.
     /// Requires  the same shape on all ranks; no frame in flight (`start`).
     /// Throws    AgreedFailure on every rank if any rank fails, in the same cases as the
     ///           constructor; frames then keep the previous shape.
@@ -201,13 +203,13 @@ class Compositor {
     ///           two frames.
     void resize(ImageShape shape);
 
-    /// Declares where images have pixels, in all later frames: outside of its rectangle, an image
-    /// is empty, whatever its memory contains there. These pixels need not be cleared, and are
-    /// neither read nor sent. Frames are then composited by a Direct-Send of rectangles, whatever
-    /// the plan, in any order, and have the bits of the serial fold. A race ends. A rank's piece of
-    /// a distributed image is then some whole rows of it.
-    /// Input     one rectangle for each of this rank's images, inside the image; empty if nothing
-    ///           is drawn. If all ranks pass none, images are whole again.
+    /// Sets the bounding rectangles of active pixels in all later frames. Outside its rectangle, an
+    /// image counts as empty, whatever its memory contains. These pixels need not be cleared, and
+    /// are neither read nor sent. Frames are then composited by a Direct-Send of rectangles, for
+    /// any plan and any order, bit-identical to the serial fold. A race ends. A rank's piece of a
+    /// distributed image then consists of whole rows.
+    /// Input     one rectangle for each of this rank's images, inside the image; empty if the image
+    ///           has no active pixels. If all ranks pass none, the rectangles are removed.
     /// Throws    AgreedFailure on every rank if a rank's rectangles are invalid (names the rank and
     ///           the rectangle), for deep images, and in the same cases as the constructor; frames
     ///           then keep the previous rectangles.
@@ -217,29 +219,29 @@ class Compositor {
     ///           allocated in the next two frames.
     void set_drawn(std::span<const Rectangle> drawn);
 
-    /// Ends the use of this object on all ranks, because this rank cannot go on: other ranks that
-    /// wait for it, in this call or a later one, throw PeerFailed with this rank and `text`, and so
-    /// do its own later calls. Returns at once, and throws nothing. An exception that destroys the
-    /// object has the same effect; any other destruction has none, so a rank that stops earlier
-    /// than others calls this first. A new object may then be made on the communicator, unless
-    /// processes share memory (share_nodes.hpp).
-    /// Not collective.
+    /// Ends the use of this object on all ranks, because this rank cannot continue. Other ranks
+    /// that wait for this rank, now or in a later call, throw PeerFailed with this rank and `text`;
+    /// so do this rank's later calls. Returns at once, and throws nothing. An exception that
+    /// destroys the object has the same effect. Normal destruction does not notify other ranks, so
+    /// a rank that stops earlier than others must call fail() first. Afterwards a new object may be
+    /// made on the communicator, unless processes share memory (share_nodes.hpp). Not collective.
     void fail(const std::string& text);
 
     /// The plan of the last frame and the reason for it. Only the plan on rank 0 lists the
     /// alternatives.
     const planner::CompositingPlan& plan() const;
-    /// Predicts a frame with this plan on the machine it was planned for, with a timeline of all
-    /// ranks. Only on rank 0; none if the machine's model cannot describe the plan. Collective.
+    /// Predicts a frame with this plan on the machine for which it was planned, with a timeline of
+    /// all ranks. Only on rank 0; nullopt if the machine's model cannot describe the plan.
+    /// Collective.
     std::optional<model::Prediction> prediction() const;
-    /// True while the next frame may use a different plan from the last. The same on all ranks.
+    /// True if the next frame may use a different plan from the last. The same on all ranks.
     bool racing() const;
     /// Warnings for the user about the plan; only on rank 0.
     const std::vector<std::string>& warnings() const;
     /// The task, with the visibility order of the last frame.
     const compositing::Task& task() const;
     const Operator& blend() const;
-    /// The index in the composited image of pixel i of a frame.
+    /// Returns the index in the composited image of pixel i of a frame.
     Elements pixel(const Frame& frame, Elements i) const;
     const Program& program() const;
     /// This rank's trace of the last frame.
@@ -249,7 +251,8 @@ class Compositor {
 
   private:
     friend class FramesInFlight;
-    std::unique_ptr<CompositorRun> run_; // whose layout may change, unlike that of this class
+    std::unique_ptr<CompositorRun>
+        run_; // hides the data members, so that the layout of this class never changes
 };
 
 /// Blends one frame. Returns the composited image at rank `options.root` and an empty image

@@ -16,7 +16,7 @@
 
 namespace sextant {
 
-/// Lists in `key_` the numbers that distinguish the programs of this rank for orders of images.
+/// Writes to `key_` the numbers that distinguish this rank's programs for image orders.
 void CompositorRun::list_images() {
     const auto position = task_.position_of(rank_);
     key_.assign({-2, position, task_.position_of(task_.root)});
@@ -67,7 +67,7 @@ CompositorRun::Prepared CompositorRun::prepared(const compositing::Configuration
     return {all.program(seat.rank), piece, false, std::vector<Kernel>(drawn.size() + 1, blend)};
 }
 
-/// The kernel of compositing::DrawnImages.
+/// The kernel of compositing::DrawnImages: blends a cell.
 void CompositorRun::blend_cell(const Computation& computation) {
     constexpr Elements most = 16384; // pixels between calls of `progress`
     const Bytes size = operator_->element.size;
@@ -93,7 +93,7 @@ void CompositorRun::blend_cell(const Computation& computation) {
 
 namespace {
 
-/// Throws InvalidTask if a rank's rectangles are not in its images.
+/// Throws InvalidTask if a rank's rectangles are not inside its images.
 void check_rectangles(int rank, std::span<const Rectangle> drawn, int images, ImageShape shape) {
     if (drawn.size() != static_cast<std::size_t>(images)) {
         throw InvalidTask(
@@ -156,7 +156,8 @@ std::vector<Rectangle> CompositorRun::drawn() const {
     return {first, first + layers_};
 }
 
-/// The plan, or the fastest of its alternatives that takes orders of images, if it needs to.
+/// Returns the plan. If image orders are needed, returns the fastest alternative that supports
+/// them.
 planner::CompositingPlan CompositorRun::for_image_orders(planner::CompositingPlan plan) const {
     if (!is_by_image())
         return plan;
@@ -181,7 +182,7 @@ planner::CompositingPlan CompositorRun::for_image_orders(planner::CompositingPla
     return plan;
 }
 
-/// Throws InvalidTask if a configuration does not take the orders of images that frames may have.
+/// Throws InvalidTask if frames may have image orders that the configuration does not support.
 void CompositorRun::require_image_orders(const compositing::Configuration& configuration) const {
     if (is_by_image() && !compositing::takes_image_orders(*configuration.algorithm)) {
         throw InvalidTask(fmt::format("{} requires the images of a rank to be adjacent; an order "
@@ -232,7 +233,7 @@ void CompositorRun::resize(ImageShape shape, const planner::CompositingPlan* pla
     picture_ = {};
 }
 
-/// The plan for the current shape: the known one, or a new one. Collective.
+/// Returns the plan for the current shape: the cached one, or a new one. Collective.
 planner::CompositingPlan CompositorRun::plan_for_shape() {
     const auto known = std::find_if(known_plans_.begin(), known_plans_.end(),
                                     [&](const KnownPlan& each) { return each.shape == shape_; });
@@ -242,8 +243,8 @@ planner::CompositingPlan CompositorRun::plan_for_shape() {
     return decide();
 }
 
-/// Keeps the plan of the current shape. A race that is not over has no winner: the plan that was
-/// predicted to be fastest is kept.
+/// Caches the plan of the current shape. An unfinished race has no winner, so the plan predicted to
+/// be fastest is cached.
 void CompositorRun::keep_plan() {
     std::erase_if(known_plans_, [&](const KnownPlan& each) { return each.shape == shape_; });
     known_plans_.push_back({shape_, runners_.front().plan});

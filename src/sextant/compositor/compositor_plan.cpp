@@ -18,7 +18,7 @@ namespace {
 constexpr const char* interlacing_reason =
     "; interlaced to balance unevenly distributed active pixels among ranks";
 
-/// True if one position ends up with the whole image, so that interlacing has no work to balance.
+/// True if one position blends the complete image, so that interlacing has no work to balance.
 bool one_blends_all(const compositing::Configuration& configuration,
                     const compositing::Task& task) {
     for (int i = 0; i < task.positions(); ++i) {
@@ -92,7 +92,7 @@ planner::CompositingPlan CompositorRun::decide() {
     return received_plan(plan);
 }
 
-/// True on rank 0 if the plan is to be chosen by predictions.
+/// True on rank 0 if the plan is chosen by prediction.
 bool CompositorRun::predicts() const {
     const bool saved = !options_.plan.empty() && std::filesystem::exists(options_.plan);
     return rank_ == 0 && options_.algorithm == "auto" && !saved;
@@ -141,7 +141,8 @@ planner::CompositingPlan CompositorRun::choose(const std::vector<int>& nodes,
     return with_interlacing;
 }
 
-/// Does not probe the machine if there are fewer than two positions, and hence nothing to choose.
+/// Returns the planner. Does not probe the machine with fewer than two positions, because then
+/// there is nothing to choose.
 planner::DefaultPlanner CompositorRun::planner_here(const std::vector<int>& nodes) const {
     const bool nothing = task_.positions() < 2;
     return calibrate::planner_here(communicator_, nodes, options_.machine,

@@ -21,7 +21,8 @@
 
 namespace sextant {
 
-/// The state and the steps of a Compositor, whose functions call those of the same names here.
+/// The state and the steps of a Compositor. The functions of Compositor call those of the same name
+/// in this class.
 class CompositorRun {
   public:
     CompositorRun(Communicator communicator, ImageShape shape, int layers,
@@ -35,11 +36,11 @@ class CompositorRun {
     void abandon(Flight& flight) { flight.abandon(execution()); }
     void fail(const std::string& text) { sextant::fail(communicator_, text); }
 
-    /// `plan`: a plan for the new shape, the same on all ranks; null: it is chosen.
+    /// `plan`: a plan for the new shape, the same on all ranks; if null, a plan is chosen.
     void resize(ImageShape shape, const planner::CompositingPlan* plan = nullptr);
 
     void set_drawn(std::span<const Rectangle> drawn);
-    /// This rank's rectangles; empty if images are whole.
+    /// This rank's rectangles; empty without rectangles.
     std::vector<Rectangle> drawn() const;
 
     ImageShape shape() const { return shape_; }
@@ -61,17 +62,17 @@ class CompositorRun {
         compositing::Piece piece;
         Execution execution;
         int order;                     // value of orders_ when the peers were set
-        std::uint64_t used;            // value of frames_ when the seat was last used
+        std::uint64_t used;            // value of frames_ at the last use of the seat
         bool collects_outside = false; // the last frame was collected into the caller's memory
     };
-    /// A plan and its executions, one per position this rank has had.
+    /// A plan and its executions, one per position that this rank has had.
     struct Runner {
         planner::CompositingPlan plan;
         std::vector<std::unique_ptr<Seated>> seats;
         Seated* seat = nullptr;
     };
 
-    /// The plan of the frames of an earlier shape.
+    /// The plan for an earlier shape.
     struct KnownPlan {
         ImageShape shape;
         planner::CompositingPlan plan;
@@ -79,7 +80,7 @@ class CompositorRun {
 
     planner::CompositingPlan plan_for_shape();
     void keep_plan();
-    /// The program of this rank, its piece, and whether its messages may be encoded.
+    /// The program of this rank, its piece, and a flag that allows encoded messages.
     struct Prepared {
         Program program;
         compositing::Piece piece;
@@ -136,28 +137,31 @@ class CompositorRun {
     std::vector<std::string> warnings_;
     std::vector<int> nodes_;                         // node of each rank
     std::optional<planner::DefaultPlanner> planner_; // none if nothing was predicted
-    std::vector<KnownPlan> known_plans_;             // the most recent last; the same on all ranks
-    std::vector<Runner> runners_;                    // one; in a race, one per configuration
+    std::vector<KnownPlan> known_plans_;             // most recent last; the same on all ranks
+    std::vector<Runner> runners_;                    // one runner; in a race, one per configuration
     std::size_t running_ = 0;
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
-    Memory finished_; // holds the image if it has a background, is empty, or was collected here
-    std::span<std::byte> picture_; // the caller's memory for the image, if given
+    Memory finished_; // holds the image if it has a background, is empty, or was collected in this
+                      // memory
+    std::span<std::byte> picture_; // the caller's memory for the image, if any
 
     std::shared_ptr<Workspace> workspace_;
     std::unique_ptr<Comparison> comparison_; // null if this rank need not compare options
     std::vector<int> layers_of_;             // number of images of each rank
     std::vector<int> first_order_;           // visibility order in `options_`
-    std::vector<compositing::PlacedImage> images_, next_images_; // front to back, if by image
-    std::vector<const std::byte*> sources_;                      // of a cell of drawn images
-    std::vector<Rectangle> drawn_;      // of the images of all ranks, by rank; empty: whole images
-    int orders_ = 0;                    // number of visibility orders so far
-    std::uint64_t frames_ = 0;          // number of frames so far
-    std::vector<int> peers_;            // peers in the current visibility order
+    std::vector<compositing::PlacedImage> images_,
+        next_images_;                       // images front to back, with an image order
+    std::vector<const std::byte*> sources_; // sources of a cell of DrawnImages
+    std::vector<Rectangle>
+        drawn_;                // rectangles of all ranks' images, by rank; empty without rectangles
+    int orders_ = 0;           // number of visibility orders so far
+    std::uint64_t frames_ = 0; // number of frames so far
+    std::vector<int> peers_;   // peers in the current visibility order
     std::optional<RgbaF32> background_; // background of the current frame
     std::vector<int> asked_;            // options of the current frame, as numbers
     std::exception_ptr fault_;          // error in `asked_`, if any
-    std::vector<int> next_asked_, next_order_, found_, key_; // scratch
+    std::vector<int> next_asked_, next_order_, found_, key_; // scratch memory
 };
 
 } // namespace sextant

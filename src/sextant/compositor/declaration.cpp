@@ -72,7 +72,7 @@ std::string text_of_background(const std::optional<RgbaF32>& colour) {
                : "no background";
 }
 
-/// Formats a colour as a name or as numbers, not premultiplied.
+/// Formats a colour that is not premultiplied, as a name or as numbers.
 std::string text_of(const RgbaF32& colour) {
     for (const char* name : {"white", "black", "gray"}) {
         if (const auto [r, g, b, a] = *parse(name);
@@ -84,7 +84,7 @@ std::string text_of(const RgbaF32& colour) {
                        colour.a);
 }
 
-/// Colours in text are not premultiplied. Values are not converted between colour spaces: a
+/// Colours in text are not premultiplied. There is no conversion between colour spaces: a
 /// hexadecimal 80 is 128/255 on the scale of the pixels.
 Codec codec_of(std::optional<RgbaF32>& colour) {
     return {[&colour] { return colour ? text_of(*colour) : ""; },
@@ -258,7 +258,8 @@ void list_image_order(std::span<const ImageOfRank> image_order, std::span<const 
                       std::vector<compositing::PlacedImage>& images) {
     const std::size_t ranks = layers.size();
     const auto all = static_cast<std::size_t>(std::accumulate(layers.begin(), layers.end(), 0));
-    found.assign(2 * ranks + all, 0); // by rank: its position + 1, its first image; by image: seen
+    found.assign(2 * ranks + all,
+                 0); // by rank: position + 1 and first image; by image: a flag for images found
     int first = 0;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         found[ranks + rank] = first;
@@ -288,8 +289,8 @@ void list_image_order(std::span<const ImageOfRank> image_order, std::span<const 
 
 namespace {
 
-/// Layout of the numbers that ranks compare: a failure flag, flags, the background as four words,
-/// then the order.
+/// The layout of the numbers that ranks compare: a failure flag, other flags, the background as
+/// four words, then the order.
 enum Asked : std::size_t { failed_at, flags_at, background_at, order_at = 6 };
 constexpr int has_background = 1, has_image_order = 2;
 using Words = std::array<int, 4>;
@@ -321,7 +322,7 @@ void list_requests(std::span<const int> order, const std::optional<RgbaF32>& bac
     const auto words = std::bit_cast<Words>(background.value_or(RgbaF32{}));
     to.assign({0, (background ? has_background : 0) | (image_order.empty() ? 0 : has_image_order)});
     to.insert(to.end(), words.begin(), words.end());
-    if (!image_order.empty()) { // one image more than there are shows that the order is invalid
+    if (!image_order.empty()) { // with one image too many, the order is recognised as invalid
         const auto all = static_cast<std::size_t>(std::accumulate(layers.begin(), layers.end(), 0));
         for (const auto& [rank, image] : image_order.first(std::min(all + 1, image_order.size())))
             to.insert(to.end(), {rank, image});

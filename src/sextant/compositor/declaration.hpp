@@ -13,8 +13,8 @@
 
 namespace sextant {
 
-/// The shape and number of a rank's images, which ranks exchange and compare when a compositor is
-/// created.
+/// The shape and number of a rank's images. Ranks exchange and compare declarations when a
+/// compositor is created.
 struct Declaration {
     std::int64_t width, height;
     int layers;
@@ -60,7 +60,8 @@ void list_image_order(std::span<const ImageOfRank> image_order, std::span<const 
 void list_requests(std::span<const int> order, const std::optional<RgbaF32>& background,
                    std::span<const int> layers, std::vector<int>& to,
                    std::span<const ImageOfRank> image_order = {});
-/// `images`: the number of images in an image order.
+/// Returns the maximum number of numbers to compare. `images`: the number of images in an image
+/// order.
 std::size_t most_requested(std::size_t ranks, std::size_t images = 0);
 /// Marks the frame options as failed on this rank.
 void say_failed(std::vector<int>& requested);

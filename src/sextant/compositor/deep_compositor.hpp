@@ -15,14 +15,14 @@ namespace sextant {
 /// ranks, then blended front to back.
 ///
 /// Deterministic: the result equals one stable sort of each pixel's fragments, for every algorithm
-/// and association and any number of ranks. At equal depth, fragments of images further in front in
-/// `CompositeOptions::order` come first.
+/// and association and any number of ranks. At equal depth, the fragments are in the order of their
+/// images in `CompositeOptions::order`.
 class DeepCompositor {
   public:
     /// Input     the image shape; the number of this rank's images, front to back (may be 0); the
-    ///           greatest number of fragments that a pixel has in the images of all ranks together
-    ///           (see most_fragments). `options.blend` and `options.element` are ignored.
-    /// Throws    AgreedFailure as Compositor does, and unless 1 <= fragments <=
+    ///           maximum number of fragments of a pixel in the images of all ranks together (see
+    ///           most_fragments). `options.blend` and `options.element` are ignored.
+    /// Throws    AgreedFailure in the same cases as Compositor, and unless 1 <= fragments <=
     ///           kernel::largest_capacity.
     /// Cost      an image takes 4 + 20 * fragments bytes per pixel, in memory and in messages.
     /// Collective.
@@ -31,7 +31,8 @@ class DeepCompositor {
 
     /// Blends one frame.
     /// Input     this rank's images.
-    /// Output    as Compositor::composite: RGBA pixels in f32, with the background behind them.
+    /// Output    the same as Compositor::composite: RGBA pixels in f32, blended over the
+    ///           background.
     /// Throws    AgreedFailure on every rank if an image has another shape, if fragments are out of
     ///           order or a depth is NaN (names rank, image and pixel), or if a pixel has more
     ///           fragments than planned for (names the pixel and the number).
@@ -39,7 +40,7 @@ class DeepCompositor {
     /// Cost      two small all-gathers in addition to the frame.
     Frame composite(std::span<const DeepImage> images, const FrameOptions& frame = {});
 
-    /// As Compositor::resize. The greatest number of fragments per pixel stays the same.
+    /// The same as Compositor::resize. The maximum number of fragments per pixel does not change.
     /// Collective.
     void resize(ImageShape shape);
 
@@ -62,7 +63,7 @@ class DeepCompositor {
     std::vector<RgbaF32> blended_; // pixels of the last frame
 };
 
-/// The largest number of fragments that any pixel has in all ranks' images together; 0 without
+/// Returns the maximum number of fragments of any pixel in all ranks' images together; 0 without
 /// images.
 /// Input     this rank's images, of one shape (else AgreedFailure).
 /// Collective.

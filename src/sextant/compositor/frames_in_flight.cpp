@@ -14,7 +14,7 @@
 
 namespace sextant {
 
-/// The compositor of one frame in flight, which has its own communicator.
+/// The compositor for one frame in flight. It has its own communicator.
 struct PendingFrame::Slot {
     Slot(Communicator all, ImageShape shape, int layers, CompositeOptions options,
          std::shared_ptr<Flight> shared)
@@ -75,7 +75,7 @@ void PendingFrame::drop() noexcept {
         } else {
             slot->compositor.wait(*slot->flight);
         }
-    } catch (...) { // the frame is discarded, and its error with it
+    } catch (...) { // the frame and its error are discarded
     }
 }
 
@@ -134,7 +134,7 @@ void FramesInFlight::composite(std::span<const Item> batch) {
             return;
         try {
             frame->wait();
-        } catch (...) { // thrown once the other frames have ended
+        } catch (...) { // rethrown when the other frames have ended
             if (!failure)
                 failure = std::current_exception();
         }
@@ -183,7 +183,7 @@ void FramesInFlight::resize(ImageShape shape) {
     const ImageShape before = compositor().run_->shape();
     const auto resize_all = [&](ImageShape to) {
         slots_.front()->compositor.resize(to);
-        const planner::CompositingPlan plan = compositor().plan(); // of the other slots too
+        const planner::CompositingPlan plan = compositor().plan(); // all other slots use this plan
         for (std::size_t i = 1; i < slots_.size(); ++i)
             slots_[i]->compositor.run_->resize(to, &plan);
     };

@@ -12,21 +12,21 @@
 
 namespace sextant {
 
-/// A frame in flight. Call `wait` once to get its result. Movable, not copyable.
+/// A frame in flight. Call `wait` once to get the frame's result. Movable, not copyable.
 ///
 /// If `wait` was not called, the destructor waits and discards the frame and its errors; the images
-/// may be freed afterwards. If the object is destroyed by an exception on this rank, the destructor
-/// does not wait but ends the frames on all ranks, because other ranks may never start the frame:
-/// those that wait throw PeerFailed (FramesInFlight::fail).
+/// may be freed afterwards. If an exception on this rank destroys the object, the destructor does
+/// not wait but ends the frames on all ranks, because other ranks may never start the frame. Ranks
+/// that wait then throw PeerFailed (FramesInFlight::fail).
 class PendingFrame {
   public:
     PendingFrame(PendingFrame&& other) noexcept;
     PendingFrame& operator=(PendingFrame&& other) noexcept;
     ~PendingFrame();
 
-    /// Output    as Compositor::composite. Valid until `most` later frames have been started
-    ///           (FramesInFlight), and while this object or the FramesInFlight lives.
-    /// Throws    InvalidTask if already waited for; else as Compositor::composite.
+    /// Output    the same as Compositor::composite. Valid until `most` later frames have been
+    ///           started (FramesInFlight), and while this object or the FramesInFlight lives.
+    /// Throws    InvalidTask if called a second time; otherwise the same as Compositor::composite.
     Frame wait();
     /// Advances the frames in flight without blocking. Returns true if `wait` would return at once.
     bool ready();
@@ -37,7 +37,7 @@ class PendingFrame {
     explicit PendingFrame(std::shared_ptr<Slot> slot);
     void drop() noexcept;
 
-    std::shared_ptr<Slot> slot_; // kept after wait, because it holds the image
+    std::shared_ptr<Slot> slot_; // kept after wait(), because the slot holds the image
     bool waited_ = false;
     int exceptions_ = 0; // std::uncaught_exceptions() at construction
 };
@@ -56,9 +56,10 @@ class PendingFrame {
 /// Allocates nothing once every slot for a frame in flight has been used twice.
 class FramesInFlight {
   public:
-    /// Input     as Compositor; `most`: the greatest number of frames in flight at once, the same
-    ///           on all ranks. No race is held (CompositeOptions::frames). `flight`: shared by all
-    ///           FramesInFlight objects that have frames in flight at the same time on this rank.
+    /// Input     the same as Compositor; `most`: the maximum number of frames in flight at once,
+    ///           the same on all ranks. There is no race (CompositeOptions::frames). `flight`:
+    ///           shared by all FramesInFlight objects that have frames in flight at the same time
+    ///           on this rank.
     /// Throws    AgreedFailure.
     /// Collective.
     FramesInFlight(const Communicator& communicator, ImageShape shape, int layers, int most,
@@ -66,11 +67,11 @@ class FramesInFlight {
                    std::shared_ptr<Flight> flight = std::make_shared<Flight>());
 
     /// Starts a frame. Returns without waiting for other ranks.
-    /// Input     this rank's images, as Compositor::composite; they must not change until the frame
-    ///           has been waited for. `picture`: memory at the root for the composited image
-    ///           (shape.elements() pixels), or none.
-    /// Throws    InvalidTask if the frame started `most` frames earlier has not been waited for.
-    ///           Errors in the images are thrown by `wait`.
+    /// Input     this rank's images, as for Compositor::composite; they must not change before
+    ///           PendingFrame::wait() returns. `picture`: memory at the root for the composited
+    ///           image (shape.elements() pixels), or none.
+    /// Throws    InvalidTask if `wait` has not been called for the frame started `most` frames
+    ///           earlier. Errors in the images are thrown by `wait`.
     /// Collective: all ranks start frames in the same order; they may wait in any order.
     PendingFrame start(std::span<const std::byte> images, std::span<std::byte> picture = {},
                        const FrameOptions& frame = {});
@@ -92,17 +93,18 @@ class FramesInFlight {
     /// Collective.
     void composite(std::span<const Item> batch);
 
-    /// As Compositor::resize, for all later frames. No frame may be in flight.
+    /// The same as Compositor::resize, for all later frames. No frame may be in flight.
     /// Collective.
     void resize(ImageShape shape);
-    /// As Compositor::set_drawn, for all later frames. No frame may be in flight.
+    /// The same as Compositor::set_drawn, for all later frames. No frame may be in flight.
     /// Collective.
     void set_drawn(std::span<const Rectangle> drawn);
 
     /// Ends the use of this object on all ranks; see Compositor::fail. Not collective.
     void fail(const std::string& text);
 
-    /// The compositor of the first frame in flight. Those of the other frames have the same plan.
+    /// The compositor of the first frame in flight. The compositors of the other frames have the
+    /// same plan.
     const Compositor& compositor() const;
 
   private:

@@ -56,7 +56,7 @@ void check_tiles(const std::vector<WallTile>& tiles, const std::vector<std::size
     }
 }
 
-/// The ranks that take part in a tile: those that draw there, and its owner.
+/// The ranks that take part in a tile: its owner, and the ranks that draw in it.
 std::vector<int> ranks_of(const WallTile& tile, const std::vector<Rectangle>& bounds) {
     std::vector<int> ranks;
     for (int rank = 0; rank < static_cast<int>(bounds.size()); ++rank) {
@@ -111,7 +111,8 @@ TileWall::TileWall(Communicator communicator, std::vector<WallTile> tiles, Recta
     operator_.fill_identity(empty_row_.data(), widest);
 }
 
-/// Collective over all ranks, not only the tile's, so that all ranks receive a failure.
+/// Collective over all ranks, including those outside the tile, so that all ranks receive a
+/// failure.
 void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
     const std::vector<int> ranks = ranks_of(at(tile), bounds);
     numbers_[static_cast<std::size_t>(tile)] = numbers_of(ranks, communicator_.size());
@@ -146,7 +147,7 @@ void TileWall::check_order(std::span<const int> order) const {
     }
 }
 
-/// Sets `order_` to the order of a tile's ranks, by their numbers in the tile.
+/// Sets `order_` to the visibility order of a tile's ranks, by their numbers in the tile.
 void TileWall::list_numbers(int tile, std::span<const int> order) {
     order_.clear();
     for (const int rank : order) {
@@ -191,7 +192,7 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
         try {
             if (compositors_[t])
                 frames_[t] = compositors_[t]->wait(flight_);
-        } catch (...) { // thrown once the other tiles have ended
+        } catch (...) { // rethrown when the other tiles have ended
             if (!failure)
                 failure = std::current_exception();
         }
@@ -223,8 +224,8 @@ void TileWall::check(std::span<const std::span<const std::byte>> images) const {
     }
 }
 
-/// Compares the pixels of a row to the left and to the right of the bounds with empty pixels.
-/// Searches for the active pixel only if a comparison fails.
+/// Compares the pixels of a row to the left and to the right of the bounds with empty pixels. Only
+/// if a comparison fails, searches for the active pixel.
 void TileWall::check_empty_outside(int tile, std::span<const std::byte> image) const {
     const Rectangle& area = at(tile).area;
     const auto size = static_cast<std::size_t>(operator_.element.size);

@@ -21,14 +21,14 @@ struct WallTile {
     int owner = 0; ///< rank that receives the tile's image
 };
 
-/// Blends an image in tiles. Each tile is composited only by the ranks that draw in it and its
-/// owner; all tiles of a frame are in flight at once. Planned once and used for any number of
-/// frames.
+/// Blends an image in tiles. Each tile is composited only by its owner and the ranks that draw in
+/// it; all tiles of a frame are in flight at once. Planned once and used for any number of frames.
 class TileWall {
   public:
-    /// Input     the tiles, the same on all ranks; they may leave gaps and overlap. `bounds`: the
-    ///           part of the wall where this rank draws, or empty. `options.root` is ignored, and
-    ///           no race is held. An order of images is refused: a rank has one image per tile.
+    /// Input     the tiles, the same on all ranks; there may be gaps between tiles, and tiles may
+    ///           overlap. `bounds`: the part of the wall where this rank draws, or empty.
+    ///           `options.root` is ignored, and there is no race. An image order is rejected,
+    ///           because a rank has one image per tile.
     /// Throws    AgreedFailure on every rank: in the same cases as Compositor (the message names
     ///           the tile); if a tile is empty or its owner does not exist; if tiles differ between
     ///           ranks.

@@ -14,7 +14,7 @@ using collective::Algorithm;
 using filtering::Configuration;
 using filtering::Retiling;
 
-/// Returns the numbers of ranks to try first: `most`, half of it, a quarter of it and so on down to
+/// Returns the numbers of ranks to try first: `most`, half of `most`, a quarter and so on down to
 /// about 8, then every smaller number.
 std::vector<int> first_ranks(int most) {
     constexpr int few = 8;
@@ -53,7 +53,7 @@ std::vector<const Algorithm*> gathers() {
     return all;
 }
 
-/// True if some messages are strided: there are several columns, or rows in layers of a volume.
+/// True if some messages are strided: with several columns, or with rows in layers of a volume.
 bool is_strided(const Configuration& configuration) {
     const std::vector<Retiling> all = configuration.all_tiles();
     return std::any_of(all.begin(), all.end(), [](const Retiling& change) {
@@ -112,7 +112,7 @@ void FilterConfigurations::add(std::vector<Configuration>& configurations,
                                const Configuration& grid) const {
     if (grid.ranks() == 1)
         return configurations.push_back(grid);
-    // Collectives pack boxes that are not whole planes, plane by plane.
+    // Boxes that are not whole planes are always packed, plane by plane, for collectives.
     const bool would_pack = task_.is_volume() && grid.columns * grid.rows > 1;
     for (const Algorithm* distribute : distributions_) {
         for (const Algorithm* collect : gathers()) {

@@ -8,7 +8,7 @@
 
 namespace sextant::distributed {
 
-/// The configurations allowed by a task on a machine: grids for at most the task's number of ranks
+/// The configurations that a task allows on a machine: grids for at most the task's number of ranks
 /// (for exactly that number if the profile has no time for the filter kernel); scatters or
 /// broadcasts if rank 0 has the image; gathers, or planes sent directly to rank 0; strided messages
 /// as datatypes or (if the profile has copy rates) packed; and changes of tiles between filters.
@@ -19,14 +19,14 @@ class FilterConfigurations {
     /// Both arguments must outlive this object. Throws InvalidTask for an unknown distribution.
     FilterConfigurations(const FilterTask& task, const machine::Profile& machine);
 
-    /// Returns every grid with every collective, for all ranks, half of them, a quarter and so on,
-    /// and for every number of ranks up to 8.
+    /// Returns every grid with every collective, for the task's number of ranks, half of this
+    /// number, a quarter and so on, and for every number of ranks up to 8.
     std::vector<filtering::Configuration> first() const;
     /// Returns every grid, with the collectives of `best`, for some numbers of ranks between that
-    /// of `best` and the next smaller and larger numbers in `known`. Empty if `known` contains all
-    /// numbers in between.
-    /// Output    `known`: the numbers of ranks tried so far. The new ones are added; if `known` is
-    ///           empty, those of first() are added first.
+    /// of `best` and the next smaller and larger numbers in `known`. Returns nothing if `known`
+    /// contains all numbers in between.
+    /// Output    `known`: the numbers of ranks tried so far. The new numbers are added; if `known`
+    ///           is empty, those of first() are added first.
     std::vector<filtering::Configuration> of_other_ranks(const filtering::Configuration& best,
                                                          std::vector<int>& known) const;
     /// Returns the variants of `configuration` in which a sequence of consecutive filters uses the
@@ -49,7 +49,7 @@ class FilterConfigurations {
 };
 
 /// Returns the collectives that the task allows for distribution; null means that each rank reads
-/// its tile.
+/// its own tile.
 std::vector<const collective::Algorithm*> distributions_of(const FilterTask& task);
 
 } // namespace sextant::distributed

@@ -79,7 +79,7 @@ Codec codec_of(std::vector<EarlierFilter>& filters) {
                 const auto at = std::min(each.find('@'), each.size());
                 const auto sigma = parsed_number<double>(
                     std::string_view(each).substr(std::min(at + 1, each.size())));
-                if (!sigma || !is_scale(*sigma)) // the range of pixels is checked later
+                if (!sigma || !is_scale(*sigma)) // the range in pixels is checked later
                     return fmt::format(
                         "a derivative or feature, @ and a sigma from {} to {}, such as smooth@2",
                         kernel::smallest_sigma, kernel::largest_sigma);
@@ -89,7 +89,7 @@ Codec codec_of(std::vector<EarlierFilter>& filters) {
         }};
 }
 
-/// The end of a text after its last number, without spaces: "um" of "4,2,2 um".
+/// Returns the text after the last number, without spaces: "um" for "4,2,2 um".
 std::string_view unit_after_number(std::string_view text) {
     std::string_view last = text.substr(text.find_last_of(',') + 1);
     std::size_t end = last.size();
@@ -188,7 +188,8 @@ class ScalesInPixels {
     ScalesInPixels(const FilterOptions& options, kernel::Dimensions dimensions)
         : options_(options), dimensions_(dimensions) {
         const std::string text = text_of(options.sigma) + options.unit;
-        const bool of_image = options.sigma.z < 0; // else of a volume, unless one number
+        const bool of_image =
+            options.sigma.z < 0; // otherwise for a volume, or one number for all axes
         if (dimensions == kernel::Dimensions::two && !of_image &&
             options.sigma != kernel::Scales(options.sigma.x))
             throw InvalidTask(fmt::format(
@@ -226,7 +227,7 @@ class ScalesInPixels {
                 continue;
             const auto scale = parsed_number<double>(std::string_view(feature).substr(at + 1));
             if (!scale || !is_scale(*scale))
-                continue; // the kernel refuses the name
+                continue; // the kernel rejects the name later
             const double pixels =
                 in_pixels("derivatives", feature.substr(0, at), *scale, kernel::smallest_sigma).x;
             if (!options_.unit.empty())
@@ -250,7 +251,7 @@ class ScalesInPixels {
         return scales;
     }
 
-    /// States how scales after @ differ between axes; empty if they do not.
+    /// Describes how scales after @ differ between axes; empty if they are equal.
     std::string proportions() const {
         if (sigma_ == kernel::Scales(sigma_.x))
             return "";
@@ -285,7 +286,7 @@ Filters filters_of(const FilterOptions& options, kernel::Dimensions dimensions) 
         filter.border = {options.border, static_cast<float>(options.border_value)};
         filter.kernel = kernel_of(options);
         filter.pixel = scales.pixel();
-        distributed::bank_of(filter, dimensions); // throws if the filter is not valid
+        distributed::bank_of(filter, dimensions); // throws if the filter is invalid
     }
     return filters;
 }

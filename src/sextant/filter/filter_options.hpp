@@ -14,53 +14,55 @@
 
 namespace sextant {
 
-/// The text of a scale: "2", or "4,2" (y,x of an image) or "4,2,2" (z,y,x) if it differs between
-/// axes.
+/// The text of a scale: "2" or, if the scale differs between axes, "4,2" (y,x of an image) or
+/// "4,2,2" (z,y,x).
 std::string text_of(const kernel::Scales& scales);
-/// Converts a scale to and from this text, which ends with the unit if there is one: "2µm". The
-/// field must have a range, for scales without a unit. `unit` may be null: no unit is accepted.
+/// Converts a scale to and from this text, which ends with the unit, if any: "2µm". The field must
+/// have a range, for scales without a unit. If `unit` is null, no unit is accepted.
 Codec codec_of(kernel::Scales& scales, std::string* unit = nullptr);
 
 /// A feature that is computed first, as the input of later filters.
 struct EarlierFilter {
     std::string feature;
-    /// scale along x, in the unit of FilterOptions::sigma; along y and z in proportion to it
+    /// Scale along x, in the unit of FilterOptions::sigma. The scales along y and z are
+    /// proportional to it.
     double sigma = 1;
 };
 
 /// Options for filtering an image or a volume. They must be the same on every rank, except `plan`.
 struct FilterOptions {
-    /// scale, .5 to 1000 pixels, which may differ between axes; from 0 along axes along which no
-    /// derivative is computed, except by the kernel p3pc
+    /// Scale, 0.5 to 1000 pixels; may differ between axes. Along axes without a derivative, 0 is
+    /// allowed too, except with the kernel p3pc.
     kernel::Scales sigma = 1;
-    /// The unit of all scales and of derivatives, such as "µm"; "": pixels.
+    /// The unit of all scales and of derivatives, such as "µm"; if empty, pixels.
     std::string unit = {};
-    /// The size of a pixel in that unit, which must be set if there is a unit.
+    /// The size of a pixel in `unit`; required if `unit` is set.
     std::optional<kernel::Scales> pixel = {};
     /// The features to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
     /// (kernel::find_feature), each once.
     std::vector<std::string> derivatives = {"x", "y", "xx", "xy", "yy"};
     kernel::GaussianKernel::Weights kernel = kernel::GaussianKernel::Weights::gaussian;
-    /// truncate a Gaussian at this many sigmas, as SciPy does
+    /// if set, Gaussians are truncated at this many sigmas, as in SciPy
     std::optional<double> truncate = {};
-    /// filters to apply first, each to the result of the previous one
+    /// Filters to apply first, each to the result of the previous one.
     std::vector<EarlierFilter> before = {};
     kernel::Border border = kernel::Border::replicate; ///< rule for samples outside the image
     double border_value = 0; ///< value outside the image, with Border::constant
     /// Memory for the image and all planes, of all ranks together. A larger image is filtered in
     /// windows of rows.
     Bytes memory = Bytes{64} << 20;
-    std::optional<Tiles> grid = {}; ///< one tile per rank; none: the fastest by prediction
-    /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
-    /// reads the image and distributes it. "any": whichever is predicted to be fastest.
+    std::optional<Tiles> grid =
+        {}; ///< one tile per rank; if not set, the fastest grid by prediction
+    /// "read": each rank reads its own tile. "scatter", "broadcast" or the name of a collective:
+    /// rank 0 reads the image and distributes it. "any": the fastest of these by prediction.
     std::string distribute = "any";
-    /// Sharing of memory between processes of a node: "on", "off", or "auto" (if predicted to be
+    /// Memory sharing between processes of a node: "on", "off", or "auto" (on if predicted to be
     /// faster).
     std::string shared_memory = "auto";
-    std::string machine = {}; ///< profile to predict with; "": that of rank 0's machine
+    std::string machine = {}; ///< profile for predictions; if empty, that of rank 0's machine
     planner::Probing probing = planner::Probing::kept; ///< see CompositeOptions::probing
-    /// Rank 0's plan, for example from an earlier result or a file (read_filter_plan). `grid`,
-    /// `distribute` and `memory` then have no effect.
+    /// Rank 0's plan, for example from an earlier result or a file (read_filter_plan). If set,
+    /// `grid`, `distribute` and `memory` have no effect.
     std::optional<distributed::FilterPlan> plan = {};
 };
 Record record_of(FilterOptions& options); ///< all options except `pixel` and `plan`

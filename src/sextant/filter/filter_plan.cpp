@@ -45,8 +45,8 @@ Candidate candidate_of(const FilterTask& task, const Configuration& configuratio
             }};
 }
 
-/// Returns the largest number of bytes that any rank reads, in whole rows, for `rows` rows or
-/// planes in the middle of the image or volume.
+/// Returns the largest number of bytes that any rank reads for `rows` rows or planes in the middle
+/// of the image or volume. Ranks read whole rows.
 Bytes most_read(const FilterTask& task, const Configuration& configuration, Elements rows) {
     const halo::Grid grid = rows_of(task, configuration, rows).filters.front().grid;
     const auto part = [](Elements size, int parts) { return (size + parts - 1) / parts; };
@@ -57,14 +57,14 @@ Bytes most_read(const FilterTask& task, const Configuration& configuration, Elem
     return read * task.image.width * task.element.size;
 }
 
-/// Returns the time to read these rows; none if the profile has no file rates.
+/// Returns the time to read these rows; nullopt if the profile has no file rates.
 std::optional<Seconds> reading(const FilterTask& task, const Configuration& configuration,
                                Elements rows, const machine::FileCosts& files) {
     return files.reading(most_read(task, configuration, rows),
                          configuration.distribute || configuration.ranks() == 1);
 }
 
-/// Returns the task to be planned. If the profile has no rates for reading files, reading cannot be
+/// Returns the task to plan. If the profile has no rates for reading files, reading cannot be
 /// compared with messages, so each rank reads its own tile.
 FilterTask weighed_task(FilterTask task, const machine::Profile& machine) {
     if (task.distribute == "any" && !machine::FileCosts(machine).reading(1, true))
@@ -72,8 +72,8 @@ FilterTask weighed_task(FilterTask task, const machine::Profile& machine) {
     return task;
 }
 
-/// Ranks configurations by predicted time, one set after another. The fastest of the previous sets
-/// is compared again with each new set.
+/// Ranks sets of configurations by predicted time, one set after another. The fastest
+/// configurations so far are compared again with each new set.
 class Weighing {
     using Alternative = planner::Alternative<Configuration>;
 
@@ -110,7 +110,7 @@ class Weighing {
     const Configuration& best() const { return plan_.configuration; }
 
     /// Returns, for each grid with the same number of ranks as the best configuration, the fastest
-    /// configuration that uses this grid for all filters.
+    /// configuration with this grid for all filters.
     std::vector<Configuration> grids() const {
         std::vector<Configuration> all;
         for (const Alternative& found : plan_.alternatives) {
@@ -125,7 +125,7 @@ class Weighing {
         return all;
     }
 
-    /// Times are those of the whole image or volume.
+    /// Returns the plan. Its times are for the whole image or volume.
     FilterPlan plan() const {
         FilterPlan plan{plan_, task_.length()};
         const double parts = static_cast<double>(task_.length()) / static_cast<double>(rows_);
@@ -163,7 +163,7 @@ class Weighing {
         return std::clamp<std::int64_t>(ranks * ranks, 4'000, 300'000);
     }
 
-    /// Appends the earlier alternatives and sorts by predicted time; those without a prediction
+    /// Appends the earlier alternatives and sorts all by predicted time; those without a prediction
     /// come last.
     void add_behind(const std::vector<Alternative>& before) {
         std::vector<Alternative>& all = plan_.alternatives;
@@ -224,8 +224,8 @@ FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& sett
                        Elements rows) {
     const FilterTask task = weighed_task(requested, setting.machine);
     const FilterConfigurations configurations(task, setting.machine);
-    // Programs of boxes have regions for each plane: more planes take long to predict, and change
-    // little.
+    // Programs of boxes have regions for each plane. More planes take long to predict and hardly
+    // change the result.
     constexpr Elements most_planes = 256;
     const Elements all = task.is_volume() ? std::min(task.length(), most_planes) : task.length();
     Weighing weighing(task, setting, rows > 0 ? std::min(rows, all) : all);
@@ -236,7 +236,8 @@ FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& sett
         weighing.weigh(std::move(others));
     const std::vector<Configuration> grids =
         task.filters.size() > 1 ? weighing.grids() : std::vector<Configuration>{};
-    // One pass per further filter, because one change may be faster only together with another.
+    // One pass per further filter, because a change may only be faster together with another
+    // change.
     for (std::size_t k = 1; k < task.filters.size(); ++k) {
         if (!weighing.weigh(configurations.retiled(weighing.best(), grids)))
             break;
@@ -289,8 +290,8 @@ void check(const FilterPlan& plan, const FilterTask& task) {
 
 namespace {
 
-/// Returns the time in which rank 0 writes while the others wait. With several windows of an image,
-/// all planes but the first are also written to a temporary file and read back.
+/// Returns the time during which rank 0 writes and the others wait. With several windows of an
+/// image, all planes but the first are also written to a temporary file and read back.
 std::optional<Seconds> writing(const FilterTask& task, Elements rows,
                                const machine::FileCosts& files) {
     const Bytes plane = task.image.elements() * std::max<Elements>(1, task.depth) * gray_f32.size;
@@ -301,7 +302,7 @@ std::optional<Seconds> writing(const FilterTask& task, Elements rows,
     return writes && reads ? std::optional(*writes + *reads) : std::nullopt;
 }
 
-/// Returns the bytes of buffers that are never touched, because the rank computes these planes
+/// Returns the size of buffers that are never touched, because the rank computes these planes
 /// directly in another rank's memory.
 Bytes made_elsewhere(const Program& program) {
     const Dependences dependences(program);
@@ -317,7 +318,7 @@ Bytes made_elsewhere(const Program& program) {
     return bytes;
 }
 
-/// Returns the memory of the kernels of volumes, on all ranks.
+/// Returns the memory that kernels for volumes need, on all ranks.
 Bytes kernel_memory(const FilterTask& task, const filtering::WindowTask& window) {
     Bytes bytes = 0;
     for (std::size_t k = 0; task.is_volume() && k < task.filters.size(); ++k) {
@@ -336,7 +337,7 @@ Bytes kernel_memory(const FilterTask& task, const filtering::WindowTask& window)
 Bytes memory_of(const Configuration& configuration, const FilterTask& task, Elements rows) {
     const filtering::WindowTask window = rows_of(task, configuration, rows);
     Bytes bytes = kernel_memory(task, window);
-    // Rank 0 has the results of another rank in one region, unless they are parts of several
+    // Rank 0 receives the results of another rank in one region, unless they are parts of several
     // planes.
     const halo::Grid& last = window.filters.back().grid;
     const bool lies_in_one_region = !task.is_volume() || last.columns * last.rows == 1;
@@ -397,7 +398,7 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
         plan.machine = setting.machine.name;
         plan.model = choice.model;
     } catch (const model::CannotExpress&) {
-        // No prediction: plan.predicted stays empty.
+        // Without a prediction, plan.predicted stays empty.
     }
 }
 
@@ -414,8 +415,8 @@ FilterPlan plan_windows(const FilterTask& task, const planner::Setting& setting,
     };
     if (!is_open || memory(whole, task.length()) <= budget)
         return windows_of(whole);
-    // Slabs are fast for a whole volume, but each needs the planes around it: in windows of few
-    // planes, tiles of fewer layers take less memory, and all ranks have planes.
+    // Slabs are fast for a whole volume, but each slab needs the planes around it. In windows of
+    // few planes, tiles with fewer layers take less memory, and all ranks have planes.
     std::optional<FilterPlan> best;
     for (const FilterPlan& plan : {whole, default_filter_plan(task, setting, 1)}) {
         if (memory(plan, 1) > budget)
@@ -460,7 +461,7 @@ void add_filter(Json& json, const Configuration& configuration) {
         json.set("retilings", std::move(retilings));
 }
 
-/// Returns the collective that a field names; null if the field is null or missing.
+/// Returns the collective named in a field; null if the field is null or missing.
 const collective::Algorithm* collective_of(const JsonField& plan, const char* name) {
     const std::optional<JsonField> field = plan.find(name);
     if (!field || field->is_null())

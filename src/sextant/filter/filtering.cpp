@@ -29,7 +29,7 @@ using distributed::Filters;
 
 namespace {
 
-/// The largest number of voxels of a volume: sizes computed from it cannot overflow.
+/// The maximum number of voxels of a volume, chosen so that derived sizes cannot overflow.
 constexpr Elements most_voxels = Elements{1} << 44;
 
 /// Formats of samples that are filtered without conversion.
@@ -53,17 +53,18 @@ Elements count_not_a_number(const ElementFormat& element, const std::byte* sampl
     return std::count_if(first, first + count, [](float f) { return std::isnan(f); });
 }
 
-/// True if the filter's output contains the offset of its input.
+/// True if an offset of the input samples reappears in the output.
 bool keeps_offset(const Filter& filter) {
     return filter.features == std::vector<std::string>{"smooth"};
 }
 
-/// The power to which a feature raises a factor of its samples.
+/// Returns the exponent n of a feature: samples multiplied by s give results multiplied by sⁿ.
 int degree_of(const std::string& feature, kernel::Dimensions dimensions) {
     return kernel::find_feature(feature, dimensions).integration != 0 ? 2 : 1;
 }
 
-/// The scale of the samples that each filter reads, and of the results of the last one.
+/// Returns the scale factor of the samples that each filter reads, then that of the last filter's
+/// results.
 std::vector<double> scales_of(const Filters& filters, double scale, kernel::Dimensions dimensions) {
     std::vector<double> scales{scale};
     for (const Filter& filter : filters)
@@ -74,8 +75,8 @@ std::vector<double> scales_of(const Filters& filters, double scale, kernel::Dime
     return scales;
 }
 
-/// Adapts filters to samples from which the offset was subtracted, and that were divided by the
-/// scale: so is the border value.
+/// Adapts filters to samples from which the offset was subtracted and which were then divided by
+/// the scale. The border value is adapted in the same way.
 Filters filters_less_offset(Filters filters, double border_value, double offset, double scale,
                             kernel::Dimensions dimensions) {
     const std::vector<double> scales = scales_of(filters, scale, dimensions);
@@ -92,26 +93,26 @@ Filters filters_less_offset(Filters filters, double border_value, double offset,
     return filters;
 }
 
-/// Returns the predicted time of reading and filtering, on rank 0; none without a prediction.
+/// Returns the predicted time of reading and filtering, on rank 0; nullopt without a prediction.
 std::optional<Seconds> expected(const FilterPlan& plan) {
     if (!plan.predicted)
         return std::nullopt;
     return plan.predicted->seconds + plan.predicted->read.value_or(0);
 }
 
-/// A short text: "640x480", or "640x480x100" with the planes of a volume.
+/// A short text: "640x480", or "640x480x100" for a volume of 100 planes.
 std::string shape_text(ImageShape image, Elements planes) {
     const std::string text = fmt::format("{}x{}", image.width, image.height);
     return planes > 1 ? fmt::format("{}x{}", text, planes) : text;
 }
 
-/// FilterResult::overflowed, from the results on each rank.
+/// Computes FilterResult::overflowed from the results of all ranks.
 Elements overflowed(const distributed::NotFinite& results, Elements not_a_number,
                     const Communicator& communicator) {
     return sum_over_ranks(communicator, results.infinite + (not_a_number == 0 ? results.nan : 0));
 }
 
-/// One rank's part in filtering one image.
+/// Filters one image on one rank.
 class FilterRun {
   public:
     FilterRun(const Communicator& communicator, const FilterOptions& options,
@@ -131,7 +132,7 @@ class FilterRun {
 
   private:
     bool is_root() const { return communicator_.rank() == 0; }
-    /// The communicator with shared memory on nodes if it is used, otherwise the original one.
+    /// The communicator with memory shared on nodes if sharing is on, otherwise the original one.
     const Communicator& ranks() const { return shared_ ? *shared_ : communicator_; }
     void examine_sources();
     void describe(const Filters& filters);
@@ -156,12 +157,12 @@ class FilterRun {
     const RunControl& control_;
     RowSource* const source_;
     std::optional<Communicator> shared_; // set if processes of a node share memory
-    distributed::FilterTask task_;       // padded
+    distributed::FilterTask task_;       // task with the wrapped margin (padded)
     Tile image_;                         // the image or volume without its margin
     FilterResult result_;
     distributed::NotFinite not_finite_; // results, on rank 0
-    double offset_ = 0, scale_ = 1;     // of rank 0's image
-    ElementFormat stored_;              // of rank 0's image
+    double offset_ = 0, scale_ = 1;     // offset and scale of rank 0's image
+    ElementFormat stored_;              // stored sample format of rank 0's image
 };
 
 FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
@@ -180,7 +181,7 @@ FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
     return std::move(result_);
 }
 
-/// Finds out which ranks can read the image.
+/// Determines which ranks can read the image.
 void FilterRun::examine_sources() {
     const std::vector<char> have = communicator_.all_gather(static_cast<char>(source_ != nullptr));
     const bool everyone = std::all_of(have.begin(), have.end(), [](char has) { return has != 0; });
@@ -207,7 +208,7 @@ void FilterRun::describe(const Filters& filters) {
         ImageShape image;
         Elements planes;
         int element;
-        std::optional<Sample> stored; // of samples that are not colours
+        std::optional<Sample> stored; // sample type, unless the image is in colour
     };
     Described described{};
     if (is_root()) {
@@ -243,8 +244,8 @@ void FilterRun::describe(const Filters& filters) {
     task_.grid = options_.grid;
 }
 
-/// Rank 0 plans and broadcasts the plan. If the use of shared memory on nodes was left open, the
-/// faster choice is made by prediction.
+/// Rank 0 plans and broadcasts the plan. With shared memory "auto", the faster choice is made by
+/// prediction.
 void FilterRun::plan() {
     if (is_root())
         control_.report("plan", 0, 1);
@@ -304,7 +305,7 @@ void FilterRun::broadcast_plan() {
         result_.plan = distributed::parse_filter_plan(plan, "the plan of rank 0", task_);
 }
 
-/// Filters all windows on the ranks that the plan uses; failures are reported to all ranks.
+/// Filters all windows on the ranks of the plan; failures are reported to all ranks.
 void FilterRun::filter_windows(const FilterSink& write) {
     const FilterPlan& plan = result_.plan;
     const bool takes_part = communicator_.rank() < plan.configuration.ranks();
@@ -350,7 +351,7 @@ void FilterRun::filter_windows(const FilterSink& write) {
     result_.not_a_number = sum_over_ranks(communicator_, result_.not_a_number);
 }
 
-/// Warns of samples that are 0 as floats. Several ranks may have read the same rows.
+/// Warns of samples that became 0 in 32-bit floats. Several ranks may have read the same rows.
 void FilterRun::warn_of_vanished() {
     struct Row {
         std::int64_t number;
@@ -378,12 +379,12 @@ void FilterRun::warn_of_vanished() {
                          scale_ * static_cast<double>(std::numeric_limits<float>::denorm_min()))});
 }
 
-/// Checks that this rank has the same image as rank 0: another node may have a different file of
-/// that name.
+/// Checks that this rank has the same image as rank 0, because the file of that name may differ on
+/// another node.
 void FilterRun::check_source() const {
     if (result_.plan.configuration.distribute || is_root())
         return;
-    if (!source_) // the user's plan may require every rank to read
+    if (!source_) // a plan from the user may require every rank to read
         throw InvalidTask(
             "the plan requires every rank to read its tile, but this rank has no image");
     const ImageShape here = source_->shape();
@@ -410,7 +411,7 @@ Tile FilterRun::window_at(Elements first) const {
                              : Tile{0, first, width, length};
 }
 
-/// Fills the window. Counts NaNs in the window, not in what is read around it or is repeated.
+/// Fills the window. Counts NaNs in the window only, not in its margin or in repeated samples.
 void FilterRun::read_window(distributed::WindowFilter& filter, const Tile& window) {
     const Tile own = halo::common(window, image_);
     filter.fill([&](const Tile& part, std::span<std::byte> to) {
@@ -436,14 +437,14 @@ void FilterRun::read(const Tile& part, std::span<std::byte> to) const {
         return distributed::read_part(*source_, {left, top, part.width, part.height, z}, to);
     const Bytes size = task_.element.size, row = image_.width * size;
     const Elements most = std::max<Elements>(1, (Bytes{4} << 20) / row);
-    Elements count = 0; // of rows that are read together
+    Elements count = 0; // number of rows that are read together
     for (Elements y = 0; y < part.height; y += count) {
         const Elements first = seen(top + y, image_.height);
         count = std::min({most, part.height - y, image_.height - first});
         Memory rows(count * row);
         distributed::read_part(*source_, {0, first, image_.width, count, z}, rows.bytes());
         for (Elements k = 0; k < count; ++k) {
-            Elements columns = 0; // that are copied together
+            Elements columns = 0; // number of columns that are copied together
             for (Elements x = 0; x < part.width; x += columns) {
                 const Elements from = seen(left + x, image_.width);
                 columns = std::min(part.width - x, image_.width - from);
@@ -454,7 +455,7 @@ void FilterRun::read(const Tile& part, std::span<std::byte> to) const {
     }
 }
 
-/// Passes on the results of a window, without those in the margin.
+/// Passes the results of a window to `write`, without the margin.
 void FilterRun::write_window(const FilterSink& write, int feature, const Tile& window,
                              std::span<const float> plane) {
     const Tile kept = halo::common(window, image_);

@@ -65,7 +65,7 @@ void check(const Window& window, Elements planes, int ranks) {
                                       name, first, all));
 }
 
-/// True if one program can filter both windows of an image.
+/// True if the same program can filter both windows of an image.
 bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b,
                   const Window& before, const Window& now) {
     const auto same = [](const halo::Stencil& one, const halo::Stencil& other) {
@@ -94,8 +94,8 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects, bool overlaps) {
     filtering::WindowTask task;
     task.collect = collects;
-    // Goes from the last filter to the first, because each must compute the rows or planes that the
-    // next one reads.
+    // Goes from the last filter to the first, because each filter must compute the rows or planes
+    // that the next one reads.
     Elements first = window.first, end = window.first + window.rows;
     int number = static_cast<int>(filters.size());
     for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
@@ -212,7 +212,7 @@ void WindowFilter::fill(const Fill& fill) {
     }
 }
 
-/// Provides a part of one plane of the image that this rank holds.
+/// Fills this rank's part of one plane of the image.
 void WindowFilter::fill_plane(const Fill& fill, const Tile& held, const Tile& part) {
     const Region place = halo::places_in(held, part, image_buffer_)[0];
     std::byte* const to = image_.data() + place.offset * element_.size;
@@ -279,7 +279,8 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
     stencil.collects = k + 1 == task_.filters.size() && collects_ && !window_.configuration.collect;
     const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made);
     const auto regions = computation.places.size() / static_cast<std::size_t>(stencil.planes);
-    const Elements planes = regions == 1 ? part.depth : 1; // of a region, see halo::rows_in()
+    const Elements planes =
+        regions == 1 ? part.depth : 1; // number of planes in a region, see halo::rows_in
     std::vector<kernel::Plane> outputs;
     for (const Blocks& place : computation.places) {
         const Elements stride = place.stride / float_size;
@@ -292,8 +293,8 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
 
 namespace {
 
-/// The rows of strips: several strips per thread, so that all threads end at about the same time,
-/// but not so few rows that the work on their borders counts.
+/// Returns the number of rows of a strip. Each thread gets several strips, so that all threads end
+/// at about the same time, but strips are high enough that the work on their borders is negligible.
 Elements rows_of_strips(const Tile& tile, int threads, Elements fewest) {
     constexpr Elements most_pixels = Elements{1} << 22; // a few milliseconds between checks
     constexpr Elements per_thread = 2;
@@ -312,7 +313,7 @@ std::vector<Tile> strips_of(const Tile& tile, Elements rows) {
     return strips;
 }
 
-/// Counts strips, and reports their number from one thread.
+/// Counts finished strips; one thread reports the count as progress.
 class StripProgress {
   public:
     StripProgress(const RunControl& control, const char* part, std::size_t strips)
@@ -356,7 +357,7 @@ Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
                           const RunControl& control, NotFinite* results) {
     std::vector<std::optional<kernel::FilterBank>> banks(static_cast<std::size_t>(team.size()));
     banks[0].emplace(bank_of(filter));
-    // The rows around a strip cost about a third of those inside.
+    // A row in a strip's margin costs about a third of a row inside.
     const Elements fewest = std::max<Elements>(32, 4 * banks[0]->reach_y());
     const Elements rows =
         team.size() == 1 ? image.tile.height : rows_of_strips(image.tile, team.size(), fewest);
@@ -403,8 +404,8 @@ bool same_grid(const Grid& a, const Grid& b) {
     return a.width == b.width && a.height == b.height && a.columns == b.columns && a.rows == b.rows;
 }
 
-/// True if planes can be overwritten: they are one block of memory, as new_planes() makes them, and
-/// do not overlap the image.
+/// True if planes can be overwritten: they are one block of memory, like those from new_planes(),
+/// and do not overlap the image.
 bool may_be_written(std::vector<Image>& planes, const Image& image, std::size_t features) {
     if (planes.size() != features)
         return false;

@@ -27,22 +27,24 @@ struct Filter {
     std::vector<std::string> features;
     kernel::BorderRule border;
     kernel::GaussianKernel kernel = {};
-    kernel::Scales pixel = 1; ///< size of a pixel in the unit of derivatives; 1: per pixel
+    kernel::Scales pixel =
+        1; ///< size of a pixel in the unit of derivatives; 1 for derivatives per pixel
 };
 
 /// Returns the kernels of a filter.
 kernel::FilterBank bank_of(const Filter& filter,
                            kernel::Dimensions dimensions = kernel::Dimensions::two);
 
-/// A chain of filters. All but the last have one feature, which is the input of the next.
+/// A chain of filters. Each filter but the last has one feature, which is the input of the next
+/// filter.
 using Filters = std::vector<Filter>;
 
 /// Rows of an image, or planes of a volume, that are filtered together, in tiles.
 struct Window {
     ImageShape image;                       ///< shape of the whole image, or of each plane
-    Elements first = 0, rows = 0;           ///< rows; of a volume, planes
+    Elements first = 0, rows = 0;           ///< rows of the image, or planes of the volume
     filtering::Configuration configuration; ///< tiles, distribution and collection
-    Elements depth = 0;                     ///< planes of the volume; 0: an image
+    Elements depth = 0;                     ///< planes of the volume; 0 for an image
 
     bool is_volume() const { return depth > 0; }
     kernel::Dimensions dimensions() const {
@@ -56,8 +58,8 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects,
                                   bool overlaps = true);
 
-/// Filters windows of an image or a volume on all ranks. Memory and program are kept while windows
-/// have the same shape.
+/// Filters windows of an image or a volume on all ranks. Memory and program are reused while
+/// windows have the same shape.
 ///
 /// Every rank holds its tile with a margin, and its part of the results; if results are collected,
 /// rank 0 holds all results of the window.
@@ -68,8 +70,8 @@ class WindowFilter {
     WindowFilter(Communicator communicator, Filters filters, ElementFormat element, bool collects,
                  kernel::Dimensions dimensions = kernel::Dimensions::two);
 
-    /// Called with each rectangle of the image, or of a plane of the volume, that a rank needs, and
-    /// the memory to write it to.
+    /// Called with each rectangle of the image (or of a plane of the volume) that a rank needs, and
+    /// with the memory to fill.
     using Fill = std::function<void(const Tile& part, std::span<std::byte> to)>;
 
     /// Sets the next window. `planes`: memory for the results, `plane_elements()` floats for each
@@ -85,7 +87,7 @@ class WindowFilter {
     /// filter the tile without copying it, until the next `prepare`.
     bool reads_own_tile() const;
     void bind_image(std::span<const std::byte> tile);
-    /// Filters the window. Collective. Throws as Execution::run.
+    /// Filters the window. Collective. Throws the same exceptions as Execution::run.
     void run() { execution_->run(); }
 
     /// Returns the number of floats per plane on this rank, after `prepare`: if results are
@@ -119,7 +121,7 @@ class WindowFilter {
     std::optional<Execution> execution_;
 };
 
-/// Numbers of values that are infinite or NaN.
+/// Numbers of infinite values and of NaNs.
 struct NotFinite {
     Elements infinite = 0, nan = 0;
 
@@ -129,19 +131,19 @@ struct NotFinite {
 /// Filters an image in the memory of one process by threads, in strips of rows. The results have
 /// the same bits as those of WindowFilter, for any number of threads.
 ///
-/// Input     as for kernel::FilterBank, with the whole image as the tile; callbacks: progress is
-///           called between strips by the thread that is member 0 of the team, and cancellation is
-///           checked every few rows by all. `results`, unless null: adds the results that are not
-///           finite.
-/// Output, Requires  as for kernel::FilterBank.
+/// Input     the same as kernel::FilterBank, with the whole image as the tile. Callbacks: member 0
+///           of the team calls `progress` between strips; all members check for cancellation every
+///           few rows. `results`: unless null, the numbers of infinite and NaN results are added to
+///           it.
+/// Output, Requires  the same as kernel::FilterBank.
 /// Returns   the number of samples that are NaN.
-/// Cost      as kernel::FilterBank, divided among the threads; the rows within reach of a strip are
-///           filtered horizontally once more.
+/// Cost      that of kernel::FilterBank, divided among the threads; rows in the margin of a strip
+///           are filtered horizontally twice.
 Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
                           std::span<const kernel::Plane> outputs, Team& team,
                           const RunControl& control, NotFinite* results = nullptr);
 
-/// Filters an image in tiles; see gaussian_derivatives.
+/// Filters a tiled image; see gaussian_derivatives.
 void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>& planes);
 
 } // namespace sextant::distributed
@@ -155,7 +157,7 @@ namespace sextant {
 ///           "gradient-magnitude"; see kernel::find_feature), the values beyond the border, and the
 ///           discrete weights of the Gaussian (default: those of scipy.ndimage).
 /// Output    images of gray_f32, in the order of the features.
-/// Requires  as kernel::FilterBank; otherwise every rank throws AgreedFailure.
+/// Requires  the same as kernel::FilterBank; otherwise every rank throws AgreedFailure.
 /// Collective.
 /// Cost      pixels around tiles are exchanged while inner pixels are computed.
 /// Deterministic  the same bits for every grid and any number of ranks, threads or processes.
@@ -163,9 +165,9 @@ namespace sextant {
 std::vector<distributed::Image> gaussian_derivatives(const distributed::Image& image,
                                                      const distributed::Filter& filter);
 
-/// Computes features into `planes`, which the caller keeps. Planes made by an earlier call with the
-/// same grid and number of features are overwritten, and so are all their copies; other planes are
-/// replaced. Overwriting saves allocating new memory, which takes about as long as filtering.
+/// Computes features into `planes`. Planes from an earlier call with the same grid and number of
+/// features are overwritten, and so are all their copies; other planes are replaced. Overwriting
+/// avoids allocating new memory, which takes about as long as filtering.
 void gaussian_derivatives(const distributed::Image& image, const distributed::Filter& filter,
                           std::vector<distributed::Image>& planes);
 

@@ -68,8 +68,8 @@ void exchange_lists(const Communicator& communicator, Bytes element,
     execution.run();
 }
 
-/// If there are many ranks, counts are forwarded in combined messages, because the memory for
-/// direct messages would grow with the square of the number of ranks.
+/// With many ranks, counts are forwarded in combined messages, because the memory for direct
+/// messages would grow with the square of the number of ranks.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to) {
     constexpr int most_direct = 16;

@@ -21,7 +21,7 @@
 // Exchange of lists of any length between all ranks.
 namespace sextant {
 
-/// One list per rank, stored one after another in the order of ranks.
+/// One list per rank, stored one after another in rank order.
 template <class Value>
 struct ByRank {
     std::vector<Elements> counts; ///< number of values of each rank
@@ -32,9 +32,9 @@ namespace detail {
 /// Returns the number of elements that each rank sends to this rank. Collective.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to);
-/// Sends a list to each rank: counts_to[r] of `values`, one list after another, or all of `values`
-/// if they are the same for every rank (`same`).
-/// Requires `to` to have room for all elements received.
+/// Sends a list to each rank. If `same` is set, every rank gets all of `values`; otherwise rank r
+/// gets counts_to[r] values, and the lists are stored one after another.
+/// Requires  room in `to` for all elements received.
 void exchange_lists(const Communicator& communicator, Bytes element,
                     std::span<const Elements> counts_to, std::span<const std::byte> values,
                     std::span<const Elements> counts_from, std::span<std::byte> to,
@@ -88,7 +88,7 @@ ByRank<Value> all_gather_by_rank(const Communicator& communicator,
 
 /// Returns the lists of all ranks on rank 0, and nothing elsewhere (gather).
 /// Collective.
-/// Cost      as all_to_all_lists().
+/// Cost      the same as all_to_all_lists().
 template <class Value>
 ByRank<Value> gather_lists(const Communicator& communicator, std::vector<Value> own) {
     std::vector<std::vector<Value>> to(static_cast<std::size_t>(communicator.size()));
@@ -99,7 +99,7 @@ ByRank<Value> gather_lists(const Communicator& communicator, std::vector<Value> 
 /// Returns the sum of the values of all ranks, on every rank. Collective.
 Elements sum_over_ranks(const Communicator& communicator, Elements own);
 
-/// A trace of one rank's part in merging the lists of tiles, for reports.
+/// A trace of one rank's messages and merges of tile lists, for reports.
 struct MergingTrace {
     Trace trace;
     Bytes sent = 0;
@@ -111,15 +111,16 @@ contour::Order merging_order(const Communicator& communicator, const Grid& grid,
                              const contour::Pattern& pattern);
 
 /// Returns the maximum number of entries in the merged list of a run of tiles: the sum of `counts`
-/// (by rank) over its tiles; for several tiles, at most the number of pixels at their border.
+/// (by rank) over the tiles of the run. For several tiles, it is at most the number of pixels at
+/// their border.
 contour::ListCapacity list_capacity(const contour::Order& order, std::span<const Elements> counts);
 
 /// Joins this rank's border list with those of all other tiles, which a pattern merges.
 ///
 /// Input     this rank's list; `merger`, with the order of `pattern` (merging_order); `record`:
 ///           receives this rank's trace, or nullptr.
-/// Output    the entries of this rank's list, of the merged list of the tiles before it, and of
-///           that of the tiles after it, joined with each other.
+/// Output    the joined entries of three lists: this rank's list, the merged list of the tiles
+///           before its tile, and the merged list of the tiles after it.
 /// Collective.
 /// Cost      the pattern's messages; memory for its lists, each of the maximum length for its
 ///           tiles.

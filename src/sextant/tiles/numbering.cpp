@@ -105,7 +105,7 @@ class RowTotals {
     std::vector<std::size_t> offsets_ = {0}; // index of each rank's first row in `all_`
 };
 
-/// Returns the position in the numbering of each item whose pixel is in this tile.
+/// Returns the numbering of each item whose pixel is in this tile.
 std::vector<Standing> stand(const Communicator& communicator, const Grid& grid,
                             const RowTotals& rows, const std::vector<Share>& things) {
     std::vector<Total> before = rows.before(communicator.rank());

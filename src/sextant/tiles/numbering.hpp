@@ -30,8 +30,8 @@ struct Numbering {
 };
 
 /// Numbers items in the row-major order of their pixels in the image, independently of the grid.
-/// The rank whose tile contains an item's pixel sums its contributions and replies to the
-/// contributing ranks.
+/// The rank whose tile contains an item's pixel sums the contributions to the item and replies to
+/// the contributing ranks.
 ///
 /// Input     this rank's contributions; an item may have several.
 /// Requires  as many ranks as tiles; a contribution to each item from the tile that contains its

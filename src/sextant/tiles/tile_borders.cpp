@@ -22,7 +22,7 @@ PaddedTile::PaddedTile(const Communicator& communicator, const Grid& grid,
     padded_.held = halo::clipped_tile(padded, communicator.rank());
     padded_.pixels = Memory(padded_.held.elements() * element.size);
     if (communicator.size() == 1)
-        return; // there is nothing to exchange
+        return; // no exchange is needed
     Operator moved;
     moved.element = element;
     execution_.emplace(communicator, halo::axis_exchange(padded, communicator.rank()), moved);

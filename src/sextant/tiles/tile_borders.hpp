@@ -17,8 +17,8 @@ struct Padded {
     Memory pixels;
 };
 
-/// A tile in memory with space for a margin, clipped to the image. The margin is fetched from the
-/// ranks that own its pixels, by exchange() after each change of the tile.
+/// A tile in memory with space for a margin, clipped to the image. After each change of the tile,
+/// exchange() fetches the margin from the ranks that own its pixels.
 class PaddedTile {
   public:
     /// Creates a tile whose pixels are 0. Throws InvalidTask.
@@ -48,7 +48,7 @@ class PaddedTile {
 /// Cost      that of halo::axis_exchange.
 Padded with_margin(const Image& image, Elements margin);
 
-/// This rank's tile of an image, not copied, and the pixels around it.
+/// This rank's tile of an image, without a copy, and the pixels around it.
 struct TileWithBorder {
     std::vector<kernel::SampleView> pieces; ///< the tile, then disjoint rectangles around it
     Memory around;                          ///< memory of the pieces around the tile

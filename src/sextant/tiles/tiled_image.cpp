@@ -29,7 +29,7 @@ void check(const Communicator& communicator, const Grid& grid) {
     }
 }
 
-/// An operator for elements that are only copied.
+/// An operator for elements that are only moved.
 Operator moved(const ElementFormat& element) {
     Operator op;
     op.element = element;
@@ -135,8 +135,8 @@ void read_part(RowSource& source, const Tile& part, std::span<std::byte> to) {
     if (part.elements() == 0)
         return;
     const bool whole_rows = part.width == source.shape().width;
-    // Whole rows are read without a copy, in larger chunks: compressed strips that two chunks share
-    // are decoded twice.
+    // Whole rows are read without a copy, in larger chunks, because compressed strips that two
+    // chunks share are decoded twice.
     const Bytes chunk = Bytes{whole_rows ? 64 : 4} << 20;
     const Elements most = std::clamp<Elements>(chunk / row, 1, part.height);
     Memory rows(whole_rows ? 0 : most * row);

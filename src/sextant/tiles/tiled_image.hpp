@@ -16,7 +16,7 @@
 namespace sextant::distributed {
 
 /// An image divided into tiles, one per rank; each rank holds its tile, row by row. Operations take
-/// and return such images, so that nothing is gathered in between. Cheap to copy: copies share the
+/// and return such images, so that no gather is needed in between. Cheap to copy: copies share the
 /// pixels.
 class Image {
   public:
@@ -51,7 +51,8 @@ Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& 
                  Elements first = 0);
 
 /// Scatters an image from rank 0. `whole`: the image on rank 0, row by row; ignored elsewhere.
-/// Collective. Requires a whole image on rank 0; otherwise every rank throws AgreedFailure.
+/// Requires  a complete image on rank 0; otherwise every rank throws AgreedFailure.
+/// Collective.
 Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat element,
               std::span<const std::byte> whole);
 
@@ -60,7 +61,7 @@ sextant::Image gather(const Image& image);
 
 /// Copies a part of an image or a volume between buffers that hold the rectangles or boxes
 /// `from_held` and `to_held`, row by row.
-/// Requires  both to contain the part.
+/// Requires  the part inside both rectangles or boxes.
 void copy_part(const Tile& part, const Tile& from_held, const std::byte* from, const Tile& to_held,
                std::byte* to, Bytes element);
 
@@ -75,8 +76,8 @@ kernel::SampleView samples_of(const ElementFormat& element, const std::byte* fir
 /// Returns a view of this rank's tile.
 kernel::SampleView sample_view(const Image& image);
 
-/// Returns a view of samples that are only compared; they may also be value_u32, value_u64 or
-/// value_f64.
+/// Returns a view of samples for comparison only; besides the formats of samples_of, value_u32,
+/// value_u64 and value_f64 are allowed.
 kernel::ValueView values_of(const ElementFormat& element, const std::byte* first);
 kernel::ValueView value_view(const Image& image);
 
