@@ -33,7 +33,7 @@ Channels channels_of(const std::byte* pixel, const ElementFormat& element) {
     return channels;
 }
 
-/// A pixel over another, or the nearer of two.
+/// Blends a pixel over another or, with `by_depth`, keeps the nearer one.
 void blend(Channels& front, const Channels& back, bool by_depth, double opaque) {
     if (by_depth) {
         const std::size_t alpha = front.size() - 2;
@@ -47,7 +47,7 @@ void blend(Channels& front, const Channels& back, bool by_depth, double opaque) 
         front[i] += through * back[i];
 }
 
-/// This rank's image of a tile; pixels that it does not draw are empty.
+/// This rank's image of a tile; pixels outside its part are empty.
 std::vector<std::byte> image_of(const TileTask& task, const Composition& composition,
                                 const DrawnPart& drawn) {
     std::vector<std::byte> image(

@@ -5,11 +5,13 @@
 
 namespace sextant::icet {
 
-/// Composites the images of all ranks again, one pixel after another by plain loops, and compares
-/// the result. The nearest pixels must be the same; blended colours may differ by half a level
-/// (bytes) or 1e-5 per rank, for rounding. At the first difference, prints it and ends the process.
+/// Composites the images of all ranks again, pixel by pixel with plain loops, and compares the
+/// result. The nearest pixels must be the same; blended colours may differ by half a level (bytes)
+/// or 1e-5 per rank, for rounding. At the first difference, prints the difference and ends the
+/// process.
 ///
-/// Input     what this rank has drawn; the frame, whose result has the pixels of `piece`.
+/// Input     the images that this rank has drawn; the frame, whose result has the pixels of
+///           `piece`.
 /// Collective.
 /// Cost      gathers all images on every rank.
 void check_frame(const Context& context, const TileTask& task, const DrawnPart& drawn,

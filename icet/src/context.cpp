@@ -22,12 +22,13 @@ namespace sextant::icet {
 
 namespace {
 
-/// IceT has one current context per process. Ranks that are threads each have their own.
+/// IceT has one current context per process. Ranks that are threads each have their own current
+/// context.
 thread_local Context* context_of_thread = nullptr;
 std::atomic<Context*> context_of_process{nullptr};
 thread_local IceTEnum first_error = ICET_NO_ERROR;
 
-/// All contexts that exist, to recognise those that were destroyed.
+/// All existing contexts, to recognise destroyed ones.
 struct Contexts {
     std::mutex mutex;
     std::set<const void*> all;
@@ -53,7 +54,7 @@ Context& existing(const void* context) {
     return *static_cast<Context*>(const_cast<void*>(context));
 }
 
-/// The frames of this process, in all contexts: null unless SEXTANT_REPORT names a file.
+/// The history of this process's frames, in all contexts; null unless SEXTANT_REPORT names a file.
 std::shared_ptr<History> history_of_process() {
     static const std::shared_ptr<History> history = [] {
         const char* const path = std::getenv("SEXTANT_REPORT");
@@ -62,15 +63,15 @@ std::shared_ptr<History> history_of_process() {
     return history;
 }
 
-/// The number in an environment variable; none if it is not set, or not a number of at least
-/// `least`.
+/// The number in an environment variable; nullopt if the variable is not set, or is not a number of
+/// at least `least`.
 std::optional<IceTInt> number_in_environment(const char* name, IceTInt least) {
     const char* const text = std::getenv(name);
     const auto number = text ? parsed_number<IceTInt>(text) : std::nullopt;
     return number && *number >= least ? number : std::nullopt;
 }
 
-/// Reports an environment variable that is set, but has no valid number.
+/// Reports an environment variable that is set to an invalid number.
 void check_environment(const char* name, IceTInt least) {
     const char* const text = std::getenv(name);
     if (text && !number_in_environment(name, least))
@@ -234,7 +235,8 @@ void Context::end_drawing() {
     drawn_in_ = nullptr;
 }
 
-/// The stack grows downwards, so a callback is below the function that draws.
+/// The stack grows downwards, so the stack frame of a callback is below that of the function that
+/// draws.
 bool Context::draws(const void* frame) {
     if (!drawn_in_)
         return false;
@@ -245,7 +247,7 @@ bool Context::draws(const void* frame) {
 }
 
 Context::~Context() {
-    // The layer that renders, such as that of OpenGL, frees what it keeps.
+    // The render layer, such as that of OpenGL, frees its data.
     const auto destructor = values_[ICET_RENDER_LAYER_DESTRUCTOR].as<void (*)()>();
     if (!destructor.empty() && destructor[0]) {
         Context* const outer = context_of_thread;
@@ -322,8 +324,8 @@ IceTDouble icetWallTime(void) {
     return wall_time();
 }
 
-/// Differs: an environment variable ICET_MAGIC_K or ICET_MAX_IMAGE_SPLIT that is not a number is an
-/// error; IceT reads the digits at its beginning.
+/// Differs: a value of the environment variable ICET_MAGIC_K or ICET_MAX_IMAGE_SPLIT that is not a
+/// number is an error; IceT reads the digits at its beginning.
 IceTContext icetCreateContext(IceTCommunicator comm) {
     return guarded(__func__, IceTContext{}, [&] {
         if (!comm)
@@ -336,7 +338,7 @@ IceTContext icetCreateContext(IceTCommunicator comm) {
     });
 }
 
-/// Differs: a context that was destroyed is an error; in IceT, this is undefined.
+/// Differs: a destroyed context is an error; in IceT, the behaviour is undefined.
 void icetDestroyContext(IceTContext context) {
     const void* const frame = __builtin_frame_address(0);
     guarded(__func__, [&] {
@@ -349,19 +351,19 @@ void icetDestroyContext(IceTContext context) {
     });
 }
 
-/// Differs: each thread that sets a context has its own current context; other threads have the
-/// last one that the process set.
+/// Differs: each thread that sets a context has its own current context; other threads use the last
+/// context that the process set.
 IceTContext icetGetContext(void) {
     return reinterpret_cast<IceTContext>(current_or_null());
 }
 
-/// Differs: each thread that sets a context has its own current context. A context that was
-/// destroyed is an error.
+/// Differs: each thread that sets a context has its own current context. A destroyed context is an
+/// error.
 void icetSetContext(IceTContext context) {
     guarded(__func__, [&] { make_current(context ? &existing(context) : nullptr); });
 }
 
-/// Differs: a context that was destroyed is an error; in IceT, this is undefined.
+/// Differs: a destroyed context is an error; in IceT, the behaviour is undefined.
 void icetCopyState(IceTContext dest, const IceTContext src) {
     guarded(__func__, [&] { existing(dest).copy_state(existing(src)); });
 }

@@ -32,7 +32,7 @@ using Viewport = std::array<IceTInt, 4>;
 inline bool is_empty(const Viewport& v) {
     return v[2] <= 0 || v[3] <= 0;
 }
-/// The pixels that two rectangles share.
+/// The intersection of two rectangles.
 inline Viewport common(const Viewport& a, const Viewport& b) {
     const IceTInt x0 = std::max(a[0], b[0]), y0 = std::max(a[1], b[1]);
     const IceTInt x1 = std::min(a[0] + a[2], b[0] + b[2]), y1 = std::min(a[1] + a[3], b[1] + b[3]);
@@ -69,19 +69,19 @@ class Value {
     std::vector<std::byte> bytes_;
 };
 
-/// The bytes of a pixel in a plane of this format; 0 for none.
+/// The bytes of a pixel in a plane of this format; 0 if there is no plane.
 Bytes color_size(IceTEnum format);
 Bytes depth_size(IceTEnum format);
 
 /// The planes of an image, in words of four bytes: colours, then depths.
 struct Planes {
-    int color_words = 0; ///< words of a colour; 0 if there are none
+    int color_words = 0; ///< words of a colour; 0 without colours
     bool depth = false;
 
     int count() const { return (color_words > 0 ? 1 : 0) + (depth ? 1 : 0); }
     /// The position of the depths in the memory of an image: aligned to 64 bytes.
     Elements depth_offset(Elements pixels) const { return (pixels * color_words + 15) / 16 * 16; }
-    /// The words of an image.
+    /// The number of words of an image.
     Elements words(Elements pixels) const {
         return depth ? depth_offset(pixels) + pixels : pixels * color_words;
     }
@@ -98,8 +98,8 @@ struct Pixels {
     Memory color, depth;
 
     Elements count() const { return Elements{width} * height; }
-    /// Sets formats and size. If the memory is too small, other memory is allocated: in one piece,
-    /// laid out as Planes describes, and by `communicator`, if there is one, so that its ranks can
+    /// Sets formats and size. If the memory is too small, allocates new memory in one piece, with
+    /// the layout of Planes. The memory comes from `communicator`, if given, so that its ranks can
     /// access it.
     void shape(IceTEnum color_format, IceTEnum depth_format, IceTSizeType width,
                IceTSizeType height, const Communicator* communicator = nullptr);
@@ -110,7 +110,8 @@ struct Pixels {
 
 class TileCompositor;
 
-/// The transport of pixels: reads in place, MPI, or functions of the program.
+/// The transport of pixels: in-place reads, MPI messages, or the communication functions of the
+/// program.
 enum class Sharing { in_place, messages, table };
 
 class Context {
@@ -127,7 +128,7 @@ class Context {
     Value& at(IceTEnum name) { return values_[name]; }
     /// The value of a variable of type int, boolean or enum; the variable must be set.
     IceTInt number(IceTEnum name) const;
-    /// The same for a variable that holds one of IceT's constants.
+    /// The same for a variable that holds an IceT constant.
     IceTEnum choice(IceTEnum name) const { return static_cast<IceTEnum>(number(name)); }
     IceTDouble real(IceTEnum name) const;
     Viewport viewport(IceTEnum name) const;
@@ -155,26 +156,28 @@ class Context {
     }
     bool enabled(IceTEnum name) const { return number(name) != 0; }
 
-    /// Marks that a frame is being drawn. `frame`: the address of the stack frame of the function
-    /// of the interface; `mark`: a number on that stack frame, or one within, while it exists.
+    /// Marks that a frame is being drawn. `frame`: the address of the stack frame of the API
+    /// function; `mark`: a number on that stack frame or on one within it, valid while that frame
+    /// exists.
     void begin_drawing(const void* frame, const volatile std::uint64_t& mark);
     void end_drawing();
-    /// True if a frame is being drawn when a function of the interface with this stack frame is
-    /// called: in a callback of the frame, or in another thread. False once longjmp() has left the
-    /// callback: then this stack frame is not within that of the drawing, or has replaced its mark.
+    /// Given the stack frame of an API function, returns true if a frame is being drawn: in a
+    /// callback of the frame, or in another thread. Returns false after longjmp() has left the
+    /// callback, because the stack frame is then not within that of the drawing, or has overwritten
+    /// its mark.
     bool draws(const void* frame);
 
     /// Copies all variables except those that describe ranks.
     void copy_state(const Context& from);
 
-    /// Set on rank 0 if SEXTANT_REPORT names a file. The page is written when the context ends, or
-    /// the process.
+    /// Set on rank 0 if SEXTANT_REPORT names a file. The page is written when the context or the
+    /// process ends.
     std::shared_ptr<History> history;
-    /// SEXTANT_ICET_CHECK=1: every frame is blended again by a plain reference (check.hpp).
+    /// SEXTANT_ICET_CHECK=1: every frame is compared with a plain reference (check.hpp).
     bool checks = false;
 
     Sharing sharing = Sharing::messages;
-    Pixels floating; ///< one rendered image for several tiles (ICET_FLOATING_VIEWPORT)
+    Pixels floating; ///< one image rendered for several tiles (ICET_FLOATING_VIEWPORT)
     Pixels unused;   ///< rendered for tiles without content (ICET_RENDER_EMPTY_IMAGES)
     Pixels result;   ///< the image of the last frame
     std::vector<std::unique_ptr<TileCompositor>> tiles;
@@ -182,7 +185,7 @@ class Context {
   private:
     std::array<Value, ICET_STATE_SIZE> values_;
     std::optional<Communicator> communicator_;
-    /// Of the frame that is being drawn.
+    /// The stack frame (begin_drawing) of the frame that is being drawn.
     const void* drawn_in_ = nullptr;
     const volatile std::uint64_t* mark_ = nullptr;
     std::uint64_t marked_ = 0; ///< value of the mark
@@ -191,8 +194,8 @@ class Context {
 
 std::vector<Viewport> tiles_of(const Context& context);
 
-/// The current context: the last one that this thread made current, else the last one of the
-/// process. Throws Raised if there is none.
+/// The current context: the last one that this thread made current, otherwise the last one that the
+/// process made current. Throws Raised if there is none.
 Context& current();
 Context* current_or_null();
 
@@ -208,14 +211,14 @@ class Raised : public std::exception {
     std::string text_;
 };
 
-/// Reports an error or a warning: prints it on stderr, as far as the diagnostic level allows, and
-/// keeps its code for icetGetError() if there is no earlier one.
+/// Reports an error or a warning: prints it on stderr, if the diagnostic level allows, and stores
+/// its code for icetGetError() unless an earlier code is stored.
 void report(IceTEnum code, const char* function, const std::string& text, IceTBitField level);
 void debug(const char* function, const std::string& text);
 IceTEnum take_error();
 
-/// Runs the body of a function of the interface. An exception becomes an error, and the function
-/// returns `otherwise`.
+/// Runs the body of an API function. An exception is reported as an error, and the function returns
+/// `otherwise`.
 template <class Body, class Result>
 Result guarded(const char* function, Result otherwise, Body&& body) noexcept {
     try {
@@ -228,7 +231,7 @@ Result guarded(const char* function, Result otherwise, Body&& body) noexcept {
         report(ICET_INVALID_VALUE, function, error.what(), ICET_DIAG_ERRORS);
     } catch (const std::exception& error) {
         report(ICET_INVALID_OPERATION, function, error.what(), ICET_DIAG_ERRORS);
-    } catch (...) { // of a callback
+    } catch (...) { // an exception from a callback
         report(ICET_INVALID_OPERATION, function, "an exception that is no std::exception",
                ICET_DIAG_ERRORS);
     }
@@ -242,7 +245,7 @@ void guarded(const char* function, Body&& body) noexcept {
     });
 }
 
-/// Makes an image of the interface from pixels, which must outlive it.
+/// Makes an IceTImage from pixels, which must outlive the IceTImage.
 inline IceTImage handle(Pixels* pixels) {
     return {pixels};
 }
@@ -251,7 +254,7 @@ double wall_time();
 
 /// A communicator over the functions of an IceTCommunicator.
 Communicator communicator_of(IceTCommunicator table);
-/// True if this library has made the functions.
+/// True if this library created the communicator's functions.
 bool is_native(IceTCommunicator table);
 
 } // namespace sextant::icet

@@ -20,21 +20,21 @@ namespace sextant::icet {
 
 namespace {
 
-/// The images that a caller has rendered (icetCompositeImage).
+/// The images passed to icetCompositeImage().
 struct Rendered {
     const void *color, *depth;
     Viewport valid;
 };
 
-/// The request of a rank, which must be the same on all ranks, and the pixels that it draws.
+/// The request of a rank, which must be the same on all ranks, and the pixels that the rank draws.
 struct Request {
     std::int32_t tiles = 0, color_format = 0, depth_format = 0, mode = 0, ordered = 0, collects = 0;
-    std::uint64_t layout = 0, order = 0; ///< hashes of tiles and of the visibility order
+    std::uint64_t layout = 0, order = 0; ///< hashes of the tiles and of the visibility order
     std::int32_t failed = 0, reports = 0, checks = 0;
     Viewport drawn = {0, 0, 0, 0}; ///< in the coordinates of the global viewport
 };
 
-/// FNV-1a.
+/// The FNV-1a hash of some numbers.
 std::uint64_t hash_of(std::span<const IceTInt> numbers) {
     std::uint64_t hash = 14695981039346656037ULL;
     for (const IceTInt number : numbers)
@@ -42,7 +42,7 @@ std::uint64_t hash_of(std::span<const IceTInt> numbers) {
     return hash;
 }
 
-/// Memory that belongs to the caller, who keeps it alive.
+/// A view of the caller's memory, which the caller keeps alive.
 Memory borrowed_memory(const void* data, Bytes size) {
     auto* const bytes = const_cast<std::byte*>(static_cast<const std::byte*>(data));
     return {bytes, size, std::shared_ptr<void>(bytes, [](void*) {})};
@@ -109,7 +109,7 @@ class Frame {
     Context& context_;
     const Rendered* given_;
     double began_, render_time_ = 0, read_time_ = 0, blend_time_ = 0, wait_time_ = 0;
-    bool reports_ = false; ///< rank 0 writes a page
+    bool reports_ = false; ///< true if rank 0 writes a page
     Bytes sent_ = 0;
     bool has_matrices_ = false, has_background_ = false;
     Matrix projection_{}, modelview_{};
@@ -119,16 +119,16 @@ class Frame {
     Viewport whole_{};
     Viewport drawn_{}; ///< the pixels that this rank draws
     Projected projected_;
-    TileTask common_; ///< what all tiles have in common
+    TileTask common_; ///< the properties that all tiles share
     Composition composition_;
     bool keeps_depth_ = true;
-    Pixels given_planes_; ///< the images that the caller has rendered
-    bool floats_ = false; ///< one view has been rendered for several tiles
+    Pixels given_planes_; ///< the images passed by the caller
+    bool floats_ = false; ///< true if one view was rendered for several tiles
     std::vector<TileCompositor*> compositors_;
     std::vector<DrawnPart> drawn_parts_;
 };
 
-/// Draws first, so that ranks do not wait for each other before that.
+/// Drawing comes first, so that no rank waits for another one before that.
 std::vector<Request> Frame::draw_and_exchange() {
     std::exception_ptr failure;
     try {
@@ -140,9 +140,10 @@ std::vector<Request> Frame::draw_and_exchange() {
             const double before = wall_time();
             compositors_.back()->take(drawn_parts_.back());
             read_time_ += wall_time() - before;
-            shape_result(tile); // here, because all ranks learn of a lack of memory
+            shape_result(
+                tile); // allocated here, so that all ranks receive the error if memory is short
         }
-    } catch (...) { // the other ranks must not wait for this one
+    } catch (...) { // prevents other ranks from waiting for this one
         failure = std::current_exception();
     }
     try {
@@ -150,7 +151,7 @@ std::vector<Request> Frame::draw_and_exchange() {
         if (failure)
             std::rethrow_exception(failure);
         return all;
-    } catch (...) { // thrown on all ranks, which keep the same compositors
+    } catch (...) { // thrown on all ranks, so that all keep the same compositors
         forget_new_compositors();
         throw;
     }
@@ -195,11 +196,11 @@ void Frame::prepare() {
         has_depth(composition_.element) && (common_.color_format == ICET_IMAGE_COLOR_NONE ||
                                             !context_.enabled(ICET_COMPOSITE_ONE_BUFFER));
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
-        if (displays_[tile] >= context_.size()) // copied from a larger context
+        if (displays_[tile] >= context_.size()) // the state was copied from a larger context
             throw Raised(ICET_INVALID_VALUE, fmt::format("tile {} is displayed by rank {} of {}",
                                                          tile, displays_[tile], context_.size()));
     }
-    // In blending, the background is added once, at the end.
+    // When blending, the background is added once, at the end.
     const bool blends = mode == ICET_COMPOSITE_MODE_BLEND;
     background_ = blends ? std::array<IceTFloat, 4>{0, 0, 0, 0} : true_background_;
     context_.set_floats(ICET_BACKGROUND_COLOR, background_);
@@ -215,7 +216,7 @@ void Frame::prepare() {
         context_.set_reals(ICET_MODELVIEW_MATRIX, modelview_);
         const Value& bounds = context_.at(ICET_GEOMETRY_BOUNDS);
         projected_ = project(bounds.as<IceTDouble>(), product(projection_, modelview_), whole_);
-    } else { // as in IceT, the bounds are then forgotten
+    } else { // as in IceT, the bounds are reset afterwards
         projected_ = {whole_, -1, 1};
         context_.set_reals(ICET_GEOMETRY_BOUNDS, {});
         context_.set_number(ICET_NUM_BOUNDING_VERTS, 0);
@@ -231,7 +232,7 @@ void Frame::prepare() {
         given_planes_ = given_planes();
 }
 
-/// Divides the rows that this rank draws among the ranks that have the same data.
+/// Divides the rows that this rank draws among the ranks with the same data.
 void Frame::share_with_group() {
     const std::vector<IceTInt> group = context_.numbers(ICET_DATA_REPLICATION_GROUP);
     const auto members = static_cast<std::int64_t>(group.size());
@@ -306,7 +307,7 @@ std::vector<Request> Frame::exchange(bool failed) {
     return all;
 }
 
-/// Checks that all ranks have the same hash; if not, exchanges the texts to name the difference.
+/// Checks that all ranks have the same hash. If not, exchanges the texts to name the difference.
 /// Collective.
 template <class Text>
 void Frame::require_text(const char* what, const std::vector<Request>& all,
@@ -322,7 +323,7 @@ void Frame::require_text(const char* what, const std::vector<Request>& all,
                              rank, texts[rank]));
 }
 
-/// Sets the variables that describe which tiles are drawn.
+/// Sets the state variables that describe the tiles to draw.
 void Frame::describe(const std::vector<Request>& all) {
     std::vector<IceTInt> list;
     std::vector<IceTBoolean> own_mask, masks;
@@ -397,7 +398,7 @@ DrawnPart Frame::render_part(std::size_t tile, const Viewport& part) {
         render(whole, at, planes);
         return {&planes, at, at};
     }
-    if (!floats_) // one image for all tiles
+    if (!floats_) // one image serves all tiles
         render(drawn_, {0, 0, drawn_[2], drawn_[3]}, context_.floating);
     floats_ = true;
     return {&context_.floating, {part[0] - drawn_[0], part[1] - drawn_[1], part[2], part[3]}, at};
@@ -419,7 +420,7 @@ DrawnPart Frame::draw(std::size_t tile) {
             {part[0] - whole[0], part[1] - whole[1], part[2], part[3]}};
 }
 
-/// The caller's planes (icetCompositeImage), for the duration of the call.
+/// The caller's planes (icetCompositeImage), during the call.
 Pixels Frame::given_planes() const {
     Pixels planes;
     planes.color_format = common_.color_format;
@@ -435,7 +436,7 @@ Pixels Frame::given_planes() const {
     return planes;
 }
 
-/// The compositor of a tile: that of earlier frames, if they were alike.
+/// Returns the compositor of a tile. Reuses that of earlier frames if they match this frame.
 TileCompositor& Frame::compositor_of(std::size_t tile) {
     TileTask task = common_;
     task.tile = tiles_[tile];
@@ -461,8 +462,8 @@ void Frame::forget_new_compositors() {
     std::erase_if(context_.tiles, [](const auto& kept) { return !kept->is_set_up(); });
 }
 
-/// Drops the compositors that were used longest ago: windows that are resized leave many. Called
-/// when no rank has failed before compositing, so all drop the same ones.
+/// Drops the least recently used compositors, because resizing a window leaves many. Called only if
+/// no rank has failed before compositing, so that all ranks drop the same compositors.
 void Frame::keep_recent_compositors() {
     forget_new_compositors();
     const auto is_used = [this](const auto& kept) {
@@ -490,8 +491,8 @@ std::vector<int> Frame::order() const {
     return order;
 }
 
-/// Reports the configuration for a tile at its first frame. A prediction may probe the machine,
-/// which does not count in the frame's time.
+/// Reports the configuration for a tile at its first frame. The prediction may probe the machine;
+/// this time is not part of the frame's time.
 void Frame::describe_plan(TileCompositor& compositor, const TileFrame& frame) {
     if (!compositor.is_new())
         return;
@@ -562,7 +563,7 @@ void Frame::report_times(double composite) {
         context_.history->add(std::move(all));
 }
 
-/// Sets the variables that state that a frame is being drawn, for its duration.
+/// Sets, during a frame, the state variables that show that a frame is being drawn.
 class Drawing {
   public:
     Drawing(Context& context, const void* frame) : context_(context), mark_(next_mark()) {
@@ -579,7 +580,7 @@ class Drawing {
     Drawing& operator=(const Drawing&) = delete;
 
   private:
-    /// A number that no other data on the stack is likely to have.
+    /// Returns a number that is unlikely to occur elsewhere on the stack.
     static std::uint64_t next_mark() {
         static std::atomic<std::uint64_t> marks{0};
         constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
@@ -611,7 +612,7 @@ IceTImage icetDrawFrame(const IceTDouble* projection_matrix, const IceTDouble* m
     });
 }
 
-/// Differs: as icetDrawFrame.
+/// Differs: the same as icetDrawFrame.
 IceTImage icetCompositeImage(const IceTVoid* color_buffer, const IceTVoid* depth_buffer,
                              const IceTInt* valid_pixels_viewport,
                              const IceTDouble* projection_matrix,

@@ -11,7 +11,7 @@ namespace sextant::icet {
 
 namespace {
 
-/// The callback of icetDrawFrame: draws by the program's callback, and reads the pixels.
+/// The callback for icetDrawFrame: calls the program's draw callback, and reads the pixels.
 void draw(const IceTDouble* projection, const IceTDouble* modelview, const IceTFloat* background,
           const IceTInt* readback, IceTImage result) {
     Context& context = current();
@@ -56,7 +56,8 @@ void draw(const IceTDouble* projection, const IceTDouble* modelview, const IceTF
     glPixelStorei(GL_PACK_SKIP_ROWS, 0);
 }
 
-/// Writes the image to the frame buffer: at the lower left of the viewport, or enlarged to fill it.
+/// Writes the image to the frame buffer: at the lower left of the viewport, or scaled up to fill
+/// the viewport.
 void show(const Context& context, const IceTImage& image, const std::array<GLint, 4>& viewport) {
     std::vector<IceTUByte> colors(static_cast<std::size_t>(icetImageGetNumPixels(image)) * 4);
     icetImageCopyColorub(image, colors.data(), ICET_IMAGE_COLOR_RGBA_UBYTE);
@@ -148,7 +149,7 @@ void icetGLDrawCallback(IceTGLDrawCallbackType callback) {
     });
 }
 
-/// Differs: as icetDrawFrame.
+/// Differs: the same as icetDrawFrame.
 IceTImage icetGLDrawFrame(void) {
     return guarded(__func__, icetImageNull(), [] {
         Context& context = current();

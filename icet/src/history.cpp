@@ -30,7 +30,7 @@ double total(const RankTimes& times) {
            static_cast<double>(times.wait) + static_cast<double>(times.composite);
 }
 
-/// The time of a frame: that of the rank that took longest.
+/// The time of a frame, which is the time of the slowest rank.
 double duration(const std::vector<RankTimes>& ranks) {
     double longest = 0;
     for (const RankTimes& times : ranks)
@@ -38,7 +38,7 @@ double duration(const std::vector<RankTimes>& ranks) {
     return longest;
 }
 
-/// The rank that drew last, and how long the one that waited longest waited for it.
+/// The rank that drew last, and the longest time that another rank waited for it.
 struct Late {
     std::size_t rank;
     double by;
@@ -67,7 +67,7 @@ constexpr Part parts[] = {{"render", "#9ecae1", &RankTimes::render},
                           {"wait", "#e0e0e0", &RankTimes::wait},
                           {"composite", "#d95f0e", &RankTimes::composite}};
 
-/// One bar per rank.
+/// Returns a chart with one bar per rank.
 std::string bars(const std::vector<RankTimes>& ranks) {
     constexpr double width = 800, left = 70, row = 22;
     const double scale = (width - left) / std::max(duration(ranks), 1e-9);

@@ -12,14 +12,14 @@ namespace sextant::icet {
 struct RankTimes {
     float render = 0; ///< in the draw callback
     float read = 0;   ///< packing pixels
-    float wait = 0;   ///< for the last rank that has drawn; that rank itself waits least
+    float wait = 0;   ///< waiting for the rank that draws last; smallest on that rank
     float composite = 0;
 };
 
 /// The frames of a run, for the page that SEXTANT_REPORT=page.html requests.
 class History {
   public:
-    /// `path`: the file to write; empty for none.
+    /// `path`: the file to write; if empty, nothing is written.
     explicit History(std::string path) : path_(std::move(path)) {}
     ~History();
     History(const History&) = delete;
@@ -33,7 +33,7 @@ class History {
     void add(std::vector<RankTimes> ranks) { frames_.push_back(std::move(ranks)); }
     void add(Tile tile) { tiles_.push_back(std::move(tile)); }
 
-    /// The page: the slowest frames, with the rank that drew last, and predictions next to
+    /// Returns the page: the slowest frames, with the rank that drew last, and predictions next to
     /// measurements.
     std::string page() const;
 

@@ -15,7 +15,7 @@ Pixels* pixels_of(const IceTImage& image) {
     return static_cast<Pixels*>(image.opaque_internals);
 }
 
-/// The plane of colours, if it has one of these formats.
+/// Returns the plane of colours if it has one of these formats.
 template <class T>
 T* colors(const char* function, const IceTImage& image, std::initializer_list<IceTEnum> formats) {
     return guarded(function, static_cast<T*>(nullptr), [&] {

@@ -22,8 +22,8 @@ namespace sextant::icet {
 
 namespace {
 
-/// The planes of an overlap that a kernel reads and writes, and a position in them. Rows may be at
-/// other distances in each plane.
+/// The planes of an overlap that a kernel reads and writes, and a position in these planes. Each
+/// plane may have a different row stride.
 class Cursor {
   public:
     Cursor(const Computation& computation, const Planes& read, const Planes& made)
@@ -40,7 +40,7 @@ class Cursor {
     }
     bool done() const { return at_ + count_ == pixels_; }
 
-    /// Moves to the next pixels that are contiguous in all planes, at most `most`; returns their
+    /// Moves to the next pixels that are contiguous in all planes, at most `most`. Returns their
     /// number.
     Elements next(Elements most) {
         at_ += count_;
@@ -63,8 +63,8 @@ class Cursor {
 
     std::span<const std::byte* const> colors() const { return sources_; }
     std::span<const float* const> depths() const { return depths_; }
-    std::byte* color = nullptr; ///< null if there is no result of colours
-    float* depth = nullptr;     ///< null if there is no result of depths
+    std::byte* color = nullptr; ///< null if the result has no colours
+    float* depth = nullptr;     ///< null if the result has no depths
 
   private:
     std::byte* position(const Blocks& plane, int words) {
@@ -114,7 +114,7 @@ class OverlapCompositor : public TileCompositor {
     TilePlan plan() const override;
 
   private:
-    /// The values on which a program depends.
+    /// The values that a program depends on.
     struct Key {
         std::vector<Viewport> parts;
         std::vector<int> order;
@@ -138,7 +138,7 @@ class OverlapCompositor : public TileCompositor {
     std::vector<Overlap> overlaps_;
     const std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>(1);
     std::optional<Execution> execution_;
-    bool streams_ = false; // the planes exceed the caches
+    bool streams_ = false; // true if the planes exceed the caches
     std::array<IceTFloat, 4> background_{};
 };
 
@@ -199,7 +199,7 @@ TilePiece OverlapCompositor::composite(const TileFrame& frame) {
     prepare(frame);
     try {
         bind(*frame.result);
-    } catch (...) { // the other ranks must not wait for this one
+    } catch (...) { // prevents other ranks from waiting for this one
         execution_->run_failed(std::current_exception());
     }
     execution_->run();
@@ -247,7 +247,7 @@ void OverlapCompositor::fold(const Computation& computation) const {
     }
 }
 
-/// The programs of all ranks, if each rank renders exactly its part.
+/// The programs of all ranks, assuming that each rank renders exactly its part.
 Schedule OverlapCompositor::schedule() const {
     return make_schedule(communicator_.size(), [&](int rank) {
         const Viewport& part = key_.parts[static_cast<std::size_t>(rank)];
@@ -256,7 +256,7 @@ Schedule OverlapCompositor::schedule() const {
     });
 }
 
-/// The profile with a kernel that costs as much as a fold of the same pixels.
+/// Returns the profile with a kernel that costs as much as a fold of the same pixels.
 machine::Profile OverlapCompositor::with_kernel(machine::Profile profile) const {
     const machine::Work* const measured =
         profile.find_operator(composition_.blend, channels(composition_.element));

@@ -17,7 +17,7 @@ void sort_once(Edges& edges) {
     edges.erase(std::ranges::unique(edges).begin(), edges.end());
 }
 
-/// Neighbouring rectangles of one height, from left to right.
+/// Neighbouring rectangles of equal height, from left to right.
 using Band = std::vector<Overlap>;
 
 Band band_of(IceTInt width, IceTInt bottom, IceTInt top, std::span<const Viewport> drawn,
@@ -50,7 +50,7 @@ Band band_of(IceTInt width, IceTInt bottom, IceTInt top, std::span<const Viewpor
     return band;
 }
 
-/// True if two bands differ in their rows only.
+/// True if two bands differ only in their rows.
 bool alike(const Band& a, const Band& b) {
     return std::ranges::equal(a, b, [](const Overlap& left, const Overlap& right) {
         return left.pixels[0] == right.pixels[0] && left.pixels[2] == right.pixels[2] &&
@@ -81,7 +81,7 @@ std::vector<Band> bands_of(IceTInt width, IceTInt height, std::span<const Viewpo
     return bands;
 }
 
-/// The pixels that compositing one row of a rectangle reads and writes.
+/// The number of pixels read and written to composite one row of a rectangle.
 std::int64_t work_of_row(const Overlap& overlap) {
     return (static_cast<std::int64_t>(overlap.ranks.size()) + 1) * overlap.pixels[2];
 }
@@ -91,7 +91,7 @@ class WorkBlocks {
   public:
     WorkBlocks(std::int64_t work, std::int64_t ranks) : work_(work), ranks_(ranks) {}
 
-    /// Adds a rectangle to `to`, cut into runs of rows with one owner each.
+    /// Cuts a rectangle into runs of rows with one owner each, and appends these to `to`.
     void add(Overlap overlap, std::vector<Overlap>& to) {
         const std::int64_t row = work_of_row(overlap);
         IceTInt left = overlap.pixels[3];
@@ -159,14 +159,15 @@ class Builder {
   private:
     static constexpr Bytes word = 4;
 
-    /// A rectangle of a plane whose pixels have some words, in an image `width` pixels wide.
+    /// The region of a rectangle in a plane with `words` words per pixel, in an image `width`
+    /// pixels wide.
     static Region plane(int buffer, Elements offset, int words, IceTInt width, IceTInt x, IceTInt y,
                         const Viewport& pixels) {
         return {buffer, offset + (Elements{y} * width + x) * words, Elements{pixels[2]} * words,
                 Elements{width} * words, pixels[3]};
     }
 
-    /// The planes of a rectangle of the tile in the images that this rank has drawn.
+    /// The planes of a rectangle of the tile in this rank's drawn images.
     std::vector<Region> own_planes(const Viewport& pixels) const {
         const Viewport& part = drawn_[static_cast<std::size_t>(rank_)];
         const IceTInt x = own_.x + pixels[0] - part[0], y = own_.y + pixels[1] - part[1];
@@ -190,7 +191,7 @@ class Builder {
         return planes;
     }
 
-    /// Memory for the planes of a rectangle.
+    /// Allocates memory for the planes of a rectangle.
     std::vector<Region> scratch_planes(const Planes& of, const Viewport& pixels) {
         std::vector<Region> planes;
         const Elements count = Elements{pixels[2]} * pixels[3];
@@ -223,8 +224,8 @@ class Builder {
         send(display_, made);
     }
 
-    // A message has one plane, so that it is a simple block of memory that the receiver may read in
-    // place, or the sender write in place.
+    // Sends one message per plane. Each message is then a single block of memory, so that the
+    // receiver may read it in place, or the sender may write it in place.
     void send(int to, std::span<const Region> planes) {
         for (const Region& plane : planes)
             builder_.send(to, plane);

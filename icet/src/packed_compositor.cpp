@@ -47,11 +47,11 @@ class PackedCompositor : public TileCompositor {
 
     Operator blend_;
     Memory image_;                   // colours and depths interleaved
-    Viewport packed_ = {0, 0, 0, 0}; // the part of the image that is not empty
+    Viewport packed_ = {0, 0, 0, 0}; // the non-empty part of the image
     std::optional<Compositor> compositor_;
 };
 
-/// Plans the compositing for frames like this one. Collective.
+/// Plans the compositing of frames with these parts. Collective.
 void PackedCompositor::make(std::span<const Viewport> parts) {
     double drawn = 0;
     for (const Viewport& part : parts)
@@ -89,7 +89,7 @@ TilePiece PackedCompositor::composite(const TileFrame& frame) {
     return {made.first, made.count};
 }
 
-/// Includes packing and unpacking.
+/// The prediction includes packing and unpacking.
 Seconds PackedCompositor::predict(const TileFrame& frame) {
     if (!compositor_)
         make(frame.parts);

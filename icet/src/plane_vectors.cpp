@@ -71,7 +71,7 @@ void deinterleave_all(const RgbaU8DepthF32* from, Elements count, std::uint32_t 
     }
 }
 
-/// The pixel `i` of a composition.
+/// Composites pixel `i`.
 void keep_nearest_pixel(const NearestPlanes& planes, Elements i) {
     float depth = 1;
     std::uint32_t color = planes.background;
@@ -98,7 +98,7 @@ HWY_INLINE void write(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
         hn::StoreU(v, d, to);
 }
 
-/// Composites whole vectors from `first` on; returns the first pixel that is left.
+/// Composites whole vectors from pixel `first` on; returns the first remaining pixel.
 template <bool colored, bool streams>
 HWY_INLINE Elements keep_nearest_vectors(const NearestPlanes& planes, Elements first,
                                          Elements count) {
@@ -137,7 +137,7 @@ HWY_INLINE Elements keep_nearest_vectors(const NearestPlanes& planes, Elements f
     return i;
 }
 
-/// True if pixel `i` of a plane, or a plane that is absent, is aligned to a vector.
+/// True if pixel `i` of a plane is aligned to a vector, or the plane is absent.
 template <class Pixel>
 bool is_aligned(const Pixel* plane, Elements i) {
     constexpr auto bytes = hn::MaxLanes(Words()) * sizeof(std::uint32_t);

@@ -21,7 +21,7 @@ struct Rgb {
     float r, g, b;
 };
 
-/// True if a depth is that of geometry. False for NaN.
+/// True if a depth belongs to geometry, not to the empty background. False for NaN.
 bool is_covered(float depth) {
     return depth < 1;
 }
@@ -35,8 +35,8 @@ RgbaDepthF32 with_depth(Rgb color, float depth) {
     return with_depth(RgbaF32{color.r, color.g, color.b, 1}, depth);
 }
 
-/// Calls `body` with each row of a part of the planes: the first pixel in the planes, and the first
-/// one in the image.
+/// Calls `body` with each row of a part of the planes: the indices of its first pixel in the planes
+/// and in the image.
 template <class Body>
 void each_row(const Pixels& planes, const Viewport& part, IceTInt x, IceTInt y, Elements width,
               Body&& body) {

@@ -18,7 +18,7 @@ Point transformed(const Matrix& m, const double* v) {
     return to;
 }
 
-/// The distance in front of the near plane, up to a positive factor.
+/// The distance from the near plane, up to a positive factor; positive in front of the plane.
 double in_front(const Point& p) {
     return p[2] + p[3];
 }
@@ -56,7 +56,8 @@ Projected project(std::span<const double> vertices, const Matrix& transform,
                   const Viewport& viewport) {
     if (vertices.empty())
         return {viewport, -1, 1};
-    // In pixels, as IceT computes them, so that bounds at the edge of a pixel are rounded alike.
+    // Converts to pixels in the same way as IceT, so that bounds at the edge of a pixel are rounded
+    // alike.
     Matrix to_pixels{};
     to_pixels[10] = to_pixels[15] = 1;
     for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -67,7 +68,7 @@ Projected project(std::span<const double> vertices, const Matrix& transform,
     std::vector<Point> points;
     for (std::size_t i = 0; i + 2 < vertices.size(); i += 3)
         points.push_back(transformed(total, &vertices[i]));
-    // Where the near plane cuts the hull, it cuts lines between two of its vertices.
+    // If the near plane cuts the hull, it cuts lines between pairs of its vertices.
     std::vector<Point> visible;
     for (std::size_t i = 0; i < points.size(); ++i) {
         const double here = in_front(points[i]);
@@ -90,7 +91,9 @@ Projected project(std::span<const double> vertices, const Matrix& transform,
     for (const Point& point : visible) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             double at = point[axis] * (1 / point[3]); // rounded as in IceT
-            if (!std::isfinite(at) || std::isnan(at)) // at the viewer: in any direction
+            if (!std::isfinite(at) ||
+                std::isnan(
+                    at)) // at the viewer's position, so the projection may be in any direction
                 at = axis == 2 ? -1 : viewport[axis];
             low[axis] = std::min(low[axis], at);
             high[axis] = std::max(high[axis], at);

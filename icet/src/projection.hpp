@@ -13,18 +13,19 @@ using Matrix = std::array<double, 16>;
 Matrix product(const Matrix& a, const Matrix& b);
 Matrix matrix_at(const double* elements);
 
-/// The matrix to apply after the projection so that `part` of the viewport fills the whole image.
+/// The matrix to apply after the projection so that `part` of the viewport fills the complete
+/// image.
 Matrix projection_onto(const Viewport& part, const Viewport& whole);
 
-/// The pixels and depths (-1 near, 1 far) that geometry can cover; an empty viewport if it is out
-/// of view.
+/// The pixels and depths (-1 near, 1 far) that geometry can cover; an empty viewport if the
+/// geometry is out of view.
 struct Projected {
     Viewport pixels = {0, 0, 0, 0};
     double near = 1, far = 0;
 };
 
-/// Projects the convex hull of vertices (x, y, z), whose part in front of the near plane counts.
-/// Without vertices, geometry can be anywhere.
+/// Projects the convex hull of vertices (x, y, z), clipped at the near plane. Without vertices,
+/// geometry can be anywhere.
 Projected project(std::span<const double> vertices, const Matrix& transform,
                   const Viewport& viewport);
 

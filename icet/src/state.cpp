@@ -13,7 +13,7 @@ namespace sextant::icet {
 
 namespace {
 
-/// Copies a variable, converted to another type of number.
+/// Copies a state variable and converts it to another numeric type.
 template <class To, bool integers_only = false>
 void get(const char* function, IceTEnum name, To* to) {
     guarded(function, [&] {
@@ -92,7 +92,7 @@ const Named* find(std::span<const Named> all, IceTEnum value) {
     return found == all.end() ? nullptr : &*found;
 }
 
-/// Sets a variable to one of the values, or raises an error.
+/// Sets a state variable to one of the allowed values, or raises an error.
 void choose(IceTEnum variable, const char* what, IceTEnum value,
             std::initializer_list<IceTEnum> all) {
     if (std::ranges::find(all, value) == all.end())
@@ -162,7 +162,7 @@ void set_tiles(Context& context, const std::vector<Viewport>& tiles,
     context.set_number(ICET_TILE_DISPLAYED, displayed);
 }
 
-/// The members of the group that this rank's colour selects: all ranks with the same colour.
+/// The members of a group: all ranks with the same colour as this rank.
 std::vector<IceTInt> members_of(const Context& context, IceTInt color) {
     const std::vector<IceTInt> colors = context.communicator().all_gather(color);
     std::vector<IceTInt> members;
@@ -173,7 +173,7 @@ std::vector<IceTInt> members_of(const Context& context, IceTInt color) {
     return members;
 }
 
-/// Images of a frame have one format.
+/// Throws if a frame is being drawn, because all images of a frame must have one format.
 void require_no_frame(const void* frame, const char* what) {
     if (current().draws(frame))
         throw Raised(ICET_INVALID_OPERATION, fmt::format("the {} changes while drawing", what));
@@ -195,9 +195,9 @@ using namespace sextant::icet;
 
 extern "C" {
 
-/// Differs: an invalid number of a variable is an error; IceT reads out of bounds.
-/// ICET_COMPRESS_TIME, ICET_INTERLACE_TIME and ICET_COLLECT_TIME are 0, because these steps
-/// overlap: they are part of ICET_COMPOSITE_TIME.
+/// Differs: an invalid variable name is an error; IceT reads out of bounds. ICET_COMPRESS_TIME,
+/// ICET_INTERLACE_TIME and ICET_COLLECT_TIME are 0, because these steps overlap: they are part of
+/// ICET_COMPOSITE_TIME.
 void icetGetDoublev(IceTEnum pname, IceTDouble* params) {
     get(__func__, pname, params);
 }

@@ -35,7 +35,7 @@ class Table {
     IceTCommunicator table_;
 };
 
-/// The number of bytes in one call, whose counts are of type int.
+/// The maximum number of bytes per call, because counts in calls are of type int.
 constexpr Bytes most_at_once = Bytes{1} << 30;
 
 class TableExchange : public Exchange {
@@ -48,7 +48,7 @@ class TableExchange : public Exchange {
         }
     }
     ~TableExchange() override {
-        if (!open_.empty()) // the functions may still write there
+        if (!open_.empty()) // the functions may still write to these buffers
             keep(std::move(messages_));
     }
 
@@ -97,7 +97,7 @@ class TableExchange : public Exchange {
     void copy_loan(int) override {}
 
     void rest(int idle) override {
-        constexpr int patience = 2; // the caller may have found something to do
+        constexpr int patience = 2; // the caller may have found work after one idle call
         if (idle < patience || open_.empty())
             return;
         requests_.clear();
@@ -135,7 +135,7 @@ class TableExchange : public Exchange {
     static void resize(Prepared& prepared) {
         prepared.buffer.resize(sizeof(Bytes) + static_cast<std::size_t>(prepared.message.bytes()));
     }
-    /// Keeps messages until the process ends. Ranks may be threads.
+    /// Keeps the messages until the process ends. Ranks may be threads.
     static void keep(std::vector<Prepared> messages) {
         static std::mutex mutex;
         static std::vector<std::vector<Prepared>> all;
@@ -160,7 +160,7 @@ class TableExchange : public Exchange {
                         static_cast<std::size_t>(bytes));
     }
 
-    /// Calls `start` with each part of a message that one call can transfer.
+    /// Calls `start` with each part of a message that fits in one call.
     template <class Start>
     void each_part(int m, Bytes bytes, Start&& start) {
         Prepared& prepared = at(m);

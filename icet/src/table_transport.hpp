@@ -7,10 +7,10 @@
 
 namespace sextant::icet {
 
-/// The communicator behind an IceTCommunicator whose functions this library has made.
+/// Returns the communicator that this library wrapped in an IceTCommunicator.
 using NativeCommunicator = Communicator (*)(IceTCommunicator);
-/// Registers communicators with this function Destroy, so that contexts use the communicator behind
-/// them instead of their functions.
+/// Registers communicators by their Destroy function, so that contexts use the wrapped communicator
+/// instead of the functions.
 void register_native(void (*destroy)(IceTCommunicator), NativeCommunicator native);
 
 } // namespace sextant::icet

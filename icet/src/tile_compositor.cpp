@@ -9,11 +9,10 @@ namespace sextant::icet {
 
 namespace {
 
-/// Overlaps may need a message between each pair of ranks, so they are considered up to this number
-/// of ranks.
+/// The maximum number of ranks for overlaps, which may need a message between each pair of ranks.
 constexpr int most_ranks = 32;
 
-/// Chooses between packed pixels and overlaps at the first frame, by prediction.
+/// Chooses between packed pixels and overlaps by prediction, at the first frame.
 class ChosenCompositor : public TileCompositor {
   public:
     ChosenCompositor(Communicator communicator, TileTask task)
@@ -49,11 +48,11 @@ class ChosenCompositor : public TileCompositor {
     void choose(const TileFrame& frame);
     TileCompositor& chosen() const { return packed_ ? *packed_ : *overlaps_; }
 
-    std::unique_ptr<TileCompositor> packed_, overlaps_; // one of them, once it is chosen
+    std::unique_ptr<TileCompositor> packed_, overlaps_; // only one of them is kept after the choice
     std::string reason_;
 };
 
-/// Rank 0 decides. Collective.
+/// Rank 0 chooses and broadcasts. Collective.
 void ChosenCompositor::choose(const TileFrame& frame) {
     const Seconds packed = packed_->predict(frame), overlaps = overlaps_->predict(frame);
     const bool is_faster = overlaps > 0 && (packed == 0 || overlaps <= packed);

@@ -54,7 +54,7 @@ struct Variable {
 
 #define VARIABLE(name, count)                                                                      \
     { #name, name, count }
-// Variables that programs read. Those of IceT's own strategies and buffers are its internals.
+// Variables that programs read. Variables of IceT's own strategies and buffers are internal.
 const Variable variables[] = {VARIABLE(ICET_DIAGNOSTIC_LEVEL, 1),
                               VARIABLE(ICET_RANK, 1),
                               VARIABLE(ICET_NUM_PROCESSES, 1),
@@ -161,7 +161,7 @@ std::uint32_t mixed(std::uint32_t x) {
     return x ^ x >> 16;
 }
 
-/// A pixel of a rank's image, in coordinates of the display. Depths of ranks differ everywhere.
+/// A pixel of a rank's image, in display coordinates. Depths differ between ranks at every pixel.
 void pixel(int x, int y, std::uint8_t* color, float* depth) {
     const std::uint32_t word =
         mixed(static_cast<std::uint32_t>(x * 7919 + y * 104729 + rank * 1299709));
@@ -170,7 +170,7 @@ void pixel(int x, int y, std::uint8_t* color, float* depth) {
         color[channel] = static_cast<std::uint8_t>((word >> 8 * channel & 255) * alpha / 255);
     color[3] = static_cast<std::uint8_t>(alpha);
     *depth = static_cast<float>((word >> 4) % 1000 * 8 + static_cast<std::uint32_t>(rank)) / 8200.F;
-    if ((x + 2 * y + rank) % 5 == 0) { // nothing is drawn here
+    if ((x + 2 * y + rank) % 5 == 0) { // this pixel stays empty
         std::memset(color, 0, 4);
         *depth = 1;
     }
@@ -189,7 +189,7 @@ void draw(const IceTDouble* projection, const IceTDouble*, const IceTFloat* back
                   part[1], part[2], part[3], background[0], background[1], background[2],
                   background[3], projection[0], projection[5], projection[12], projection[13]);
     calls.push_back(text);
-    // The view: the projection is scaled and shifted for it, but not otherwise changed.
+    // The view. The projection is only scaled and shifted for the view.
     IceTInt whole[4];
     icetGetIntegerv(ICET_GLOBAL_VIEWPORT, whole);
     const int width = icetImageGetWidth(result);
@@ -284,7 +284,7 @@ void say_frame(const char* what, const float* background, bool exact) {
     calls.clear();
     const IceTImage image = icetDrawFrame(identity, identity, background);
     say("%s: %s", what, error());
-    // Strategies draw tiles in different orders, and some more often than others.
+    // Strategies draw tiles in different orders, and some draw tiles more often than others.
     std::sort(calls.begin(), calls.end());
     calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
     for (const std::string& call : calls)
@@ -300,7 +300,8 @@ void say_frame(const char* what, const float* background, bool exact) {
         std::abs(total - render - read - write - composite) < 1e-9 && composite > 0);
 }
 
-/// This rank's part of the display: overlapping its neighbours', none for the last of several.
+/// Sets the bounds of this rank's part of the display. Parts overlap those of neighbours; the last
+/// of several ranks has none.
 void set_bounds() {
     if (size > 2 && rank == size - 1)
         icetBoundingBoxd(5, 6, 5, 6, -.5, .5); // off screen
@@ -369,7 +370,7 @@ void composite_images() {
                   &depths[static_cast<std::size_t>(y * 24 + x)]);
     IceTImage image =
         icetCompositeImage(colors.data(), depths.data(), nullptr, nullptr, nullptr, plain);
-    icetGetError(); // IceT 2.2.0 reports an invalid value, which its manual does not
+    icetGetError(); // IceT 2.2.0 reports an invalid value, contrary to its manual
     say_image("given", image, true);
     const IceTInt valid[4] = {2 + rank, 3, 11, 9};
     image = icetCompositeImage(colors.data(), depths.data(), valid, nullptr, nullptr, plain);
@@ -394,7 +395,7 @@ Buffers rendered(int width, int height) {
     return buffers;
 }
 
-/// The calls of Vistle: a context per view; given images with matrices, bounds and valid pixels.
+/// The calls of Vistle: a context per view; images passed with matrices, bounds and valid pixels.
 void vistle(IceTCommunicator communicator) {
     IceTContext views[2];
     for (IceTContext& view : views) {
@@ -566,8 +567,8 @@ int main(int argc, char** argv) {
     icetDataReplicationGroup(1, &own);
     say("group of one: %s", error());
 
-    // Bounds.
-    // IceT 2.2.0 does not step from vertex to vertex as its manual describes: one vertex each.
+    // Bounds. IceT 2.2.0 does not step from vertex to vertex as its manual describes, so pass one
+    // vertex each.
     const IceTDouble vertex[4] = {1, 2, 3, 4};
     IceTDouble bounds[64] = {};
     icetBoundingVertices(3, ICET_DOUBLE, 0, 1, vertex);
@@ -584,7 +585,7 @@ int main(int argc, char** argv) {
     icetBoundingVertices(3, ICET_BYTE, 0, 1, shorts);
     say("vertices of bytes: %s", error());
 
-    // Frames that cannot be drawn.
+    // Frames with invalid arguments.
     icetDrawCallback(nullptr);
     IceTImage image = icetDrawFrame(identity, identity, none);
     say("frame without a function: %d %s", icetImageIsNull(image),

@@ -18,7 +18,7 @@ namespace {
 
 int rank, size;
 std::vector<std::string> lines;
-constexpr int width = 61, height = 47; // of the window
+constexpr int width = 61, height = 47; // size of the window
 
 template <class... Values>
 void say(const char* format, Values... values) {
@@ -32,7 +32,8 @@ void fail(const char* what) {
     std::exit(1);
 }
 
-/// Makes a compatibility context of OpenGL, with colours of 8 bits and depths of 24, current.
+/// Creates a compatibility context of OpenGL, with 8-bit colours and 24-bit depths, and makes it
+/// current.
 void open_gl() {
     const auto display_of = reinterpret_cast<PFNEGLGETPLATFORMDISPLAYEXTPROC>(
         eglGetProcAddress("eglGetPlatformDisplayEXT"));
@@ -77,7 +78,8 @@ void say_variables() {
 
 int drawn;
 
-/// A rectangle for each rank, of its own colour and depth, that overlaps those of its neighbours.
+/// Draws one rectangle per rank, with its own colour and depth, that overlaps the rectangles of its
+/// neighbours.
 void draw() {
     ++drawn;
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
@@ -124,7 +126,7 @@ void draw_frame(const char* what) {
     glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, seen.data());
     IceTBoolean displays = 0;
     icetGetBooleanv(ICET_GL_DISPLAY, &displays);
-    if (displayed >= 0 && displays) // else what was drawn, which depends on the tiles
+    if (displayed >= 0 && displays) // otherwise the drawn content, which depends on the tiles
         say_pixels("frame buffer", seen.data(), width, height);
     double matrix[16];
     glGetDoublev(GL_PROJECTION_MATRIX, matrix);
@@ -150,7 +152,7 @@ void converse() {
         icetGLSetReadBuffer(buffer);
         IceTInt value = 0;
         icetGetIntegerv(ICET_GL_READ_BUFFER, &value);
-        const bool refused = value != static_cast<IceTInt>(buffer); // IceT sets GL_BACK always
+        const bool refused = value != static_cast<IceTInt>(buffer); // IceT always sets GL_BACK
         say("read buffer %x: refused %d, error %x", buffer, buffer == GL_BACK && refused,
             icetGetError());
     }

@@ -30,7 +30,7 @@ struct Rgba {
     bool operator==(const Rgba&) const = default;
 };
 
-/// The pixel that a rank draws: premultiplied, with a depth of its own.
+/// The pixel that a rank draws: premultiplied, with a distinct depth.
 Rgba color_of(int rank, int x, int y) {
     const auto a = static_cast<std::uint8_t>(100 + (37 * x + 11 * y + 53 * rank) % 156);
     const auto of = [a](int level) { return static_cast<std::uint8_t>(level % (a + 1)); };
@@ -39,7 +39,7 @@ Rgba color_of(int rank, int x, int y) {
 float depth_of(int rank, int x, int y) {
     return static_cast<float>((31 * x + 17 * y + 101 * rank * (rank + x)) % 97 * 8 + rank) / 800.F;
 }
-/// True if a rank draws a pixel: each has a band of columns, which overlap.
+/// True if a rank draws a pixel. Each rank draws a band of columns; bands overlap.
 bool draws(int rank, int x, int width) {
     return x >= rank * 3 && x < width / 2 + rank * 4;
 }
@@ -119,14 +119,14 @@ TEST(IcetFrames, NearestPixelsAreKept) {
     }
 }
 
-/// One pixel behind another, as exactly as doubles can.
+/// Blends one pixel over another in double precision.
 std::array<double, 4> over(const std::array<double, 4>& front, const Rgba& back) {
     const double through = 1 - front[3] / 255;
     return {front[0] + through * back.r, front[1] + through * back.g, front[2] + through * back.b,
             front[3] + through * back.a};
 }
 
-// A colour is rounded to a level whenever a rank blends: at most once per rank.
+// A colour is rounded to a level each time a rank blends: at most once per rank.
 TEST(IcetFrames, PixelsAreBlendedInOrder) {
     for (const int ranks : {1, 2, 3, 5}) {
         on_threads(ranks, [&](IceTCommunicator communicator) {
@@ -298,7 +298,8 @@ void leave_by_jump(const IceTDouble*, const IceTDouble*, const IceTFloat*, const
     std::longjmp(after_frame, 1);
 }
 
-/// Calls a function deeper in the stack than the test, whose own data overwrite the stack there.
+/// Calls a function deeper in the stack than the test. The function's own data overwrites the stack
+/// there.
 template <std::size_t size>
 __attribute__((noinline)) void call_deeper(const std::function<void()>& function) {
     std::array<volatile char, size> deep;
@@ -362,7 +363,7 @@ TEST(IcetFrames, DataReplicationGroupsShareTheirRows) {
     on_threads(ranks, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, width, height, 0);
         icetDataReplicationGroupColor(scene.rank / 2);
-        drawing_rank = scene.rank / 2; // members draw the same
+        drawing_rank = scene.rank / 2; // members of a group draw the same image
         const IceTImage image = icetDrawFrame(identity, identity, none);
         ASSERT_EQ(icetGetError(), ICET_NO_ERROR);
         if (scene.rank != 0)
@@ -411,7 +412,7 @@ TEST(IcetFrames, RanksKeepTheSameImagesAfterFailures) {
     on_threads(ranks, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, 12, 9, 0);
         for (int frame = 0; frame < 60; ++frame) {
-            icetResetTiles(); // a tile that stays, and one that is resized
+            icetResetTiles(); // one tile that stays, and one that is resized
             icetAddTile(0, 0, 12, 9, 0);
             icetAddTile(12, 0, 5 + frame % 23, 8, 1);
             throws = frame % 7 == 3 && scene.rank == frame % 2;
@@ -507,7 +508,7 @@ TEST(IcetFrames, RanksThatDisagreePrintTheirOrdersAndTiles) {
     }
 }
 
-/// The memory of this process that is in use, in MiB.
+/// The resident memory of this process, in MiB.
 double resident() {
     std::ifstream file("/proc/self/statm");
     double pages = 0;
@@ -533,7 +534,7 @@ TEST(IcetFrames, MemoryDoesNotGrow) {
             if (turn == 3)
                 before = resident();
         }
-        // Each of the 80 later sizes would need a MiB.
+        // Without reuse, each of the 80 later sizes would need 1 MiB.
         EXPECT_LT(resident(), before + 8);
     });
 }

@@ -14,7 +14,7 @@
 namespace sextant::icet {
 namespace {
 
-/// A frame: what each rank draws, and where that is in its images.
+/// A frame: the rectangle that each rank draws, and its position in the rank's images.
 struct Case {
     Viewport tile{};
     std::vector<Viewport> drawn;
@@ -49,14 +49,13 @@ Case random_case(int ranks, std::mt19937& random) {
     return made;
 }
 
-/// A word of the planes of a tile as an element of a proof: that of the image in which depths
-/// follow colours.
+/// Maps a word of a tile's planes to an element of the proof. Colours come first, then depths.
 Elements element_of(const Case& c, bool depth, Elements word) {
     return depth ? Elements{c.tile[2]} * c.tile[3] * c.read.color_words + word : word;
 }
 
-/// Describes the schedule to the prover. A rank's words are operands [position, position + 1); what
-/// a kernel makes has all operands of the ranks that draw the pixel, in the order front to back.
+/// Describes the schedule to the prover. A rank's words are operands [position, position + 1). The
+/// output of a kernel combines the operands of all ranks that draw the pixel, front to back.
 Claim claim_of(const Case& c) {
     Claim claim;
     const auto position = [&c](int rank) {
@@ -71,7 +70,7 @@ Claim claim_of(const Case& c) {
         const Elements pixel = at / words, x = pixel % image.width - image.x,
                        y = pixel / image.width - image.y;
         if (x < 0 || y < 0 || x >= part[2] || y >= part[3])
-            return {}; // not drawn: must not be read
+            return {}; // outside the rank's rectangle: must not be read
         const Elements in_tile = (part[1] + y) * c.tile[2] + part[0] + x;
         return {element_of(c, depth, in_tile * words + at % words), position(rank),
                 position(rank) + 1};
@@ -82,7 +81,7 @@ Claim claim_of(const Case& c) {
         const auto regions = program.made_by(step);
         const auto images = static_cast<std::size_t>(step.kernel);
         std::ptrdiff_t at = 0;
-        std::vector<std::vector<Symbol>> planes; // of all images, one after another
+        std::vector<std::vector<Symbol>> planes; // planes of all images, one after another
         for (const Region& region : program.regions_of(step)) {
             planes.emplace_back(read.begin() + at, read.begin() + at + region.elements());
             at += region.elements();
@@ -101,7 +100,7 @@ Claim claim_of(const Case& c) {
                     sum = {operand.element, image == 0 ? operand.first : sum.first, operand.last,
                            sum.depth + 1};
                 }
-                if (images == 0) // background, of any element
+                if (images == 0) // background, which has no operand
                     sum = {-2, 0, 0};
                 made.push_back(sum);
             }

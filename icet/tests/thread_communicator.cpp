@@ -37,7 +37,7 @@ struct Post {
     std::mutex mutex;
     std::condition_variable changed;
     std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> boxes; // from, to, tag
-    std::map<int, std::shared_ptr<Post>> parts; // duplicates, by their number
+    std::map<int, std::shared_ptr<Post>> parts; // duplicates of the communicator, by number
 };
 
 struct Self {

@@ -7,8 +7,8 @@
 
 namespace sextant::icet::test {
 
-/// Runs `body` on threads, each with an IceTCommunicator whose functions exchange data between
-/// them, as a program may provide one without MPI. Exceptions of bodies are not handled.
+/// Runs `body` on threads. Each thread has an IceTCommunicator whose functions exchange data
+/// between the threads, like that of a program without MPI. Exceptions of bodies are not handled.
 void on_threads(int ranks, const std::function<void(IceTCommunicator)>& body);
 
 } // namespace sextant::icet::test

@@ -39,7 +39,7 @@ using registration::PixelArea;
 using registration::Point;
 using registration::Transform;
 
-/// Writes aligned frames to a sink: those of `numbers`, or a single one that is transformed like
+/// Writes aligned frames to a sink: those of `numbers`, or a single frame that is transformed like
 /// frame `like` of the registered series.
 std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
                              std::optional<std::int64_t> like, const py::object& out,
@@ -115,8 +115,8 @@ py::tuple tuple_of(const std::vector<std::int64_t>& numbers) {
     return py::tuple(py::cast(numbers));
 }
 
-/// The distances between neighbours of an array in samples, or none if they are not multiples of
-/// samples of this machine's byte order.
+/// The strides of an array in samples; nullopt if they are not multiples of the sample size, or the
+/// byte order is not this machine's.
 std::optional<std::vector<Elements>> steps_in_memory(const py::array& array) {
     std::vector<Elements> steps;
     for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) {
@@ -153,7 +153,7 @@ class MemorySource final : public ArraySource {
     std::vector<Elements> steps_;
 };
 
-/// An array of which `read(start, count)` returns blocks as C-contiguous arrays.
+/// An array whose blocks `read(start, count)` returns as C-contiguous arrays.
 class ReaderSource final : public ArraySource {
   public:
     ReaderSource(ArrayHeader header, py::handle read, Call& call)
@@ -179,8 +179,8 @@ class ReaderSource final : public ArraySource {
     Call& call_;
 };
 
-/// An output of Python: an array in memory, or a function of start and block. It has all frames of
-/// the series; the blocks that are written count only the registered ones.
+/// An output to Python: an array in memory, or a function of start and block. The output has all
+/// frames of the series; block indices count only the registered ones.
 class PythonSink final : public ArraySink {
   public:
     PythonSink(ArrayHeader header, py::object out, std::optional<std::size_t> frame_axis,
@@ -258,7 +258,7 @@ Record record_of(ArrayOptions& options) {
     return record;
 }
 
-/// What Python passes: frames, a path, an array, or (read, lengths, type, chunk, names).
+/// The array that Python passes: frames, a path, an array, or (read, lengths, type, chunk, names).
 struct GivenArray {
     py::object data;
     std::optional<std::string> axes; ///< names, as in --axes
@@ -311,8 +311,8 @@ std::unique_ptr<ArraySource> open_given(const GivenArray& given, const ArrayOpti
 }
 
 /// Aligns frames of an array, or adds them up. `open_out(lengths, type, gap)` returns a path, an
-/// array or a function of start and block, and the lengths of chunks to write or None. Returns
-/// properties of the result.
+/// array or a function of start and block; it also returns the chunk lengths to write, or None.
+/// Returns properties of the result.
 py::dict align(const Transforms& transforms, const py::object& data,
                std::optional<std::string> axes, const py::dict& keywords,
                std::optional<std::int64_t> like, std::optional<std::int64_t> channel,
@@ -419,7 +419,7 @@ py::dict align(const Transforms& transforms, const py::object& data,
     return all;
 }
 
-/// Like align(). Errors name keywords, not options of the command.
+/// The same as align(), but errors name keywords instead of command-line options.
 py::dict apply_to_array(const Transforms& transforms, const py::object& data,
                         std::optional<std::string> axes, const py::dict& keywords,
                         std::optional<std::int64_t> like, std::optional<std::int64_t> channel,

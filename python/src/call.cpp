@@ -48,8 +48,9 @@ void* address_of(const py::object& comm) {
     if (!py::isinstance(comm, mpi.attr("Comm")))
         throw InvalidTask(
             fmt::format("comm is {}, expected a communicator of mpi4py, or None", shown(comm)));
-    // Not MPI_Get_library_version(): all calls go to the library that was loaded first, mpi4py's.
-    // Only the kind of MPI matters, because MPICH and the MPIs that derive from it share one ABI.
+    // Does not use MPI_Get_library_version(), because all calls go to the library that was loaded
+    // first, mpi4py's. Only the MPI family matters, because MPICH and its derivatives share one
+    // ABI.
     const auto is_open_mpi = [](const std::string& name) { return name.starts_with("Open MPI"); };
     const std::string theirs =
         py::str(mpi.attr("Get_library_version")().attr("split")(",").attr("__getitem__")(0));
@@ -179,11 +180,11 @@ bool Call::interrupted() {
     if (running_.should_end())
         stops_ = true;
     if (stops_) {
-        notify_ranks(); // another thread may have failed
+        notify_ranks(); // another thread may have failed earlier
         return true;
     }
     if (waits_ || std::this_thread::get_id() != caller_)
-        return false; // only the thread of the caller can check for signals
+        return false; // only the caller's thread can check for signals
     const auto now = Clock::now().time_since_epoch();
     const Clock::duration checked(checked_.load(std::memory_order_relaxed));
     if (now - checked < between_checks)
@@ -250,7 +251,7 @@ void Call::run_over_mpi(const std::function<void(const Communicator&)>& body) {
     notices_ = nullptr;
     if (error)
         std::rethrow_exception(error);
-    // This rank may have been interrupted, or have failed, after its last check.
+    // This rank may have been interrupted, or may have failed, after its last check.
     agree(communicator, [this] {
         if (stops_ && ends())
             throw Cancelled();

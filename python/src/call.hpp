@@ -37,15 +37,15 @@ using FramesSummary = std::array<std::int64_t, 5>;
 FramesSummary summary_of(const FrameHeader& header);
 std::string text_of(const FramesSummary& frames);
 
-/// Checks that all ranks have the same frames, as far as headers show, and read the same one as an
-/// image. Collective. Throws AgreedFailure on every rank.
+/// Checks that all ranks have the same frames, according to their headers, and read the same frame
+/// as an image. Collective. Throws AgreedFailure on every rank.
 void require_same_frames(const Communicator& communicator, const FrameHeader& header,
                          std::int64_t frame = 0);
 
-/// Throws InvalidTask unless `comm` is a communicator of mpi4py, for the MPI library of this build.
+/// Throws InvalidTask unless `comm` is an mpi4py communicator for the MPI library of this build.
 void check_comm(const pybind11::object& comm);
 
-/// How often the operations of this process have asked whether they are cancelled.
+/// The number of times that operations of this process have checked for cancellation.
 std::int64_t times_asked();
 
 /// A call of an operation from Python. The operation runs without the GIL. Ctrl-C and exceptions of
@@ -53,27 +53,28 @@ std::int64_t times_asked();
 /// Other processes raise RunFailed with the text of such an exception and the rank that raised it.
 ///
 /// Ranks are those of an mpi4py communicator or, without one, threads. With several threads, the
-/// calling thread only waits and checks for signals; otherwise it is the thread of the rank and
-/// checks whenever the operation offers to be cancelled, or waits for other processes. In both
-/// cases it checks at most every 50 ms.
+/// calling thread only waits and checks for signals. Otherwise the calling thread runs the rank,
+/// and checks for signals whenever the operation checks for cancellation or waits for other
+/// processes. In both cases it checks at most every 50 ms.
 class Call {
   public:
     /// Input     a callable with the arguments part, done, all, or None; an mpi4py communicator or
-    ///           None; the number of threads, which `comm` replaces.
-    /// Throws    as check_comm().
-    /// `has_threads`: a rank has threads of its own, which call functions of Python.
+    ///           None; the number of threads, which has no effect with `comm`. `has_threads`: true
+    ///           if a rank has its own threads, which call Python functions.
+    /// Throws    the same as check_comm().
     Call(pybind11::object progress, const pybind11::object& comm, int ranks,
          bool has_threads = false);
 
-    /// The callbacks to pass to the operation, which must end before this object.
+    /// The callbacks to pass to the operation. The operation must end before this object is
+    /// destroyed.
     RunControl control();
 
-    /// Runs `body` on every rank. Requires the GIL, and releases it while the body runs. Throws
-    /// what the body throws, or the exception of a Python function, or KeyboardInterrupt.
+    /// Runs `body` on every rank. Requires the GIL, and releases it while the body runs. Throws the
+    /// exceptions of `body` or of a Python function, or KeyboardInterrupt.
     void run(const std::function<void(const Communicator&)>& body);
 
-    /// Runs a part that uses Python, with the GIL, on any thread. Throws Cancelled if it raises
-    /// KeyboardInterrupt, and PythonFailed for other exceptions.
+    /// Runs a part that uses Python, with the GIL, on any thread. Throws Cancelled if the part
+    /// raises KeyboardInterrupt, and PythonFailed for other exceptions.
     template <class Part>
     decltype(auto) python(Part&& part) {
         const pybind11::gil_scoped_acquire gil;
@@ -110,8 +111,8 @@ class Call {
     std::atomic<bool> stops_{false};
     std::atomic<std::chrono::steady_clock::rep> checked_{0};
     std::mutex failure_mutex_;
-    std::optional<pybind11::error_already_set> failure_; ///< the first exception of Python
-    std::string reason_; ///< why this or another rank has failed; empty if it was interrupted
+    std::optional<pybind11::error_already_set> failure_; ///< the first Python exception
+    std::string reason_; ///< the reason why this or another rank has failed; empty if interrupted
 };
 
 } // namespace sextant::python

@@ -29,7 +29,7 @@ namespace {
 
 using command::Operation;
 
-/// The commands that are functions of the module.
+/// The commands that the module offers as functions.
 const std::map<std::string, Operation (*)(), std::less<>>& operations() {
     static const std::map<std::string, Operation (*)(), std::less<>> all = {
         {"apply", &command::apply_operation},       {"calibrate", &command::calibrate_operation},
@@ -38,7 +38,7 @@ const std::map<std::string, Operation (*)(), std::less<>>& operations() {
     return all;
 }
 
-/// An operation with its options named as keywords, not as on a command line.
+/// An operation whose options are named as keywords instead of command-line options.
 Operation operation_named(const std::string& name) {
     Operation operation = operations().at(name)();
     for (Field& field : operation.options.fields)
@@ -46,7 +46,7 @@ Operation operation_named(const std::string& name) {
     return operation;
 }
 
-/// Names the options of a record in a text as keywords.
+/// Replaces the option names of a record in a text by keywords.
 std::string with_keywords(std::string_view text, const Record& options) {
     return text_with_keywords(
         text, [&](const std::string& word) { return options.find(word) != nullptr; });
@@ -63,7 +63,7 @@ int run_operation(const Operation& operation, const command::Call& call) {
     }
 }
 
-/// Runs a command. Returns its exit code, what it prints on standard output, and its notes.
+/// Runs a command. Returns its exit code, its standard output, and its notes.
 py::tuple run(const std::string& name, const py::dict& keywords) {
     const Operation operation = operation_named(name);
     command::Call call{.options = operation.options,
@@ -75,7 +75,7 @@ py::tuple run(const std::string& name, const py::dict& keywords) {
     int code = 0;
     std::string text;
     std::vector<std::string> notes;
-    // On a thread of its own, because few commands can be cancelled between their steps.
+    // Runs on a separate thread, because few commands can be cancelled between their steps.
     Call(py::none(), py::none(), 1, true).run([&](const Communicator&) {
         command::PrintedText printed;
         code = run_operation(operation, call);
@@ -92,7 +92,7 @@ void check(const std::string& name, const py::dict& keywords) {
     set_options(operation.options, keywords);
 }
 
-/// The content of a file transforms.json that `apply` needs; angles in radians.
+/// The content of a file transforms.json, as far as `apply` needs it; angles in radians.
 py::dict read_transforms(const py::object& path) {
     const command::SeriesTransforms all = command::read_transforms(path_of("path", path));
     py::dict found;

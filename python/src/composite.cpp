@@ -23,15 +23,15 @@ namespace py = pybind11;
 
 namespace {
 
-/// The images of this process: one array of images, height, width and channels, contiguous.
+/// The images of this process: one contiguous array of images, height, width and channels.
 std::span<const std::byte> bytes_of(const py::array& images) {
     return {static_cast<const std::byte*>(images.data()),
             static_cast<std::size_t>(images.nbytes())};
 }
 
-/// Blends images. Without a communicator each image belongs to a rank of its own, which is a
-/// thread; otherwise all of them belong to this rank. The composited image is written to `out`, an
-/// array of height, width and channels, on the root.
+/// Blends images. Without a communicator, each image belongs to a separate rank, which is a thread;
+/// otherwise all images belong to this rank. At the root, the composited image is written to `out`,
+/// an array of height, width and channels.
 py::dict composite(const py::array& images, const std::string& element,
                    const Parsed<CompositeOptions>& parsed, py::array out, py::object comm) {
     CompositeOptions options = parsed.options;
@@ -67,7 +67,7 @@ py::dict composite(const py::array& images, const std::string& element,
             if (frame.bytes.size() != room)
                 throw std::logic_error("the composited image has another size than its array");
             for (std::size_t at = 0; at < room; at += bytes_between_checks) {
-                if (!has_comm) // the ranks of other processes would wait for this one
+                if (!has_comm) // with processes, other ranks would wait for this one
                     control.check();
                 std::memcpy(to + at, frame.bytes.data() + at,
                             std::min(bytes_between_checks, room - at));

@@ -19,7 +19,7 @@ class WrongType : public InvalidTask {
     using InvalidTask::InvalidTask;
 };
 
-/// Lets Sextant's exceptions arrive in Python as those of sextant/errors.py, with the same text.
+/// Translates Sextant's exceptions to those of sextant/errors.py, with the same text.
 void translate_exceptions();
 
 } // namespace sextant::python

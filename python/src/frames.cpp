@@ -32,15 +32,15 @@ std::string text_of(py::handle value) {
     return utf8_of(py::str(value));
 }
 
-/// Where the samples of frames are in memory.
+/// The memory layout of the samples of frames.
 struct Layout {
-    std::vector<const std::byte*> frames;          ///< the first sample of each
-    std::int64_t row = 0, column = 0, channel = 0; ///< distances in bytes
+    std::vector<const std::byte*> frames;          ///< the first sample of each frame
+    std::int64_t row = 0, column = 0, channel = 0; ///< strides in bytes
     bool swapped = false;
 };
 
-/// Copies `rows` x `columns` samples with distances in bytes; those of `to` are for whole samples
-/// in a row. Goes through squares of a few cache lines, because either distance of `from` may be
+/// Copies `rows` x `columns` samples with strides in bytes; the strides of `to` are multiples of
+/// the sample size. Copies squares of a few cache lines, because either stride of `from` may be
 /// large.
 template <std::size_t Size>
 void copy_samples(const std::byte* from, std::int64_t row, std::int64_t column, std::int64_t rows,
@@ -105,8 +105,8 @@ class ArrayFrames : public FrameFile {
     Layout layout_;
 };
 
-/// Frames that a Python function returns. If it returns whole frames, the one read last is kept,
-/// because frames are often read in several parts.
+/// Frames that a Python function returns. If the function returns whole frames, the last one is
+/// kept, because frames are often read in several parts.
 class ReaderFrames : public FrameFile {
   public:
     ReaderFrames(FrameHeader header, py::handle read, bool whole, Call& call)
@@ -142,14 +142,14 @@ class ReaderFrames : public FrameFile {
         });
     }
 
-    py::handle read_; // kept alive by the object Frames
+    py::handle read_; // the Frames object keeps it alive
     const bool whole_;
     Call& call_;
     std::int64_t kept_ = -1;
     std::vector<std::byte> samples_;
 };
 
-/// The header and layout of arrays of height, width and perhaps channels.
+/// The header and layout of arrays of height, width and, if any, channels.
 FrameHeader header_of(const py::array& array, int first_axis, bool channels, Layout& layout) {
     FrameHeader header;
     header.sample = sample_of(array.dtype());
@@ -162,7 +162,7 @@ FrameHeader header_of(const py::array& array, int first_axis, bool channels, Lay
     return header;
 }
 
-/// Opens files. Errors name the keyword, not the option of the command.
+/// Opens files. Errors name the keyword instead of the command-line option.
 std::unique_ptr<FrameSource> open_files(const std::string& name,
                                         const format::SourceOptions& options) {
     try {
@@ -178,7 +178,7 @@ std::unique_ptr<FrameSource> open_files(const std::string& name,
     }
 }
 
-/// The state of a file by which a later change is noticed.
+/// The state of a file, used to detect later changes.
 struct FileState {
     dev_t device = 0;
     ino_t inode = 0;
@@ -188,7 +188,7 @@ struct FileState {
     bool operator==(const FileState&) const = default;
 };
 
-/// Returns the state of a regular file; none of anything else.
+/// Returns the state of a regular file; nullopt for anything else.
 std::optional<FileState> state_of(const std::string& path) {
     struct stat found {};
     if (stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode))
@@ -201,9 +201,9 @@ std::optional<FileState> state_of(const std::string& path) {
                      nanoseconds(found.st_ctim)};
 }
 
-/// The open sources of all series that were read last. A source is taken out while a thread reads
-/// it, so several threads that read one series have a source each. The sources of a process are not
-/// used by a fork of it, because both would share the process that reads HDF5.
+/// A cache of open sources for all series, most recently used first. A source is taken out while a
+/// thread reads it, so threads that read the same series use different sources. A forked process
+/// does not use its parent's sources, because both would share the process that reads HDF5.
 class OpenSources {
   public:
     static OpenSources& all() {
@@ -211,7 +211,7 @@ class OpenSources {
         return sources;
     }
 
-    /// Takes out a source of a file in this state; null if there is none.
+    /// Takes out a source for a file in this state; null if there is none.
     std::unique_ptr<FrameSource> take(const KeptOpen* of, const FileState& state) {
         std::list<Entry> taken = extract([&](const Entry& entry) { return entry.of == of; }, 1);
         if (taken.empty() || taken.front().state != state)
@@ -220,7 +220,7 @@ class OpenSources {
     }
 
     void put(const KeptOpen* of, const FileState& state, std::unique_ptr<FrameSource> source) {
-        std::list<Entry> closed; // after the lock is released
+        std::list<Entry> closed; // destroyed after the lock is released
         const std::lock_guard lock(mutex_);
         entries_.push_front({of, state, std::move(source)});
         if (entries_.size() > most)
@@ -232,7 +232,7 @@ class OpenSources {
     }
 
   private:
-    static constexpr std::size_t most = 16; ///< files, and processes that read HDF5
+    static constexpr std::size_t most = 16; ///< limits open files, and processes that read HDF5
 
     struct Entry {
         const KeptOpen* of;
@@ -258,7 +258,7 @@ class OpenSources {
         return found;
     }
 
-    /// Abandons the sources of the parent in a fork, without ending the parent's processes.
+    /// In a fork, abandons the parent's sources without ending the parent's processes.
     void forget() {
         for (Entry& entry : entries_)
             static_cast<void>(entry.source.release());
@@ -267,7 +267,7 @@ class OpenSources {
     }
 
     std::mutex mutex_;
-    std::list<Entry> entries_; ///< the one used last first
+    std::list<Entry> entries_; ///< most recently used first
 };
 
 void check(const FrameHeader& header) {
@@ -289,8 +289,8 @@ class KeptOpen {
 
     void close() const { OpenSources::all().close(this); }
 
-    /// Calls read(source) with the open file, which is opened again if it has changed. It is closed
-    /// if `read` throws.
+    /// Calls read(source) with the open file. Reopens the file if it has changed, and closes it if
+    /// `read` throws.
     template <class Open, class Read>
     void use(const Open& open, const Read& read) const {
         const std::optional<FileState> state = state_of(path_);
@@ -363,7 +363,7 @@ Frames Frames::of_arrays(const py::list& arrays, bool channels) {
     }
     frames.header_.frames = std::ssize(layouts);
     check(frames.header_);
-    // Arrays may have different strides: each frame has a layout of its own.
+    // Arrays may have different strides, so each frame has its own layout.
     const bool alike = std::all_of(layouts.begin(), layouts.end(), [&](const Layout& each) {
         return each.row == layouts[0].row && each.column == layouts[0].column &&
                each.channel == layouts[0].channel && each.swapped == layouts[0].swapped;
@@ -415,7 +415,8 @@ Frames Frames::of_files(const std::string& name, const format::SourceOptions& op
     Frames frames;
     frames.header_ = open_files(name, options)->header();
     frames.in_files_ = true;
-    // Not folders and lists: their files may change while each of them remains the same.
+    // Folders and lists are excluded, because their files may change without a change of the folder
+    // or list.
     const std::vector<std::string> files = format::files_of_frames(name);
     if (files.size() == 1 && (name == files[0] || name.starts_with(files[0] + "::")))
         frames.kept_open_ = std::make_shared<KeptOpen>(files[0]);
@@ -457,7 +458,7 @@ void Frames::read_into(const std::vector<std::int64_t>& frames, const py::array&
                        static_cast<std::size_t>(out.nbytes())});
 }
 
-/// Reads runs of consecutive frames at once.
+/// Reads runs of consecutive frames together.
 void Frames::read_into(std::span<const std::int64_t> frames, std::span<std::byte> out) const {
     if (frames.empty())
         return;

@@ -32,7 +32,7 @@ namespace py = pybind11;
 
 namespace {
 
-/// The image of a call: a frame of a series, and where to run.
+/// The image of a call: a frame of a series, and the ranks that process it.
 struct ImageCall {
     const Frames& frames;
     std::int64_t frame;
@@ -40,14 +40,15 @@ struct ImageCall {
     int ranks;
 };
 
-/// What a plan states about an image in memory.
+/// The reason in a plan for an image in memory.
 std::string reason_in_memory(int threads) {
     return threads == 1
                ? "one thread, which reads and writes the arrays where they are"
                : fmt::format("{} threads, which read and write the arrays where they are", threads);
 }
 
-/// `losses`: the warnings of samples or results that are not as exact as their types.
+/// Returns planes as a dictionary. `losses`: the warnings about samples or results that lost
+/// precision.
 py::dict found_planes(FilterResult&& result, int ranks,
                       const std::vector<std::string>& losses = {}) {
     py::dict all;
@@ -60,7 +61,7 @@ py::dict found_planes(FilterResult&& result, int ranks,
     return all;
 }
 
-/// The samples of a view as filters read them; none for types that are converted first.
+/// The samples of a view for filters; nullopt for types that must be converted first.
 std::optional<kernel::SampleView> samples_in(const kernel::ValueView& view,
                                              const py::array& image) {
     const char kind = image.dtype().kind();
@@ -106,7 +107,7 @@ std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object
         .filters = filters, .image = view->image, .element = result.element};
     result.plan = distributed::strips_plan(task, reason_in_memory(image.ranks));
     // The calling thread cannot check for signals while it waits for long parts of other threads.
-    constexpr double long_work = 1 << 24; // some .1 s
+    constexpr double long_work = 1 << 24; // about 0.1 s
     const bool is_long =
         static_cast<double>(view->image.elements()) * filters.front().sigma.x > long_work;
     Call call(image.progress, py::none(), 1, image.ranks > 1 && is_long);
@@ -154,10 +155,10 @@ struct ParsedVolumeFilter : ParsedFilter {
         : ParsedFilter(keywords, kernel::Dimensions::three) {}
 };
 
-/// Where results are written: the sinks of a volume's derivatives, or the one of an image.
+/// The destination of results: the sinks of a volume's derivatives, or the sink of an image.
 class FilterOutput {
   public:
-    /// `wide`: as f64, otherwise as f32.
+    /// `wide`: if true, results are f64, otherwise f32.
     FilterOutput(const py::object& out, bool of_volumes, bool wide)
         : of_volumes_(of_volumes), wide_(wide) {
         const Bytes size = wide ? sizeof(double) : sizeof(float);
@@ -168,15 +169,15 @@ class FilterOutput {
                 sinks_.emplace_back(py::reinterpret_borrow<py::object>(volume), size);
     }
 
-    /// Sets what was subtracted from samples, and by what they were divided, for each derivative.
-    /// `stored`: the type of the samples.
+    /// Sets, for each derivative, the offset that was subtracted from samples and the factor that
+    /// they were divided by. `stored`: the type of the samples.
     void restore(std::vector<double> offsets, std::vector<double> scales, Sample stored) {
         of_floats_ = stored == Sample::f32;
         offsets_ = std::move(offsets);
         scales_ = std::move(scales);
     }
 
-    /// True if results far from 0 are rounded to f32.
+    /// True if large results are rounded to f32.
     bool rounds() const {
         return !wide_ && std::ranges::any_of(offsets_, [](double offset) { return offset != 0; });
     }
@@ -228,8 +229,8 @@ class FilterOutput {
     std::vector<double> offsets_, scales_;
 };
 
-/// Filters an image or all frames as the planes of a volume.
-/// `wide`: the results are f64, otherwise f32.
+/// Filters an image, or all frames as the planes of a volume. `wide`: if true, results are f64,
+/// otherwise f32.
 py::dict filter(const ImageCall& image, const py::object& array, const ParsedFilter& parsed,
                 const py::object& out, bool wide) {
     const FilterOptions& options = parsed.options;
@@ -285,8 +286,8 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
     return found_planes(std::move(result), ranks, losses);
 }
 
-/// The contours of an image: pixels y · width + x of all points, the first point of each contour
-/// and the end, and whether each is closed. Empty on ranks other than 0.
+/// The contours of an image: pixels y · width + x of all points, the index of the first point of
+/// each contour and the end, and a flag for closed contours. Empty on ranks other than 0.
 py::dict contours(const ImageCall& image, const ContoursOptions& options) {
     Call call(image.progress, image.comm, image.ranks);
     ContoursResult result;
@@ -311,7 +312,7 @@ py::dict contours(const ImageCall& image, const ContoursOptions& options) {
         const bool is_sample = options.directions && !image.frames.in_files();
         if (error.fault() != AgreedFailure::Fault::file || !is_sample)
             throw;
-        throw InvalidTask(error.what()); // a sample of an array is not a direction
+        throw InvalidTask(error.what()); // a sample of the array is not a direction
     }
     py::dict all;
     py::array_t<std::int64_t> points(
@@ -355,8 +356,8 @@ struct ParsedCanny {
     ContoursOptions options;
 };
 
-/// Canny's edges as a map of directions: −1 no edge, else as in ContoursOptions::directions. None
-/// on ranks other than 0.
+/// Canny's edges as a map of directions: −1 for no edge, otherwise the same values as
+/// ContoursOptions::directions. None on ranks other than 0.
 py::object canny(const ImageCall& image, const ContoursOptions& options) {
     Call call(image.progress, image.comm, image.ranks);
     Image directions;

@@ -34,7 +34,7 @@ void LabelKeywords::check(bool of_volume) const {
 
 Record filter_record(FilterOptions& options) {
     Record record = record_of(options);
-    record["sigma"].kind = Field::Kind::integers; // which may be a list
+    record["sigma"].kind = Field::Kind::integers; // a list is allowed too
     return record;
 }
 

@@ -16,7 +16,7 @@ namespace sextant::python {
 struct LabelKeywords {
     LabelOptions options;
 
-    /// Throws InvalidTask, naming the option, if one is not for images, or not for volumes.
+    /// Throws InvalidTask, naming the option, if an option does not apply to images or to volumes.
     void check(bool of_volume) const;
 };
 Record record_of(LabelKeywords& keywords);

@@ -40,8 +40,8 @@ py::array column_of(std::size_t count, const ValueOf& value_of) {
     return values;
 }
 
-/// Adds the columns of integers: of i64 and u64, as they are; of others, as f64. Sums are f64 if
-/// they exceed 64 bits. Returns the number of sums that are rounded.
+/// Adds the columns of integers: i64 and u64 unchanged, other types as f64. Sums are f64 if they
+/// exceed 64 bits. Returns the number of sums that are rounded.
 template <class Integer>
 std::int64_t add_integers(py::dict& table, std::span<const kernel::Body> bodies) {
     using kernel::Body;
@@ -118,7 +118,7 @@ void add_sizes(py::dict& table, std::span<const Region> regions, bool is_image) 
                [k](const Region& each) { return each.centroid()[k]; });
 }
 
-/// The columns that `sextant label --table` writes, but for the label. Returns warnings.
+/// Adds the columns of `sextant label --table`, except the label. Returns warnings.
 std::vector<std::string> add_measures(py::dict& table, std::span<const kernel::Body> bodies,
                                       const Frames* intensity, bool is_image, bool only_sizes) {
     add_sizes(table, bodies, is_image);
@@ -166,10 +166,10 @@ std::int64_t signed_label(std::uint64_t bits, Sample sample) {
     }
 }
 
-/// What a call labels or measures: an image or volume, and the array that holds it, if it is one.
+/// The input of a call: an image or volume, and the array that holds it, if any.
 struct LabelCall {
     const Frames& frames;
-    std::optional<std::int64_t> frame; ///< of an image
+    std::optional<std::int64_t> frame; ///< frame number, for an image
     const Frames* intensity;           ///< may be null
     std::optional<kernel::ValueView> view;
 
@@ -187,15 +187,15 @@ struct LabelCall {
     /// True if the calling thread must only wait, because it could not check for signals while it
     /// waits for long parts of other threads.
     bool waits(int threads) const {
-        constexpr std::int64_t long_work = 1 << 24; // some .1 s
+        constexpr std::int64_t long_work = 1 << 24; // about 0.1 s
         return threads > 1 && (!is_image() || samples() > long_work);
     }
 };
 
-/// The sources of a call, as one rank reads them.
+/// The sources of a call, opened by one rank.
 class OpenInput {
   public:
-    /// Collective. `copies`: read samples from a source, even if they are in an array.
+    /// Collective. `copies`: if true, samples are read from a source, even if they are in an array.
     OpenInput(const Communicator& communicator, Call& call, const LabelCall& given, bool copies) {
         agree(communicator, [&] {
             if (given.view && !copies) {
@@ -226,8 +226,8 @@ class OpenInput {
 /// Passes labels to Python, and keeps the measures of components.
 class LabelsToPython final : public LabelSink {
   public:
-    /// Keeps references. `open(bits, components)` returns what RowSink takes. It is stored in
-    /// `sink`, whose destructor requires the GIL.
+    /// Keeps references to the arguments. `open(bits, components)` returns the argument for
+    /// RowSink, which is stored in `sink`. The destructor of `sink` requires the GIL.
     LabelsToPython(const Communicator& communicator, Call& call, const py::object& open,
                    const LabelCall& given, std::optional<RowSink>& sink,
                    std::vector<kernel::Body>& bodies, std::vector<kernel::RegionSize>& sizes)
@@ -402,15 +402,15 @@ py::dict joins_of(const std::vector<kernel::LabelMatch>& matches,
     return table;
 }
 
-/// A block that Python passes.
+/// A block passed from Python.
 struct GivenBlock {
     std::string name;
     const Frames* frames;
     std::array<Elements, 3> position; // z, y, x
 };
 
-/// Stitches blocks. `open(depth, height, width)` returns what RowSink::write() takes. `of_images`:
-/// sizes of blocks and of the whole may have two numbers, rows and columns.
+/// Stitches blocks. `open(depth, height, width)` returns the argument for RowSink. `of_images`: if
+/// true, the sizes of blocks and of the stitched volume may have two numbers, rows and columns.
 py::dict stitch(const std::vector<GivenBlock>& given, StitchOptions options, bool of_images,
                 const py::object& open, const py::object& comm, int ranks, py::object progress) {
     if (of_images && options.block.size() == 2)
@@ -458,7 +458,7 @@ py::dict stitch(const std::vector<GivenBlock>& given, StitchOptions options, boo
     } catch (const AgreedFailure& error) {
         if (error.fault() != AgreedFailure::Fault::file || in_files)
             throw;
-        throw InvalidTask(error.what()); // a label of an array is not valid
+        throw InvalidTask(error.what()); // a label of the array is invalid
     }
     py::dict all;
     all["objects"] = result.objects;

@@ -65,7 +65,7 @@ void check_options(const std::string& function, const py::dict& keywords) {
         check->second(keywords);
 }
 
-/// Writes files that appear together, or none of them: pairs of a path and its bytes.
+/// Writes files atomically: all or none. `files`: pairs of a path and its bytes.
 void write_files(const py::list& files) {
     JointCommit together;
     for (const py::handle file : files) {

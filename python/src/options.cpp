@@ -30,7 +30,7 @@ bool is_truth(py::handle value) {
            std::string_view(Py_TYPE(value.ptr())->tp_name).starts_with("numpy.bool");
 }
 
-/// True for sequences other than strings. An array of NumPy without axes has no length.
+/// True for sequences other than strings. A NumPy array without axes has no length.
 bool is_list(py::handle value) {
     if (!py::isinstance<py::sequence>(value) || py::isinstance<py::str>(value) ||
         py::isinstance<py::bytes>(value))
@@ -40,7 +40,7 @@ bool is_list(py::handle value) {
     return has_length;
 }
 
-/// Refuses the value after an exception about its type or size; throws other exceptions.
+/// Rejects the value after an exception about its type or size; rethrows other exceptions.
 [[noreturn]] void refuse_after_exception(const Field& field, py::handle value,
                                          std::string_view expected) {
     py::error_already_set error;
@@ -57,7 +57,7 @@ std::string text_of_integer(const Field& field, py::handle value) {
         refuse_type(field, value, expected);
     const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
     PyObject* const text = whole ? PyObject_Str(whole.ptr()) : nullptr;
-    if (!text) // not a whole number, or one of too many digits
+    if (!text) // not an integer, or an integer with too many digits
         refuse_after_exception(field, value, expected);
     return utf8_of(py::reinterpret_steal<py::object>(text));
 }
@@ -79,7 +79,7 @@ std::string text_of_number(const Field& field, py::handle value) {
             return text_of_integer(field, whole);
         if (!PyErr_ExceptionMatches(PyExc_TypeError))
             refuse_after_exception(field, value, expected);
-        PyErr_Clear(); // an array of NumPy with one number that is not whole
+        PyErr_Clear(); // a NumPy array with one non-integer number
     }
     const double number = PyFloat_AsDouble(value.ptr());
     if (PyErr_Occurred())
@@ -117,7 +117,7 @@ std::vector<std::string> parts_of(const Field& field, py::handle value) {
     return parts;
 }
 
-/// The text of True or False for an option whose values are "on" and "off".
+/// Returns "on" or "off" for True or False, for an option with these values.
 std::string text_of_truth(const Field& field, py::handle value) {
     const std::string_view text = PyObject_IsTrue(value.ptr()) == 1 ? "on" : "off";
     const auto is = [](std::string_view word) {
@@ -199,7 +199,7 @@ std::int64_t whole_number(const std::string& name, py::handle value, std::int64_
     const bool is_whole = !is_truth(value) && PyIndex_Check(value.ptr());
     const auto whole =
         py::reinterpret_steal<py::object>(is_whole ? PyNumber_Index(value.ptr()) : nullptr);
-    PyErr_Clear(); // of an array of NumPy with several numbers
+    PyErr_Clear(); // a NumPy array with several numbers
     if (!whole)
         throw WrongType(fmt::format("{} is {}, expected {}", name, shown(value), expected));
     int overflow = 0;

@@ -11,8 +11,8 @@
 
 #include <pybind11/pybind11.h>
 
-// Keyword arguments and results of Python functions follow from the records of options and results
-// (core/record.hpp); no keyword is named here.
+// Keyword arguments and results of Python functions are derived from the records of options and
+// results (core/record.hpp). No keyword is named here.
 namespace sextant::python {
 
 /// Sets the fields of a record from keyword arguments. None keeps the default. Returns the names of
@@ -23,14 +23,14 @@ namespace sextant::python {
 std::set<std::string, std::less<>> set_options(const Record& record,
                                                const pybind11::dict& keywords);
 
-/// An argument of a function that is a whole number in a range, both ends included.
+/// Converts an argument to a whole number in a range, both ends included.
 /// Throws    WrongType for another type; InvalidTask for a number outside the range.
 std::int64_t whole_number(const std::string& name, pybind11::handle value, std::int64_t least,
                           std::int64_t most);
-/// An argument that is True or False. Throws WrongType for another type.
+/// Converts an argument that is True or False. Throws WrongType for another type.
 bool truth(const std::string& name, pybind11::handle value);
 
-/// The options of a function, as keyword arguments set them. Python keeps recent ones, because most
+/// The options of a function, set from keyword arguments. Python caches recent ones, because most
 /// calls repeat the keywords of an earlier call.
 template <class Options>
 struct Parsed {
@@ -42,7 +42,7 @@ struct Parsed {
 /// choices, least, most.
 pybind11::list described(const Record& record);
 
-/// The record of a result, whose JSON is made when it is asked for.
+/// The record of a result. Its JSON is made on demand.
 class LazyRecord {
   public:
     explicit LazyRecord(std::function<std::string()> json) : json_(std::move(json)) {}

@@ -42,7 +42,7 @@ std::vector<Value> column(const py::dict& columns, const char* name) {
     return {array.data(), array.data() + array.size()};
 }
 
-/// Motions and likeness of the frames of a registration, given as columns.
+/// Motions and normalised cross-correlations of the registered frames, given as columns.
 std::vector<Section> frame_sections(const py::dict& content) {
     const py::dict columns = content["frames"];
     const auto numbers = column<std::int64_t>(columns, "frame");
@@ -118,8 +118,7 @@ Section outlines(const py::dict& content, std::vector<std::byte> png) {
 /// The page of a result.
 ///
 /// Input     keys: title, subtitle; pictures (tuples of PNG, alternative text and caption); facts
-///           and phases (pairs); and, if there are such parts, before_after, frames, alternatives,
-///           outlines.
+///           and phases (pairs); and optionally before_after, frames, alternatives, outlines.
 std::string page(const py::dict& content) {
     report::Page page;
     page.title = get<std::string>(content, "title");

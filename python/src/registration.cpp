@@ -42,7 +42,7 @@ using registration::RigidMotion;
 using registration::RowMotion;
 using registration::Transform;
 
-/// A frame's transform as far as the result of every rank contains it.
+/// A frame's transform, from the part of the result that every rank has.
 Transform transform_of(const FrameRegistration& frame) {
     if (frame.affine)
         return *frame.affine;
@@ -101,7 +101,7 @@ py::dict columns_of(const std::vector<FrameRegistration>& frames) {
     return columns;
 }
 
-/// An image of a result, which is NaN where no frame covers a pixel. `wide`: as f64.
+/// An image of a result, NaN at pixels that no frame covers. `wide`: if true, f64.
 py::object image_of(const std::vector<float>& pixels, const std::vector<float>& count,
                     ImageShape shape, double offset, bool wide) {
     if (pixels.empty())
@@ -122,7 +122,8 @@ py::object image_of(const std::vector<float>& pixels, const std::vector<float>& 
     return image;
 }
 
-/// Ranks and threads: those of the caller, else all that are worth comparing, the fastest first.
+/// Divisions into ranks and threads: the caller's, otherwise all that are worth comparing, the
+/// fastest first.
 std::vector<registration::Division> divisions_for(const Frames& frames,
                                                   RegistrationOptions& options,
                                                   const py::object& comm, std::optional<int> ranks,
@@ -151,13 +152,13 @@ registration::DetectorImages detector_of(const py::dict& detector, Call& call) {
     return images;
 }
 
-/// Collects what only rank 0 sees, while the run still has the frames.
+/// Collects results that exist only on rank 0, while the run still has the frames.
 struct Written {
     Transforms transforms;
     bool is_set = false;
 };
 
-/// `wide`: aligned frames are written as f64, otherwise as f32.
+/// `wide`: if true, aligned frames are written as f64, otherwise as f32.
 py::dict register_series(const Frames& frames, const py::dict& keywords, const py::dict& detector,
                          const py::object& out, bool wide, py::object comm,
                          std::optional<int> ranks, py::object progress) {
@@ -180,7 +181,7 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
         written.is_set = true;
         if (out.is_none())
             return;
-        // The shape of aligned frames is known only now.
+        // The shape of aligned frames is not known earlier.
         const PixelArea& area = registered.area();
         std::optional<RowSink> sink;
         call.python([&] {
@@ -198,7 +199,7 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
             const std::vector<float> floats(doubles.begin(), doubles.end());
             sink->write(call, frame, 0, std::as_bytes(std::span(floats)), area.shape.width, "f4");
         };
-        std::vector<float> gaps; // of a frame, if any is left out
+        std::vector<float> gaps; // of a frame; used if any frame is left out
         for (const FrameRegistration& each : found.frames) {
             if (each.left_out.empty())
                 continue;
@@ -221,7 +222,7 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
             size = communicator.size();
         }
     });
-    if (!written.is_set) { // a rank other than 0, which gets displacement fields from rank 0
+    if (!written.is_set) { // ranks other than 0 get displacement fields from rank 0
         written.transforms = {frames.header().shape, result.canvas, result.flyback, {}};
         for (const FrameRegistration& each : result.frames) {
             if (each.left_out.empty())
@@ -307,7 +308,7 @@ void bind_registration(py::module_& module) {
                  all.of[frame] =
                      AffineMotion{matrix.at(0), matrix.at(1), matrix.at(2), matrix.at(3), tx, ty};
              })
-        /// Planes as in fields.npy (docs/registration.md).
+        /// The planes have the layout of fields.npy (docs/registration.md).
         .def("add_field",
              [](Transforms& all, std::int64_t frame, std::int64_t spacing,
                 const py::array_t<float, py::array::c_style>& planes) {
@@ -321,7 +322,7 @@ void bind_registration(py::module_& module) {
                  field.known.assign(from, from + field.count());
                  all.of[frame] = std::move(field);
              })
-        /// A table as in rows.npy.
+        /// The table has the layout of rows.npy.
         .def("add_rows",
              [](Transforms& all, std::int64_t frame, double alpha, double tx, double ty,
                 const py::array_t<float, py::array::c_style>& table) {

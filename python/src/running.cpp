@@ -11,9 +11,9 @@ namespace py = pybind11;
 
 namespace {
 
-/// A forked process has a number of its own, because other threads do not exist in it.
+/// A forked process has its own counter, because the other threads do not exist in it.
 std::atomic<int>* running = new std::atomic<int>(0);
-/// The thread that ends the interpreter; no thread before that.
+/// The thread that ends the interpreter; empty until then.
 std::atomic<std::thread::id> exiting{};
 
 void end_calls() {

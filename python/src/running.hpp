@@ -8,13 +8,13 @@
 
 namespace sextant::python {
 
-/// A call that releases the GIL, of any thread. Before the interpreter ends, it ends these calls:
-/// it would otherwise kill their threads when they acquire the GIL again, in frames of C++, which
+/// A call that releases the GIL, of any thread. The interpreter ends these calls before it ends.
+/// Otherwise it would kill their threads, in C++ code, when they acquire the GIL again, which
 /// aborts the process. The constructor and the destructor require the GIL.
 class RunningCall {
   public:
     /// Throws SystemExit, which ends a thread silently, if the interpreter is ending. The thread
-    /// that ends it may still make calls.
+    /// that ends the interpreter may still make calls.
     RunningCall();
     ~RunningCall();
     RunningCall(const RunningCall&) = delete;
@@ -26,7 +26,7 @@ class RunningCall {
     void check() const;
 
   private:
-    std::atomic<int>* count_; ///< of the running calls of this process
+    std::atomic<int>* count_; ///< number of running calls of this process
     const std::thread::id caller_ = std::this_thread::get_id();
 };
 

@@ -25,7 +25,7 @@ namespace py = pybind11;
 namespace {
 
 /// The objects of a scan, numbered. Slots hold these numbers, because the library copies slots byte
-/// by byte. All members require the GIL.
+/// by byte. All member functions require the GIL.
 class Objects {
   public:
     std::int64_t add(py::object object) {
@@ -38,7 +38,7 @@ class Objects {
     std::vector<py::object> all_;
 };
 
-/// A value of a scan: the number of an object of this process, or -1 where there is none.
+/// A value of a scan: the number of an object of this process, or -1 for no object.
 using Number = std::int64_t;
 
 /// Slots for pickled objects of at most `capacity` bytes, for ranks that are processes.
@@ -70,7 +70,7 @@ py::list scan(const py::list& values, const py::function& op, const py::dict& ke
     const auto given = set_options(record_of(options), keywords);
     if (options.threads > 1 && !given.contains("strategy")) {
         options.strategy = "reduce-then-scan";
-        // The threads of one process have all values, so idle ones can reduce values ahead.
+        // The threads of one process have all values, so idle threads can reduce values ahead.
         if (!given.contains("boundaries"))
             options.boundaries = scan::Boundaries::look_ahead;
     }
@@ -90,7 +90,8 @@ py::list scan(const py::list& values, const py::function& op, const py::dict& ke
         if (reports)
             control.report("combine", std::min(done++, most), most);
         return call.python([&] {
-            // Held by references of its own: another thread may add objects meanwhile.
+            // Own references keep the objects alive, because another thread may add objects
+            // meanwhile.
             const py::object first = objects[left], second = objects[right];
             return objects.add(op(first, second));
         });

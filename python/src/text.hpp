@@ -8,10 +8,10 @@
 
 #include <pybind11/pybind11.h>
 
-// Strings of Python and of C++. Those of C++ are UTF-8, or names of files with any bytes.
+// Strings of Python and of C++. C++ strings are UTF-8, or file names with any bytes.
 namespace sextant::python {
 
-/// The bytes of a str. Surrogates of os.fsdecode() become the bytes that they stand for; other
+/// The bytes of a str. Surrogates of os.fsdecode() become the bytes that they represent; other
 /// surrogates become "?".
 std::string utf8_of(pybind11::handle string);
 
@@ -21,14 +21,15 @@ pybind11::str shown_text(std::string_view bytes);
 /// A list of such strings.
 pybind11::list shown_texts(const std::vector<std::string>& all);
 
-/// A str that may name files, as os.fsdecode() makes it.
+/// A str that may name files, decoded like os.fsdecode().
 pybind11::str name_text(std::string_view bytes);
 
-/// The bytes of a path: str, bytes or os.PathLike. `name` is that of the argument.
+/// The bytes of a path: str, bytes or os.PathLike. `name` is the name of the argument.
 /// Throws    WrongType for other types; InvalidTask for a path that contains a null character.
 std::string path_of(std::string_view name, pybind11::handle path);
 
-/// Names options in a text as keywords: "--fold-threads" becomes "fold_threads", if it is one.
+/// Replaces option names in a text by keywords: "--fold-threads" becomes "fold_threads" if this
+/// keyword exists.
 std::string text_with_keywords(
     std::string_view text, const std::function<bool(const std::string&)>& is_keyword =
                                [](const std::string&) { return true; });

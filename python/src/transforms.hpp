@@ -16,9 +16,10 @@ namespace sextant::python {
 /// The transforms of the frames of a series.
 struct Transforms {
     ImageShape shape;
-    registration::PixelArea area; ///< of aligned frames, in the coordinates of the reference
+    registration::PixelArea area; ///< area of aligned frames, in the coordinates of the reference
     std::int64_t flyback = 0;
-    std::map<std::int64_t, registration::Transform> of; ///< by frame, without those left out
+    std::map<std::int64_t, registration::Transform>
+        of; ///< by frame; frames that were left out are missing
 
     const registration::Transform& at(std::int64_t frame) const {
         const auto found = of.find(frame);
