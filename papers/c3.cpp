@@ -25,7 +25,7 @@ model::C3Reading as_the_c3_paper_reads(const Grid& grid) {
 
 namespace {
 
-/// The names of an algorithm in the paper and in our catalogue.
+/// The name of an algorithm in the paper, and its name in our catalogue.
 struct Named {
     std::string_view paper, ours;
 };
@@ -35,9 +35,9 @@ constexpr Named scatters[] = {
     {"2-lev-rec", "2-lev-rec-scatter"},     {"3-lev-sq", "3-lev-sq-scatter"},
     {"logp-lev-sq", "logp-lev-sq-scatter"}, {"logp-lev-rec(0.75)", "logp-lev-rec-scatter"}};
 
-/// The paper's all-to-all algorithms, except 1-lev-balance, for which it gives no construction. Its
-/// 2-lev-c,r-int is 2-lev-c,r in which a processor sends within its row as soon as it has the
-/// blocks.
+/// The paper's all-to-all algorithms, except 1-lev-balance, for which the paper gives no
+/// construction. The paper's 2-lev-c,r-int is 2-lev-c,r in which a processor sends within its row
+/// as soon as it has the blocks.
 constexpr Named exchanges[] = {
     {"1-lev-direct", "1-lev-dir-all-to-all"}, {"1-lev-lin", "1-lev-lin-all-to-all"},
     {"1-lev-xor", "1-lev-xor-all-to-all"},    {"2-lev-sq", "2-lev-sq-all-to-all"},
@@ -65,7 +65,7 @@ std::vector<Bytes> sizes_of(const Table& table) {
     return sizes;
 }
 
-/// A statement that counts the rows that agree.
+/// A claim that counts the agreeing rows.
 Claim all_agree(const Result& result) {
     int agreeing = 0, numbers = 0;
     double sum = 0;
@@ -118,8 +118,8 @@ bool is_worth_a_look(std::string_view algorithm, Bytes size) {
 
 constexpr std::string_view interleaved = "2-lev-c_r-int";
 
-/// Assumptions about algorithms that the paper does not describe, or whose times differ. `at`
-/// returns the simulated time of an algorithm at a size.
+/// Tests of assumptions about algorithms that the paper does not describe, or whose times differ.
+/// `at` returns the simulated time of an algorithm at a size.
 std::vector<Claim> hypotheses(const std::function<double(std::string_view, Bytes)>& at) {
     const Table& table = table_of_figure_11();
     Delta delta = fitted_delta();
@@ -197,8 +197,8 @@ Result figure_11(Extent extent) {
 
 // The causes of the times in Figures 8 and 11.
 
-/// The Delta with one assumption more in each entry, from shared links on; the last one of the
-/// fitted values, that rounds overlap, is missing.
+/// The simulated Delta, with one more assumption in each entry, starting from shared links. The
+/// last fitted assumption, overlapping rounds, is not included.
 std::vector<Delta> assumptions() {
     const Delta fitted = fitted_delta();
     Delta wormholes = sharing_delta();
@@ -231,8 +231,8 @@ Result causes(Extent extent) {
         for (const Named& each : scatters)
             add(table_of_figure_8(), each, size);
         for (const Named& each : exchanges) {
-            // Direct messages of 64 bytes take their overheads, whatever the network; permutations
-            // by exclusive or behave like linear ones.
+            // The time of direct messages of 64 bytes is that of their overheads, on any network.
+            // Exclusive-or permutations take as long as linear ones.
             if (extent == Extent::whole
                     ? each.paper != "1-lev-xor" && (size == 1024 || !is_direct(each))
                     : each.paper == "2-lev-sq" && size == 64)

@@ -9,14 +9,13 @@
 
 namespace sextant::papers {
 
-/// The counting rules of the C³ paper on a grid of processors: fractions of packets count, p
-/// replaces p - 1, distances are as printed, and groups are at the positions that the algorithms
-/// state.
+/// The counting rules of the C³ paper on a grid of processors: packets may be fractions, p replaces
+/// p - 1, distances are as printed, and groups are at the positions stated by the algorithms.
 model::C3Reading as_the_c3_paper_reads(const Grid& grid);
 
-/// The C³ charge of a collective of the catalogue on 256 processors of the Delta, counted as in the
+/// The C³ charge of a collective of the catalogue on 256 processors of the Delta, counted like the
 /// paper's figures: `packets` is per byte of a message. `parameter` is the value of the algorithm's
-/// parameter; default: the published one.
+/// parameter; by default, the published one.
 model::Units charge_of(std::string_view algorithm, std::optional<double> parameter = {});
 
 } // namespace sextant::papers

@@ -22,14 +22,14 @@ constexpr Gather gathers[] = {{"1-lev-dir", "flat-gather", "flat-scatter"},
                               {"logp-lev-sq", "logp-lev-sq-gather", "logp-lev-sq-scatter"},
                               {"logp-lev-rec", "logp-lev-rec-gather", "logp-lev-rec-scatter"}};
 
-/// Simulated times of the gathers and their counterparts, by size; gathers in the order of
+/// Simulated times of the gathers and of their counterparts, by size. Gathers are in the order of
 /// `gathers`.
 struct GatherTimes {
     Bytes size = 0;
     std::vector<double> gather, scatter;
 
     double best() const { return *std::min_element(gather.begin(), gather.end()); }
-    /// The slowest divided by the fastest of the gathers that combine messages.
+    /// The ratio of the slowest to the fastest gather that combines messages.
     double spread() const {
         const auto [least, most] = std::minmax_element(gather.begin() + 1, gather.end());
         return *most / *least;
@@ -44,8 +44,8 @@ struct GatherTimes {
 };
 
 /// The fitted Delta with a processor that is also busy while a message arrives: it copies one
-/// message before it accepts the next. Figure 8 leaves its overhead open, because it is hidden
-/// there.
+/// message before it accepts the next. Figure 8 cannot determine this overhead, because other times
+/// hide it.
 Delta busy_receivers() {
     Delta delta = fitted_delta();
     simulate::Costs& costs = delta.platform.costs;
@@ -75,7 +75,7 @@ std::vector<GatherTimes> gather_times(const Delta& delta, Extent extent) {
     return times;
 }
 
-/// The statements of section 4.2.
+/// The claims of section 4.2.
 std::vector<Claim> statements(const std::vector<GatherTimes>& times) {
     int small = 0, rec_best = 0, large = 0, small_faster = 0, large_slower = 0;
     double spread = 1;

@@ -21,7 +21,7 @@ constexpr int side = 16;
 constexpr int processors = side * side;
 constexpr double units_a_setup = 8;
 
-/// A cost as counted by the C³ model: message set-ups, and units of time per byte of a message.
+/// A cost counted by the C³ model: message set-ups, and units of time per byte of a message.
 struct Charge {
     double setups = 0, per_byte = 0;
 
@@ -30,7 +30,7 @@ struct Charge {
     }
 };
 
-/// The names of an algorithm in the paper and in our catalogue, and the cost printed in a figure.
+/// An algorithm's name in the paper and in our catalogue, and the cost printed in a figure.
 struct Printed {
     std::string_view paper, ours;
     Charge charge;
@@ -161,16 +161,16 @@ Result figure_9(Extent) {
 
 // The computation units of Figures 6, 9 and 14.
 
-/// The bytes that a processor touches in all supersteps, for messages of one byte; in each
-/// superstep, those of the busiest processor.
+/// The number of bytes that a processor handles in all supersteps, for messages of one byte. Each
+/// superstep counts its busiest processor.
 struct Touched {
-    /// If messages combine several others: the data that a processor holds when it sends, which it
-    /// divides into the messages and the rest. Otherwise: the messages that it sends or receives.
+    /// If messages are combined: the data that a processor holds when it sends, and then divides
+    /// into messages and a rest. Otherwise: the messages that it sends or receives.
     double held = 0;
-    double received = 0; ///< only messages that arrive
+    double received = 0; ///< received messages only
 };
 
-/// Counts on a schedule whose elements are bytes and whose messages do not copy data.
+/// Counts bytes on a schedule whose elements are bytes and whose messages do not copy data.
 Touched touched(const Schedule& schedule) {
     struct Amounts {
         double sent = 0, received = 0;
@@ -206,7 +206,7 @@ Touched touched(const Schedule& schedule) {
     return all;
 }
 
-/// The rows of one figure: the bytes touched, in packets of 512 bytes.
+/// Adds the rows of one figure: the bytes handled, in packets of 512 bytes.
 void add_computation(Result& result, const char* figure, const Figure& of,
                      const std::map<std::string_view, double>& printed) {
     for (const Printed& each : of.algorithms) {
@@ -215,15 +215,15 @@ void add_computation(Result& result, const char* figure, const Figure& of,
         Touched bytes = touched(
             make_schedule(processors, [&](int rank) { return algorithm.program(grid, rank); }));
         if (each.paper == "1-lev-br")    // the source concatenates all messages, and each rank
-            bytes.held = 2 * processors; // extracts its own from them; forwarding touches nothing
+            bytes.held = 2 * processors; // extracts its own message; forwarding costs nothing
         result.rows.push_back({fmt::format("Figure {}, {}", figure, each.paper),
                                printed.at(each.paper),
                                {bytes.held / 512, bytes.received / 512}});
     }
 }
 
-/// The lists merged in Figure 14, in lists of one tile. The list of a square of 2^j x 2^j tiles is
-/// as long as those of 2^j tiles, and that of a row of 16 as those of 8.5.
+/// The lists merged in Figure 14, in units of one tile's list. The list of a square of 2^j x 2^j
+/// tiles is as long as 2^j such lists, and that of a row of 16 tiles as 8.5.
 void add_contour_computation(Result& result) {
     const double quads = 4 * (1 + 2 + 4 + 8);
     struct Lists {
@@ -276,10 +276,11 @@ Result computation(Extent) {
 
 // Figures 7 and 10 of the C³ paper: predictions and measurements.
 
-/// A prediction of the time of an algorithm of a figure, in any unit, by the size of messages.
+/// The predicted time of an algorithm of a figure, in any unit, by message size.
 using Predicted = std::function<double(std::size_t algorithm, Bytes bytes)>;
 
-/// Measured times at one size: of the algorithm with the lowest predicted time, and of the fastest.
+/// The measured times of two algorithms at one size: the one with the lowest predicted time, and
+/// the fastest.
 struct Choice {
     std::string_view chosen, best;
     double chosen_time = 0, best_time = 0;
@@ -311,7 +312,7 @@ Choice choice_at(Bytes bytes, const Figure& figure, const Predicted& predicted) 
     return choice;
 }
 
-/// A statement about the choices at all sizes.
+/// A claim about the choices at all sizes.
 Claim chooses_best(std::string text, const std::vector<Choice>& choices) {
     int right = 0;
     double sum = 0, worst = 0;
@@ -371,12 +372,12 @@ Result figure_7(Extent) {
     return choices(figure_of_one_to_all, true);
 }
 
-/// Simulates all-to-alls only for `Extent::whole`, because that takes 20 s.
+/// All-to-alls are simulated only for `Extent::whole`, because they take 20 s.
 Result figure_10(Extent extent) {
     return choices(figure_of_all_to_all, extent == Extent::whole);
 }
 
-// Section 4.2: the charges of all-to-one.
+// Section 4.2: the charges of all-to-one algorithms.
 
 Result charges_of_gathers(Extent) {
     Result result{"communication units per byte, 256 processors",

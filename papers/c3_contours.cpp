@@ -28,7 +28,7 @@ struct Image {
     double density = 1;
 
     Grid grid() const { return {size, size, side, side}; }
-    /// Density of the pixels where lines enter a tile: half of the edge pixels on its border.
+    /// The density of pixels at which lines enter a tile: half of the edge pixels on its border.
     double entering() const { return density / 2; }
 };
 
@@ -52,8 +52,8 @@ const std::map<std::string_view, Charge> published = {{"1-lev-dir", {8, 38, 3.33
                                                       {"logp-lev-quad", {8, 38, 1.8}},
                                                       {"logp-lev-bal", {10, 58, .89}}};
 
-/// Where the messages of a stage are charged: to the row or column that they stay in, or to the
-/// square around it, as in the paper except for 2-lev-rc.
+/// The submachine to which the messages of a stage are charged: the row or column that they stay
+/// in, or the square around it. The paper uses squares except for 2-lev-rc.
 enum class Place { lines, squares };
 
 model::C3Reading reading_of(const Image& image, Place place) {
@@ -84,8 +84,8 @@ Charge charged(const Pattern& pattern, const Image& image, Place place) {
 }
 
 /// A superstep in which every processor of each submachine of width x height exchanges `lists`
-/// lists of one tile with the processor whose number differs by exclusive or with `distance`; 0:
-/// with the processor whose column and row have the reversed bits.
+/// lists of one tile. The partner's number differs by an exclusive or with `distance`; if
+/// `distance` is 0, the partner's column and row have the reversed bits.
 struct Exchange {
     int width, height, distance;
     double lists;
@@ -99,7 +99,7 @@ struct Exchange {
     }
 };
 
-/// The supersteps that the paper charges. Lists are merged after every second exchange only, and
+/// The supersteps that the paper charges. Lists are merged only after every second exchange, and
 /// have the same length at the border of the image.
 std::vector<Exchange> exchanges_of(std::string_view pattern) {
     std::vector<Exchange> all;
@@ -121,7 +121,7 @@ std::vector<Exchange> exchanges_of(std::string_view pattern) {
         }
     } else if (pattern == "2-lev-rc") {
         in_lines(true, 1);
-        in_lines(false, (2. * side + 2) / 4); // the border of a row, in borders of a tile
+        in_lines(false, (2. * side + 2) / 4); // the border of a row, in units of a tile's border
     } else if (pattern == "logp-lev-quad") {
         in_squares(2, true);
     } else {
@@ -132,7 +132,7 @@ std::vector<Exchange> exchanges_of(std::string_view pattern) {
     return all;
 }
 
-/// The messages of these supersteps, one after another, for lists of `list` bytes.
+/// A schedule of the messages of these supersteps, one after another, for lists of `list` bytes.
 Schedule exchanging(std::string_view pattern, Bytes list) {
     const std::vector<Exchange> exchanges = exchanges_of(pattern);
     return make_schedule(side * side, [&](int rank) {
@@ -160,9 +160,10 @@ Schedule exchanging(std::string_view pattern, Bytes list) {
 Charge charged_as_in_the_paper(std::string_view pattern) {
     machine::Profile delta = machine_of_paper("delta256");
     if (pattern != "2-lev-rc")
-        delta.c3->published.push_back({1, 2, 4.0 / 3}); // as for a square of 2 x 2
+        delta.c3->published.push_back(
+            {1, 2, 4.0 / 3}); // the same distance as for a square of 2 x 2
     const model::C3Reading reading = as_the_c3_paper_reads({side, side, side, side});
-    const Bytes list = 1024 * delta.c3->packet; // long, so that half lists are whole packets
+    const Bytes list = 1024 * delta.c3->packet; // long enough that half lists are whole packets
     Charge all;
     for (const Exchange& each : exchanges_of(pattern)) {
         const int size = each.width * each.height;
@@ -213,7 +214,7 @@ Result figure_14(Extent) {
 
 // Figure 15 of the C³ paper, and the densities in its section 5.3.
 
-/// The lists that are merged: Sextant's, or those of Figure 14 in the paper.
+/// The lists to merge: Sextant's, or those of Figure 14 in the paper.
 enum class Lists { sextant, paper };
 
 /// The time of each communication pattern, in milliseconds.

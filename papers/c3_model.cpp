@@ -21,7 +21,8 @@ namespace {
 struct Graph {
     int processors = 0, nodes = 0;
     std::vector<std::pair<int, int>> links;
-    /// The node at which messages to processor 0 arrive; those to processor i arrive i nodes later.
+    /// The node at which messages to processor 0 arrive; messages to processor i arrive i nodes
+    /// later.
     int first_end = 0;
 
     std::vector<std::vector<int>> neighbours() const {
@@ -67,20 +68,21 @@ Distances distances(const Graph& graph) {
 
 constexpr int most_to_halve = 24;
 
-/// The least number of links between two halves of the processors, over all halvings. Requires a
+/// The minimum number of links between two halves of the processors, over all halvings. Requires a
 /// graph without switches and an even number of at most `most_to_halve` processors.
 int bisection(const Graph& graph) {
     std::vector<std::pair<unsigned, unsigned>> ends;
     for (const auto& [a, b] : graph.links)
         ends.emplace_back(1u << a, 1u << b);
-    const unsigned last = 1u << (graph.processors - 1); // in the same half always
+    const unsigned last = 1u << (graph.processors - 1); // always in the same half
     int least = static_cast<int>(ends.size());
     for (unsigned half = (1u << (graph.processors / 2)) - 1; half < last;) {
         int cut = 0;
         for (const auto& [a, b] : ends)
             cut += ((half & a) != 0) != ((half & b) != 0);
         least = std::min(least, cut);
-        const unsigned low = half & -half, next = half + low; // the next number with as many bits
+        const unsigned low = half & -half,
+                       next = half + low; // the next larger number with the same number of one bits
         half = next | ((half ^ next) / low >> 2);
     }
     return least;
@@ -101,7 +103,7 @@ Graph mesh(const std::vector<int>& sides) {
     return graph;
 }
 
-/// A link between each two nodes for which `joins` is true.
+/// A graph with a link between each pair of nodes for which `joins` is true.
 Graph graph_where(int nodes, const std::function<bool(int, int)>& joins) {
     Graph graph{nodes, nodes, {}};
     for (int a = 0; a < nodes; ++a) {
@@ -135,8 +137,8 @@ Graph shuffle_exchange(int nodes) {
     });
 }
 
-/// A butterfly of k levels of 2^k nodes whose last level is joined to the first one; every node is
-/// a processor.
+/// A butterfly of k levels of 2^k nodes whose last level is joined to the first level. Every node
+/// is a processor.
 Graph wrapped_butterfly(int k) {
     const int rows = 1 << k;
     Graph graph{k * rows, k * rows, {}};
@@ -150,8 +152,8 @@ Graph wrapped_butterfly(int k) {
     return graph;
 }
 
-/// A butterfly of k + 1 levels of 2^k switches: messages enter at the first level, where the
-/// processors are, and leave at the last one.
+/// A butterfly of k + 1 levels of 2^k switches. Messages enter at the first level, where the
+/// processors are, and leave at the last level.
 Graph butterfly_between_ends(int k) {
     const int rows = 1 << k;
     Graph graph{rows, (k + 1) * rows, {}, k * rows};
@@ -187,7 +189,7 @@ double log2_of(int p) {
     return std::log2(static_cast<double>(p));
 }
 
-/// A statement "Θ(f)" about networks of growing size: it holds if the quotient by f stays within a
+/// A claim "Θ(f)" about networks of growing size. It holds if the quotient by f varies by at most a
 /// factor of 2.
 Claim has_order(std::string text, const std::vector<double>& quotients) {
     const auto [least, most] = std::minmax_element(quotients.begin(), quotients.end());
@@ -290,7 +292,7 @@ machine::C3 machine_with(machine::Routing routing, bool blocking) {
     return c3;
 }
 
-/// S_i + R_i of the busiest processor: the charge without congestion.
+/// S_i + R_i of the busiest processor, which is the charge without congestion.
 double busiest(const machine::C3& c3, const std::map<model::Pair, Bytes>& messages) {
     double packets = 0;
     for (const auto& [pair, bytes] : messages)
@@ -327,8 +329,8 @@ const Protocol protocols[] = {
      [](double n, double k) { return 2 * (s + h) * n + h + n * k; },
      [](double n, double k) { return (s + h) * n + h + n * k; }}};
 
-/// The send time of n messages of k packets, and the receive time, as charged. The latter is what a
-/// processor that sends one message is charged in addition if it also receives n.
+/// The charged send time of n messages of k packets, and the charged receive time. The receive time
+/// is the additional charge for a processor that sends one message and also receives n.
 std::pair<double, double> charged_times(const Protocol& protocol, int n, int k) {
     const machine::C3 c3 = machine_with(protocol.routing, protocol.blocking);
     std::map<model::Pair, Bytes> sent, also_received;
@@ -364,7 +366,7 @@ Result figure_3(Extent) {
     return result;
 }
 
-/// The messages of a plain pattern between `p` processors.
+/// The messages of a pattern between `p` processors, of one size each.
 std::map<model::Pair, Bytes> messages_where(const std::function<bool(int from, int to)>& sends,
                                             Bytes bytes) {
     std::map<model::Pair, Bytes> messages;

@@ -15,7 +15,7 @@ namespace sextant::papers {
 
 namespace {
 
-/// An algorithm of Figure 8 or 11, in the paper and in our catalogue.
+/// The name of an algorithm of Figure 8 or 11 in the paper, and its name in our catalogue.
 struct Measured {
     std::string_view paper, ours;
 };
@@ -40,7 +40,7 @@ std::span<const Bytes> sizes_for(Extent extent) {
     return extent == Extent::whole ? std::span<const Bytes>(all_sizes) : few_sizes;
 }
 
-/// The difference of computed times from measured ones.
+/// The difference between computed and measured times.
 class Difference {
   public:
     void add(const Table& table, std::string_view algorithm, Bytes bytes, double milliseconds) {
@@ -53,7 +53,7 @@ class Difference {
         differing_ += verdict({"", *measured, {milliseconds}}) == "differs";
         ++count_;
     }
-    /// The mean factor, in either direction.
+    /// The mean ratio of computed and measured times, as a factor of at least 1.
     double factor() const { return std::exp(sum_ / count_); }
     std::string text() const {
         return fmt::format("a factor of {:.2f} on average, {} of {} times differ by more than 1.25",
@@ -65,7 +65,7 @@ class Difference {
     int differing_ = 0, count_ = 0;
 };
 
-/// The values of a parameter that a search tries; `unit` follows each value in labels.
+/// The values of a parameter that a search tries. In labels, `unit` follows each value.
 struct Axis {
     const char* name;
     std::vector<double> values;
@@ -76,8 +76,8 @@ struct Axis {
     }
 };
 
-/// A map of the difference over two parameters, and a statement about the least difference.
-/// `assumed` are the values that the other figures use.
+/// A map of the difference over two parameters, and a claim about the minimum difference. `assumed`
+/// are the values used in the other figures.
 Result map_of(const Axis& down, const Axis& across, const std::pair<double, double>& assumed,
               const std::function<Difference(double, double)>& difference) {
     Result result{fmt::format("mean factor, by {} and {}", down.name, across.name), {}};
@@ -183,7 +183,7 @@ Result overhead_search(Extent extent) {
                       delta.platform.costs.receive_overhead = micro * receive;
                       Difference all =
                           difference_of(delta, figure_8, one_to_all, map_sizes(extent));
-                      // A processor handles as many messages as it sends.
+                      // A processor handles as many received messages as it sends.
                       add_to(all, delta, figure_11, std::span(all_to_all).subspan(4, 1), smallest);
                       return all;
                   });
@@ -202,7 +202,7 @@ Result copying_search(Extent extent) {
                   });
 }
 
-/// The permutations at a size at which the network's parameters matter.
+/// The times of the permutations at a size at which the network's parameters matter.
 Result network_search(Extent extent) {
     static constexpr Bytes medium[] = {1024};
     const bool whole = extent == Extent::whole;
@@ -232,7 +232,7 @@ constexpr Bytes shown_sizes[] = {16384, 1024, 16};
 
 struct Sweep {
     Result result;
-    std::vector<double> factors;            ///< mean factor from the published row, by value
+    std::vector<double> factors; ///< by value: mean factor between our times and the published row
     std::vector<std::vector<double>> times; ///< [value][size of `shown_sizes`]
 };
 
@@ -273,7 +273,7 @@ std::size_t least(const std::vector<double>& numbers) {
                                     numbers.begin());
 }
 
-/// A statement that a value is the best, or within 5 % of it.
+/// A claim that a value is the best, or within 5 % of the best.
 Claim is_best(std::string text, const ParameterSearch& search, const std::vector<double>& numbers,
               double value) {
     const std::size_t best = least(numbers);

@@ -23,7 +23,7 @@ scan::Configuration configured(const char* strategy, const char* circuit) {
     return {scan::find_strategy(strategy), {row, row.tunings().front()}};
 }
 
-/// The longest path of a scan of a series, in applications, if each rank does one at a time.
+/// The longest path of a series scan, in applications, if each rank does one application at a time.
 double counted_span(Elements values, int ranks, const char* strategy, const char* circuit) {
     const scan::Rehearsal rehearsal(scan::even_blocks(values, ranks),
                                     configured(strategy, circuit));
@@ -39,10 +39,10 @@ double counted_work(Elements values, int ranks, const char* strategy, const char
     return static_cast<double>(sextant::circuit(schedule).work);
 }
 
-/// Span and work of a global scan according to the thesis, for P = 2^log ranks.
+/// The span and work of a global scan according to the thesis, for P = 2^log ranks.
 struct GlobalStage {
     const char* circuit;
-    bool inclusive; ///< gives the last local result, which saves an application on each rank
+    bool inclusive; ///< provides each rank's last result, which saves an application per rank
     double (*span)(double ranks, double log);
     double (*work)(double ranks, double log);
 };
@@ -89,7 +89,7 @@ Result spans_of_series(Extent) {
     return result;
 }
 
-/// The number of ranks from 1 to `most` for which `cost` is least.
+/// The number of ranks from 1 to `most` with the lowest `cost`.
 int best_ranks(int most, const std::function<double(int)>& cost) {
     int best = 1;
     double least = cost(1);

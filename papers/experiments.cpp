@@ -146,7 +146,7 @@ Seconds composite(const std::string& algorithm, int ranks, Elements pixels, cons
 
 namespace {
 
-/// The path of sextant-lab; empty if it is not installed.
+/// The path of sextant-lab; empty if sextant-lab is not installed.
 std::string laboratory() {
     for (const std::filesystem::path& folder : machine::installation().programs) {
         const std::filesystem::path path = folder / "sextant-lab";

@@ -15,14 +15,14 @@
 
 namespace sextant::papers {
 
-/// The entry of a column that a row does not have.
+/// The value in a column that a row does not have.
 inline constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-/// The evidence that agreement with a paper's number gives.
+/// The strength of evidence if our number agrees with the paper's.
 enum class Basis {
-    printed, ///< the paper prints the number or the formula, and ours does not use it
-    fitted,  ///< ours uses values fitted to numbers of the same measurement
-    own,     ///< both are evaluated from the same formulas or tables, so they can hardly differ
+    printed, ///< the paper prints the number or the formula, and our computation does not use it
+    fitted,  ///< our computation uses values fitted to numbers of the same measurement
+    own,     ///< both are evaluated from the same formulas or tables, so a difference is unlikely
 };
 std::string_view name(Basis basis);
 
@@ -30,16 +30,16 @@ std::string_view name(Basis basis);
 enum class Match {
     factor,  ///< within a factor of 1.25
     count,   ///< equal; for counts
-    at_most, ///< ours is at most the paper's, which is a bound
+    at_most, ///< our number is at most the paper's, which is a bound
 };
 
-/// One case: the paper's number, if printed, and our numbers, one per column.
+/// One case: the paper's number, if it is printed, and our numbers, one per column.
 struct Row {
     std::string label;
     std::optional<double> theirs = {};
     std::vector<double> ours = {};
-    bool only_in_json = false; ///< true for details that would make a table on a page too long
-    std::optional<Match> match = {}; ///< if it is not that of the experiment
+    bool only_in_json = false; ///< true for details that would make a table too long for a page
+    std::optional<Match> match = {}; ///< if it differs from the experiment's match
 };
 
 /// A statement of the paper, and whether our results support it.
@@ -47,10 +47,10 @@ struct Claim {
     std::string text;
     bool holds = false;
     std::string found;
-    bool can_be_known = true; ///< false if it cannot be judged; `found` is the reason
+    bool can_be_known = true; ///< false if the claim cannot be judged; `found` is the reason
 };
 
-/// A statement that cannot be judged.
+/// A claim that cannot be judged.
 inline Claim unknown(std::string_view text, std::string_view reason) {
     return {std::string(text), false, std::string(reason), false};
 }
@@ -64,8 +64,8 @@ struct Result {
     std::vector<Claim> claims = {};
 };
 
-/// The extent of an experiment: some cases, which take seconds, or all. It notices whether a quick
-/// experiment depends on it, and thus computes only some of the cases.
+/// The extent of an experiment: some cases, which take seconds, or all. The object records if a
+/// quick experiment reads the extent, and thus computes only some of the cases.
 class Extent {
   public:
     enum Kind { quick, whole };
@@ -93,18 +93,18 @@ struct Experiment {
     Match match = Match::factor;
 };
 
-/// Runs an experiment. Statements are judged only if all cases were computed. Rows have the match
-/// of the experiment, unless they have their own.
+/// Runs an experiment. Claims are judged only if all cases were computed. Rows without a match get
+/// the match of the experiment.
 Result result_of(const Experiment& experiment, Extent::Kind extent);
 
 /// Every experiment, by paper.
 std::vector<Experiment> all_experiments();
 
-/// Our number (the compared column) divided by the paper's. Empty if the paper has no number.
+/// Our number (the compared column) divided by the paper's. Nullopt if the paper has no number.
 std::optional<double> ratio(const Row& row);
 
-/// "agrees" or "differs", by the match of the row, or else by a factor; "" if the paper has no
-/// number.
+/// "agrees" or "differs", according to the row's match or, without one, within a factor; "" if the
+/// paper has no number.
 std::string_view verdict(const Row& row);
 
 /// Cavin and Demengeon, EGPGV 2012: Table 1.
@@ -134,11 +134,11 @@ extern const std::span<const Experiment> c3_definitions;
 extern const std::span<const Experiment> c3_charges;
 /// Section 4.2 of the C³ paper, on all-to-one.
 extern const std::span<const Experiment> c3_all_to_one;
-/// Searches for the parameters that explain Figures 8 and 11 of the C³ paper.
+/// Searches for parameters that explain Figures 8 and 11 of the C³ paper.
 extern const std::span<const Experiment> c3_searches;
 /// Section 5 of the C³ paper, on contour ranking.
 extern const std::span<const Experiment> c3_contours;
-/// Seinstra and Koelma, IEEE TPDS 13(7), 2002: the costs and sizes of its messages.
+/// Seinstra and Koelma, IEEE TPDS 13(7), 2002: costs and sizes of messages.
 extern const std::span<const Experiment> p3pc_messages;
 /// Estimates of the P-3PC paper: Figures 9 to 11.
 extern const std::span<const Experiment> p3pc_paper;
@@ -149,7 +149,7 @@ extern const std::span<const Experiment> scan_papers;
 /// Copik, Parallel Prefix Algorithms for the Registration of Arbitrarily Long Electron Micrograph
 /// Series, RWTH Aachen: a master's thesis; most of its figures are described without numbers.
 extern const std::span<const Experiment> registration_papers;
-/// The same thesis: its operator, the published registration.
+/// The same thesis: its operator, which is the published registration.
 extern const std::span<const Experiment> operator_papers;
 /// The same thesis: its equations.
 extern const std::span<const Experiment> equation_papers;
@@ -169,7 +169,7 @@ class Table {
     const std::vector<std::string>& columns() const { return cells_.front(); }
     std::size_t rows() const { return cells_.size() - 1; }
     const std::string& text(std::size_t row, std::string_view column) const;
-    /// Empty if the cell is empty. Throws InvalidFile if the cell is not a number.
+    /// Nullopt if the cell is empty. Throws InvalidFile if the cell is not a number.
     std::optional<double> number(std::size_t row, std::string_view column) const;
     /// The index of the row whose first cell is `first`. Throws InvalidFile if there is none.
     std::size_t row_of(std::string_view first) const;
@@ -184,45 +184,46 @@ inline constexpr Elements mega = 1024 * 1024;
 /// A shipped platform and options for simulating on it.
 struct Setting {
     std::string platform;
-    std::string order = {};                ///< file with the order of hosts; "": as in the platform
-    std::optional<double> blend_rate = {}; ///< pixels per second; empty: the platform's rate
+    std::string order = {}; ///< file with the order of hosts; if empty, the platform's order
+    std::optional<double> blend_rate = {}; ///< pixels per second; if not set, the platform's rate
     std::vector<double> active_by_round = {}; ///< fraction of active pixels in each round
     bool timeline = false;
     Association association = Association::by_arrival;
 };
 
 /// The simulated time to composite one image of `pixels` 16-byte pixels per rank, by an algorithm
-/// with its default tuning or the given radices.
+/// with its default tuning or with the given radices.
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
                   const std::vector<int>& radices = {});
 
 /// A platform that is shipped with Sextant.
 simulate::Platform shipped_platform(const std::string& name);
 
-/// Simulates a schedule with Sextant's own simulator, on the setting's platform or on a given one.
+/// Simulates a schedule with Sextant's simulator, on the setting's platform or on the given one.
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting);
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting,
                          const simulate::Platform& platform);
 
 /// Conditions of a simulation besides the platform.
 struct Conditions {
-    std::vector<simulate::OrderedHost> order = {}; ///< hosts to fill; empty: as in the platform
+    std::vector<simulate::OrderedHost> order =
+        {}; ///< hosts to fill; if empty, the platform's order
     Association association = Association::by_arrival;
     bool timeline = false;
 };
 
-/// Simulates a schedule with Sextant's simulator on a platform that need not be shipped.
+/// Simulates a schedule with Sextant's simulator, on any platform.
 simulate::Simulation run_on(const Schedule& schedule, Bytes element_size,
                             const simulate::Platform& platform, const Conditions& conditions = {});
 
-/// The shipped profile of a machine on which a paper measured.
+/// The shipped profile of a machine used in a paper.
 machine::Profile machine_of_paper(const std::string& name);
 
 /// The programs of all ranks for a compositing algorithm.
 Schedule compositing_schedule(const std::string& algorithm, int ranks, Elements pixels,
                               const std::vector<int>& radices = {});
 
-/// A launch of `sextant-lab bench KIND` by the MPI library of this build.
+/// A launch of `sextant-lab bench KIND` with the MPI library of this build.
 struct LabRun {
     std::string kind;  ///< "scan" or "collective"
     std::string cases; ///< the text of the file of cases
@@ -230,8 +231,8 @@ struct LabRun {
     std::string variables = {}; ///< environment variables, as "NAME=VALUE NAME=VALUE"
 };
 
-/// The results of a launch. Throws Error if this build has no MPI, sextant-lab is not installed, or
-/// this process was itself started by a launcher.
+/// Returns the results of a launch. Throws Error if this build has no MPI, sextant-lab is not
+/// installed, or a launcher started this process.
 JsonField timed_by_lab(const LabRun& run);
 
 } // namespace sextant::papers

@@ -39,8 +39,8 @@ simulate::Platform intrepid(const IntrepidPartition& partition, double injection
 }
 
 simulate::Platform half_duplex(simulate::Platform platform, const Extents& extents) {
-    // A host has the links X up, X down, Y up, Y down, Z up, Z down. Its link downward becomes the
-    // link upward of its neighbour.
+    // A host has the links X up, X down, Y up, Y down, Z up, Z down. The down link of a host is the
+    // up link of its neighbour.
     platform.network.route = [route = platform.network.route, extents](int from, int to,
                                                                        std::vector<int>& path) {
         const std::size_t before = path.size();

@@ -17,7 +17,7 @@ std::string text(const Extents& extents);
 /// Nodes of Intrepid, the Blue Gene/P of the Radix-k paper, that are allocated together.
 struct IntrepidPartition {
     Extents extents{};
-    bool torus = true; ///< false: a mesh, because its links do not wrap around
+    bool torus = true; ///< if false, a mesh, because its links do not wrap around
 
     int nodes() const { return extents[0] * extents[1] * extents[2]; }
 };
@@ -31,19 +31,18 @@ struct IntrepidPartition {
 ///           assumed.
 IntrepidPartition intrepid_partition(int nodes);
 
-/// The network and costs of a partition: those of the shipped Blue Gene/P platforms.
-/// `injection`: bytes per second between a node and its router; 0: not limited.
+/// The network and costs of a partition, with the values of the shipped Blue Gene/P platforms.
+/// `injection`: bytes per second between a node and its router; 0 for no limit.
 simulate::Platform intrepid(const IntrepidPartition& partition, double injection = 0);
 
-/// The same platform with links that transfer in one direction at a time: both directions share one
-/// capacity.
+/// The same platform with half-duplex links: both directions share one capacity.
 ///
-/// Requires  a platform of `intrepid` for these extents without limited injection.
+/// Requires  a platform made by `intrepid` for these extents without limited injection.
 simulate::Platform half_duplex(simulate::Platform platform, const Extents& extents);
 
-/// The hosts of a partition for ranks that fill one block of nodes after another, in XYZ order
-/// within blocks and of blocks. With `nested`, the nodes of a block are filled in blocks of half
-/// the extents, and so on.
+/// The hosts of a partition in the order of ranks that fill one block of nodes after another.
+/// Blocks, and nodes within a block, are in XYZ order. With `nested`, the nodes of a block are
+/// filled in blocks of half the extents, and so on.
 std::vector<simulate::OrderedHost> in_blocks(const Extents& extents, const Extents& block,
                                              bool nested = false);
 

@@ -11,8 +11,8 @@ namespace sextant::papers {
 namespace {
 
 /// The parts of a vector, with one block per rank, that two partners exchange: the blocks of all
-/// ranks outside their subtrees, which are `trees` ranks from `first` on, and the block of rank
-/// `whose`.
+/// ranks outside the partners' subtrees, which are `trees` ranks from `first` on, and the block of
+/// rank `whose`.
 std::array<Region, 3> in_use(const Region& vector, Elements a_block, int first, int trees,
                              int whose) {
     const Elements begin = first * a_block, end = (first + trees) * a_block;
@@ -20,7 +20,7 @@ std::array<Region, 3> in_use(const Region& vector, Elements a_block, int first, 
             block(vector.buffer, end, vector.length - end)};
 }
 
-/// Folds this rank's operand and the received one into `to`, the lower rank's first.
+/// Folds this rank's operand and the received operand into `to`, the lower rank's operand first.
 void fold_in_order(ProgramBuilder& builder, const Region& to, const Region& own, const Region& come,
                    bool own_is_lower) {
     builder.fold(to, {own_is_lower ? own : come, own_is_lower ? come : own});
@@ -61,7 +61,7 @@ Program halving_doubling_allreduce(Elements elements, int ranks, int rank) {
     }
     for (int distance = ranks / 2; distance > 0; distance /= 2) {
         const int partner = rank ^ distance;
-        // Partners hold neighbouring parts; the lower rank holds the lower one.
+        // Partners hold neighbouring parts, and the lower rank holds the lower part.
         const Elements other = rank < partner ? sum.offset + sum.length : sum.offset - sum.length;
         builder.round(round++);
         builder.send(partner, sum);
@@ -97,7 +97,8 @@ Program pairwise_reduce_scatter(Elements elements, int ranks, int rank) {
     const Elements a_block = elements / ranks;
     ProgramBuilder builder;
     const Region own = builder.input(elements);
-    // All receives use one buffer, so each waits until the previous block has been combined.
+    // All receives use one buffer, so each receive waits until the previous block has been
+    // combined.
     const Region come = builder.scratch(a_block), sum = builder.output(a_block);
     Region so_far = block(own.buffer, rank * a_block, a_block);
     builder.window(1);

@@ -16,8 +16,8 @@ namespace {
 
 // Figures 5.5 and 5.6 of Copik's thesis: the scans of MPI libraries.
 
-/// A global scan as an MPI library computes it. An inclusive scan gives each core its last result;
-/// an exclusive one does not.
+/// A global scan by an MPI library. An inclusive scan gives each core its last result; an exclusive
+/// one does not.
 struct LibraryScan {
     const char* circuit;
     bool inclusive;
@@ -52,13 +52,13 @@ Result libraries(Extent) {
     return result;
 }
 
-// The same calls of the MPI library of this build.
+// The same calls with the MPI library of this build.
 
 constexpr int processes = 8;
 constexpr Seconds application = .02;
 
-/// Times scans of one value per process, and adds a row for each. `selected`: selects recursive
-/// doubling for Open MPI's blocking scans.
+/// Times scans of one value per process, and adds a row for each. `selected`: true if Open MPI's
+/// blocking scans use recursive doubling.
 void time_scans(Result& result, bool selected) {
     LabRun run{.kind = "scan", .processes = processes};
     run.cases = fmt::format(R"({{"cases": [{{"values": {}, "strategies": ["scan-then-propagate"],)"

@@ -28,17 +28,17 @@ SyntheticSeries lattice_series(SeriesPlan plan) {
 
 // Figure 2.5 of Copik's thesis: the energy between two results for frames 0 and 3.
 
-/// The motion from frame 0 to frame 3, found in two bracketings.
+/// The motion from frame 0 to frame 3, computed with two bracketings.
 struct Bracketings {
-    RigidMotion serial;           ///< (φ01 ⊙ φ12) ⊙ φ23
-    RigidMotion tree;             ///< φ01 ⊙ (φ12 ⊙ φ23)
-    double apart = 0;             ///< their distance, RMS over the frame, in pixels
-    double error = 0;             ///< the greater of their distances from the true motion
-    std::vector<double> energies; ///< on the line from `serial` to `tree` and beyond
+    RigidMotion serial; ///< (φ01 ⊙ φ12) ⊙ φ23
+    RigidMotion tree;   ///< φ01 ⊙ (φ12 ⊙ φ23)
+    double apart = 0;   ///< distance between the two motions, RMS over the frame, in pixels
+    double error = 0;   ///< larger distance of the two from the true motion
+    std::vector<double> energies; ///< energies on the line from `serial` to `tree` and beyond
 };
 
 constexpr int steps_between = 20;
-constexpr int steps_beyond = 10; ///< on both sides
+constexpr int steps_beyond = 10; ///< steps beyond each end of the line
 
 RigidMotion on_the_line(const RigidMotion& from, const RigidMotion& to, double s) {
     return {from.alpha + s * (to.alpha - from.alpha), from.tx + s * (to.tx - from.tx),
@@ -58,7 +58,7 @@ Bracketings register_in_two_ways(std::uint64_t seed) {
     for (int i = 0; i < plan.frames; ++i)
         frames.push_back(series.counted(i));
     const auto frame = [&](std::size_t i) { return frames[i].samples(); };
-    // The flow does not stop before it reaches a minimum.
+    // With this tolerance, the flow does not stop before it reaches a minimum.
     const GradientFlowRegistration registration({.stop = 1e-9});
     std::array<RigidMotion, 3> neighbours;
     for (std::size_t i = 0; i < neighbours.size(); ++i)
@@ -125,8 +125,8 @@ constexpr int values_per_worker = 8;
 /// The work of the published registration in a series: descent steps, each weighted by the number
 /// of pixels of its level relative to a frame.
 struct OperatorWork {
-    std::vector<double> neighbours;   ///< of each frame and the next one
-    std::vector<double> applications; ///< of the operator, in a serial scan
+    std::vector<double> neighbours;   ///< by frame: registration with the next frame
+    std::vector<double> applications; ///< by application of the operator in a serial scan
 };
 
 double work_of(const ThesisMotion& found) {
@@ -138,7 +138,7 @@ double work_of(const ThesisMotion& found) {
     return work;
 }
 
-/// `dose`: electrons per pixel; `sigma`: scale of the filter, 0: none.
+/// `dose`: electrons per pixel; `sigma`: scale of the filter, 0 for no filter.
 OperatorWork work_in_series(int pairs, double dose, double sigma) {
     SeriesPlan plan;
     plan.shape = {64, 64};

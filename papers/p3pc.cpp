@@ -126,8 +126,8 @@ std::string columns_by_rows(const Grid& grid) {
     return fmt::format("{}x{}", grid.columns, grid.rows);
 }
 
-/// The time in milliseconds by the formulas of Figure 6, as printed. Empty for a binomial tree
-/// whose numbers of ranks and columns are not powers of two.
+/// The time in milliseconds by the formulas of Figure 6, as printed. Nullopt for a binomial tree
+/// whose number of ranks or columns is not a power of two.
 std::optional<double> by_figure_6(const DasOperation& what, const Grid& grid) {
     static const DasCosts T;
     if (what.collective.empty())
@@ -151,8 +151,8 @@ Row estimate(const DasOperation& what, const Grid& grid) {
         {replayed("loggp-star", schedule, das()), replayed("p3pc", schedule, das())}};
 }
 
-/// An exchange on a grid without neighbours along one axis, compared with Figure 6 without the
-/// terms of these neighbours.
+/// Compares an exchange on a grid without neighbours along one axis with Figure 6 without the terms
+/// for these neighbours.
 Row mended(const Row& exchange, const DasOperation& what, const Grid& grid) {
     return {exchange.label + ", Figure 6 without missing neighbours",
             border_mended(DasCosts(), grid, what.margin()), exchange.ours};
@@ -265,7 +265,7 @@ Result figure_9(Extent) {
 
 // Figure 10.
 
-/// The grid with the least of some values.
+/// The grid with the lowest value.
 template <class Value>
 std::string best_grid(const std::vector<Row>& rows, const Value& value) {
     const auto best = std::min_element(
@@ -314,7 +314,7 @@ Result figure_10(Extent) {
 // Figure 11.
 
 /// A bound for the Beowulf cluster of section 5.2: 100 Mbit/s for contiguous messages, 100 us for
-/// an empty one, and the additional time of strided data on the slower processors of DAS.
+/// an empty message, and the additional time for strided data on the slower processors of DAS.
 machine::Profile beowulf() {
     constexpr double seconds_per_byte = 8 / 100e6, empty = 100e-6;
     machine::Profile profile = das();

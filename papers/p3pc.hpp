@@ -11,12 +11,13 @@
 
 namespace sextant::papers {
 
-/// T_path,layout(n): the time of a message of n 4-byte values on DAS, in milliseconds, by P-3PC
-/// with the values of the paper's Table 1, or by LogGP*, with which the paper compares P-3PC.
+/// T_path,layout(n): the time in milliseconds of a message of n 4-byte values on DAS. It is
+/// computed by P-3PC with the values of the paper's Table 1, or by LogGP*, the model that the paper
+/// compares with P-3PC.
 class DasCosts {
   public:
     explicit DasCosts(bool loggp_star = false);
-    /// On the machine of another profile.
+    /// Uses the machine of another profile.
     explicit DasCosts(machine::Profile machine, bool loggp_star = false)
         : machine_(std::move(machine)), loggp_star_(loggp_star) {}
 
@@ -40,10 +41,10 @@ double flat_tree(const DasCosts& T, const Grid& grid, machine::Path side, machin
 double binomial_tree(const DasCosts& T, const Grid& grid, machine::Path side,
                      machine::Layout strided);
 
-/// The border exchange as printed, with all terms, for borders `bw` pixels wide.
+/// The border exchange as printed, with all terms. Borders are `bw` pixels wide.
 double border_published(const DasCosts& T, const Grid& grid, Elements bw);
 
-/// The border exchange as executed: without the terms of neighbours that do not exist, and without
+/// The border exchange as executed: without the terms for neighbours that do not exist, and without
 /// the corners if the grid has one column.
 double border_mended(const DasCosts& T, const Grid& grid, Elements bw);
 
@@ -54,16 +55,16 @@ inline constexpr Grid das_grids[] = {
 /// A timed operation of the paper: a scatter or gather along a tree, or an exchange of borders.
 struct DasOperation {
     std::string_view name;
-    std::string_view collective; ///< empty: the border exchange
+    std::string_view collective; ///< empty for the border exchange
     machine::Path side = machine::Path::full;
-    double sigma = 0; ///< of the border exchange
+    double sigma = 0; ///< sigma of the border exchange
 
     bool is(std::string_view part) const { return name.find(part) != name.npos; }
     /// The width of the exchanged borders: the reach of the kernel of second derivatives.
     Elements margin() const;
 };
 
-/// Flat and binomial scatters and gathers, and exchanges at sigma 1, 3 and 5.
+/// The timed operations: flat and binomial scatters and gathers, and exchanges at sigma 1, 3 and 5.
 std::span<const DasOperation> das_operations();
 
 /// The operation's programs.
@@ -74,20 +75,20 @@ Schedule exchange_schedule(const Grid& grid, Elements margin);
 /// The time in milliseconds that a model predicts for a schedule of 4-byte values.
 double replayed(const char* model, const Schedule& schedule, const machine::Profile& machine);
 
-/// Estimates for sizes that the user gives, and their heading, which has no function to run.
+/// Estimates for sizes that the user gives. The heading is an Experiment without a function.
 struct DasEstimates {
     Experiment heading;
     Result result;
 };
 
-/// All operations on one image and all grids of a number of ranks, predicted for DAS. The paper's
-/// values are those of Figure 6; empty where its binomial tree does not apply.
+/// Predicts all operations on one image and all grids of a number of ranks, for DAS. The paper's
+/// values are those of Figure 6; nullopt where the figure's binomial tree does not apply.
 ///
 /// Throws    InvalidTask if a grid has more columns or rows than the image has pixels.
 DasEstimates estimate_operations(Elements width, Elements height, int ranks);
 
-/// Messages of these numbers of values in all layouts, predicted for DAS; those that are not
-/// contiguous have 100 blocks.
+/// Predicts messages of these numbers of values in all layouts, for DAS. Non-contiguous messages
+/// have 100 blocks.
 DasEstimates estimate_messages(std::span<const std::int64_t> values);
 
 } // namespace sextant::papers

@@ -38,7 +38,7 @@ constexpr Dealing dealings[] = {{"scattered to 1x2", Layout::cc},
                                 {"scattered to 2x1", Layout::nc},
                                 {"gathered from 2x1", Layout::cn},
                                 {"column to column", Layout::nn}};
-/// Widths of square images of floats. They are not powers of two, for which the rows would map to
+/// Widths of square images of floats. Powers of two are avoided, because their rows would map to
 /// few cache sets.
 constexpr Bytes widths[] = {150, 300, 600, 1200};
 
@@ -62,7 +62,7 @@ std::vector<Cell> halves() {
     return cells;
 }
 
-/// Adds the messages from which a profile is computed.
+/// Adds the messages that the calibration of a profile needs.
 std::vector<Cell> messages_and(std::vector<Cell> cells) {
     constexpr Bytes kibi = 1024;
     cells.push_back(calibrate::empty_trip());
@@ -81,7 +81,7 @@ std::vector<Cell> messages_and(std::vector<Cell> cells) {
     return cells;
 }
 
-/// The messages that the paper times by default: four sizes, noncontiguous ones in 100 blocks.
+/// The messages that the paper times by default: four sizes, with 100 blocks if noncontiguous.
 std::vector<Cell> default_messages() {
     constexpr Bytes thousand = 1024 * 4, blocks = 100;
     std::vector<Cell> cells;
@@ -95,7 +95,7 @@ std::vector<Cell> default_messages() {
     return cells;
 }
 
-/// The measurements of some cells.
+/// The measurements of the given cells only.
 calibrate::Measurements only(const calibrate::Measurements& all, std::vector<Cell> cells) {
     calibrate::Measurements some = all;
     cells.push_back(calibrate::empty_trip());
@@ -105,15 +105,15 @@ calibrate::Measurements only(const calibrate::Measurements& all, std::vector<Cel
     return some;
 }
 
-/// Removes the measurement of a held-out cell from those used for calibration. It was measured
-/// together with them, in the same machine state.
+/// Removes the measurement of a held-out cell from those used for calibration. The cell was
+/// measured together with them, in the same machine state.
 HeldOut held_out(calibrate::Measurements& all, const Cell& cell) {
     const Seconds answer = all.cells.at(calibrate::empty_trip()).value(0).median / 2;
     const auto series = all.cells.extract(cell);
     return {cell, 0, std::max(0.0, series.mapped().value(0).median - answer)};
 }
 
-/// A message of half an image, predicted with all calibrated sizes and with the paper's four.
+/// A message of half an image, predicted from all calibrated sizes and from the paper's four.
 struct Half {
     HeldOut message;
     Seconds by_four_sizes = 0;
@@ -197,7 +197,7 @@ Result figures_here(Extent extent) {
 
 constexpr int scattering_ranks = 2;
 
-/// Blocks that are rows of an image, and blocks that are tiles.
+/// Scatters of image rows, and of tiles.
 constexpr const char* scatter_cases = R"({"cases": [
     {"name": "contiguous", "collective": "scatter", "algorithms": ["flat-scatter"],
      "sizes": [4096, 65536, 1048576]},

@@ -34,7 +34,8 @@ constexpr TableColumn table_columns[] = {
 constexpr Path paths[] = {Path::send, Path::receive, Path::full};
 constexpr Layout all_layouts[] = {Layout::cc, Layout::cn, Layout::nc, Layout::nn};
 
-/// DAS with the cost of an empty contiguous message for all layouts.
+/// The DAS profile in which an empty message of any layout costs as much as an empty contiguous
+/// one.
 machine::Profile with_one_constant() {
     machine::Profile profile = machine_of_paper("das");
     machine::LinkCosts& link = profile.links.at(0);
@@ -46,8 +47,8 @@ machine::Profile with_one_constant() {
     return profile;
 }
 
-/// The largest relative change of an estimate of Figure 6 for 512 x 512 pixels on 16 ranks if all
-/// layouts share the costs of an empty message.
+/// The largest relative change of an estimate of Figure 6 for 512 x 512 pixels on 16 ranks if empty
+/// messages cost the same in all layouts.
 double effect_of_constants() {
     const DasCosts T, one(with_one_constant());
     double most = 0;
@@ -137,7 +138,7 @@ Schedule one_message(const NamedLayout& layout, Elements elements) {
     });
 }
 
-/// DAS with senders and receivers that are busy for at most the full path.
+/// The DAS profile in which senders and receivers are busy for at most the full path.
 machine::Profile with_short_sides() {
     machine::Profile profile = machine_of_paper("das");
     machine::LinkCosts& link = profile.links.at(0);
@@ -152,7 +153,7 @@ machine::Profile with_short_sides() {
     return profile;
 }
 
-/// The paper's statements about Figure 2, checked with the values of its Table 1.
+/// The paper's claims about Figure 2, checked with the values of its Table 1.
 std::vector<Claim> claims_of_figure_2() {
     const DasCosts T;
     const double sides = T(Path::full, Layout::cc, K) / T(Path::send, Layout::cc, K);
@@ -227,7 +228,7 @@ struct SizeRange {
     }
 };
 
-/// The numbers of values in the messages of Figures 9 and 10; each derivative needs the borders of
+/// The range of message sizes, in values, in Figures 9 and 10. Each derivative needs the borders of
 /// its own kernel.
 SizeRange message_sizes() {
     SizeRange sizes;

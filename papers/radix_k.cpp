@@ -21,7 +21,7 @@ namespace {
 
 // Table 1 of the Radix-k paper.
 
-/// The terms of the paper's cost model for one algorithm: the largest numbers of rounds, of images
+/// The terms of the paper's cost model for one algorithm: the maximum numbers of rounds, of images
 /// sent and of images combined by a rank.
 struct Terms {
     double steps = 0, sent = 0, combined = 0;
@@ -54,7 +54,7 @@ Schedule schedule_of(Program (*reduction)(Elements, int, int), int ranks, Elemen
     return make_schedule(ranks, [&](int rank) { return reduction(elements, ranks, rank); });
 }
 
-/// Binary-Swap whose pieces are gathered at rank 0.
+/// Binary-Swap followed by a gather of the pieces on rank 0.
 Schedule gathered_binary_swap(int ranks, Elements elements) {
     const compositing::Algorithm& swap = compositing::find("binary-swap");
     const compositing::Task task = compositing::one_image_each(ranks, elements, 0);
@@ -159,12 +159,12 @@ Result figure_1(Extent extent) {
 
 // Figure 2 of the Radix-k paper.
 
-/// One round of a schedule whose ranks all do the same.
+/// One round of a schedule in which all ranks do the same work.
 struct RoundOfGroups {
     std::set<int> groups;
-    int messages = 0; ///< sent by each rank
+    int messages = 0; ///< number of messages per rank
     int distance = std::numeric_limits<int>::max();
-    Elements part = 0; ///< of each message
+    Elements part = 0; ///< size of each message
 };
 
 Result figure_2(Extent) {
@@ -205,15 +205,15 @@ Result figure_2(Extent) {
 
 // Figure 3 of the Radix-k paper.
 
-/// The values that the paper reads from the profile of a run.
+/// The quantities that the paper reads from the profile of a run.
 struct Profile {
     double milliseconds = 0;
-    double overlap = 0; ///< fraction of the time of blending during which a message arrives
+    double overlap = 0; ///< fraction of the blending time during which a message arrives
     double halving = 0; ///< largest deviation of a round's time from half of the previous one
-    double spread = 0;  ///< between the first and the last rank that ends the first round, in ms
+    double spread = 0; ///< time between the first and the last rank's end of the first round, in ms
 };
 
-/// The fraction of the time of blending during which a message to the same rank is in transit.
+/// The fraction of the blending time during which a message to the same rank is in transit.
 double overlap_of(const std::vector<Event>& blends, const std::vector<Event>& sends) {
     Seconds blending = 0, overlapped = 0;
     for (const Event& blend : blends) {
@@ -226,7 +226,7 @@ double overlap_of(const std::vector<Event>& blends, const std::vector<Event>& se
                 parts.emplace_back(begin, end);
         }
         std::ranges::sort(parts);
-        Seconds reached = blend.begin; // messages overlap each other: count each moment once
+        Seconds reached = blend.begin; // messages may overlap, so count each moment once
         for (const auto& [begin, end] : parts) {
             overlapped += std::max(0., end - std::max(begin, reached));
             reached = std::max(reached, end);
@@ -241,7 +241,7 @@ Profile profile_of_run(const std::vector<int>& radices, bool torus) {
     const Trace trace =
         run_on(schedule, 16, intrepid({{4, 4, 4}, torus}), {.timeline = true}).timeline;
     std::vector<Event> blends, sends;
-    std::map<int, std::vector<Seconds>> ends; // of a round, by rank
+    std::map<int, std::vector<Seconds>> ends; // by round: end time of each rank
     for (const Event& event : trace.events) {
         if (event.activity == Activity::fold) {
             blends.push_back(event);

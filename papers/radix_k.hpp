@@ -7,11 +7,11 @@
 
 namespace sextant::papers {
 
-/// The radices of the paper's Figure 4: 8 while the number of ranks is divisible by 8, then the
-/// remaining factor.
+/// The radices of the paper's Figure 4: 8 as long as the number of ranks is divisible by 8, then
+/// the remaining factor.
 std::vector<int> eights_first(int ranks);
 
-/// The radices of Binary-Swap: as many twos as a power of two has.
+/// The radices of Binary-Swap for a power of two: log2(ranks) twos.
 std::vector<int> twos(int ranks);
 
 /// The simulated time of Radix-k for one image of `pixels` 16-byte pixels per rank.

@@ -100,8 +100,8 @@ struct Speedups {
 Result figure_4(Extent extent) {
     Result result{"milliseconds", {"binary-swap", "radix-k", "speedup"}};
     const bool whole = extent == Extent::whole;
-    Speedups smallest, tori;     // in the smallest partitions, and in those of at least 512 nodes
-    std::map<int, double> times; // of Radix-k, by nodes, for the last image size
+    Speedups smallest, tori;     // for the smallest partitions, and for those of at least 512 nodes
+    std::map<int, double> times; // by nodes: time of Radix-k for the last image size
     const auto add = [&](int ranks, Elements megapixels, const IntrepidPartition& partition) {
         const Speedup found = speedup(ranks, megapixels * mega, intrepid(partition));
         result.rows.push_back(
@@ -137,8 +137,8 @@ Result figure_4(Extent extent) {
     return result;
 }
 
-/// The same schedule if each rank sends and receives one message at a time, in the order of its
-/// program, in which sends and receives alternate.
+/// The same schedule with one send and one receive at a time per rank, in program order. Sends and
+/// receives alternate.
 Schedule one_at_a_time(Schedule schedule) {
     for (Program& program : schedule) {
         int messages = 0;
@@ -253,8 +253,8 @@ Result figure_4_assumptions(Extent extent) {
 
 // Figure 5 of the Radix-k paper.
 
-/// The numbers of nodes in both panels: in the second one, every rack up to 16, then some of those
-/// up to 34.
+/// The numbers of nodes in both panels. The second panel has every number of racks up to 16, then
+/// some of those up to 34.
 std::vector<int> counts(Extent extent) {
     if (extent == Extent::quick)
         return {32, 192, 352, 1024, 3072};
@@ -269,7 +269,8 @@ std::vector<int> counts(Extent extent) {
 }
 
 /// The partition for Figure 5. In partitions of more than 16 racks, ranks are in ZYX order, so that
-/// each rack of ranks fills a plane of nodes; their rows along X are no multiples of 16 nodes.
+/// each rack of ranks fills a plane of nodes. The rows of these planes along X are not multiples of
+/// 16 nodes.
 IntrepidPartition partition_of_figure_5(int ranks) {
     IntrepidPartition partition = intrepid_partition(ranks);
     if (ranks > 16 * rack_nodes)
@@ -277,7 +278,7 @@ IntrepidPartition partition_of_figure_5(int ranks) {
     return partition;
 }
 
-/// The least and the greatest of some times.
+/// The minimum and the maximum of some times.
 struct Range {
     double best = std::numeric_limits<double>::infinity(), worst = 0;
 

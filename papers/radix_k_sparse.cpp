@@ -15,8 +15,8 @@ namespace {
 
 constexpr int ranks = 64;
 
-/// The fraction of active pixels before each round if a fraction `density` of each rank's image is
-/// active, at random: 1 - (1 - density)^m for m blended images.
+/// The fraction of active pixels before each round if a random fraction `density` of each rank's
+/// image is active: 1 - (1 - density)^m for m blended images.
 std::vector<double> active_by_round(const std::vector<int>& radices, double density) {
     std::vector<double> active;
     int blended = 1;
@@ -41,7 +41,7 @@ std::string text(const std::vector<int>& radices) {
 const std::vector<std::vector<int>> shown = {
     {2, 2, 2, 2, 2, 2}, {4, 4, 4}, {8, 8}, {16, 4}, {4, 16}, {32, 2}, {2, 32}, {64}};
 
-/// The results for one density: times of the displayed radices, and the fastest radices of all.
+/// The results for one density: times of the displayed radices, and the fastest of all radices.
 struct Found {
     Row row;
     std::vector<int> best;
@@ -65,7 +65,7 @@ Found at_density(double density, const std::string& platform,
     return found;
 }
 
-/// A claim that holds if the best first radix never decreases as fewer pixels are active, and is
+/// A claim that holds if the best first radix never decreases with decreasing density, and is
 /// larger at the lowest density than at the highest.
 Claim higher_radices_first(const std::string& platform, const std::vector<Found>& by_density) {
     std::vector<int> first;

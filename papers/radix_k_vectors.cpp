@@ -35,7 +35,7 @@ struct Measured {
     std::vector<double> times;
 };
 
-/// All vectors, or some of them: those that the text names, and the ends of the axis.
+/// All vectors of radices, or some of them: those that the text names, and the ends of the axis.
 std::vector<std::vector<int>> vectors(Extent extent) {
     if (extent == Extent::whole)
         return compositing::factorisations(256);
@@ -141,7 +141,7 @@ struct Point {
     double milliseconds = 0;
 };
 
-/// The straight line with the least sum of squared distances from the points.
+/// A least-squares line through points.
 struct Line {
     double at_zero = 0, slope = 0;
 

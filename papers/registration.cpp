@@ -155,7 +155,7 @@ Result strong_scaling(Extent) {
 
 /// The span of a series scan with Blelloch's circuit according to the thesis, in operator
 /// applications: those of a core before the global scan, 2 log2(cores) in the global scan, and
-/// those of a core after it.
+/// those of a core after the global scan.
 double published_span(Elements frames, int ranks) {
     return 2. * static_cast<double>(frames / ranks) - 1 + 2 * std::log2(ranks);
 }
@@ -258,7 +258,7 @@ Result strategies(Extent) {
 // Figure 5.9.
 
 Result threads_in_the_operator(Extent) {
-    // Two thirds of the operator's run time scale with the number of threads.
+    // Only two thirds of the operator's run time scale with the number of threads.
     const auto faster = [](int threads) { return 1 / (1. / 3 + 2. / 3 / threads); };
     Result result{"time in units of one application on one core",
                   {"1 core per application", "2 cores", "4 cores"}};

@@ -10,9 +10,9 @@ namespace sextant::papers {
 
 /// A model of the times in the registration of a series.
 struct SeriesTimes {
-    scan::Distribution applications; ///< of the operator, in units of its mean
-    /// The time to register two neighbouring frames before the scan, in units of an application;
-    /// 0: the time of the scan alone.
+    scan::Distribution applications; ///< times of the operator, in units of their mean
+    /// The time to register two neighbouring frames before the scan, in units of an application; 0
+    /// to model the scan alone.
     double neighbours = 0;
 };
 
@@ -21,13 +21,12 @@ SeriesTimes constant_times();
 /// The scan alone, with independent exponential times.
 SeriesTimes exponential_times();
 /// The scan after the registration of neighbours, which takes twice as long as an application.
-/// Times are lognormal (standard deviation of the logarithm .5), and those of adjacent frames
-/// correlated
-/// (.9). These three numbers are fitted to three times that Copik's thesis states.
+/// Times are lognormal (standard deviation of the logarithm .5), and those of adjacent frames are
+/// correlated (.9). These three numbers are fitted to three times in Copik's thesis.
 SeriesTimes fitted_times();
 
-/// The time of an application as that of the last frame it registers, so that combining a prefix
-/// with each of a rank's results takes different times. `draws` must outlive it.
+/// Assigns to an application the time of the last frame that it registers, so that a prefix takes a
+/// different time with each of a rank's results. `draws` must outlive the result.
 scan::OperatorTime time_of_last_frame(const scan::Draws& draws);
 
 /// The registration of a series by ranks with one core each.
@@ -42,11 +41,13 @@ struct SeriesRun {
 
 struct SimulatedSeries {
     Seconds makespan = 0;           ///< in units of the mean time of an application
-    std::vector<Seconds> makespans; ///< of each draw
-    double speedup = 0; ///< over one core, which registers neighbours too if the model does
+    std::vector<Seconds> makespans; ///< makespan of each draw
+    double speedup =
+        0; ///< speedup over one core, which also registers neighbours if the model does
 };
 
-/// The medians over nine draws of times, on a clock that counts only the operator.
+/// Simulates nine draws of times, on a clock that counts only the operator, and returns the
+/// medians.
 SimulatedSeries simulated_series(const SeriesRun& run, const SeriesTimes& times);
 
 } // namespace sextant::papers

@@ -183,9 +183,10 @@ std::vector<DasEstimates> estimates_for(const ReproduceCommand& command,
 
 constexpr Basis all_bases[] = {Basis::printed, Basis::fitted, Basis::own};
 
-/// Counts of verdicts of rows and statements.
+/// The number of verdicts on rows and on claims.
 struct Tally {
-    std::array<std::array<std::int64_t, 2>, std::size(all_bases)> rows{}; ///< agree, differ
+    std::array<std::array<std::int64_t, 2>, std::size(all_bases)>
+        rows{}; ///< by basis: rows that agree, rows that differ
     std::int64_t without_number = 0, hold = 0, fail = 0, not_judged = 0;
 
     void add(const Experiment& experiment, const Result& result) {
@@ -213,7 +214,7 @@ struct Tally {
     }
 };
 
-/// The table of all tables and figures.
+/// The summary table over all tables and figures.
 class Summary {
   public:
     void add(const Experiment& experiment, const Result& result) {

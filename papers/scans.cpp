@@ -40,7 +40,7 @@ Circuit counted(const std::string& name, int ranks, Form form, int k = 0) {
         ranks, [&](int rank) { return scan::program(row, task, scan::Tuning{k}, rank); }));
 }
 
-/// Span and work of a circuit for any number of inputs. In the papers, n is a power of two.
+/// The span and work of a circuit for any number of inputs. In the papers, n is a power of two.
 struct CircuitFormula {
     const char* name;
     int (*span)(int n);
@@ -62,7 +62,7 @@ int work_of_brent_kung(int n) {
     return n == 0 ? 0 : 2 * n - 1 - floor_log2(n) - ones(n);
 }
 
-/// Inclusive scans; an exclusive scan of n values is an inclusive one of n − 1 values.
+/// Inclusive scans. An exclusive scan of n values is an inclusive scan of n − 1 values.
 constexpr CircuitFormula formulas[] = {
     {"serial", [](int n) { return n - 1; }, [](int n) { return n - 1; }},
     {"kogge-stone", ceil_log2, work_of_kogge_stone},
@@ -79,7 +79,7 @@ constexpr CircuitFormula formulas[] = {
          return n < 3 ? n - 1 : std::max(1 + ceil_log2(n / 2), 2 + ceil_log2((n - 1) / 2));
      },
      [](int n) { return n < 3 ? n - 1 : n - 1 + work_of_kogge_stone(n / 2); }},
-    // The total, which only the last rank needs, takes popcount(n − 1) applications more.
+    // Only the last rank needs the total, which takes popcount(n − 1) more applications.
     {"blelloch", [](int n) { return std::max(span_of_brent_kung(n - 1), ceil_log2(n)); },
      [](int n) { return work_of_brent_kung(n - 1) + ones(n - 1); }}};
 
@@ -99,7 +99,7 @@ void add_rows(Result& result, const std::string& label, const Circuit& theirs,
         {label + ", work", static_cast<double>(theirs.work), {static_cast<double>(ours.work)}});
 }
 
-/// True if every circuit has its span and work in both forms on 2 to `most` ranks.
+/// True if every circuit has the span and work of its formula, in both forms, on 2 to `most` ranks.
 bool formulas_hold(int most) {
     for (int ranks = 2; ranks <= most; ++ranks) {
         for (const CircuitFormula& row : formulas) {
@@ -167,8 +167,8 @@ Result spans_and_work(Extent extent) {
     return result;
 }
 
-/// The spans and work of Table 3.1 of Copik's thesis, which counts levels that ranks synchronise
-/// after, the combination with the identity, and the total.
+/// The spans and work of Table 3.1 of Copik's thesis. The thesis counts levels with a
+/// synchronisation after each, the combination with the identity, and the total.
 Result table_3_1(Extent) {
     Result result{"applications of the operator, inclusive; Blelloch: exclusive",
                   {"counted, levels in step", "counted"}};
@@ -186,18 +186,19 @@ Result table_3_1(Extent) {
         };
         const auto same = [&](const char* name) { return counted(name, ranks, Form::inclusive); };
         add("serial", Form::inclusive, {ranks - 1, ranks - 1}, same("serial"));
-        // Listings 3 and 4, level by level: all ranks wait for each other after each level.
+        // Listings 3 and 4, level by level: all ranks synchronise after each level.
         Circuit blelloch, brent_kung;
-        for (int distance = 1; distance < ranks; distance *= 2) { // up
+        for (int distance = 1; distance < ranks; distance *= 2) { // upward phase
             blelloch.work += ranks / (2 * distance);
             brent_kung.work += ranks / (2 * distance);
             ++blelloch.span;
             ++brent_kung.span;
         }
-        for (int distance = ranks / 2; distance >= 1; distance /= 2) { // down
-            blelloch.work += ranks / (2 * distance);                   // also with the identity
+        for (int distance = ranks / 2; distance >= 1; distance /= 2) { // downward phase
+            blelloch.work += ranks / (2 * distance); // including combinations with the identity
             ++blelloch.span;
-            const int right = ranks / (2 * distance) - 1; // the root's right child has its value
+            const int right =
+                ranks / (2 * distance) - 1; // the value is already in the root's right child
             brent_kung.work += right;
             brent_kung.span += right > 0 ? 1 : 0;
         }
@@ -266,11 +267,11 @@ Matrix product(const Matrix& left, const Matrix& right) {
             left.c * right.a + left.d * right.c, left.c * right.b + left.d * right.d};
 }
 
-/// A segmented scan on threads with one value each.
+/// A segmented scan on threads, with one value per thread.
 struct SegmentedRun {
     Elements lifted = 0;   ///< applications of the operator on pairs (starts, value)
-    Elements products = 0; ///< those that combine values
-    bool right = true;     ///< each result is that of the definition
+    Elements products = 0; ///< applications that combine values
+    bool right = true;     ///< true if each result equals that of the definition
 };
 
 SegmentedRun run_segmented(const std::string& algorithm, int ranks, int length) {

@@ -29,7 +29,7 @@ Schedule by_name(const char* algorithm, int ranks) {
     return compositing_schedule(algorithm, ranks, figure_pixels);
 }
 
-/// The schedule with messages of one stage at a time.
+/// The schedule with the messages of one stage at a time.
 Schedule by_stages(const char* algorithm, int ranks) {
     Schedule schedule = by_name(algorithm, ranks);
     for (Program& program : schedule)
@@ -37,8 +37,8 @@ Schedule by_stages(const char* algorithm, int ranks) {
     return schedule;
 }
 
-/// A curve of the figures: the number of messages in Table 1, and whether the paper expects its
-/// stages to be free of contention on a fat-tree.
+/// A curve of the figures: the number of messages in Table 1, and a flag that is true if the paper
+/// expects its stages to be free of contention on a fat-tree.
 struct Term {
     const char* label;
     double (*messages)(int ranks);
@@ -66,8 +66,8 @@ double by_formula(const Term& term, int ranks, bool fat_tree) {
     return 1e3 * (1e-6 * term.messages(ranks) + beta * bytes);
 }
 
-/// The time in milliseconds that the Hockney model predicts: ports send one message at a time, and
-/// receive one.
+/// The time in milliseconds predicted by the Hockney model: a port sends one message at a time, and
+/// receives one at a time.
 double port_by_port(const Schedule& schedule) {
     static const machine::Profile infiniband = machine_of_paper("ddr-infiniband");
     return 1e3 * model::find("hockney")
@@ -75,7 +75,7 @@ double port_by_port(const Schedule& schedule) {
                      .seconds;
 }
 
-/// The time in milliseconds on an ideal crossbar whose ports are shared by messages in transit.
+/// The time in milliseconds on an ideal crossbar. Messages in transit share the ports.
 double on_shared_ports(const Schedule& schedule) {
     return 1e3 * run(schedule, pixel, {.platform = {}}, ideal_crossbar(schedule.size())).seconds;
 }
@@ -108,8 +108,8 @@ double on_fat_tree(const Schedule& schedule, const char* platform) {
     return 1e3 * run(schedule, pixel, {.platform = platform, .blend_rate = 1e15}).seconds;
 }
 
-/// Binary-Swap with other routings: with the table of section 4, there is no contention, as on a
-/// crossbar.
+/// Adds Binary-Swap with other routings. With the table of section 4 there is no contention, as on
+/// a crossbar.
 void add_routings_of_binary_swap(Result& figure) {
     const Term& swap = terms[0];
     for (const int ranks : {16, 64, 128}) {
@@ -125,7 +125,7 @@ void add_routings_of_binary_swap(Result& figure) {
     }
 }
 
-/// The time of a row of Figure 3 on the calibrated network, relative to a crossbar's formula.
+/// The time of a row of Figure 3 on the calibrated network, relative to the formula for a crossbar.
 double slowdown(const Result& figure, const Term& term, int ranks) {
     const std::string label = fmt::format("{}, {} nodes", term.label, ranks);
     const auto row = std::find_if(figure.rows.begin(), figure.rows.end(),

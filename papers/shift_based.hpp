@@ -24,29 +24,30 @@ int most_load(const simulate::Network& network, std::span<const HostMessage> flo
 /// The messages of one stage of Shift-Based: rank i sends to rank (i + by) mod ranks.
 std::vector<HostMessage> shift(int ranks, int by);
 
-/// The largest number of messages that share a link in any stage of Shift-Based.
+/// The maximum number of messages that share a link in any stage of Shift-Based.
 int most_load_of_shifts(const simulate::Network& network, int ranks);
 
-/// The mean, over the messages, of the fraction of link bandwidth that a message gets, limited by
-/// the busiest link on its route: 1 without contention.
+/// The mean fraction of link bandwidth that a message gets, where the busiest link on its route
+/// limits the message; 1 without contention.
 double mean_share(const simulate::Network& network, std::span<const HostMessage> flows);
 
-/// Parallel Pipeline for an operator that commutes, such as the nearest depth of Lee et al. 1996:
-/// one partial result of each part travels around the ring. (compositing::parallel_pipeline keeps
-/// the order of operands, and sends two partial results after the ring's end.)
+/// Parallel Pipeline for a commutative operator, such as the nearest depth of Lee et al. 1996: one
+/// partial result of each part travels around the ring. (compositing::parallel_pipeline keeps the
+/// order of operands, and sends two partial results after the ring's end.)
 Program commutative_pipeline(Elements elements, int ranks, int rank);
 
-/// The largest number of messages that a rank sends, in all and in one stage, and the largest and
+/// The maximum number of messages that a rank sends, in all and in one stage, and the maximum and
 /// the mean number of images that a rank sends.
 struct Sent {
     double messages = 0, stage_messages = 0, images = 0, mean_images = 0;
 };
 
-/// The messages of 2-3 Swap if groups are merged from single ranks upward, in pairs and the
-/// last three at once, and the members of a group own its parts in the order of the ranks.
+/// The messages of 2-3 Swap if groups are merged from single ranks upwards, in pairs, with the last
+/// three at once, and the members of a group own its parts in rank order.
 Sent sent_by_tree_from_leaves(int ranks);
 
-/// A crossbar with the paper's beta; ranks blend 130 Mpx/s if `blends`, otherwise in no time.
+/// A crossbar with the paper's beta. Ranks blend 130 Mpx/s if `blends` is set, otherwise in no
+/// time.
 simulate::Platform ideal_crossbar(std::size_t hosts, bool blends = false);
 
 } // namespace sextant::papers

@@ -16,10 +16,10 @@ namespace {
 
 constexpr Bytes bytes_per_pixel = 16;
 
-/// The paper's MB: it calls .53 ns per byte 1800 MB/s.
+/// The paper's MB, because the paper equates .53 ns per byte with 1800 MB/s.
 constexpr double megabyte = 1 << 20;
 
-/// The blending rate with which buffered images give the frame rate of Figure 5.
+/// The blending rate at which buffered images give the frame rate of Figure 5.
 constexpr double fast_blending = 490e6;
 
 } // namespace
@@ -56,7 +56,7 @@ const ClusterRun& run_of(std::string_view algorithm, int nodes, std::string_view
     });
 }
 
-/// The bandwidth of Figure 4, without contention, and that of Figure 5.
+/// The bandwidth of Figure 4, which has no contention, and that of Figure 5.
 double crossbar_bandwidth() {
     return megabyte * run_of("shift-based", 12, "crossbar").bandwidth.value();
 }
@@ -135,7 +135,7 @@ Claim twice_as_fast(const Result& result) {
             least >= 2, found};
 }
 
-/// The statement of section 3.2 on buffers, judged by the frame rates of Shift-Based.
+/// The claim of section 3.2 about buffers, judged by the frame rates of Shift-Based.
 Claim images_are_buffered(const Result& result) {
     double least = std::numeric_limits<double>::max(), most = 0;
     for (const Row& row : result.rows) {
@@ -181,7 +181,7 @@ Result frame_rate_figures(Extent) {
 
 /// The bandwidths that each rank measures when it sends to each other rank, in MB/s.
 struct BandwidthMatrix {
-    std::vector<std::vector<double>> rows; ///< by sender; the order within a row has no meaning
+    std::vector<std::vector<double>> rows; ///< by sender; the order within a row is arbitrary
 
     std::vector<double> all() const {
         std::vector<double> values;
@@ -250,7 +250,7 @@ void add_matrix(Result& result, const ClusterRun& what, const BandwidthMatrix& m
     }
 }
 
-/// The paper's statements about the matrices, by figure.
+/// The paper's claims about the matrices, by figure.
 std::vector<Claim> claims_on_matrices(const std::map<int, BandwidthMatrix>& figures) {
     const Extremes crossbar = extremes(figures.at(4).all());
     const double small = average(run_of("shift-based", 144, "routing"), Assumption::start_up);

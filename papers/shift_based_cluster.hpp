@@ -25,14 +25,14 @@ struct ClusterRun {
 
 /// Assumptions about the cluster. The last three are each fitted to a number of Figure 5.
 enum class Assumption : std::uint8_t {
-    free_blending, ///< cables shared without loss, blending takes no time
+    free_blending, ///< cables shared without loss; blending takes no time
     calibrated,    ///< loss and blending rate fitted to 12 nodes
-    start_up,      ///< calibrated; each message costs its sender additional time
-    slow_cables,   ///< calibrated; cables of the fat-tree are slower than those of the crossbar
-    buffered       ///< calibrated; images wait for those before them, and blending is faster
+    start_up,      ///< calibrated, and each message costs its sender additional time
+    slow_cables,   ///< calibrated, and cables of the fat-tree are slower than those of the crossbar
+    buffered       ///< calibrated, and images wait for those before them, with faster blending
 };
 
-/// The runs of which the paper prints frame rates (papers/data/shift_based_frame_rates.csv).
+/// The runs whose frame rates the paper prints (papers/data/shift_based_frame_rates.csv).
 std::span<const ClusterRun> cluster_runs();
 
 /// The crossbar of 12 nodes if the order is "crossbar", otherwise the fat-tree of 144 nodes.

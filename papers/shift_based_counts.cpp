@@ -38,12 +38,12 @@ double overlap(int i, int m, int j, int n) {
     return std::max(0, last - first) / (static_cast<double>(m) * n);
 }
 
-/// The messages and images sent by the ranks of a 2-3 tree so far.
+/// The numbers of messages and images that each rank of a 2-3 tree has sent so far.
 struct TreeCounts {
     explicit TreeCounts(int ranks) : messages(static_cast<std::size_t>(ranks)), images(messages) {}
 
-    /// Merges neighbouring groups of these sizes, from rank `first` on: each rank gives the pixels
-    /// of its old part to the members that own them in the merged group.
+    /// Merges neighbouring groups of these sizes, from rank `first` on. Each rank sends the pixels
+    /// of its old part to their owners in the merged group.
     void merge(std::size_t first, std::span<const int> sizes, int merged) {
         std::size_t rank = first;
         for (const int size : sizes) {
@@ -136,10 +136,11 @@ Sent sent_by(const std::string& algorithm, int ranks, const std::vector<int>& ra
     return sent_by(compositing_schedule(algorithm, ranks, counted_pixels, radices), counted_pixels);
 }
 
-/// The numbers of ranks for which bounds of 2-3 Swap are checked.
+/// The numbers of ranks for which the bounds of 2-3 Swap are checked.
 constexpr int least_ranks = 3, most_ranks = 127;
 
-/// The paper's bounds of 2-3 Swap, compared with a tree built from the leaves and with Sextant's.
+/// Compares the paper's bounds of 2-3 Swap with a tree built from the leaves and with Sextant's
+/// tree.
 void add_two_three_swap(Result& result) {
     Sent worst, ours;
     for (int ranks = least_ranks; ranks <= most_ranks; ++ranks) {
@@ -166,7 +167,7 @@ void add_two_three_swap(Result& result) {
     row("two-three-swap", "images / ((p - 1) / p)", 1.3, ours.images);
 }
 
-/// The schedule with one message sent and one received by a rank at a time.
+/// The schedule with one send and one receive at a time per rank.
 Schedule one_by_one(Schedule schedule) {
     for (Program& program : schedule) {
         int sent = 0, received = 0;
@@ -190,7 +191,7 @@ double hidden_blending(const Schedule& schedule) {
 }
 
 /// The claim in the last column of Table 1 that blending can or cannot be overlapped with messages.
-/// If messages can be sent one after another, that schedule decides.
+/// If messages can be sent one after another, the schedule that does so decides.
 Claim overlap_of(const char* name, std::string_view stated, const Schedule& schedule,
                  const Schedule* in_sequence = nullptr) {
     const double together = hidden_blending(schedule);

@@ -53,8 +53,8 @@ Row mean_row(std::span<const SizedRates> group) {
             {sum.small / count, sum.large / count, sum.usual / count}};
 }
 
-/// A row for each multiple of 12, for the mean of the numbers between two multiples, and for the
-/// numbers of which the paper prints the rate. The others are only in JSON.
+/// One row for each multiple of 12, for the mean of the numbers between two multiples, and for the
+/// numbers whose rate the paper prints. The others are only in JSON.
 std::vector<Row> rows_of_figure_8(std::span<const SizedRates> all) {
     std::vector<Row> rows, details;
     while (!all.empty()) {
@@ -75,7 +75,7 @@ std::vector<Row> rows_of_figure_8(std::span<const SizedRates> all) {
     return rows;
 }
 
-/// The statement on peaks: each multiple of 12 is compared with the numbers before and after it.
+/// The claim about peaks: each multiple of 12 is compared with the numbers before and after it.
 Claim peaks(std::span<const SizedRates> all) {
     double least = std::numeric_limits<double>::max(), flat = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -83,7 +83,7 @@ Claim peaks(std::span<const SizedRates> all) {
             continue;
         for (const std::size_t j : {i - 1, i + 1}) {
             if (j >= all.size() || std::abs(all[i].nodes - all[j].nodes) != 1)
-                continue; // i - 1 wraps before the first
+                continue; // i - 1 would wrap before the first entry
             const double ratio = all[i].usual / all[j].usual;
             // Shifts on up to two leaf switches have no contention.
             if (std::max(all[i].nodes, all[j].nodes) <= 24)
@@ -99,7 +99,7 @@ Claim peaks(std::span<const SizedRates> all) {
                         least, flat)};
 }
 
-/// The statement on the cause of the peaks: messages are counted on cables.
+/// The claim about the cause of the peaks, judged by the number of messages on cables.
 Claim hot_spots(std::span<const SizedRates> all) {
     const simulate::Network tree = cluster("routing", Assumption::calibrated).network;
     int at_multiples = 0, least_elsewhere = 1 << 30, last_without = 0;

@@ -58,7 +58,7 @@ namespace {
 
 // Section 2.1.3.
 
-/// The mean fraction of a link's bandwidth that random pairs of hosts get.
+/// The mean fraction of a link's bandwidth for random pairs of hosts.
 double bisection(const std::string& platform) {
     const simulate::Network tree = shipped_platform(platform).network;
     std::mt19937_64 draw(1);
@@ -160,7 +160,7 @@ Result routing_engines(Extent extent) {
 
 // Section 4: a routing for Binary-Swap.
 
-/// The largest number of messages that share a link in any round of Binary-Swap.
+/// The maximum number of messages that share a link in any round of Binary-Swap.
 int most_load_of_swaps(const simulate::Network& network, int ranks) {
     int most = 0;
     for (int distance = 1; distance < ranks; distance *= 2) {

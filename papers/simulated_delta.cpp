@@ -21,8 +21,8 @@ simulate::Platform platform_called(const char* name) {
     return simulate::read_platform(machine::shared_file(simulate::platforms, name));
 }
 
-/// The program with a copy of the whole buffer after each receive. Its result is not the data; only
-/// its time is simulated.
+/// The program with a copy of the whole buffer after each receive. The result is wrong, but only
+/// the time is simulated.
 Program with_recombination(Program program) {
     std::vector<Step> steps;
     for (const Step& step : program.steps) {
@@ -45,8 +45,8 @@ Program with_recombination(Program program) {
     return program;
 }
 
-/// The program of a one-level all-to-all with its messages in another order, each in a round of its
-/// own.
+/// The program of a one-level all-to-all with its messages in another order, each in a separate
+/// round.
 Program in_order(Program program, SendOrder order, int rank) {
     for (Step& step : program.steps) {
         const int difference = step.peer ^ rank;

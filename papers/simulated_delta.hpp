@@ -15,15 +15,15 @@ struct Delta {
     simulate::Platform platform;
     /// Time to copy a block of a message that combines several, in addition to the time per byte.
     Seconds per_block = 0;
-    /// Number of rounds (messages one after another) that a processor may have in progress.
+    /// Number of rounds that a processor may have in progress; a round is one message.
     int window = 1;
-    /// True: in each superstep of an all-to-all by a butterfly, all data is copied once more, to
-    /// combine the received messages with those that remained.
+    /// If true, each superstep of a butterfly all-to-all copies all data once more, to combine the
+    /// received messages with those that remained.
     bool recombines = false;
 };
 
-/// The Delta with wormholes: the platform delta-16x16-wormholes, and values fitted to Figures 8 and
-/// 11.
+/// The Delta with wormhole routing: the platform delta-16x16-wormholes, and values fitted to
+/// Figures 8 and 11.
 Delta fitted_delta();
 /// The Delta with shared links: the platform delta-16x16, and programs that copy nothing.
 Delta sharing_delta();
@@ -35,18 +35,18 @@ enum class SendOrder : std::uint8_t {
     columns_first ///< exclusive-or permutations: within the column, then for each other column
 };
 
-/// Changes of an algorithm of the catalogue.
+/// Changes to an algorithm of the catalogue.
 struct Variation {
     std::optional<double> parameter = {}; ///< value of the algorithm's parameter, gamma or alpha
     SendOrder order = SendOrder::of_algorithm;
 };
 
-/// The simulated time in milliseconds of a collective of the catalogue on 16 x 16 processors: every
+/// The simulated time in milliseconds of a collective of the catalogue on 16 x 16 processors. Every
 /// processor, or rank 0, sends a block of `bytes` to every other.
 double milliseconds(const Delta& delta, std::string_view algorithm, Bytes bytes,
                     const Variation& variation = {});
 
-/// The time on the fitted Delta. Each time is simulated once.
+/// The time on the fitted Delta. Each time is simulated once and cached.
 double fitted_milliseconds(std::string_view algorithm, Bytes bytes);
 
 } // namespace sextant::papers

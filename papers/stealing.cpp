@@ -20,7 +20,7 @@ constexpr Elements frames = 4096;
 constexpr int ranks = 64, threads = 16;
 constexpr Seconds published_serial = 37568;
 
-/// A configuration of the follow-up of Copik's thesis.
+/// A configuration of the follow-up paper to Copik's thesis.
 struct HierarchicalRun {
     std::string_view circuit;
     bool steals = false;
@@ -29,13 +29,13 @@ struct HierarchicalRun {
 /// The assumptions of a simulation.
 struct StealingModel {
     SeriesTimes times;
-    /// True if, without stealing, each thread registers the neighbours of its own values; else the
-    /// thread that is idle first takes the next pair of its rank.
+    /// If true, without stealing each thread registers the neighbours of its own values; otherwise
+    /// the first idle thread takes the next pair of its rank.
     bool fixed_neighbours = false;
-    bool balanced = false; ///< the work of the threads of a rank is divided evenly
+    bool balanced = false; ///< the work is divided evenly among the threads of a rank
 };
 
-/// The time at which each rank has registered its neighbours, if its threads have fixed blocks.
+/// The time at which each rank has registered its neighbours if its threads have fixed blocks.
 std::vector<Seconds> neighbours_in_blocks(double factor, const scan::Draws& draws) {
     std::vector<Seconds> done;
     const scan::Series values = scan::even_blocks(frames, ranks * threads);
@@ -54,7 +54,7 @@ std::vector<Seconds> neighbours_in_blocks(double factor, const scan::Draws& draw
     return done;
 }
 
-/// The median time of nine series, if one core takes the published time.
+/// The median time of nine series, scaled so that one core takes the published time.
 Seconds simulated(const HierarchicalRun& run, const StealingModel& model) {
     const scan::Algorithm& algorithm = scan::find(run.circuit);
     const scan::Series series = scan::even_blocks(frames, ranks);

@@ -163,8 +163,8 @@ Nodal BilinearElements::smoothed(std::span<const double> load, double s) const {
 
 namespace {
 
-/// T and ∇T at a point, by bilinear interpolation; the derivative is 0 along each axis on which the
-/// point is outside the image.
+/// T and ∇T at a point, by bilinear interpolation. Along each axis on which the point is outside
+/// the image, the derivative is 0.
 struct Sampled {
     double value, dx, dy;
 };
@@ -216,7 +216,7 @@ CrossCorrelation::Normalised CrossCorrelation::normalised(const Nodal& f) const 
     for (double& value : values)
         value -= mean;
     const double variance = product(values, values);
-    // A smaller variance is only rounding error: the image is constant.
+    // A smaller variance is only rounding error, so the image is constant.
     if (!(variance > 1e-24 * mean * mean))
         return {Nodal(f.size(), 0), 0};
     const double deviation = std::sqrt(variance);

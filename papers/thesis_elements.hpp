@@ -88,7 +88,7 @@ struct Functional {
 struct FlowOptions {
     int iterations = 500;      ///< maximum number of iterations
     double stop = 1e-6;        ///< the flow ends when a step lowers the energy by at most this
-    double scale = 1;          ///< initial s; ignored by metrics without a scale
+    double scale = 1;          ///< initial s; metrics without a scale ignore it
     double halve_scale = 1e-5; ///< s is halved and τ reset if the energy drops by less than this
 };
 

@@ -146,7 +146,7 @@ namespace {
 
 constexpr std::int64_t fewest_nodes = 8;
 
-/// An image on a grid.
+/// An image on a grid of nodes.
 struct Frame {
     ImageShape nodes;
     Nodal values;

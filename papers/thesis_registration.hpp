@@ -23,7 +23,7 @@ Functional rigid_energy(const CrossCorrelation& images, registration::Point c);
 Functional nonrigid_energy(const CrossCorrelation& images, double lambda);
 
 struct ThesisOptions {
-    double sigma = 0;     ///< scale of the Gaussian filter for both frames, in pixels; 0: none
+    double sigma = 0; ///< scale of the Gaussian filter for both frames, in pixels; 0 for no filter
     double lambda = 200;  ///< weight of the Dirichlet energy; non-rigid only
     int coarsest = 2;     ///< number of times the first level's grid is halved
     int finest = 0;       ///< number of times the last level's grid is halved

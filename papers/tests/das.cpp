@@ -135,7 +135,7 @@ TEST(Das, the_exchange_by_axis_costs_as_much_as_in_the_corrected_formula) {
     for (const Grid& grid : das_grids) {
         const DasCosts T;
         // The formula counts corners on both sides, but with two columns a tile has a neighbour on
-        // one side only.
+        // only one side.
         if (grid.columns == 2)
             continue;
         EXPECT_NEAR(played_border(grid, 4), border_mended(T, grid, 4), 1e-6) << grid.columns;
@@ -157,8 +157,9 @@ TEST(Das, a_receive_that_takes_longer_than_the_full_path_costs_more_than_in_figu
     EXPECT_GT(played_border(das_grids[0], 19), 1.15 * border_mended(T, das_grids[0], 19));
 }
 
-/// Smallest number of filters for which a grid other than strips is fastest, for a program of one
-/// scatter, a border exchange per filter, and `outputs` gathers. 0: strips are always fastest.
+/// The smallest number of filters for which a grid other than strips is fastest, for a program of
+/// one scatter, a border exchange per filter, and `outputs` gathers. 0 if strips are always
+/// fastest.
 template <class Scatter, class Exchange, class Gather>
 int filters_that_end_strips(Scatter scatter, Exchange exchange, Gather gather, int outputs) {
     constexpr int most = 100'000;

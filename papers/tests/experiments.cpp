@@ -142,7 +142,7 @@ TEST(Reproduce, scatters_on_the_delta_match_the_measurements_in_the_c3_paper) {
     ASSERT_EQ(figure.rows.size(), 18u);
     for (const Row& each : figure.rows)
         EXPECT_EQ(verdict(each), "agrees") << each.label;
-    // If links are shared and processors are never busy, a broadcast is too fast.
+    // If links are shared and processors are never busy, the simulated broadcast is too fast.
     EXPECT_LT(row(figure, "1-lev-br, 2048").ours.front(), .75 * 549.12);
 }
 
@@ -187,7 +187,7 @@ TEST(Reproduce, scans_of_series_have_the_span_and_work_of_the_thesis_equations) 
         EXPECT_NEAR(ratio(each).value(), 1, .15) << each.label;
     const Result best =
         experiment("registration", "equations 4.16, 4.17, 4.21, 4.26").run(Extent::quick);
-    for (const Row& each : best.rows) // the formulas assume that cores divide frames
+    for (const Row& each : best.rows) // the formulas assume that cores divide the frames evenly
         EXPECT_NEAR(ratio(each).value(), 1, each.label.ends_with("speedup") ? .03 : .2)
             << each.label;
     EXPECT_TRUE(best.claims[0].holds);
@@ -229,7 +229,7 @@ TEST(Reproduce, all_to_one_is_charged_as_one_to_all_without_set_ups) {
     const Result charges = experiment("c3", "section 4.2: charges").run(Extent::quick);
     for (const Row& each : charges.rows) {
         EXPECT_NEAR(ratio(each).value(), 1, .01) << each.label;
-        EXPECT_NEAR(each.ours.front(), 255. / 512, 1e-9) << each.label; // all is received
+        EXPECT_NEAR(each.ours.front(), 255. / 512, 1e-9) << each.label; // all received bytes count
     }
     EXPECT_EQ(charges.claims.front().found.substr(0, 9), "0 and 256");
 }
@@ -356,8 +356,8 @@ TEST(Reproduce, messages_are_charged_by_the_formulas_of_the_c3_paper) {
     for (const char* item : {"Figure 2", "Figure 3", "Figure 4"}) {
         const Result figure = experiment("c3", item).run(Extent::quick);
         for (const Row& each : figure.rows) {
-            // By Figure 3, store-and-forward charges a single message one packet time per packet
-            // more than by Figure 2.
+            // For a single message, store-and-forward in Figure 3 charges one packet time per
+            // packet more than in Figure 2.
             const bool differs = item == std::string_view("Figure 2") &&
                                  each.label == "store-and-forward, nonblocking, send time";
             EXPECT_NEAR(each.ours.back() - *each.theirs, differs ? 3 : 0, 1e-6)
@@ -372,7 +372,8 @@ TEST(Reproduce, computation_units_of_the_c3_paper_follow_from_two_rules) {
     for (const Row& each : figures.rows)
         EXPECT_EQ(verdict(each), "agrees") << each.label;
     EXPECT_FALSE(figures.claims.front().holds) << figures.claims.front().found;
-    // A message of 16 blocks reaches the leader of each row, and one block each processor.
+    // The leader of each row receives a message of 16 blocks, and each processor receives one
+    // block.
     EXPECT_DOUBLE_EQ(row(figures, "Figure 6, 2-lev-rec").ours[1], 17. / 512);
 }
 
@@ -393,7 +394,8 @@ TEST(Reproduce, radix_k_blends_while_messages_arrive) {
     const Result figure = experiment("radix-k", "Figure 3").run(Extent::quick);
     for (std::size_t i = 1; i < figure.claims.size(); ++i)
         EXPECT_TRUE(figure.claims[i].holds) << figure.claims[i].text;
-    EXPECT_FALSE(figure.claims[0].holds); // on the mesh, rounds do not take half as long each
+    EXPECT_FALSE(
+        figure.claims[0].holds); // on the mesh, a round takes more than half of the previous one
 }
 
 TEST(Reproduce, radix_k_is_as_much_faster_than_binary_swap_as_published) {

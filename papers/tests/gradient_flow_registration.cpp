@@ -37,7 +37,7 @@ TEST(GradientFlowRegistration, joins_motions_of_neighbours_to_the_motion_of_the_
     const RigidMotion truth = series.between(0, 2);
     EXPECT_GT(rms_distance({}, truth, shape), 12) << "the outer frames are far apart";
     EXPECT_LT(rms_distance(joined.motion, truth, shape), .2);
-    // It starts at the composition of the two, with the first one inside: the other order is
+    // The registration starts at the composition with the first motion inside. The other order is
     // farther away, because rotations do not commute with translations.
     const RigidMotion start = compose(second, first);
     EXPECT_EQ(joined.motion,

@@ -47,7 +47,7 @@ TEST(Loads, messages_halfway_around_a_torus_use_both_directions_equally) {
 }
 
 /// Hoefler, Schneider, Lumsdaine (Cluster 2008): random pairs get 55 to 60 % of the bisection
-/// bandwidth of large clusters. The fraction decreases as clusters grow.
+/// bandwidth of large clusters. The fraction decreases with the size of the cluster.
 TEST(Loads, random_halves_of_a_fat_tree_get_slightly_more_than_half_of_its_bisection) {
     const simulate::Network tree = network_of("fat-tree-1728");
     std::mt19937 draw(1);

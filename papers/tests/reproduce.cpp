@@ -29,7 +29,8 @@ std::string refusal(const Given& given) {
 
 TEST(ReproduceCommand, refuses_options_that_have_no_effect_and_sizes_that_are_too_small) {
     using testing::HasSubstr;
-    // A process runs a command once, so options keep their values; no case here needs another's.
+    // A process normally runs one command, so options keep their values between these cases. No
+    // case needs an option of another.
     EXPECT_THAT(refusal({{"paper", {"p3pc"}}, {"ranks", {"4"}}}),
                 HasSubstr("ranks has no effect here: it is used with --size"));
     EXPECT_THAT(refusal({{"paper", {"c3"}}, {"size", {"64x64"}}}),

@@ -32,7 +32,7 @@ CrossCorrelation some_images() {
 }
 
 /// Compares the derivative along random directions with central differences. Differences may be
-/// wrong at the kinks of bilinear images, so the median of the relative errors is tested.
+/// wrong at the kinks of bilinear images, so the test uses the median of the relative errors.
 void expect_derivatives_as_differences(const Functional& functional, const Parameters& at,
                                        double size, double kinks = 1e-5) {
     Random random(11);

@@ -177,7 +177,7 @@ class FilterOutput {
         scales_ = std::move(scales);
     }
 
-    /// True if large results are rounded to f32.
+    /// True if an offset is added to results that are then rounded to f32.
     bool rounds() const {
         return !wide_ && std::ranges::any_of(offsets_, [](double offset) { return offset != 0; });
     }

@@ -152,7 +152,8 @@ TEST(Reproduce, scatters_on_this_machine_are_compared_with_models_with_and_witho
         EXPECT_EQ(ours[0], contiguous[0]) << figure.rows[i].label;
         EXPECT_EQ(contiguous[2], contiguous[0]) << figure.rows[i].label;
     }
-    // The time of the reply is subtracted. On a busy machine, it may exceed that of some messages.
+    // The time of the reply is subtracted. On a loaded machine, the reply may take longer than some
+    // messages.
     EXPECT_THAT(measured, testing::Contains(testing::Gt(0)));
 }
 
