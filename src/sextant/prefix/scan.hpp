@@ -54,9 +54,9 @@ Slots<Value> plain_slots() {
             }};
 }
 
-/// The size of a slot that holds up to `capacity` bytes and their number.
+/// The size of a slot that stores a byte count and up to `capacity` bytes.
 Bytes sized_slot(Bytes capacity);
-/// Writes bytes and their number. Throws InvalidTask if the slot is too small.
+/// Writes the number of bytes, then the bytes. Throws InvalidTask if the slot is too small.
 void put_sized(std::span<const std::byte> bytes, std::span<std::byte> slot);
 /// The bytes written by put_sized.
 std::span<const std::byte> get_sized(std::span<const std::byte> slot);
@@ -78,8 +78,8 @@ Slots<Value> sized_slots(Bytes capacity,
             true};
 }
 
-/// The operator that combines values in slots: combine(left, right), in series order. Need not be
-/// commutative.
+/// Returns an operator on slots that calls combine(left, right) on values in series order.
+/// `combine` need not be commutative.
 template <class Value, class Combine>
 Operator operator_on(const Slots<Value>& slots, Combine combine) {
     Operator op;
@@ -110,15 +110,15 @@ struct ScanOptions {
     int threads = 1;
     /// The rule for moving the boundaries between the threads' segments; see scan::Stealing.
     scan::Boundaries boundaries = scan::Boundaries::moving;
-    /// The limit for one application in seconds; 0: none. A longer application ends the process
-    /// with exit code 1, after an error that names its elements, since a running operator cannot be
-    /// interrupted.
+    /// The time limit for one application in seconds; 0: none. If an application takes longer, the
+    /// process prints an error that names the elements and ends with exit code 1, because a running
+    /// operator cannot be interrupted.
     Seconds time_limit = 0;
-    /// True if an error of the operator names the elements it was combining. Each value then
-    /// travels with a label of 16 bytes; the same holds for a trace or a time limit.
+    /// True if operator errors name the elements that were being combined. Each value then travels
+    /// with a label of 16 bytes, as it does with a trace or a time limit.
     bool names_elements = false;
-    /// If the operator is declared commutative: the number of pairs of each rank's values that are
-    /// combined in both orders before a run; if the results differ, the run throws.
+    /// Only for an operator declared commutative: the number of value pairs that each rank combines
+    /// in both orders before a run. The run throws if the results differ.
     int commutative_samples = 1;
 };
 
@@ -133,13 +133,14 @@ scan::Configuration configuration_of(const ScanOptions& options);
 /// there.
 class Stages {
   public:
-    /// Runs a part without other ranks.
+    /// Runs a part that does not communicate with other ranks.
     template <class Run>
     void alone(Run run) {
         together(run, [](const std::exception_ptr&) {});
     }
 
-    /// Runs a part with other ranks; after a failure, calls `run_failed(failure)` instead.
+    /// Runs a part that communicates with other ranks; after a failure, calls `run_failed(failure)`
+    /// instead.
     template <class Run, class RunFailed>
     void together(Run run, RunFailed run_failed) {
         try {
@@ -163,8 +164,8 @@ class Stages {
 };
 
 /// An inclusive scan of a series of values distributed over the ranks of a communicator in rank
-/// order: planned once, run any number of times. Intended for operators that cost more than a step
-/// of a schedule (about a microsecond), since each application is a step.
+/// order. A scan is planned once and can be run any number of times. It is intended for operators
+/// that cost more than one schedule step (about a microsecond), because each application is a step.
 class Scan {
   public:
     /// Input     the number of this rank's values, 0 or more; the operator on them.
@@ -194,8 +195,8 @@ class Scan {
     std::vector<scan::Bar> applications() const;
     /// The start of the last traced run on the clock of this host.
     Seconds origin() const { return watch_ ? watch_->origin() : 0; }
-    /// The number of values that were reduced in the last run by another thread of this rank than
-    /// the one initially assigned.
+    /// The number of values that were stolen in the last run: reduced by a different thread of this
+    /// rank than the one initially assigned.
     Elements stolen() const { return threaded_ ? threaded_->stolen() : 0; }
     /// This rank's schedule; with threads, that of the ranks' totals.
     const Program& program() const { return execution().program(); }
@@ -219,8 +220,8 @@ class Scan {
     std::span<const std::byte> result_;
 };
 
-/// Writes values into slots. `first` is the position of this rank's first value in the series,
-/// which errors name. Collective.
+/// Writes values into slots. `first` is the position of this rank's first value in the series;
+/// errors name positions in the series. Collective.
 template <class Value>
 Memory in_slots(const Communicator& communicator, std::span<const Value> values,
                 const Slots<Value>& slots, Elements first) {
@@ -261,8 +262,9 @@ std::vector<Value> from_slots(const Communicator& communicator, std::span<const 
 /// Output    the same number of values, each combined with all previous values of the series.
 /// Throws    AgreedFailure on every rank if anything fails on any rank.
 /// Cost      that of the strategy (scan::strategies()), plus three all-gathers of an int.
-/// Collective. Deterministic for a given number of values on each rank, unless folded by arrival or
-/// by several threads with moving boundaries: these associate as time allows.
+/// Collective. Deterministic for a given number of values on each rank, except with
+/// Association::by_arrival or with several threads and moving boundaries, where the association
+/// depends on timing.
 template <class Value, class Combine>
 std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,
                         Combine combine, const Slots<Value>& slots,
@@ -293,8 +295,8 @@ class Shift {
     Shift(Communicator communicator, Elements values, Bytes size);
 
     /// Input     this rank's values, contiguous.
-    /// Output    the values that precede them: as many, but one less on the first rank that has
-    ///           values. Valid until the next run.
+    /// Output    for each value, the previous value of the series. The first rank that has values
+    ///           receives one value less. Valid until the next run.
     /// Throws    AgreedFailure on every rank if a rank passes a different number of bytes.
     /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);

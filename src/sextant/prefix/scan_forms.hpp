@@ -26,10 +26,10 @@ namespace sextant::prefix {
 /// Output    the same number of values. Result i combines values 0 … i − 1 of the series; the first
 ///           result of the series combines no value and is empty.
 /// Throws    AgreedFailure on every rank if anything fails on any rank.
-/// Cost      one message of one value per rank, to the next rank that has values, then that of the
-///           inclusive scan of one value less: the last value of the series is never combined. Two
-///           more all-gathers than an inclusive scan, and one more agreement.
-/// Collective. Deterministic  as scan().
+/// Cost      one message of one value from each rank to the next rank that has values, plus an
+///           inclusive scan of the series without its last value. Needs two more all-gathers and
+///           one more agreement than an inclusive scan.
+/// Collective. Deterministic  under the same conditions as scan().
 template <class Value, class Combine>
 std::vector<std::optional<Value>>
 exclusive_scan(const Communicator& communicator, std::span<const Value> values, Combine combine,
@@ -38,8 +38,8 @@ exclusive_scan(const Communicator& communicator, std::span<const Value> values, 
     with_names.names_elements |= slots.limited;
     Shift shift(communicator, static_cast<Elements>(values.size()), slots.size);
     const Memory own = in_slots(communicator, values, slots, shift.first());
-    // Position i of the shifted series has value i − 1, so the positions of the scan's values are
-    // those of the series, and so are the elements that errors name.
+    // Position i of the shifted series has value i − 1, so errors of the scan name the correct
+    // positions of the series.
     const std::span<const std::byte> preceding = shift.run(own.bytes());
     Scan series(communicator, shift.received(), operator_on(slots, std::move(combine)), with_names);
     const std::vector<Value> combined = from_slots(communicator, series.run(preceding), slots);
@@ -61,9 +61,9 @@ std::vector<std::optional<Value>> exclusive_scan(const Communicator& communicato
     return exclusive_scan(communicator, values, std::move(combine), plain_slots<Value>(), options);
 }
 
-/// As above, but the first result of the series is `identity`. It is not combined with any value,
-/// so it need not be an identity of the operator, and only that of the rank with the first value is
-/// used.
+/// As above, but the first result of the series is `identity`. `identity` is not combined with any
+/// value, so it need not be an identity of the operator. Only the argument on the rank with the
+/// first value is used.
 template <class Value, class Combine>
 std::vector<Value> exclusive_scan(const Communicator& communicator, std::span<const Value> values,
                                   const std::type_identity_t<Value>& identity, Combine combine,
@@ -87,7 +87,8 @@ std::vector<Value> exclusive_scan(const Communicator& communicator, std::span<co
                           options);
 }
 
-/// A value of a segmented scan, and whether it contains the start of a segment.
+/// A value of a segmented scan, with a flag that is set if the combined values include the start of
+/// a segment.
 template <class Value>
 struct Segmented {
     Value value;
@@ -112,17 +113,17 @@ Slots<Segmented<Value>> segmented_slots(const Slots<Value>& slots) {
 /// Scans the segments of a series once: each value is combined with all values before it that are
 /// in the same segment. Segments are contiguous and may extend over any number of ranks.
 ///
-/// Input     this rank's values, any number; for each value, if it starts a segment (not 0) or
-///           continues the previous one (0); combine(left, right) of two values, which need not be
-///           commutative; the format of values in slots. The first value of the series starts a
-///           segment in any case.
+/// Input     this rank's values, any number; for each value, a flag: nonzero if the value starts a
+///           segment, 0 if it continues the previous segment; combine(left, right) of two values,
+///           which need not be commutative; the format of values in slots. The first value of the
+///           series starts a segment in any case.
 /// Output    the same number of values.
-/// Requires  as many elements of `starts` as values (otherwise InvalidTask on the rank, and so
+/// Requires  `starts` and `values` of equal size (otherwise InvalidTask on the rank, and thus
 ///           AgreedFailure on every rank).
 /// Throws    AgreedFailure on every rank if anything fails on any rank.
-/// Cost      as scan(), of values that are one byte larger. Values of different segments are never
-///           combined: such an application only copies the right value.
-/// Collective. Deterministic  as scan().
+/// Cost      the same as scan() on values that are one byte larger. Values of different segments
+///           are never combined: such an application only copies the right value.
+/// Collective. Deterministic  under the same conditions as scan().
 /// Source    Blelloch, Prefix Sums and Their Applications, CMU-CS-90-190, 1990, section 1.5: the
 ///           operator on pairs (starts, value) is associative
 template <class Value, class Combine>

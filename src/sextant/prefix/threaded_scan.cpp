@@ -41,7 +41,7 @@ class ThreadedScan::Reduction {
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Assigns applications to threads during one scan of look-ahead; thread-safe.
+/// Assigns applications to threads during one look-ahead scan; thread-safe.
 class ThreadedScan::LookingAhead {
   public:
     LookingAhead(Elements values, int threads) : state_(values, threads) {}
@@ -51,8 +51,8 @@ class ThreadedScan::LookingAhead {
     std::optional<scan::LookAhead::Task> next(int thread) {
         std::unique_lock lock(mutex_);
         std::optional<scan::LookAhead::Task> task;
-        // A call that finds no task leaves none for other idle threads either, so only the calls
-        // that return wake these.
+        // A call that finds no task cannot make one available to another thread, so only calls that
+        // return notify the waiting threads.
         while (!stopped_ && !(task = state_.next(thread)) && !state_.finished())
             called_.wait(lock);
         lock.unlock();
@@ -75,7 +75,7 @@ class ThreadedScan::LookingAhead {
 
 namespace {
 
-/// True if no other rank has values, and more than one thread shares those of this rank.
+/// True if only this rank has values, and more than one of its threads is employed.
 bool can_look_ahead(const scan::Series& series, const scan::Configuration& configuration,
                     int rank) {
     const Elements own = series[static_cast<std::size_t>(rank)];
@@ -165,7 +165,8 @@ void ThreadedScan::look_ahead() {
     stolen_ = tasks.stolen();
 }
 
-/// A segment's total is stored in the place of its last result, until the two are joined.
+/// The output slot of a segment's last value stores the segment's total until the prefix before the
+/// segment is combined with it.
 void ThreadedScan::apply(int thread, const scan::LookAhead::Task& task) {
     const auto& [first, last] = task.segment;
     using Kind = scan::LookAhead::Task::Kind;
@@ -183,7 +184,8 @@ void ThreadedScan::reduce() {
     run_threads(employed(), [&](const Communicator& threads) {
         const int thread = threads.rank();
         const Elements start = reduction.start(thread);
-        // The prefixes that thread 0 of the first rank computes are final results.
+        // The partial sums of thread 0 on the first rank are final results, so they go to the
+        // output.
         const bool in_hand = is_first_ && thread == 0;
         std::byte* sum = in_hand ? slot(output_, start) : slot(partials_, thread);
         copy(sum, value(start));
@@ -207,7 +209,7 @@ void ThreadedScan::reduce() {
     stolen_ = reduction.stealing().stolen();
 }
 
-/// Scans the segments' totals by a schedule on the threads of this rank.
+/// Scans the segments' totals with a schedule on the threads of this rank.
 void ThreadedScan::scan_partials(const Communicator& threads) {
     const int thread = threads.rank();
     Execution execution(threads,

@@ -16,7 +16,7 @@ namespace sextant::prefix {
 
 /// A scan of a series on several threads per rank: see scan/stealing.hpp and scan/look_ahead.hpp.
 /// Only the thread that calls `run` communicates with other ranks. With Boundaries::look_ahead on a
-/// single rank, it is also one of the threads that apply the operator, as thread 0.
+/// single rank, that thread also applies the operator, as thread 0.
 class ThreadedScan {
   public:
     /// Input     the number of values that each rank scans; the configuration; the operator for
@@ -25,8 +25,9 @@ class ThreadedScan {
     ThreadedScan(Communicator communicator, scan::Series series,
                  const scan::Configuration& configuration, std::vector<Operator> operators);
 
-    /// As Scan::run, but throws what the operator throws on this rank, or PeerFailed. If the
-    /// operator throws on one thread, the other threads stop after their current application.
+    /// Same as Scan::run, but rethrows the operator's exception on this rank, or throws PeerFailed.
+    /// If the operator throws on one thread, the other threads stop after their current
+    /// application.
     /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 
@@ -59,10 +60,11 @@ class ThreadedScan {
     const std::size_t size_; ///< bytes per value
     const Elements own_;     ///< number of this rank's values
     const bool is_first_;    ///< true if no earlier rank has values
-    const bool looks_ahead_; ///< scans by scan::LookAhead, not in two phases
+    const bool looks_ahead_; ///< true if scan::LookAhead is used instead of the two phases
     const scan::Totals totals_;
     Execution totals_run_;
-    Memory partials_, prefixes_; ///< by thread: segment's total; prefix up to its end
+    Memory partials_,
+        prefixes_; ///< by thread: total of its segment; prefix up to the segment's end
     Memory output_;
     std::vector<scan::Interval> segments_;
     std::span<const std::byte> values_; ///< values of the current run

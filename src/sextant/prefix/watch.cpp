@@ -187,7 +187,7 @@ void OrderCheck::look_out() {
 }
 
 /// Ends the process, because a running operator cannot be stopped and other ranks wait for this
-/// one.
+/// rank.
 void OrderCheck::complain_of(const Worker& worker, int thread) const {
     std::fputs(
         fmt::format("sextant: rank {}, thread {}: combining {} takes longer than the limit of "

@@ -22,8 +22,8 @@ namespace sextant::prefix {
 [[noreturn]] void rethrow_with_place(const std::string& place);
 
 /// Records every application of an operator in a scan (elements, thread, time), enforces the time
-/// limit, and adds the elements to errors. Each value travels with a label of 16 bytes in front of
-/// it that identifies its elements.
+/// limit, and adds the element range to errors. A label of 16 bytes in front of each value
+/// identifies its elements.
 ///
 /// Throws std::logic_error if an application is out of order, which is an internal error.
 class OrderCheck {
