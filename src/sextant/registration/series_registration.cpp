@@ -62,7 +62,7 @@ void RegisteredFrames::aligned(std::int64_t frame, const ResampledRows& take) {
 
 namespace {
 
-/// Throws InvalidFile if the disk is too small for displacement fields.
+/// Throws InvalidFile if the disk has too little space for the displacement fields.
 void require_space(const SeriesState& state) {
     std::error_code unknown;
     auto folder = std::filesystem::absolute(state.options.checkpoint);
@@ -110,8 +110,8 @@ Checkpoint::Identity identity_of(const SeriesState& state, const Checkpoint::Ide
     return identity;
 }
 
-/// Links made while the series was recorded are those of samples that are corrected by the
-/// detector's images alone. Frames with other corrections have other statistics.
+/// Links made during recording are valid for samples that are corrected by the detector images
+/// alone. Frames with further corrections have different statistics, so their links are not reused.
 void take_live_links(SeriesState& state) {
     FrameHeader recorded = state.source->header();
     recorded.sample = state.sample;
@@ -152,7 +152,7 @@ void open_checkpoint(SeriesState& state, const RegistrationHooks& hooks) {
     });
 }
 
-/// Opens the store of results: the checkpoint, if there is one. Collective.
+/// Opens the ledger: the checkpoint if there is one, otherwise memory. Collective.
 void open_ledger(SeriesState& state, const RegistrationHooks& hooks) {
     if (state.has_checkpoint())
         open_checkpoint(state, hooks);
@@ -163,8 +163,8 @@ void open_ledger(SeriesState& state, const RegistrationHooks& hooks) {
     state.has_ledger = true;
 }
 
-/// After a failure on all ranks: the same run can continue the checkpoint, unless it would fail
-/// again. It does not stop a run of another series.
+/// Closes the checkpoint after a failure on all ranks. The same run can resume it, unless that run
+/// would fail again. A checkpoint that is marked failed does not block a run of another series.
 void leave_checkpoint(SeriesState& state) {
     state.ledger.reset();
     if (!state.is_first() || !state.has_checkpoint())
@@ -175,14 +175,15 @@ void leave_checkpoint(SeriesState& state) {
         Checkpoint::mark_failed(state.options.checkpoint);
 }
 
-/// A part of a run. All ranks agree on its outcome, so that a failure on any rank ends the run on
-/// all ranks with the same message.
+/// A step of a run. All ranks agree on the outcome of each step, so that a failure on any rank ends
+/// the run on all ranks with the same message.
 struct RunStep {
-    Seconds RegistrationResult::Times::*time = nullptr; ///< to which its time is added; may be null
+    Seconds RegistrationResult::Times::*time =
+        nullptr; ///< counter that accumulates the step's time; may be null
     std::function<void(SeriesState&)> run;
 };
 
-/// Closes the store of results of a run that succeeded.
+/// Closes the ledger after a successful run and removes the checkpoint.
 void close_ledger(SeriesState& state) {
     state.has_ledger = false;
     state.ledger.reset();
@@ -205,13 +206,13 @@ void SeriesRegistration::fail(const std::string& text) const {
     sextant::fail(communicator_, text);
 }
 
-/// Passes the result on to be written, with the registered frames.
+/// Calls the write hook on rank 0 with the result and the registered frames.
 void SeriesRegistration::write(SeriesState& state, const RegistrationHooks& hooks) {
     agree(state.communicator, [&] {
         if (!state.is_first() || !hooks.write)
             return;
-        // Ranks that are threads of this process sleep until all is written, so their cores are
-        // free.
+        // Ranks that are threads of this process sleep until the result is written, so rank 0 can
+        // use their cores.
         const int threads = state.options.threads *
                             (state.communicator.shares_memory() ? state.communicator.size() : 1);
         RegisteredFrames frames(state.shown_frames(), state.registered.frames,

@@ -23,20 +23,20 @@ namespace registration {
 struct SeriesState;
 }
 
-/// The registered frames of a series, read one at a time while results are written.
+/// Reads the registered frames of a series one at a time while results are written.
 class RegisteredFrames {
   public:
     /// Returns the numbers of the frames that are not left out, in order.
     std::span<const std::int64_t> numbers() const { return numbers_; }
-    /// Returns the motion of a frame. Fields are read from the checkpoint.
+    /// Returns the transform of a frame. Displacement fields are read from the checkpoint.
     registration::Transform transform(std::int64_t frame);
-    /// The area of aligned frames, in the coordinates of the reference.
+    /// The area of the aligned frames, in the coordinates of the reference.
     const registration::PixelArea& area() const { return area_; }
     /// Returns a frame in the coordinates of the reference; NaN outside its data. Valid until the
-    /// next call. Throws as FrameSource.
+    /// next call. Throws the same as FrameSource.
     std::span<const float> aligned(std::int64_t frame);
-    /// The same, but passes on some rows at a time, from the first to the last, which takes less
-    /// memory.
+    /// The same, but passes the frame to `take` in blocks of rows, from top to bottom. This needs
+    /// less memory.
     void aligned(std::int64_t frame, const registration::ResampledRows& take);
 
   private:
@@ -62,8 +62,8 @@ struct RegistrationHooks {
     std::function<void(const RegistrationResult& result, RegisteredFrames& frames)> write = {};
     /// Called on rank 0 if results of an earlier run are reused, with their number.
     std::function<void(std::size_t results)> resumed = {};
-    /// Called on rank 0, before the run fails because fewer than two frames could be registered,
-    /// with the frames and why they are left out.
+    /// Called on rank 0 before the run fails because fewer than two frames could be registered.
+    /// Each frame states why it was left out.
     std::function<void(std::span<const FrameRegistration> frames)> failed = {};
     /// Called on each rank after each computed result.
     registration::Ledger::Worked worked = {};
@@ -72,28 +72,28 @@ struct RegistrationHooks {
 /// Registers the frames of a noisy series to one another, and averages them.
 ///
 /// Frames that cannot be registered are left out. Each other frame is registered to several
-/// previous ones, and these registrations vote on its position. A scan over the ranks combines the
-/// motions of neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where A is the
+/// previous frames, and these registrations vote on its position. A scan over the ranks composes
+/// the motions of neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where A is the
 /// registration of frames i and k that starts at the composed motion; errors therefore do not grow
-/// along the series. Frames that drift out of the view of the reference are registered by way of
-/// others (stations.hpp). Each further stage registers each frame to the average of the others, at
-/// the motions of the previous stage; frames in doubt do not contribute to it, and are searched for
-/// over the whole range of motions. For two frames the average of the others would be the other
-/// frame, so there is only one stage. If frames still move by more than their deviations, up to
-/// three more stages follow.
-/// Families of motions other than the rigid ones are fitted in a last stage, in the same way.
+/// along the series. Frames that do not overlap the reference enough are registered to intermediate
+/// frames (stations.hpp). Each further stage registers each frame to the average of the others, at
+/// the motions of the previous stage; doubtful frames do not contribute to the average, and their
+/// motions are searched for over the whole range. With two frames, the average of the others is
+/// just the other frame, so there is only one stage. If frames still move by more than their
+/// deviations, up to three more stages follow. Families of motions other than the rigid ones are
+/// fitted in a last stage, in the same way.
 ///
-/// Each rank reads its block of the frames and, for averages, its block of rows of all frames. Rank
-/// 0 creates and removes the checkpoint and calls RegistrationHooks::write.
+/// Each rank reads its block of frames and, for averages, its block of rows of all frames. Rank 0
+/// creates and removes the checkpoint and calls RegistrationHooks::write.
 ///
-/// Input     each rank has its own source of the same frames: at least two that can be registered,
-///           of 16x16 pixels or more.
+/// Input     on each rank, its own source of the same frames. The frames have 16x16 pixels or more,
+///           and at least two can be registered.
 /// Output    motions, mean, median and count on every rank; aligned frames and displacement fields
 ///           one at a time on rank 0.
-/// Throws    AgreedFailure on every rank if any rank fails; with invalid_task() if an option is
-///           invalid, or the checkpoint is that of another run. Cancelled on every rank if any was
-///           cancelled: ranks check between registrations, also in the scan. The checkpoint
-///           is then kept, and the next run resumes it.
+/// Throws    AgreedFailure on every rank if any rank fails; invalid_task() is true if an option is
+///           invalid or the checkpoint belongs to a different run. Cancelled on every rank if any
+///           rank was cancelled; ranks check between registrations, also in the scan. The
+///           checkpoint is then kept, and the next run resumes it.
 /// Collective.
 /// Cost      about `farthest` + 2 + `stages` registrations per frame. Memory per rank: twelve
 ///           frames and `memory`; if threads take whole frames, about ten more frames per thread
@@ -107,9 +107,9 @@ class SeriesRegistration {
     explicit SeriesRegistration(Communicator communicator, RegistrationOptions options = {},
                                 RunControl control = {});
 
-    /// Ends the use of this object on all ranks: ranks that wait for this one in run(), or call it
-    /// later, throw PeerFailed with this rank and `text`. An exception that destroys the object
-    /// after its first run has the same effect. Not collective.
+    /// Ends the use of this object on all ranks: ranks that are in run(), or call run() later,
+    /// throw PeerFailed with this rank and `text`. An exception that destroys the object after its
+    /// first run has the same effect. Not collective.
     void fail(const std::string& text) const;
 
     RegistrationResult run(std::unique_ptr<FrameSource> source,
@@ -123,7 +123,7 @@ class SeriesRegistration {
     RunControl control_;
 };
 
-/// Returns a sentence that states the disk space in the checkpoint and the memory that the
+/// Returns a sentence that states how much disk space (in the checkpoint) and memory the
 /// displacement fields of a series take at most.
 std::string describe_field_storage(const FrameHeader& series, int stages);
 

@@ -28,8 +28,8 @@ void check_detail(const SpecimenPlan& plan) {
                                       plan.detail, smallest_detail, largest_detail));
 }
 
-/// Returns the values of the four non-zero cubic B-splines at distance `u` (0 to 1) after the
-/// centre of the second.
+/// Returns the values of the four nonzero cubic B-splines at distance `u` (0 to 1) after the centre
+/// of the second one.
 SplineValues b_splines(double u) {
     const double v = 1 - u;
     return {v * v * v / 6, (4 - 3 * u * u * (2 - u)) / 6, (4 - 3 * v * v * (2 - v)) / 6,
@@ -68,7 +68,7 @@ class Spline {
     kernel::FloatPlane coefficients_;
 };
 
-/// The work of a random number or a sample of a specimen, in units of check_cancelled().
+/// The cost of one random number or one specimen sample, in units of check_cancelled().
 constexpr Elements work_per_pixel = 32;
 
 struct Brightness {
@@ -109,8 +109,8 @@ kernel::FloatPlane smoothed(const kernel::FloatPlane& plane, double sigma) {
     return smooth;
 }
 
-/// Band-limited noise of mean 0 and standard deviation 1: white noise smoothed with a small sigma,
-/// minus the same noise smoothed with a larger one. `size` is about half the wavelength.
+/// Band-limited noise of mean 0 and standard deviation 1: white noise smoothed with a small sigma
+/// minus the same noise smoothed with a larger sigma. `size` is about half the wavelength.
 Spline texture(const SpecimenPlan& plan, double size) {
     check_detail(plan);
     kernel::FloatPlane white(plan.field);
@@ -131,8 +131,8 @@ Spline texture(const SpecimenPlan& plan, double size) {
     return Spline(rescaled(std::move(band), mean, 1 / deviation));
 }
 
-/// Three waves at 60 degrees, of mean 0 and standard deviation 1; rotated slightly relative to the
-/// pixel grid, so that no row repeats.
+/// The sum of three waves at 60 degrees, with mean 0 and standard deviation 1. The waves are
+/// rotated slightly relative to the pixel grid, so that rows do not repeat.
 double hexagonal_waves(Point at, double period) {
     constexpr double turned = .12;
     double sum = 0;
@@ -248,8 +248,8 @@ namespace {
 
 constexpr double beam_off = .02; ///< fraction of the dose
 constexpr double farthest_position = 1
-                                     << 30; ///< limit above which coordinates are not exact enough
-// Numbers of a seed's random streams; frame i uses stream first_frame + i.
+                                     << 30; ///< coordinates beyond this limit are not exact enough
+// Numbers of the random streams of a seed; frame i uses stream first_frame + i.
 constexpr std::uint64_t wandering = 0, warping = 1, first_frame = 2;
 
 void check_frame(int frame, int frames, const char* what) {
@@ -327,8 +327,8 @@ RigidMotion SyntheticSeries::between(int reference, int moved) const {
     return compose(motion(moved), inverse(motion(reference)));
 }
 
-/// Returns the distortion: two waves that shear and squeeze. Each coordinate varies mainly along
-/// the other axis.
+/// Returns the displacement by the distortion: two waves that shear and compress the frame. The
+/// displacement along each axis varies mainly along the other axis.
 Point SyntheticSeries::distortion(int frame, Point x) const {
     if (plan_.warp == 0 || plan_.frames == 1)
         return {};

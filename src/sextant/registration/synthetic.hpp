@@ -38,7 +38,7 @@ class NoiseSource {
     }
 
     /// Returns a Poisson-distributed number by inversion of the distribution. A large mean is split
-    /// into several small ones; a very large one is drawn from the normal distribution.
+    /// into several small ones; for a very large mean, the normal distribution is used.
     double poisson(double mean) {
         constexpr double most = 64; // keeps exp(−mean) far above the smallest double
         constexpr double most_summed = 1e4;
@@ -64,19 +64,19 @@ class NoiseSource {
     std::mt19937_64 engine_;
 };
 
-/// The object in a microscope: its brightness, about 1 on average, at a position in pixels from the
-/// middle of the field of view. A smooth function in closed form, so that images at any motion are
-/// exact, without resampling.
+/// The brightness of a specimen, about 1 on average, at a position in pixels from the centre of the
+/// field of view. A smooth function in closed form, so frames at any motion are exact and need no
+/// resampling.
 using Specimen = std::function<double(Point)>;
 
-/// Limits of the size of aperiodic detail, in pixels: the sizes that pixels resolve and that the
-/// Gaussian filters can produce.
+/// Limits of the size of aperiodic detail in pixels. The pixels resolve these sizes, and the
+/// Gaussian filters can produce them.
 inline constexpr double smallest_detail = 3 * kernel::smallest_sigma,
                         largest_detail = kernel::largest_sigma;
 
 /// Parameters of a synthetic specimen.
 struct SpecimenPlan {
-    ImageShape field;       ///< area with detail; outside it, the values at its edges continue
+    ImageShape field;       ///< area with detail; edge values are extended outward
     double contrast = .25;  ///< standard deviation of the brightness
     double period = 24;     ///< period of a lattice, pixels
     double amorphous = .38; ///< fraction of a lattice's contrast that is aperiodic, 0 to 1
@@ -96,7 +96,7 @@ std::span<const SpecimenKind> specimens();
 /// Finds a kind by name. Throws InvalidTask, which lists the names.
 const SpecimenKind& find_specimen(std::string_view name);
 
-/// Returns a specimen that shows an image at the middle of the field of view: the cubic B-spline
+/// Returns a specimen that shows an image at the centre of the field of view: the cubic B-spline
 /// whose coefficients are the image's samples divided by their mean. It is smooth everywhere.
 /// Requires  samples of positive mean (InvalidTask otherwise).
 Specimen specimen_of(const kernel::FloatImage& image);
@@ -124,12 +124,12 @@ struct SeriesPlan {
 
 /// A series of frames of a specimen, with known motions.
 ///
-/// Motions are those of the content, as for RigidMotion: the feature at x in frame 0 is at φ_i(x)
-/// in frame i. With a smooth distortion u_i, pixel x of frame i shows the specimen at position(i,
-/// x) = φ_i⁻¹(x + u_i(x)), relative to the centre of the frames. Without distortion, frame b
-/// registers to frame a by φ_b∘φ_a⁻¹.
+/// Motions describe the content, as in RigidMotion: the feature at x in frame 0 is at φ_i(x) in
+/// frame i. With a smooth distortion u_i, pixel x of frame i shows the specimen at position(i, x) =
+/// φ_i⁻¹(x + u_i(x)), relative to the centre of the frames. Without distortion, frame b registers
+/// to frame a by φ_b∘φ_a⁻¹.
 ///
-/// Deterministic  The same plan gives the same frames, in any order.
+/// Deterministic  the same plan gives the same frames, in any order of calls.
 class SyntheticSeries {
   public:
     /// Throws InvalidTask for an impossible plan: no frames, a dose that is not positive, or blanks
@@ -149,7 +149,8 @@ class SyntheticSeries {
 
     /// Returns the expected counts per pixel of a frame.
     kernel::FloatPlane expected(int frame) const;
-    /// Returns random counts per pixel of a frame, Poisson-distributed about the expected ones.
+    /// Returns random counts per pixel of a frame, Poisson-distributed with the expected counts as
+    /// means.
     kernel::FloatPlane counted(int frame) const;
 
   private:
@@ -161,7 +162,7 @@ class SyntheticSeries {
     std::array<double, 2> phases_{};
 };
 
-/// Returns the area that a specimen needs for a series: that of a frame, with a margin for the
+/// Returns the area that a specimen needs for a series: the area of a frame plus a margin for the
 /// motions.
 ImageShape field_for(const SeriesPlan& plan);
 

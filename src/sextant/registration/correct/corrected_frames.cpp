@@ -60,7 +60,8 @@ RowChange without_columns(std::int64_t columns, Elements width) {
 
 namespace {
 
-/// The least number of frames whose mean shows more than each of them.
+/// The minimum number of frames whose mean is searched for defective pixels. With fewer frames, the
+/// mean shows no more than the single frames.
 constexpr std::int64_t least_summed = 3;
 
 bool is_gap(float sample) {
@@ -82,7 +83,7 @@ void sort_without_duplicates(std::vector<Elements>& values) {
     values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// Sets those of the sorted pixels that are in the rows to NaN.
+/// Sets the listed pixels within the rows to NaN. `pixels` is sorted.
 void set_gaps(std::span<const Elements> pixels, Rows rows, Elements width,
               std::span<float> samples) {
     const auto first = std::lower_bound(pixels.begin(), pixels.end(), rows.first * width);
@@ -92,7 +93,7 @@ void set_gaps(std::span<const Elements> pixels, Rows rows, Elements width,
             std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Sets those samples of the rows that are in a band to NaN.
+/// Sets the samples of the rows that are in a band to NaN.
 void set_gaps(const LineBand& band, Rows rows, Elements width, std::span<float> samples) {
     constexpr float gap = std::numeric_limits<float>::quiet_NaN();
     const Elements first = band.columns ? rows.first : std::max(rows.first, band.first);
@@ -117,7 +118,7 @@ std::vector<Elements> frequent_pixels(std::vector<Elements> pixels, std::int64_t
     return frequent;
 }
 
-/// Adds the planes of all ranks, in the order of the ranks. Collective.
+/// Sums the planes of all ranks in rank order. Collective.
 void add_planes(const Communicator& communicator, std::span<float> plane) {
     constexpr std::size_t most = 1 << 14;
     const auto ranks = static_cast<std::size_t>(communicator.size());
@@ -153,7 +154,7 @@ CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double off
     known_defects_ = std::ssize(defects_);
 }
 
-/// Reads an image of the detector as doubles, so that large offsets can be subtracted exactly.
+/// Reads a detector image as doubles, so that large offsets can be subtracted exactly.
 std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string& names) {
     const std::unique_ptr<FrameSource> source = open();
     names += (names.empty() ? "" : " and ") + source->path();
@@ -223,7 +224,7 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
     factor_.resize(pixels);
     for (std::size_t i = 0; i < pixels; ++i) {
         // The source has subtracted the offset o. The corrected sample is (s + o − dark) / gain,
-        // less o if there is no dark image, which removes the offset.
+        // minus o if there is no dark image. A dark image already includes the offset.
         const double relative = gain.empty() ? 1 : gain[i] / mean;
         factor_[i] = static_cast<float>(1 / relative);
         dark_[i] = static_cast<float>(dark.empty() ? offset_ * (relative - 1) : dark[i] - offset_);
@@ -260,7 +261,7 @@ void CorrectedFrames::mark_defects(const DetectorImages& detector) {
     add_to_hash(hash_, std::as_bytes(std::span(defects_)));
 }
 
-/// Applies the calibration of the detector to some rows.
+/// Applies the detector calibration to some rows.
 void CorrectedFrames::correct(Rows rows, std::span<float> samples) const {
     const Elements width = header().shape.width;
     if (!factor_.empty()) {
@@ -353,7 +354,7 @@ const CorrectedFrames::Inspected& CorrectedFrames::inspected(std::int64_t frame)
 }
 
 OutlierSummary CorrectedFrames::outliers(std::int64_t frame) const {
-    const auto at = inspected_.find(frame); // not there if the frame cannot be read
+    const auto at = inspected_.find(frame); // no entry if the frame cannot be read
     return at == inspected_.end() ? OutlierSummary() : at->second.outliers;
 }
 
@@ -369,7 +370,7 @@ void CorrectedFrames::settle(const Communicator& communicator) {
     sum_ = {};
 }
 
-/// Finds the defective pixels, and shares the other outliers.
+/// Finds the defective pixels and all-gathers the other outliers.
 void CorrectedFrames::find_defects(const Communicator& communicator) {
     struct OutlierPixel {
         std::int64_t frame;
@@ -392,7 +393,8 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
     defects_.insert(defects_.end(), often.begin(), often.end());
 
     if (frames >= least_summed) {
-        sum_.resize(static_cast<std::size_t>(header().shape.elements())); // if no frame was read
+        sum_.resize(static_cast<std::size_t>(
+            header().shape.elements())); // needed if this rank read no frame
         add_planes(communicator, sum_);
         for (float& sum : sum_)
             sum /= static_cast<float>(frames);
@@ -404,15 +406,16 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
 
     std::erase_if(all, [this](const OutlierPixel& one) { return contains(defects_, one.pixel); });
     first_.assign(static_cast<std::size_t>(header().frames) + 1, 0);
-    for (const OutlierPixel& one : all) { // ordered by frame, because ranks have blocks of frames
+    for (const OutlierPixel& one :
+         all) { // ordered by frame, because each rank has a block of frames
         pixels_.push_back(one.pixel);
         ++first_[static_cast<std::size_t>(one.frame) + 1];
     }
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-/// Shares the blank lines of frames, except those that are blank in at least half of the frames, or
-/// have no less noise than the dimmest lines of a typical frame.
+/// All-gathers the blank lines of frames. Drops lines that are blank in at least half of the frames
+/// and lines that are as noisy as the dimmest lines of a typical frame.
 void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
     std::vector<FrameBand> own;
     std::vector<double> dimmest_rows, dimmest_columns;

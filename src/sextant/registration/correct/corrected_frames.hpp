@@ -26,7 +26,7 @@ using RowChange = std::function<void(std::int64_t frame, Rows rows, std::span<fl
 /// Returns the header of a series that is read as grey images of f32.
 FrameHeader as_grey_floats(FrameHeader header);
 
-/// A series, as f32, whose samples are changed when they are read.
+/// Presents a series as f32 and applies a change to its samples when they are read.
 class ChangedFrames : public FrameSource {
   public:
     /// The source must outlive this object.
@@ -40,58 +40,59 @@ class ChangedFrames : public FrameSource {
     std::vector<float> samples_;
 };
 
-/// Inverts the contrast of some frames: their samples T become 2 · level − T, where level is the
+/// Inverts the contrast of some frames: a sample T becomes 2 · level − T, where `level` is the
 /// frame's mean.
 ///
-/// Input     for each frame, its level if it is to be inverted, otherwise NaN.
+/// Input     one level per frame; NaN for frames that are not inverted.
 RowChange mirrored_at(std::vector<double> levels);
 
-/// Turns the first columns, which the flyback of a scan disturbs (row_fit.hpp), into gaps (NaN).
+/// Replaces the first columns, which the scan's flyback disturbs (row_fit.hpp), by gaps (NaN).
 ///
 /// Input     the width of a row.
 RowChange without_columns(std::int64_t columns, Elements width);
 
-/// Opens an image of the detector: one frame of the shape of the frames of a series. Called once on
-/// each rank, because sources are not thread-safe.
+/// Opens a detector image: one frame with the shape of the series' frames. Called once per rank,
+/// because sources are not thread-safe.
 using OpenImage = std::function<std::unique_ptr<FrameSource>()>;
 
-/// A pixel of the detector: column and row.
+/// A detector pixel: column and row.
 using DetectorPixel = std::array<std::int64_t, 2>;
 
 /// The calibration of the detector. All members may be empty.
 struct DetectorImages {
-    OpenImage dark;    ///< samples without beam, which are subtracted
-    OpenImage gain;    ///< relative sensitivity, by which samples are divided
-    OpenImage defects; ///< defective pixels are not 0
+    OpenImage dark;    ///< image without beam; subtracted from samples
+    OpenImage gain;    ///< relative sensitivity; samples are divided by it
+    OpenImage defects; ///< mask of defective pixels: nonzero where defective
     std::vector<DetectorPixel> defective = {}; ///< more defective pixels
 
     bool empty() const { return !dark && !gain && !defects && defective.empty(); }
 };
 
-/// A series with its samples corrected: (sample − dark) / gain, where gain is divided by its mean
-/// so that the mean of the series does not change. Pixels are gaps (NaN) in all frames if the gain
-/// is not a positive finite number, if the dark image is not finite there, or if they are listed as
-/// defective. Outliers and blank lines are gaps as well, in the frame in which they occur.
+/// A series with corrected samples: (sample − dark) / gain, where gain is divided by its mean so
+/// that the mean of the series does not change. A pixel is a gap (NaN) in all frames if its gain is
+/// not a positive finite number, if its dark value is not finite, or if it is listed as defective.
+/// Outliers and blank lines are gaps only in the frame in which they occur.
 ///
 /// The series is first inspected: each rank reads each of its frames once and finds its outliers,
-/// and adds the samples to a sum over the series. settle() then shares the outliers among all
-/// ranks. Pixels that are outliers in at least half of the frames or in the mean of the series are
-/// defective. Lines that are blank in at least half of the frames belong to the specimen and are
-/// not gaps. From then on, every frame has the same bits however it is read.
+/// and adds the samples to a sum over the series. settle() then all-gathers the outliers. Pixels
+/// that are outliers in at least half of the frames or in the mean of the series are defective.
+/// Lines that are blank in at least half of the frames belong to the specimen and are not gaps.
+/// After settle(), a frame has the same bits on every rank and in every read.
 ///
-/// Requires  images of the shape of the frames, one each, with a usable pixel (InvalidTask with the
-///           path and both shapes otherwise); defective pixels in the frames (InvalidTask).
+/// Requires  detector images of one frame, with the shape of the series and at least one usable
+///           pixel (otherwise InvalidTask with the path and both shapes); defective pixels inside
+///           the frame (InvalidTask).
 /// Cost      find_outliers() once per frame. Memory: two planes if there is a dark or a gain image,
 ///           two planes during the inspection, and 8 bytes per outlier on every rank.
 class CorrectedFrames : public FrameSource {
   public:
-    /// Input     `offset`: what the source has already subtracted from its samples.
+    /// Input     `offset`: the value that the source has already subtracted from its samples.
     CorrectedFrames(std::unique_ptr<FrameSource> source, double offset,
                     const DetectorImages& detector, const Despike& despike);
 
     /// The offset that is subtracted from the corrected samples: 0 if there is a dark image.
     double offset() const { return offset_; }
-    /// A hash of the images of the detector.
+    /// A hash of the detector images.
     std::uint64_t detector_hash() const { return hash_; }
 
     /// The number of samples of a frame that were not finite when it was recorded.
@@ -100,8 +101,8 @@ class CorrectedFrames : public FrameSource {
     std::int64_t recorded_gaps(std::int64_t frame) const { return inspected(frame).gaps; }
     /// The number of samples of a frame in blank lines. Requires settled (std::logic_error).
     std::int64_t blank(std::int64_t frame) const;
-    /// The outliers of a frame that this rank has read during the inspection; none for others. Once
-    /// settled, those at defective pixels are not included.
+    /// The outliers of a frame that this rank has read during the inspection; none for other
+    /// frames. After settle(), outliers at defective pixels are not included.
     OutlierSummary outliers(std::int64_t frame) const;
 
     /// Ends the inspection. Collective.
@@ -110,21 +111,22 @@ class CorrectedFrames : public FrameSource {
 
     /// The number of defective pixels, known or found. Requires settled (std::logic_error).
     std::int64_t defects() const;
-    /// Returns true if any sample of the series is corrected. Requires as defects().
+    /// Returns true if any sample of the series is corrected. Requires the same as defects().
     bool needed() const;
-    /// True if all defective pixels are those of the detector's images. A frame without outliers
-    /// and blank lines then has the samples that these images alone give it. Requires as defects().
+    /// True if the inspection found no defective pixels beyond those known from the detector
+    /// images. A frame without outliers and blank lines is then corrected by the detector images
+    /// alone. Requires the same as defects().
     bool found_no_defects() const { return defects() == known_defects_; }
-    /// Returns the source.
+    /// Releases the source to the caller.
     std::unique_ptr<FrameSource> release() && { return std::move(source_); }
 
   private:
     struct Inspected {
         std::int64_t gaps = 0;
         OutlierSummary outliers;
-        std::vector<Elements> pixels; ///< of the outliers, in order
-        std::vector<float> values;    ///< of the outliers
-        double mean = 0;              ///< of the frame
+        std::vector<Elements> pixels; ///< indices of the outliers, in order
+        std::vector<float> values;    ///< samples of the outliers
+        double mean = 0;              ///< mean of the frame
         BlankLines blank;
     };
     struct FrameBand {
@@ -154,13 +156,13 @@ class CorrectedFrames : public FrameSource {
     /// Samples are (s − dark) · factor. Empty without dark and gain image.
     std::vector<float> dark_, factor_;
     std::vector<Elements> defects_;  ///< in order
-    std::int64_t known_defects_ = 0; ///< number of those of the detector's images
+    std::int64_t known_defects_ = 0; ///< number of defects known from the detector images
 
     bool settled_ = false;
     std::map<std::int64_t, Inspected> inspected_; ///< this rank's frames
-    std::int64_t held_ = -1;                      ///< frame in samples_, during the inspection
+    std::int64_t held_ = -1; ///< frame stored in samples_, during the inspection
     std::vector<float> samples_;
-    std::vector<float> sum_; ///< of this rank's frames
+    std::vector<float> sum_; ///< sum of this rank's frames
 
     /// Outliers of frame i: pixels_[first_[i]] to pixels_[first_[i + 1]].
     std::vector<std::size_t> first_;

@@ -27,7 +27,7 @@ struct Interval {
     bool has(float value) const { return value >= low && value <= high; }
 };
 
-/// SampleMoments of the samples in an interval.
+/// Statistics of the samples in an interval.
 struct SampleMoments {
     Elements count = 0;
     double mean = 0, deviation = 0;
@@ -35,7 +35,7 @@ struct SampleMoments {
     bool constant() const { return !(deviation > 0); }
 };
 
-/// Sums in double precision, for samples whose squares overflow a float.
+/// Computes the sums in double precision, for samples whose squares overflow a float.
 kernel::SampleSums wide_sums(std::span<const float> samples, const Interval& interval,
                              float shift) {
     kernel::SampleSums sums;
@@ -52,7 +52,8 @@ kernel::SampleSums wide_sums(std::span<const float> samples, const Interval& int
     return sums;
 }
 
-/// A value among the samples in the interval, near which differences do not lose precision.
+/// Returns a typical sample in the interval. Subtracting it from the samples before summing
+/// preserves precision.
 float middle_sample(std::span<const float> samples, const Interval& interval) {
     constexpr std::size_t most = 9;
     std::vector<float> some;
@@ -94,7 +95,7 @@ Interval around(const SampleMoments& moments, double reach) {
     return {bounded(moments.mean - reach), bounded(moments.mean + reach)};
 }
 
-/// Returns how many samples may be candidates.
+/// Returns the maximum number of candidates. If there are more, they are detail.
 Elements most_candidates(Elements samples) {
     constexpr Elements one_in = 500;
     return samples / one_in;
@@ -102,12 +103,12 @@ Elements most_candidates(Elements samples) {
 
 /// The distribution of a frame's samples.
 struct Distribution {
-    SampleMoments all;     ///< of all finite samples
-    SampleMoments clipped; ///< without the samples beyond 8 standard deviations
+    SampleMoments all;     ///< moments of all finite samples
+    SampleMoments clipped; ///< moments without samples beyond 8 standard deviations
 };
 
-/// Samples are excluded from the moments only while they are few and the others differ from each
-/// other. Otherwise they are detail, or the counts of a sparse frame.
+/// Computes both moments. Samples are clipped only if they are few and the remaining samples are
+/// not all equal. Otherwise they are detail, or the counts of a sparse frame.
 Distribution distribution_of(std::span<const float> samples) {
     constexpr double reach = 8;
     constexpr int most_passes = 6;
@@ -146,11 +147,12 @@ double tail_of(std::span<const float> samples, double mean) {
     return static_cast<double>(*at);
 }
 
-/// Returns the interval outside which samples are candidates.
+/// Returns the interval of samples that are not candidates.
 Interval interval_for(std::span<const float> samples, const Distribution& distribution,
                       double threshold) {
-    // If the least sample has no electrons, the variance divided by the mean above it is the sample
-    // of one electron. The distribution of few electrons has a long tail.
+    // If the smallest sample has no electrons, one electron adds variance / (mean − smallest
+    // sample) to a sample, because counts have Poisson statistics. Distributions of few electrons
+    // have long tails.
     constexpr double electrons = 5, tails = 3;
     const SampleMoments& moments = distribution.clipped;
     const double scale = threshold / automatic_threshold;
@@ -178,7 +180,8 @@ class Candidates {
     std::vector<Elements> outliers() {
         if (!collect())
             return {};
-        // A streak of uneven brightness is found part by part, from its brightest sample on.
+        // A streak of uneven brightness is found in several searches, starting at its brightest
+        // part.
         constexpr int most_searches = 8;
         std::vector<Elements> outliers;
         for (int search = 0; search < most_searches; ++search) {
@@ -214,7 +217,8 @@ class Candidates {
         return !candidates_.empty();
     }
 
-    /// Returns the position of a pixel in candidates_, or their number if it is none.
+    /// Returns the position of a pixel in candidates_, or candidates_.size() if it is not a
+    /// candidate.
     std::size_t find(Elements index) const {
         const auto found = std::lower_bound(candidates_.begin(), candidates_.end(), index);
         return found != candidates_.end() && *found == index
@@ -227,7 +231,7 @@ class Candidates {
         return which < candidates_.size() && states_[which] == State::outlier;
     }
 
-    /// Calls a function with each pixel at most `reach` rows and columns from a pixel.
+    /// Calls `visit` for each pixel that is at most `reach` rows and columns from `index`.
     template <class Visit>
     void visit_around(Elements index, Elements reach, const Visit& visit) const {
         const Elements x = index % shape_.width, y = index / shape_.width;
@@ -251,7 +255,7 @@ class Candidates {
         }
     }
 
-    /// Returns the candidates that are connected to one of them by sides or corners.
+    /// Returns the connected component of a candidate: candidates that touch at sides or corners.
     std::vector<Elements> group_of(std::size_t first) {
         std::vector<Elements> group{candidates_[first]};
         states_[first] = State::grouped;
@@ -295,8 +299,8 @@ class Candidates {
         return group;
     }
 
-    /// Returns how far the neighbours of a pixel are from the local level. A streak of two pixels'
-    /// width leaves three of nine pixels free, so this is the third smallest distance.
+    /// Returns the third smallest distance of a pixel's neighbours from the local level. A streak
+    /// of two pixels' width leaves three of the nine pixels free.
     double distance_beside(Elements peak, double level) {
         near_.clear();
         visit_around(peak, 1, [&](Elements pixel) {
@@ -310,7 +314,7 @@ class Candidates {
         return *rank;
     }
 
-    /// Returns the median of the samples around a pixel that are not candidates.
+    /// Returns the median of the samples around a pixel, without candidates.
     double level_around(Elements pixel) {
         constexpr Elements reach = 3;
         near_.clear();
@@ -341,9 +345,9 @@ class Candidates {
     std::span<const float> samples_;
     ImageShape shape_;
     double mean_;
-    double margin_; ///< for the noise of a neighbour of a candidate
+    double margin_; ///< allowance for noise in the neighbours of a candidate
     Interval interval_;
-    std::vector<Elements> candidates_; ///< in order
+    std::vector<Elements> candidates_; ///< sorted pixel indices
     std::vector<State> states_;        ///< one per candidate
     std::vector<double> near_;         ///< scratch
 };
@@ -407,8 +411,8 @@ void Despike::check() const {
 
 namespace {
 
-/// The differences of adjacent samples of a line. They show noise more than the specimen, whose
-/// contrast differs more between lines.
+/// Sums over the differences of adjacent samples of a line. These differences measure noise rather
+/// than the specimen, whose contrast varies more between lines.
 struct LineSums {
     double count = 0, squares = 0;
 
@@ -426,13 +430,13 @@ struct LineSums {
     }
 };
 
-/// A run of lines that are not clearly lit, with the number of those that are blank.
+/// A run of adjacent lines that are not clearly lit, with the number of blank lines among them.
 struct DarkRun {
     Elements first = 0, last = 0, blank = 0;
-    double activity = 0; ///< sum of those of the blank lines
+    double activity = 0; ///< sum of the activities of the blank lines
 };
 
-/// Appends the bands, and returns the activity of the dimmest lines.
+/// Appends the blank bands and returns the activity of the dimmest lines.
 double find_bands(std::span<const LineSums> lines, bool columns, std::vector<LineBand>& bands) {
     constexpr double most_of_blank = .05, least_of_lit = .2; // relative to the usual activity
     const auto count = std::ssize(lines);
@@ -483,7 +487,8 @@ double find_bands(std::span<const LineSums> lines, bool columns, std::vector<Lin
 } // namespace
 
 BlankLines find_blank_lines(std::span<const float> samples, ImageShape shape) {
-    // So many differences are enough to distinguish activities by the factor of four.
+    // This many differences per line are enough to distinguish activities that differ by a factor
+    // of four.
     constexpr Elements enough = 128;
     const auto [width, height] = shape;
     const Elements step_x = std::max<Elements>(1, width / enough),

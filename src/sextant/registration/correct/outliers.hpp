@@ -21,13 +21,12 @@ struct Despike {
 
     /// Throws InvalidTask if the threshold is outside its range.
     void check() const;
-    /// The threshold to use.
+    /// The chosen threshold, or automatic_threshold.
     double threshold() const;
 };
 
-/// The threshold if none is chosen. It is so high that noise does not exceed it. The influence of
-/// an outlier on a registration depends on its ratio to the same standard deviation; an outlier
-/// below this threshold contributes less than a thousandth of the sums, even in small frames.
+/// The default threshold. Noise does not exceed it. An outlier below this threshold contributes
+/// less than a thousandth of a registration's sums, even in small frames.
 inline constexpr double automatic_threshold = 8;
 
 /// The range of Despike::sigma. Noise alone exceeds lower thresholds.
@@ -40,33 +39,33 @@ Codec codec_of(Despike& despike);
 struct Outliers {
     std::vector<Elements> pixels;
     Elements finite = 0; ///< number of finite samples
-    double mean = 0;     ///< of the finite samples without those far from the others
+    double mean = 0;     ///< mean of the finite samples, without samples far from the others
 };
 
 /// Finds samples that stand out from their neighbours so sharply that no optical system can have
 /// imaged them: hot and dead pixels, cosmic rays and their streaks.
 ///
-/// A sample is a candidate if it differs from the mean by more than `threshold` standard
-/// deviations, plus five electrons at the default threshold, and is far beyond the tail of the
-/// frame's other samples. Connected candidates are outliers if their extreme sample is at least six
-/// times as far from the local level as its neighbours, and those within this factor are at most
-/// two pixels thick. Detail of σ = .8 pixels or more, step edges, saturated areas and counts of
-/// single electrons are therefore not outliers, however bright they are. Samples adjacent to
-/// outliers are included if they exceed half the threshold.
+/// A sample is a candidate if it differs from the mean by more than `threshold` standard deviations
+/// (at the default threshold, plus five electrons), and is far beyond the tail of the frame's
+/// distribution. A connected group of candidates is an outlier if its extreme sample is at least
+/// six times as far from the local level as the sample's neighbours, and the part of the group
+/// within this factor is at most two pixels thick. Detail of σ = .8 pixels or more, step edges,
+/// saturated areas and counts of single electrons are therefore not outliers, however bright they
+/// are. Samples adjacent to outliers are included if they exceed half the threshold.
 ///
 /// Input     a frame; samples that are not finite are ignored. The threshold is positive.
-/// Output    pixels in order of their indices. None if candidates are more than one in 500 samples,
-///           because these are then detail.
+/// Output    pixels in order of their indices. Empty if more than one in 500 samples is a
+///           candidate, because the candidates are then detail.
 /// Cost      one pass over a frame without outliers, up to six with outliers.
 /// Deterministic
-/// Source    of the test of sharpness: after van Dokkum, PASP 113, 2001, doi:10.1086/323894
+/// Source    the test of sharpness follows van Dokkum, PASP 113, 2001, doi:10.1086/323894
 Outliers find_outliers(std::span<const float> samples, ImageShape shape,
                        double threshold = automatic_threshold);
 
 /// The outliers of a frame.
 struct OutlierSummary {
     std::int64_t count = 0;
-    double value = 0;          ///< the sample farthest from the mean of the frame
+    double value = 0;          ///< sample farthest from the frame's mean
     std::int64_t x = 0, y = 0; ///< position of this sample
 };
 
@@ -77,30 +76,31 @@ std::string describe(const OutlierSummary& outliers);
 /// Adjacent rows or columns of a frame.
 struct LineBand {
     bool columns = false;
-    Elements first = 0, last = 0; ///< without `last`
+    Elements first = 0, last = 0; ///< `last` is excluded
     double activity = 0; ///< mean square of the differences of adjacent samples of its blank lines
 
     Elements count() const { return last - first; }
 };
 
-/// The blank lines of a frame, and the activity of its dimmest rows and columns: the quantile .02
-/// of the mean squares of differences.
+/// The blank lines of a frame, and the activity of its dimmest rows and columns. Activity is the
+/// mean square of the differences of adjacent samples in a line; the dimmest lines are represented
+/// by the quantile .02.
 struct BlankLines {
     std::vector<LineBand> bands;
     double dimmest_rows = 0, dimmest_columns = 0;
 };
 
-/// Finds rows and columns without signal, as in a frame during which the beam was blanked or part
-/// of which was not transferred. The edge of such an area would otherwise be the strongest feature
-/// of the frame.
+/// Finds rows and columns without signal, for example because the beam was blanked during the frame
+/// or part of the frame was not transferred. The edge of such an area would otherwise be the
+/// frame's strongest feature.
 ///
 /// A line is blank if the mean square of the differences of its adjacent samples is less than a
-/// twentieth of what is usual in the frame. At least eight adjacent lines, and one in 32, must be
-/// blank, and the others must have at least a fifth of what is usual, except for up to one in 50:
-/// in frames without so sharp an edge, dark lines show the specimen.
+/// twentieth of the frame's usual value. At least eight adjacent lines, and at least one in 32,
+/// must be blank. The remaining lines must have at least a fifth of the usual value, except for up
+/// to one in 50. In frames without such a sharp edge, dark lines show the specimen.
 ///
-/// Lines next to a bright specimen in a dark field are found too. CorrectedFrames rejects them,
-/// because the dimmest lines of the other frames have no more noise.
+/// Dark lines next to a bright specimen are found too. CorrectedFrames rejects these, because the
+/// dimmest lines of the other frames are no noisier.
 ///
 /// Input     a frame; samples that are not finite are ignored.
 /// Output    bands in order of position, rows first. None if more than seven eighths of the lines

@@ -15,12 +15,13 @@ namespace {
 constexpr Elements side_of_cell = 16;
 constexpr double sigma_in_cells = 1.5;
 
-/// In units of the frames' standard deviation. Drifting specimens reach .04.
+/// Shading differences above this limit are significant, in units of the frames' standard
+/// deviation. Drifting specimens reach .04.
 constexpr double much_shading = .12;
 /// The mean squares of the polynomials over a frame.
 constexpr Shading squares{1. / 3, 1. / 3, 1. / 5, 1. / 9, 1. / 5};
 
-/// Returns the means of cells; NaN without finite samples.
+/// Returns the mean of each cell; NaN for a cell without finite samples.
 std::vector<float> means_of_cells(std::span<const float> samples, ImageShape shape,
                                   ImageShape cells) {
     std::vector<double> sums(static_cast<std::size_t>(cells.elements())), counts(sums.size());
@@ -42,7 +43,8 @@ std::vector<float> means_of_cells(std::span<const float> samples, ImageShape sha
     return means;
 }
 
-/// Returns the value at a cell of the plane that fits the means of the cells around it best.
+/// Fits a plane to the means of the surrounding cells by least squares and returns its value at a
+/// cell.
 double local_fit(const std::vector<float>& means, ImageShape cells, Elements column, Elements row) {
     constexpr auto reach = static_cast<Elements>(4 * sigma_in_cells);
     Eigen::Matrix3d normal = Eigen::Matrix3d::Zero();
@@ -63,13 +65,12 @@ double local_fit(const std::vector<float>& means, ImageShape cells, Elements col
             right += weight * value * at;
         }
     }
-    constexpr double little = 1e-6; // keeps slopes that gaps leave open at 0
+    constexpr double little = 1e-6; // keeps slopes that gaps leave undetermined at 0
     normal.diagonal().tail<2>().array() += little;
     return normal(0, 0) > 0 ? Eigen::Vector3d(normal.ldlt().solve(right))[0] : std::nan("");
 }
 
-/// Returns the position of a pixel among the centres of cells: the cell before it, and the weight
-/// of the next.
+/// The position of a pixel between two cell centres: both cells, and the weight of the second.
 struct BetweenCells {
     Elements first, second;
     float share;
@@ -109,7 +110,7 @@ Shading shading_of(const Pyramid& frame) {
         for (std::size_t k = 0; k < sums.size(); ++k)
             sums[k] += of_row[k];
     }
-    // The polynomials are orthogonal.
+    // The polynomials are orthogonal, so each coefficient is a separate projection.
     for (std::size_t k = 0; k < sums.size(); ++k)
         sums[k] = count > 0 ? sums[k] / count / std::sqrt(squares[k]) : 0;
     return sums;
@@ -131,8 +132,8 @@ std::vector<TwoFrames> frames_of_other_shading(std::span<const Shading> frames) 
     return pairs;
 }
 
-/// Fits the polynomials of Shading, and a constant, to the difference of the coarsest levels in the
-/// overlap.
+/// Fits the polynomials of Shading and a constant to the difference of the two coarsest levels in
+/// the overlap.
 bool shading_changes(const Pyramid& reference, const Pyramid& moved, const RigidMotion& motion,
                      bool inverted) {
     constexpr double least_overlap = 1. / 3;
@@ -189,7 +190,7 @@ bool shading_changes(const Pyramid& reference, const Pyramid& moved, const Rigid
 
 namespace {
 
-/// Returns the shading less its mean, at the centres of cells.
+/// Returns the smoothed shading without its mean, at the cell centres.
 std::vector<float> smoothed(std::span<const float> samples, ImageShape shape, ImageShape cells) {
     const std::vector<float> means = means_of_cells(samples, shape, cells);
     std::vector<float> smooth(means.size());
@@ -211,7 +212,7 @@ std::vector<float> smoothed(std::span<const float> samples, ImageShape shape, Im
     return smooth;
 }
 
-/// Subtracts a shading, interpolated between the centres of cells.
+/// Subtracts the shading, interpolated between cell centres.
 void subtract_shading(const std::vector<float>& of_cells, ImageShape cells, ImageShape shape,
                       Rows rows, std::span<float> samples) {
     for (Elements y = rows.first; y < rows.last; ++y) {
@@ -236,7 +237,7 @@ RowChange without_shading(FrameSource& source) {
     const ImageShape shape = source.header().shape;
     const ImageShape cells{std::max<Elements>(1, shape.width / side_of_cell),
                            std::max<Elements>(1, shape.height / side_of_cell)};
-    std::map<std::int64_t, std::vector<float>> shadings; // at the centres of cells
+    std::map<std::int64_t, std::vector<float>> shadings; // by frame, at cell centres
     return [&source, shape, cells, shadings](std::int64_t frame, Rows rows,
                                              std::span<float> samples) mutable {
         auto at = shadings.find(frame);

@@ -23,25 +23,27 @@ Shading shading_of(const Pyramid& frame);
 struct TwoFrames {
     std::size_t first, second;
 };
-/// Pairs of frames whose shading differs by so much that registrations would follow it, unless it
-/// differs only because the specimen moved (shading_changes). At most one pair for each
-/// coefficient: the frames a tenth from either end, in the order of its values.
+/// Returns pairs of frames whose shading differs so much that a registration would follow the
+/// shading instead of the specimen. The motion of the specimen may cause the difference;
+/// shading_changes() tests for that. Returns at most one pair per coefficient: the frames at the
+/// first and last decile of its values.
 std::vector<TwoFrames> frames_of_other_shading(std::span<const Shading> frames);
 
-/// True if the shading of two frames differs as much where they show the same part of the
-/// specimen: then it is not the motion of bright and dark parts that changes it, but for example
-/// contamination. Also true if they overlap by less than a third.
+/// Returns true if the shading of two frames differs significantly in their overlap, where both
+/// show the same part of the specimen. The cause is then not the motion of bright and dark parts,
+/// but for example contamination. Also returns true if the frames overlap by less than a third.
 ///
-/// Input     pyramids of one shape, and the registration of `moved` to `reference`.
+/// Input     pyramids of equal shape; the motion that registers `moved` to `reference`; true for
+///           `inverted` if the contrast of `moved` is inverted.
 bool shading_changes(const Pyramid& reference, const Pyramid& moved, const RigidMotion& motion,
                      bool inverted);
 
-/// Removes the large-scale shading of frames. The shading of a frame is smoothed from the means of
-/// cells of 16x16 pixels by a local linear fit with Gaussian weights of σ = 24 pixels, which
-/// follows slopes up to the border. The frame's mean does not change. Gaps are ignored.
+/// Removes the large-scale shading of frames. The shading is a local linear fit to the means of
+/// 16x16 pixel cells, with Gaussian weights of σ = 24 pixels. A linear fit follows slopes up to the
+/// border. The frame's mean does not change. Gaps are ignored.
 ///
-/// Cost      the first access to a frame reads it whole from `source`, which must outlive the
-///           result; 1/64 of a frame is kept for each.
+/// Cost      the first access to a frame reads the whole frame from `source`, which must outlive
+///           the result. Memory: 1/64 of the frame's pixels per frame.
 RowChange without_shading(FrameSource& source);
 
 } // namespace sextant::registration

@@ -17,9 +17,9 @@ namespace sextant::registration {
 
 namespace {
 
-/// A record of the file: the statistics of a frame, or a link.
+/// A record of `live.links`: the statistics of a frame, or a link.
 struct LiveEntry {
-    std::int64_t reference = -1, moved = 0; ///< reference: -1 for statistics, of the frame `moved`
+    std::int64_t reference = -1, moved = 0; ///< reference −1: statistics of frame `moved`
     std::int64_t neighbours = 0;
     FrameStatistics statistics = {};
     TimedResult result = {};
@@ -34,7 +34,8 @@ std::optional<LiveEntry> live_entry(std::span<const std::byte> record) {
     return entry;
 }
 
-/// Visits the entries of the file of a folder, if it was made under these conditions.
+/// Calls `visit` for each entry of the folder's `live.links`, if the file was written under these
+/// conditions.
 template <class Visit>
 void visit_live_links(const std::string& folder, const std::string& conditions,
                       const Visit& visit) {
@@ -78,7 +79,7 @@ void LiveLinks::remove(const std::string& folder) {
 LiveLinks::LiveLinks(const std::string& folder, const std::string& conditions) {
     if (Checkpoint::is_marked_failed(folder) && exist(folder) &&
         Journal::open(path(folder)).text() != conditions)
-        remove(folder); // links of a run that failed do not stop another one
+        remove(folder); // links of a failed run do not block a new run
     journal_.emplace(Journal::append_to(
         path(folder), conditions, [this](const RecordPlace&, std::span<const std::byte> record) {
             const auto entry = live_entry(record);
@@ -108,7 +109,7 @@ void LiveLinks::keep(std::int64_t frame, const FrameStatistics& statistics) {
     const auto before = frames_.find(frame);
     if (before != frames_.end() && same_samples(before->second, statistics))
         return;
-    // The frame is not that of the earlier run, so links of it are made again.
+    // The frame differs from the frame of the earlier run, so its links are recomputed.
     std::erase_if(links_, [frame](const Pair& pair) {
         return pair.reference == frame || pair.moved == frame;
     });
@@ -139,7 +140,7 @@ LedgerWithLinks::LedgerWithLinks(std::unique_ptr<Ledger> ledger, const std::stri
                                  std::span<const std::int64_t> usable,
                                  std::span<const FrameStatistics> statistics)
     : ledger_(std::move(ledger)) {
-    std::map<std::int64_t, bool> same; // frames with the statistics of this series
+    std::map<std::int64_t, bool> same; // by frame: true if its statistics are those of this series
     const auto index_of = [&](std::int64_t frame) {
         return std::ranges::lower_bound(usable, frame) - usable.begin();
     };
@@ -196,8 +197,8 @@ LiveRegistration::LiveRegistration(FrameSource& source, const RegistrationOption
     shown_.resize(pixels);
 }
 
-/// Returns the reason why a frame is left out, compared with the usable frames before it; "" if it
-/// is usable.
+/// Compares a frame with the usable frames before it. Returns the reason why the frame is left out;
+/// "" if the frame is usable.
 std::string LiveRegistration::fault_of_next(const FrameStatistics& statistics) {
     constexpr std::size_t most = 31;
     std::vector<FrameStatistics> before(means_.size());
@@ -240,7 +241,7 @@ const LiveFrame& LiveRegistration::take(bool is_last) {
 }
 
 bool LiveRegistration::good(const RigidResult& result) const {
-    constexpr double least = .6; // of the usual NCC
+    constexpr double least = .6; // fraction of the usual NCC
     return trusted(result) && result.ncc_after >= least * usual_ncc_;
 }
 
@@ -271,7 +272,8 @@ void LiveRegistration::place(LiveFrame& frame) {
         frame.flag = "unrelated";
         if (averaged_ > 1)
             return;
-        // Nothing resembles the reference: it may have been taken before the beam was on.
+        // No frame matches the reference, which may have been recorded before the beam was on.
+        // Restart.
         for (LiveFrame& before : frames_) {
             if (before.flag.empty())
                 before.flag = "unrelated";
@@ -286,7 +288,7 @@ void LiveRegistration::place(LiveFrame& frame) {
         frame.flag = "ambiguous";
         return;
     }
-    constexpr double share = .1; // of a new value in the usual NCC
+    constexpr double share = .1; // weight of a new value in the usual NCC
     usual_ncc_ += (usual_ncc_ == 0 ? 1 : share) * (result.ncc_after - usual_ncc_);
     last_ = result.motion;
     constexpr double least_overlap = .5;

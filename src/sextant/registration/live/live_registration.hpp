@@ -24,32 +24,32 @@ namespace sextant::registration {
 
 /// Returns a text with everything that a link between two frames depends on, except the samples.
 ///
-/// Input     the options, the header of the series, the offset that is subtracted from samples, and
-///           the hash of the detector's images (CorrectedFrames::detector_hash(); 0 without).
+/// Input     the options; the header of the series; the offset that is subtracted from samples; the
+///           hash of the detector images (CorrectedFrames::detector_hash()), 0 if there are none.
 std::string conditions_of_links(const RegistrationOptions& options, const FrameHeader& series,
                                 double offset, std::uint64_t detector);
 
-/// Registrations of frames to the frames before them (Work::link) that were made while the series
-/// was recorded, in the file `live.links` of a checkpoint's folder. SeriesRegistration takes from
-/// them those that it would make itself, with the same bits: the frames have the same statistics,
-/// and are neighbours or not, as they were then.
+/// Links computed during recording: registrations of frames to earlier frames (Work::link), stored
+/// in the file `live.links` of a checkpoint folder. SeriesRegistration reuses a link if computing
+/// it again would give the same bits: both frames still have the same statistics, and they are (or
+/// are not) neighbours as before.
 class LiveLinks {
   public:
-    /// Creates the file, or continues one that was made under the same conditions. Throws
-    /// InvalidTask if it was made under others, InvalidFile if it cannot be written or another
-    /// process writes it.
+    /// Creates the file, or continues a file that was written under the same conditions. Throws
+    /// InvalidTask if the conditions differ, InvalidFile if the file cannot be written or another
+    /// process is writing it.
     LiveLinks(const std::string& folder, const std::string& conditions);
 
-    /// If the file cannot be written any more, keep() writes nothing from then on: links save time,
-    /// but frames must be taken. Returns the reason once; "" if there is none.
+    /// Returns once the reason why a write failed; "" if none failed. After a failure, keep()
+    /// writes nothing: links only save time, and recording must go on.
     std::string take_failure() { return std::exchange(failure_, {}); }
 
-    /// Called for each frame before its links.
+    /// Stores the statistics of a frame. Call this for each frame before its links.
     void keep(std::int64_t frame, const FrameStatistics& statistics);
-    /// `neighbours`: no usable frame is between the two.
+    /// Stores a link. `neighbours`: true if no usable frame is between the two.
     void keep(std::int64_t reference, std::int64_t moved, bool neighbours,
               const TimedResult& result);
-    /// True if a link of these frames is there.
+    /// True if a link between these frames is stored.
     bool has(std::int64_t reference, std::int64_t moved, bool neighbours) const;
     /// The number of links.
     std::size_t size() const { return links_.size(); }
@@ -68,12 +68,13 @@ class LiveLinks {
     void write(std::span<const std::byte> entry);
 
     std::set<Pair> links_;
-    std::map<std::int64_t, FrameStatistics> frames_; ///< of an earlier run of the same series
-    std::optional<Journal> journal_;                 ///< empty after a failure
+    std::map<std::int64_t, FrameStatistics>
+        frames_;                     ///< statistics of this or an earlier run, by frame
+    std::optional<Journal> journal_; ///< empty after a failure
     std::string failure_;
 };
 
-/// A ledger that also finds links made while the series was recorded.
+/// A ledger that also finds links that were computed during recording.
 class LedgerWithLinks : public Ledger {
   public:
     /// Input     the usable frames of the series, and the statistics of all its frames.
@@ -100,18 +101,21 @@ struct LiveFrame {
     std::int64_t frame = 0;
     RigidMotion motion = {}; ///< to the provisional reference
     double ncc = 0;
-    std::string flag = {}; ///< why the frame is not averaged; empty if it is
+    std::string flag = {}; ///< reason why the frame is not averaged; empty if it is averaged
 };
 
 /// Registers frames one after another while a series is recorded, and averages them. The first
 /// usable frame is the provisional reference; each other frame is registered to it, starting at the
-/// motion of the frame before and, if the NCC is then low, by a search. When frames have moved by
-/// half of their size, a later frame takes its place, and motions are composed.
+/// motion of the previous frame; if that gives a low NCC, the motion is searched for. When frames
+/// have moved by half of their size, later frames are registered to a more recent base frame, and
+/// the motions are composed.
 ///
-/// These motions are provisional: they are registrations to one reference, without vote and stages.
-/// Meanwhile, link() makes the registrations that SeriesRegistration needs later.
+/// These motions are provisional: each comes from a single registration, without the vote and the
+/// refinement stages. In the meantime, link() computes registrations that SeriesRegistration needs
+/// later.
 ///
-/// Input     a source of the frames as recorded, which has each frame when it is passed to take().
+/// Input     a source of the recorded frames. A frame must be readable when take() is called for
+///           it.
 /// Requires  frames of 16x16 pixels or more (InvalidTask).
 /// Cost      about two registrations from a known start per frame. Memory: `farthest` + 3 pyramids,
 ///           and three planes.
@@ -121,12 +125,12 @@ class LiveRegistration {
 
     /// Registers the next frame, whose number is the number of frames taken so far, and adds it to
     /// the average. A frame that cannot be used is taken with a flag.
-    /// Throws    UnusableFrame or InvalidFile if the frame cannot be read, or all samples are
-    /// equal,
-    ///           and `is_last`: nothing is taken then, and the frame may be whole later.
+    /// Throws    UnusableFrame or InvalidFile if `is_last` and the frame cannot be read or all its
+    ///           samples are equal. The frame is then not taken, because it may still be
+    ///           incomplete.
     const LiveFrame& take(bool is_last);
-    /// Makes the next link that is missing between the frames taken so far. Returns false if there
-    /// is none.
+    /// Computes the next missing link between the frames taken so far. Returns false if no link is
+    /// missing.
     bool link();
 
     const std::vector<LiveFrame>& frames() const { return frames_; }
@@ -153,14 +157,15 @@ class LiveRegistration {
     Resampler resampler_;
     std::vector<LiveFrame> frames_;
     std::vector<std::int64_t> usable_;
-    std::size_t linked_ = 1, back_ = 0; ///< the next link: of usable_[linked_], back_ frames before
-    std::deque<double> means_;          ///< of the last usable frames
+    std::size_t linked_ = 1,
+                back_ = 0;     ///< next link: usable_[linked_] to the usable frame back_ before it
+    std::deque<double> means_; ///< means of the last usable frames
 
     std::int64_t reference_ = -1;
-    std::int64_t base_ = -1; ///< the frame that the next one is registered to
-    RigidMotion of_base_;    ///< its motion to the reference
-    RigidMotion last_;       ///< the motion of the last registered frame to the base
-    double usual_ncc_ = 0;   ///< of recent frames
+    std::int64_t base_ = -1; ///< frame that the next frame is registered to
+    RigidMotion of_base_;    ///< motion of the base frame to the reference
+    RigidMotion last_;       ///< motion of the last registered frame to the base frame
+    double usual_ncc_ = 0;   ///< moving average of the NCC of recent frames
 
     std::vector<float> sum_, count_, shown_;
     std::int64_t averaged_ = 0;
