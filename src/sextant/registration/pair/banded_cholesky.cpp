@@ -65,9 +65,9 @@ void substitute_up(const BandedMatrix& factor, std::size_t last, double* x) {
     }
 }
 
-/// Computes columns [first, last) of the inverse from the columns to their right. With A = LLᵀ, Z =
-/// A⁻¹ and l the column of L below its diagonal, Z's column below the diagonal is −Z_below l /
-/// L_jj, where Z_below is known from the columns to the right.
+/// Computes columns [first, last) of the inverse from the columns to their right. Let A = LLᵀ, Z =
+/// A⁻¹, and l be column j of L below the diagonal. Column j of Z below the diagonal is then
+/// −Z_below l / L_jj, where Z_below is the part of Z in the columns to the right.
 void invert(const BandedMatrix& factor, std::size_t first, std::size_t last, double* z,
             BandedMatrix& inverse) {
     for (std::size_t j = last; j-- > first;) {
@@ -127,7 +127,7 @@ BandedCholesky::BandedCholesky(std::size_t size, std::size_t band, Team* team)
     x_of_last_.resize(ends_[1].own + middle);
 }
 
-/// Fills the first end, which includes the middle block of A.
+/// Assembles A in the first end, including the middle block.
 void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     BandedMatrix& factor = ends_[0].factor;
     for (std::size_t j = 0; j < factor.size(); ++j) {
@@ -136,8 +136,8 @@ void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const
     }
 }
 
-/// Fills the last end. Its middle block starts at zero, so that it accumulates only this end's
-/// Schur complement.
+/// Assembles A in the last end. The middle block starts at zero, so that it accumulates only the
+/// Schur complement of this end.
 void BandedCholesky::fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     BandedMatrix& factor = ends_[1].factor;
     factor.clear();

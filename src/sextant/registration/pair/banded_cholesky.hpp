@@ -41,7 +41,8 @@ class BandedMatrix {
 /// Returns tr(A B).
 double trace_of_product(const BandedMatrix& a, const BandedMatrix& b);
 
-/// Factors A = a G + b K for two banded matrices, solves with it, and inverts it within the band.
+/// Factors A = a G + b K for two banded matrices, solves systems with A, and computes A⁻¹ within
+/// the band.
 ///
 /// The elimination runs from the first column downward and, independently, from the last column
 /// upward, until the two meet in a middle block as wide as the band. With a team, two threads take
@@ -49,7 +50,7 @@ double trace_of_product(const BandedMatrix& a, const BandedMatrix& b);
 ///
 /// Cost  n band² / 2 multiply-adds to factor and twice that to invert; n − band columns are split
 ///       between the two ends. Only the constructor allocates.
-/// Deterministic  The bits do not depend on the number of threads.
+/// Deterministic  the bits do not depend on the number of threads.
 /// Source  inverse: Takahashi, Fagan, Chen, 8th PICA Conference, 1973; elimination from both ends:
 ///         van der Vorst, Parallel Computing 5, 1987
 class BandedCholesky {
@@ -66,15 +67,15 @@ class BandedCholesky {
     const BandedMatrix& inverse();
 
   private:
-    /// One end of A: the columns that are eliminated from this end, followed by those of the middle
-    /// block. In the last end, rows and columns are in reverse order.
+    /// One end of A: the columns that are eliminated from this end, followed by the columns of the
+    /// middle block. In the last end, rows and columns are in reverse order.
     struct End {
         std::size_t own = 0;
         BandedMatrix factor, inverse;
         std::vector<double> column; ///< scratch: one column of the inverse
     };
 
-    /// Converts a row or column number of A to its number counted from the last end, and back.
+    /// Converts a row or column number of A to the number counted from the other end.
     std::size_t reversed(std::size_t at) const { return inverse_.size() - 1 - at; }
     void fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
     void fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k);

@@ -17,7 +17,7 @@ namespace {
 
 /// Fraction of the Tukey window that is tapered; the rest is flat.
 constexpr double tapered = .5;
-/// Peaks closer together than this, in pixels, count as one.
+/// Peaks closer together than this, in pixels, count as one peak.
 constexpr Elements distinct = 3;
 
 std::vector<float> tukey(Elements size) {
@@ -41,7 +41,8 @@ struct TwoSpectra {
     std::complex<float> f, g;
 };
 
-/// Separates F and G, given F + iG at k and at −k: F(−k) = conj F(k), G(−k) = conj G(k).
+/// Separates F and G, given F + iG at k and −k. Both images are real, so F(−k) = conj F(k) and
+/// G(−k) = conj G(k).
 TwoSpectra separated(std::complex<float> here, std::complex<float> there) {
     const std::complex<float> opposite = std::conj(there);
     const std::complex<float> difference = .5F * (here - opposite);
@@ -97,7 +98,7 @@ double Correlation::alpha_of(int angle) const {
     return around_ + (angle - angles / 2) * degrees_apart * std::numbers::pi / 180;
 }
 
-/// Appends the peaks, or the negative ones, to the results.
+/// Appends the positive peaks to the results, or the negative peaks if `inverted`.
 void Correlation::collect_all(bool inverted) {
     run_parts(team_, angles * halves,
               [&](int part, int) { collect(part / halves, part % halves, inverted); });
@@ -120,8 +121,8 @@ void Correlation::for_each_band(Elements lines, const Body& body) {
     });
 }
 
-/// Fills the first pair with the reference and the first angle of the moved image, and each other
-/// pair with two angles.
+/// Fills the pairs: the first pair with the reference and the moved image at the first angle, each
+/// other pair with the moved image at two angles.
 void Correlation::fill_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
                            Point centre) {
     for_each_band(shape_.height, [&](int number, Elements first, Elements last) {
@@ -190,8 +191,8 @@ void Correlation::whiten_all() {
     });
 }
 
-/// Replaces the spectra of each pair's images by their whitened cross spectra with the reference,
-/// which is the imaginary part of the first pair.
+/// Replaces the spectra of each pair by the whitened cross spectra with the reference. The
+/// reference is the imaginary part of the first pair.
 void Correlation::whiten(std::size_t here, std::size_t there) {
     const Values& first_values = pairs_.front().values;
     const std::complex<float> reference = separated(first_values[here], first_values[there]).g;
@@ -239,7 +240,7 @@ void Correlation::collect(int angle, int half, bool inverted) {
         check_cancelled(width);
         if (2 * std::abs(shift_y) > shape_.height)
             continue;
-        // The real and the imaginary parts alternate.
+        // Real and imaginary parts alternate in memory.
         const float* const row = reinterpret_cast<const float*>(samples.data() + y * width);
         for (Elements x = 0; x < width; ++x) {
             const float sample = row[2 * x + (imaginary ? 1 : 0)];
@@ -253,7 +254,7 @@ void Correlation::collect(int angle, int half, bool inverted) {
                 if (value < lowest) {
                     deepest =
                         std::max(deepest, static_cast<double>(-value) / overlap(shift_x, shift_y));
-                    lowest = static_cast<float>(-deepest / 4); // as `least`
+                    lowest = static_cast<float>(-deepest / 4); // same bound as for `least`
                 }
                 continue;
             }
@@ -274,8 +275,8 @@ void Correlation::collect(int angle, int half, bool inverted) {
     }
 }
 
-/// Inserts a peak into the list of the highest peaks; of peaks at nearly the same shift, only the
-/// highest is kept.
+/// Inserts a peak into the list of the highest peaks. Keeps only the highest of several peaks at
+/// nearly the same shift.
 void Correlation::keep(Peaks& peaks, const Peak& peak) const {
     const auto near = [&](const Peak& other) {
         return std::abs(other.shift_x - peak.shift_x) < distinct &&
@@ -297,13 +298,13 @@ void Correlation::keep(Peaks& peaks, const Peak& peak) const {
 
 namespace {
 
-constexpr int steps = 360; ///< angles over a half turn
+constexpr int steps = 360; ///< number of angles in a half turn
 constexpr double step = std::numbers::pi / steps;
-/// Angles closer together than this are found by the same search (Correlation).
+/// Angles closer together than this, in steps, are covered by the same Correlation search.
 constexpr int least_apart = 8;
 
-/// Subtracts the mean of a ring, and divides by the square root of the standard deviation: rings
-/// with more signal count more, but the lowest frequencies do not decide alone.
+/// Subtracts the mean of a ring and divides by the square root of its standard deviation. Rings
+/// with more signal then have more weight, but the lowest frequencies do not dominate.
 void normalise(std::vector<float>& ring) {
     double sum = 0, squares = 0;
     for (const float value : ring) {
@@ -388,13 +389,13 @@ void RotationSearch::transform() {
     lines(padded_.height, of_row_, columns_, samples_);
 }
 
-/// Returns |F(k)| or |G(k)|, given F + iG at k and −k (Correlation::whiten).
+/// Returns |F(k)| or |G(k)|, given F + iG at k and −k (see separated()).
 float RotationSearch::modulus(const std::complex<float>& here, const std::complex<float>& there,
                               bool of_moved) const {
     return std::abs(of_moved ? here - std::conj(there) : here + std::conj(there));
 }
 
-/// Correlates a ring of both spectra over the angle.
+/// Correlates one ring of the two spectra over the angle.
 void RotationSearch::correlate(Elements ring) {
     const double side = static_cast<double>(std::min(shape_.width, shape_.height));
     const double frequency = static_cast<double>(first_ring_ + ring) / side;
@@ -433,7 +434,7 @@ void RotationSearch::correlate(Elements ring) {
     for (std::size_t i = 0; i < both.size(); ++i)
         both[i] = {of_reference[i], of_moved[i]};
     of_ring_.transform(both.data(), spectrum.data(), 1, 0, 1);
-    // conj(R) T, whose transform is the sum of R(θ) T(θ + α) over θ.
+    // Compute conj(R) T. Its inverse transform is the sum of R(θ) T(θ + α) over θ.
     for (std::size_t i = 0; i < both.size(); ++i) {
         const std::complex<float> here = spectrum[i], there = spectrum[(steps - i) % steps];
         const std::complex<float> r = here + std::conj(there), d = here - std::conj(there);
@@ -443,7 +444,7 @@ void RotationSearch::correlate(Elements ring) {
     back_.transform(both.data(), of_rings_[static_cast<std::size_t>(ring)].data(), 1, 0, 1);
 }
 
-/// Chooses the highest maxima over the angle, and no others if they stand out.
+/// Chooses the highest maxima over the angle. Maxima below half of the highest one are dropped.
 void RotationSearch::choose() {
     const auto at = [&](int i) { return sums_[static_cast<std::size_t>((i + steps) % steps)]; };
     std::vector<int> maxima;
@@ -458,7 +459,7 @@ void RotationSearch::choose() {
             const int distance = std::abs(one - other);
             return std::min(distance, steps - distance) >= least_apart;
         });
-        constexpr double least = .5; // of the highest
+        constexpr double least = .5; // fraction of the highest maximum
         if (apart && 2 * chosen.size() < most && at(one) >= least * at(maxima.front()))
             chosen.push_back(one);
     }

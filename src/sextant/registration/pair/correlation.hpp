@@ -18,7 +18,7 @@ namespace sextant::registration {
 struct Resemblance {
     RigidMotion motion;
     double height = 0;     ///< height of the correlation peak; comparable for the same two images
-    bool inverted = false; ///< the images have opposite contrast: the peak is negative
+    bool inverted = false; ///< true if the images have opposite contrast: the peak is negative
 };
 
 /// Finds the peaks of the correlation of two images over all shifts up to half the image size and
@@ -26,10 +26,10 @@ struct Resemblance {
 /// locally. On a lattice, where a shift by one period correlates almost as well, the true shift is
 /// among several peaks.
 ///
-/// TwoSpectra images are multiplied by a Tukey window, the template after rotation by each angle.
-/// The cross spectrum is divided by the square root of its modulus, as a compromise: full phase
+/// Both images are multiplied by a Tukey window, after rotation of the template by each angle. The
+/// cross spectrum is divided by the square root of its modulus. This is a compromise: full phase
 /// correlation weights noise as much as signal, and without whitening the strongest frequencies
-/// dominate. Peak heights are divided by the fraction of the images that overlaps.
+/// dominate. Peak heights are divided by the overlapping fraction of the images.
 class Correlation {
   public:
     /// The team must outlive this object.
@@ -37,12 +37,12 @@ class Correlation {
 
     /// Returns the highest peaks at distinct shifts, highest first.
     /// Input     images of this object's shape with a mean of about 0; the centre of rotation; the
-    ///           middle of the angles, in radians. NaN counts as 0.
+    ///           middle of the searched angles, in radians. NaN counts as 0.
     /// Output    at most `most` peaks, valid until the next search. With `inverts`, as many
     /// negative
     ///           peaks follow if the correlation has a minimum deeper than its highest peak.
     /// Cost      10 transforms of n pixels, O(n log n). Allocates nothing.
-    /// Deterministic  The bits do not depend on the number of threads.
+    /// Deterministic  the bits do not depend on the number of threads.
     std::span<const Resemblance> search(const kernel::FloatImage& reference,
                                         const kernel::FloatImage& moved, Point centre,
                                         double around = 0, bool inverts = false);
@@ -94,32 +94,33 @@ class Correlation {
     Transform forward_, backward_;
     std::vector<float> window_x_, window_y_;
     std::vector<Pair> pairs_;
-    double around_ = 0;           ///< the middle of the angles
+    double around_ = 0;           ///< middle of the searched angles
     std::vector<Peaks> peaks_;    ///< [angle][half]
-    std::vector<double> deepest_; ///< [angle][half], the height of the deepest minimum
+    std::vector<double> deepest_; ///< [angle][half]: depth of the deepest minimum
     Peaks highest_;
     std::vector<Resemblance> results_;
 };
 
 /// Finds the angles by which one image may be rotated relative to another, over the full circle.
 ///
-/// The modulus of an image's spectrum does not depend on translations, and rotates with the image.
-/// The moduli of both images, multiplied by a radial Hann window, are resampled on rings around the
-/// zero frequency. Each ring is normalised, and the rings of both images are correlated over the
-/// angle. Since a modulus is the same at opposite frequencies, each angle is found together with
-/// the opposite one; images of a lattice have as many angles as the lattice has symmetries.
+/// The modulus of an image's spectrum is invariant under translations and rotates with the image.
+/// Both images are multiplied by a radial Hann window, and the moduli of their spectra are
+/// resampled on rings around the zero frequency. Each ring is normalised, and the rings of both
+/// images are correlated over the angle. A modulus is equal at opposite frequencies, so each angle
+/// is found together with the opposite angle. Images of a lattice have one angle per rotational
+/// symmetry of the lattice.
 class RotationSearch {
   public:
     /// The team must outlive this object.
     explicit RotationSearch(ImageShape shape, Team* team = nullptr);
 
-    /// Returns the angles α for which T∘R(α) and R are most alike, in radians between −π and π: the
-    /// most likely first, each followed by the opposite one; none with a correlation of less than
-    /// half the highest.
+    /// Returns the angles α, in radians between −π and π, for which the spectra of T∘R(α) and R
+    /// correlate best. The best angle comes first; each angle is followed by the opposite angle.
+    /// Angles with less than half of the highest correlation are dropped.
     /// Input     images of this object's shape with a mean of about 0. NaN counts as 0.
     /// Output    at most `most` angles, valid until the next call.
-    /// Cost      one complex transform of n pixels, and two of 360 angles for each ring.
-    /// Deterministic  The bits do not depend on the number of threads.
+    /// Cost      one complex transform of n pixels, and two transforms of 360 angles per ring.
+    /// Deterministic  the bits do not depend on the number of threads.
     std::span<const double> angles(const kernel::FloatImage& reference,
                                    const kernel::FloatImage& moved);
 
@@ -141,8 +142,8 @@ class RotationSearch {
     Elements first_ring_, rings_;
     std::vector<float> window_;    ///< per pixel
     Values samples_, columns_;     ///< both images, as real and imaginary parts; scratch
-    std::vector<Values> of_rings_; ///< the correlation of each ring over the angle
-    std::vector<double> sums_;     ///< over the rings
+    std::vector<Values> of_rings_; ///< correlation of each ring over the angle
+    std::vector<double> sums_;     ///< sum of the correlations over the rings
     std::vector<double> angles_;
 };
 

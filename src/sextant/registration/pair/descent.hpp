@@ -10,12 +10,13 @@
 
 #include <Eigen/Dense>
 
-// The parts that fits of motions share: the solution of the equations of a step, the sequence of
-// steps, and the covariance of the parameters. Only sources include this header, because of Eigen.
+// Code shared by the fits of motions: solving the equations of a step, the Gauss-Newton iteration,
+// and the covariance of the parameters. Include this header only in .cpp files, because it includes
+// Eigen.
 namespace sextant::registration {
 
-/// Returns p of H p = s for a factored H; none if H is not positive definite, if its reciprocal
-/// condition number is below `least_condition`, or if p is not finite.
+/// Solves H p = s for p, given the factorised H. Returns nothing if H is not positive definite, if
+/// its reciprocal condition number is below `least_condition`, or if p is not finite.
 template <class Matrix, class Vector>
 std::optional<Vector> solved(const Eigen::LLT<Matrix>& factor, const Vector& s,
                              double least_condition = 0) {
@@ -26,9 +27,9 @@ std::optional<Vector> solved(const Eigen::LLT<Matrix>& factor, const Vector& s,
     return p.allFinite() ? std::optional(p) : std::nullopt;
 }
 
-/// Returns the sandwich estimate H⁻¹VH⁻¹ of the covariance of parameters: H, which is factored, is
-/// the derivative of the total score, and V the sum of the outer products of `count` independent
-/// parts of it, corrected for the parameters that were fitted to them.
+/// Returns the sandwich estimate H⁻¹VH⁻¹ of the covariance of parameters. H is the derivative of
+/// the total score, given as a factorisation. V is the sum of the outer products of `count`
+/// independent parts of the score, corrected for the number of fitted parameters.
 /// Requires  a positive definite H.
 /// Source    White, Econometrica 48, 1980, doi:10.2307/1912934
 template <class Matrix>
@@ -56,16 +57,18 @@ struct DescentLimits {
 struct Descent {
     int steps = 0;
     bool converged = false;
-    bool exhausted = false; ///< ended after `most_steps`, with an evaluation at the result
+    bool exhausted =
+        false; ///< true if `most_steps` were taken; the sums are then those at the result
 };
 
-/// Takes Gauss-Newton steps from a motion until they converge: φ ← φ ∘ ψ⁻¹, where ψ is the small
-/// motion before φ at which the score is expected to vanish.
+/// Takes Gauss-Newton steps φ ← φ ∘ ψ⁻¹ from a motion until they converge. ψ is the small motion,
+/// applied before φ, at which the score is expected to vanish.
 ///
-/// Input     evaluate(motion) computes the sums at a motion, and returns false if these determine
-///           no step; step() returns the step that follows from the last sums, or none: ψ, and the
-///           expected length of the next step relative to this one (as NewtonStep).
-/// Output    the last motion. After convergence, no sums have been computed at it.
+/// Input     evaluate(motion) computes the sums at a motion, and returns false if they determine no
+///           step. step() returns the step that follows from the last sums, or nothing. A step
+///           states ψ and the expected length of the next step relative to this one (see
+///           NewtonStep).
+/// Output    the last motion. After convergence, the sums have not been evaluated at this motion.
 /// Source    Baker and Matthews, IJCV 56, 2004, doi:10.1023/B:VISI.0000011205.11775.fd
 template <class Motion, class Evaluate, class Step>
 Descent descend(Motion& motion, ImageShape shape, const DescentLimits& limits,

@@ -21,13 +21,13 @@
 //             noise of R, and steps would be too short.
 // Step        φ ← φ ∘ ψ⁻¹, where ψ is the small motion p at which the score vanishes.
 // Covariance  H⁻¹VH⁻¹ with the sum H of the left side and V = Σ s sᵀ over squares of 2x2 tiles.
-// Source      of the steps and the covariance: descent.hpp
+// Source      for the steps and the covariance, see descent.hpp
 namespace sextant::registration {
 
 namespace {
 
 constexpr auto most = static_cast<Eigen::Index>(affine_parameters);
-/// Vectors and matrices of as many parameters as a family has, without allocation.
+/// Vectors and matrices with one entry per parameter of a family, without heap allocation.
 using Parameters = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, most, 1>;
 using ParameterMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, most, most>;
 using Slopes = Eigen::Matrix<double, 2, Eigen::Dynamic, 0, 2, most>;
@@ -44,8 +44,8 @@ Slopes slopes_at(Point x, std::size_t parameters) {
     return all.leftCols(static_cast<Eigen::Index>(parameters));
 }
 
-/// Returns a small motion as an affine one. The translations, rotations and changes of the
-/// magnification that a family consists of stay within it.
+/// Converts small parameters to an affine motion. The conversion stays within each family: the
+/// parameters of a rigid motion, for example, give an exact rigid motion.
 AffineMotion small_motion(const Parameters& p) {
     const auto at = [&](Eigen::Index i) { return i < p.size() ? p[i] : 0; };
     const double factor = std::exp(at(3));
@@ -62,7 +62,7 @@ Point centre_of(const Tile& tile) {
             static_cast<double>(tile.y) + static_cast<double>(tile.height - 1) / 2};
 }
 
-/// Returns the rigid map that agrees with an affine motion at a position and has its rotation.
+/// Returns the rigid map that equals an affine motion at a position and has the same rotation.
 kernel::RigidMap map_near(const AffineMotion& motion, Point at, Point centre) {
     const double alpha = nearest_rigid(motion).alpha;
     const double cosine = std::cos(alpha), sine = std::sin(alpha);
@@ -103,13 +103,13 @@ void add_tile(const kernel::RigidSums& tile, const Similarity& alike, Point from
     score += slopes.transpose() * equations.score;
 }
 
-/// A step, as NewtonStep.
+/// A step of the affine fit; see NewtonStep.
 struct SmallStep {
     AffineMotion motion;
     double left = left_of_step;
 };
 
-/// Returns the part of a start that a family keeps.
+/// Projects a start onto a family.
 AffineMotion within(const AffineMotion& start, MotionFamily family) {
     switch (family) {
     case MotionFamily::translation:
@@ -162,7 +162,7 @@ RigidUncertainty uncertainty_of(const FamilyResult& result) {
     Eigen::Matrix3d before; // in the order α, t_x, t_y
     before << at(2, 2), at(2, 0), at(2, 1), at(0, 2), at(0, 0), at(0, 1), at(1, 2), at(1, 0),
         at(1, 1);
-    // φ maps a shift before it by M.
+    // A shift applied before φ is mapped by M.
     Eigen::Matrix3d by = Eigen::Matrix3d::Identity();
     by.bottomRightCorner<2, 2>() << result.motion.a, result.motion.b, result.motion.c,
         result.motion.d;
@@ -178,12 +178,12 @@ FamilyFit::Level FamilyFit::level_of(const Pyramid& reference, const Pyramid& mo
     level.images = images_of(reference, moved, number);
     level.tiling = {level.images.reference.shape, side};
     level.tiles = level.tiling.tiles();
-    // After the usual filter, every second row has all information (RigidRegistration).
+    // After the usual filter, every second row carries all information (see RigidRegistration).
     level.row_step = number > 0 || reference.prefilter() >= usual_prefilter ? 2 : 1;
     return level;
 }
 
-/// Computes the weighted sums of each tile, and returns the sums over the whole image, unweighted.
+/// Computes the weighted sums of each tile. Returns the unweighted sums over the whole image.
 kernel::RigidSums FamilyFit::sums_of_tiles(const Level& level, const AffineMotion& motion) {
     const Elements width = level.tiles.width, height = level.tiles.height;
     tiles_.resize(static_cast<std::size_t>(level.tiles.elements()));
@@ -236,7 +236,7 @@ FamilyResult FamilyFit::fit_level(const Level& level, const AffineMotion& start,
         const auto p = solved(Eigen::LLT<ParameterMatrix>(matrix), score);
         return p ? std::optional(SmallStep{small_motion(*p)}) : std::nullopt;
     };
-    constexpr double lost = .25; // a step of more than a quarter of the frame
+    constexpr double lost = .25; // the fit is lost if a step is longer than a quarter of the frame
     const Descent descent =
         descend(result.motion, shape,
                 {most_steps, stop, lost * static_cast<double>(std::min(shape.width, shape.height))},
@@ -251,8 +251,8 @@ FamilyResult FamilyFit::fit_level(const Level& level, const AffineMotion& start,
 }
 
 /// Returns the sandwich estimate H⁻¹VH⁻¹ of the covariance of a small motion before φ; infinite if
-/// the frames do not determine it. V is that of the scores of squares of 2x2 tiles, between which
-/// filtered noise is hardly correlated.
+/// the frames do not determine the motion. V sums over squares of 2x2 tiles, because filtered noise
+/// is hardly correlated between such squares.
 std::array<double, affine_parameters * affine_parameters>
 FamilyFit::covariance(const Level& level, const Similarity& alike, std::size_t parameters) const {
     const auto n = static_cast<Eigen::Index>(parameters);
@@ -311,7 +311,7 @@ FamilyResult FamilyFit::fit(const Pyramid& reference, const Pyramid& moved,
 
 namespace {
 
-/// Parameters of one frame, and their part of a covariance.
+/// A subset of one frame's parameters and their covariance.
 struct Part {
     Parameters p;
     ParameterMatrix covariance;
@@ -325,7 +325,8 @@ Eigen::Vector4d linear_parameters(const AffineMotion& motion) {
             (stretch.b + stretch.c) / 2 / factor};
 }
 
-/// Returns parameters `first` … `last` − 1 of α, λ, γ₁, γ₂, with those from `last` on held at 0.
+/// Returns parameters `first` … `last` − 1 of (α, λ, γ₁, γ₂), conditional on parameters `last` and
+/// beyond being 0.
 Part part_of(const FamilyResult& frame, Eigen::Index first, Eigen::Index last) {
     const Eigen::Vector4d p = linear_parameters(frame.motion);
     const Eigen::Matrix<double, most, most> all =
@@ -345,10 +346,10 @@ Part part_of(const FamilyResult& frame, Eigen::Index first, Eigen::Index last) {
     return part;
 }
 
-/// The evidence of a series that certain parameters are not 0.
+/// The evidence of a series that certain parameters are nonzero.
 struct Significance {
-    double deviations = 0; ///< by which Σpᵀ C⁻¹p exceeds its expectation
-    double largest = 0;    ///< RMS displacement, pixels, in the frame where it is largest
+    double deviations = 0; ///< excess of Σpᵀ C⁻¹p over its expectation, in standard deviations
+    double largest = 0;    ///< largest RMS displacement of any frame, pixels
     bool needed = false;
 };
 
@@ -368,7 +369,7 @@ Significance significance(std::span<const FamilyResult> frames, ImageShape shape
             continue;
         const double square = part.p.dot(factor.solve(part.p));
         excess.push_back(square - freedom);
-        // A displacement that noise explains does not count.
+        // Ignore displacements that noise explains.
         if (square > least_deviations * least_deviations)
             found.largest = std::max(found.largest, arm * part.p.norm());
     }
@@ -376,7 +377,8 @@ Significance significance(std::span<const FamilyResult> frames, ImageShape shape
         return found;
     const auto count = static_cast<double>(excess.size());
     const double deviation = std::sqrt(2 * count * freedom);
-    // One frame that was registered wrongly must not decide for all.
+    // Limit the contribution of each frame, so that a single wrong registration cannot decide for
+    // the series.
     const double most_of_one = 1.01 * least_deviations * deviation / std::min(3., count);
     double sum = 0;
     for (const double one : excess) {

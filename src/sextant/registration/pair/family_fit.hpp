@@ -15,15 +15,15 @@
 
 namespace sextant::registration {
 
-/// The families of affine motions, from the simplest to the richest. Each contains the previous
-/// ones.
+/// The families of affine motions, from the simplest to the most general. Each family contains the
+/// previous one.
 enum class MotionFamily { translation, rigid, similarity, affine };
 
 std::string_view name(MotionFamily family);
 
 /// The parameters of a small affine motion about the centre: the translation t (pixels), the
 /// rotation α (radians), the relative increase λ of the magnification, and two components of a pure
-/// shear, γ₁ (1, 0; 0, −1) and γ₂ (0, 1; 1, 0). A family varies the first 2, 3, 4 or 6 of them.
+/// shear, γ₁ (1, 0; 0, −1) and γ₂ (0, 1; 1, 0). A family varies the first 2, 3, 4 or 6 parameters.
 inline constexpr std::size_t affine_parameters = 6;
 std::size_t parameters_of(MotionFamily family);
 
@@ -33,35 +33,35 @@ struct FamilyResult {
     /// The covariance of a small motion before φ, row by row; 0 for parameters that the family does
     /// not vary; infinite if the frames do not determine the motion.
     std::array<double, affine_parameters * affine_parameters> covariance{};
-    double ncc = 0;     ///< of the filtered frames over the overlap
+    double ncc = 0;     ///< NCC of the filtered frames over the overlap
     double overlap = 0; ///< fraction of the reference that the motion maps into the template
     int iterations = 0;
     bool converged = false;
-    Misfit misfit = {}; ///< whether parts of the frame moved differently
+    Misfit misfit = {}; ///< evidence that parts of the frame moved differently
 };
 
 /// Returns the uncertainty of the motion's nearest rigid motion.
 RigidUncertainty uncertainty_of(const FamilyResult& result);
 
-/// Registers pairs of frames by families of affine motions, near a start.
+/// Registers pairs of frames by families of affine motions, starting near the true motion.
 ///
 /// Gauss-Newton steps as in level.hpp: the score uses only the gradients of R, so that
-/// interpolation adds no bias; its derivative uses those of both frames, whose noise is
-/// independent. Sums are accumulated over tiles of 16x16 pixels. Within a tile, the motion is
-/// approximated by the rigid motion that agrees with it at the tile's centre, and gradients are
-/// taken to act there; for a change of the magnification by 1 %, the approximation is off by .08
-/// pixels at the corners of a tile, in opposite directions. Uncertainties are sandwich estimates
-/// from tiles of 32x32 pixels.
+/// interpolation adds no bias; its derivative uses the gradients of both frames, because their
+/// noise is independent. Sums are accumulated over tiles of 16x16 pixels. Within a tile, the motion
+/// is approximated by the rigid motion that equals it at the tile's centre, and all gradients are
+/// assigned to the centre. For a change of magnification by 1 %, the approximation is off by .08
+/// pixels at the corners of a tile, in opposite directions at opposite corners. Uncertainties are
+/// sandwich estimates from tiles of 32x32 pixels.
 ///
 /// Not thread-safe. The team shares rows of tiles.
 /// Deterministic: the same bits on the same kind of processor, for any number of threads.
 class FamilyFit {
   public:
-    /// Requires  frames as for Pyramid. The team must outlive this object.
+    /// Requires  the same as Pyramid. The team must outlive this object.
     explicit FamilyFit(ImageShape shape, Team* team = nullptr);
 
     /// Input     two filled pyramids of this object's shape; a start that is correct to within a
-    ///           few pixels everywhere in the frame, of which the family keeps its own part: for
+    ///           few pixels everywhere in the frame. The start is projected onto the family: for
     ///           translations, the rotation is dropped.
     FamilyResult fit(const Pyramid& reference, const Pyramid& moved, const AffineMotion& start,
                      MotionFamily family);
@@ -70,7 +70,7 @@ class FamilyFit {
     struct Level {
         Images images;
         Tiling tiling;
-        ImageShape tiles; ///< of the tiling
+        ImageShape tiles; ///< number of tiles along each axis
         Elements row_step = 2;
     };
 
@@ -92,12 +92,12 @@ struct FamilyChoice {
     std::string reason; ///< one sentence
 };
 
-/// Chooses a family. The parameters that a richer family adds are taken to be needed if they are
-/// significant over the series (Σpᵀ C⁻¹p exceeds its expectation by more than five standard
-/// deviations, to which at least three frames contribute, or all if there are fewer) and move some
-/// frame's content by more than .05 pixels (RMS).
+/// Chooses a family. A more general family is chosen if its additional parameters are significant
+/// over the series and move the content of some frame by more than .05 pixels (RMS). Parameters are
+/// significant if Σpᵀ C⁻¹p exceeds its expectation by more than five standard deviations and at
+/// least three frames (or all, if there are fewer) contribute to the excess.
 ///
-/// Input     fits of frames of this shape by the affine family.
+/// Input     fits by the affine family of frames of this shape.
 FamilyChoice choose_family(std::span<const FamilyResult> frames, ImageShape shape);
 
 } // namespace sextant::registration

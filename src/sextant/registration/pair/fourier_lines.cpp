@@ -14,7 +14,7 @@ namespace {
 
 constexpr Elements lines_together = 4;
 
-/// Four floats as one number, for which Eigen's transform is instantiated.
+/// Four floats that behave as one number. Eigen's transform is instantiated for this type.
 struct Four {
     using Vector = float __attribute__((vector_size(lines_together * sizeof(float))));
 
@@ -36,9 +36,9 @@ struct Four {
     friend Four operator-(Four one) { return -one.values; }
 };
 
-using Line = std::complex<Four>; ///< a sample of each of four lines
+using Line = std::complex<Four>; ///< one sample from each of four lines
 
-/// Adjacent samples of four lines, as they are stored.
+/// Memory layout of one sample from each of four adjacent lines.
 struct Stored {
     std::complex<float> of_line[lines_together];
 
@@ -63,7 +63,8 @@ bool has_only_small_factors(Elements size) {
 } // namespace
 
 struct FourierLines::Plan {
-    /// work() changes it only for factors above 5.
+    /// The transform modifies this object only for prime factors above 5, which FourierLines
+    /// excludes.
     Eigen::internal::kiss_cpx_fft<Four> of_four;
 };
 

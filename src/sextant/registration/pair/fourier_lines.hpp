@@ -12,7 +12,7 @@ namespace sextant::registration {
 /// transformed at a time, one in each lane of a vector.
 class FourierLines {
   public:
-    /// Requires  a length of at least 2 that is a product of 2, 3 and 5; else throws
+    /// Requires  a length of at least 2 that is a product of 2, 3 and 5; otherwise
     ///           std::logic_error.
     FourierLines(Elements length, bool inverse);
     FourierLines(FourierLines&&) noexcept;
@@ -33,8 +33,8 @@ class FourierLines {
     std::unique_ptr<Plan> plan_;
 };
 
-/// Returns the smallest multiple of four that is at least `size` and a product of 2, 3 and 5: a
-/// fast size of both axes of an image.
+/// Returns the smallest multiple of four that is at least `size` and a product of 2, 3 and 5. Such
+/// sizes are fast for both axes of an image.
 Elements fast_fourier_size(Elements size);
 
 } // namespace sextant::registration

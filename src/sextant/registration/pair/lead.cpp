@@ -12,8 +12,8 @@ namespace sextant::registration {
 
 namespace {
 
-/// The side of a tile. Details of a specimen are mostly smaller on the coarsest level, so tiles are
-/// independent, and an image of 64 pixels still has 16 of them.
+/// The side of a tile in pixels. Most specimen details are smaller than this on the coarsest level,
+/// so tiles are independent. A frame of 64x64 pixels still has 16 tiles on its coarsest level.
 constexpr Elements tile_side = 8;
 
 /// Mean and standard deviation.
@@ -23,7 +23,7 @@ struct Spread {
 
 Spread spread_of(double count, double sum, double squares) {
     const double mean = sum / count, variance = squares / count - mean * mean;
-    constexpr double none = 1e-12; // counts as 0; usual variances are about 1
+    constexpr double none = 1e-12; // smaller variances count as 0; usual variances are about 1
     return {mean, variance > none ? std::sqrt(variance) : 0};
 }
 
@@ -89,7 +89,7 @@ LeadMeter::TileSums LeadMeter::sums_of(const Tile& tile, const kernel::FloatPlan
     return sums;
 }
 
-/// Sums over the tiles, and over all of them.
+/// Computes the sums of each tile in tiles_. Returns the total over all tiles.
 LeadMeter::TileSums LeadMeter::sum_tiles(const kernel::FloatPlane& rival) {
     const Tiling tiling{shape_, tile_side};
     const ImageShape tiles = tiling.tiles();
@@ -104,8 +104,9 @@ LeadMeter::TileSums LeadMeter::sum_tiles(const kernel::FloatPlane& rival) {
     return all;
 }
 
-/// Returns the evidence of all tiles, divided by its standard deviation. If the motion is right,
-/// the evidence of a tile is proportional to its weight, except for noise.
+/// Returns the total evidence divided by its standard deviation, as a normal deviate. If the motion
+/// is right, a tile's evidence is proportional to its weight plus noise; the noise gives the
+/// standard deviation.
 template <class PartOf>
 double LeadMeter::deviate(const TileSums& all, const PartOf& part_of) const {
     const Part whole = part_of(all);
@@ -160,9 +161,9 @@ double LeadMeter::over(const RigidMotion& rival, bool inverted) {
                (of_a.deviation * of_b.deviation);
     };
     const double ncc = product(all.r_best, all.r, all.best, r, best, all.count) / all.count;
-    // With normalised samples, the difference of the NCCs is the mean of (b − c)(r − ncc (b +
-    // c)/2), which is free of what T∘φ and T∘ψ have in common. If φ is right, it is noise about ncc
-    // (b − c)²/2.
+    // Let r, b and c be the samples of R, T∘φ and T∘ψ, normalised to mean 0 and variance 1. The
+    // difference of the NCCs of φ and ψ is the mean of (b − c)(r − ncc (b + c)/2). Contributions
+    // common to T∘φ and T∘ψ cancel in b − c. If φ is right, each term is ncc (b − c)²/2 plus noise.
     const auto part_of = [&](const TileSums& sums) -> Part {
         const double rb = product(sums.r_best, sums.r, sums.best, r, best, sums.count);
         const double rc = product(sums.r_rival, sums.r, sums.rival, r, other, sums.count);

@@ -14,41 +14,38 @@ namespace sextant::registration {
 /// Source    Wallace, Ann. Math. Statist. 30, 1959, doi:10.1214/aoms/1177706095
 double normal_deviate(double t, double freedom);
 
-/// Decides which of two motions between a pair of images is right. On a lattice, a motion by one
-/// period more or less explains the images almost as well.
+/// Decides which of two motions between a pair of images is right. On a lattice, a motion that is
+/// off by one period explains the images almost as well.
 ///
-/// The two motions are compared on the pixels of R that both map into T, so that the contents of
-/// the two overlaps do not matter. R, T∘φ and T∘ψ are normalised there to mean 0 and variance 1,
-/// and d = (T∘φ − T∘ψ)(R − r(T∘φ + T∘ψ)/2) is summed over tiles, where r is the NCC at φ. The total
-/// is the difference of the two NCCs; what T∘φ and T∘ψ have in common, such as the lattice,
-/// cancels. If φ is right, the sum of a tile is proportional to Σ(T∘φ − T∘ψ)², except for noise,
-/// which is hardly correlated between tiles. The lead is the total divided by the standard
-/// deviation that these residuals give it.
+/// The motions φ and ψ are compared on their common pixels, that is, the pixels of R that both map
+/// into T. Differences between the two overlaps thus have no effect. R, T∘φ and T∘ψ are normalised
+/// on these pixels to mean 0 and variance 1, and d = (T∘φ − T∘ψ)(R − r(T∘φ + T∘ψ)/2) is summed over
+/// tiles, where r is the NCC at φ. The total is the difference of the two NCCs. Contributions
+/// common to T∘φ and T∘ψ, such as the lattice, cancel. If φ is right, the sum of a tile is
+/// proportional to Σ(T∘φ − T∘ψ)² plus noise, which is hardly correlated between tiles. The lead is
+/// the total divided by its standard deviation, which is estimated from this noise.
 ///
-/// If neither motion is better, leads have a standard deviation of at most 1; on a lattice it is
-/// .6, because both motions see nearly the same noise, in different tiles.
+/// If neither motion is better, leads have a standard deviation of at most 1. On a lattice it is
+/// .6, because nearly the same noise enters both motions, in different tiles.
 class LeadMeter {
   public:
     /// The team must outlive this object.
     explicit LeadMeter(ImageShape shape, Team* team = nullptr);
 
-    /// Sets the images and a motion, to which others are compared. The images must remain valid
-    /// until the next call; Images::inverted applies to this motion.
+    /// Sets the images and the motion φ that other motions are compared with. The images must
+    /// remain valid until the next call; Images::inverted applies to this motion.
     void set(const Images& images, const RigidMotion& motion);
 
-    /// Returns the lead of the motion that was set over another one, as a normal deviate; negative
-    /// if the other one explains the images better. `inverted` is Images::inverted of the other
-    /// one.
+    /// Returns the lead of φ over a rival motion, as a normal deviate; negative if the rival
+    /// explains the images better. `inverted` is Images::inverted for the rival.
     /// Output    infinity if fewer than `least_tiles` tiles have common pixels: then the motions
     ///           cannot be compared.
     /// Cost      two passes over the image. Allocates nothing.
-    /// Deterministic  The bits do not depend on the number of threads.
+    /// Deterministic  the bits do not depend on the number of threads.
     double over(const RigidMotion& rival, bool inverted = false);
 
-    /// Returns by how many standard deviations the motion that was set explains the images better
-    /// than no motion at all, as a normal deviate: that of the NCC over the common pixels, whose
-    /// noise is estimated from the tiles. Of many motions between unrelated images, the best has
-    /// about 4.
+    /// Returns the significance of the NCC at φ as a normal deviate, with noise estimated from the
+    /// tiles. Between unrelated images, the best of many motions reaches about 4.
     double over_nothing();
 
     static constexpr int least_tiles = 4;
@@ -62,7 +59,7 @@ class LeadMeter {
         TileSums& operator+=(const TileSums& other);
     };
 
-    /// The evidence of some pixels for one motion against another, and the weight of these pixels.
+    /// The evidence of some pixels for φ against a rival, and the weight of these pixels.
     struct Part {
         double evidence = 0, weight = 0;
     };
@@ -76,7 +73,7 @@ class LeadMeter {
     ImageShape shape_;
     Team* team_;
     Images images_ = {};
-    kernel::FloatPlane best_, rival_; ///< T∘φ and T∘ψ; NaN where unknown
+    kernel::FloatPlane best_, rival_; ///< T∘φ and T∘ψ; NaN where T has no sample
     std::vector<TileSums> tiles_;
 };
 

@@ -15,7 +15,8 @@ namespace sextant::registration {
 
 namespace {
 
-/// Returns the number of pixels whose filtered noise amounts to that of one independent pixel.
+/// Returns the number of filtered pixels that carry as much independent noise as one unfiltered
+/// pixel.
 double pixels_per_independent_one(double sigma) {
     return std::max(1., 4 * std::numbers::pi * sigma * sigma);
 }
@@ -28,8 +29,8 @@ Eigen::Matrix3d symmetric(const double (&upper)[6]) {
     return matrix;
 }
 
-/// True if k ΣJD is reliable: relative to that of ΣJJᵀ, its diagonal is more than a fifth, or ten
-/// standard deviations of its noise.
+/// True if k ΣJD is reliable as a derivative: each diagonal entry, relative to that of ΣJJᵀ, is
+/// more than a fifth or more than ten standard deviations of its noise.
 bool is_root(const kernel::RigidSums& sums, double scale) {
     constexpr double most = .2, deviations = 10;
     const double independent = sums.count / pixels_per_independent_one(usual_prefilter);
@@ -107,7 +108,7 @@ Similarity similarity(const kernel::RigidSums& sums, bool inverted) {
     const double mean_r = sums.r / sums.count, mean_t = sums.t / sums.count;
     const double variance_r = sums.rr / sums.count - mean_r * mean_r;
     const double variance_t = sums.tt / sums.count - mean_t * mean_t;
-    constexpr double none = 1e-12; // counts as 0; usual variances are about 1
+    constexpr double none = 1e-12; // smaller variances count as 0; usual variances are about 1
     if (!(variance_r > none && variance_t > none))
         return {0, 1, mean_r, mean_t};
     const double covariance = sums.rt / sums.count - mean_r * mean_t, sign = inverted ? -1 : 1;
@@ -244,7 +245,7 @@ TileScore score_of(const kernel::RigidSums& tile, const Similarity& alike) {
     return {{of_tile.by[1], of_tile.by[2]}, {alike.scale * tile.jd[3], alike.scale * tile.jd[5]}};
 }
 
-/// Σ s_i s_j, Σ h_i h_j and Σ (s_i s_j)².
+/// The sums Σ s_i s_j, Σ h_i h_j and Σ (s_i s_j)² over pairs of tiles; see TileCovariance.
 struct PairSums {
     double products = 0, slopes = 0, squares = 0;
 
@@ -254,8 +255,9 @@ struct PairSums {
         slopes += a.slope[axis] * b.slope[axis];
         squares += product * product;
     }
-    /// Returns the covariance. The fit has removed what the displacements have in common, so their
-    /// products are smaller by the variance of the motion.
+    /// Returns the covariance. The fit has removed the common displacement of the tiles, which
+    /// reduces the products by `removed`, the variance of the fitted motion. This term is added
+    /// back.
     TileCovariance covariance(double removed) const {
         return {static_cast<float>(products + slopes * removed), static_cast<float>(slopes),
                 static_cast<float>(squares)};
@@ -291,7 +293,7 @@ Misfit& Misfit::operator+=(const Misfit& other) {
 }
 
 bool Misfit::is_of_rows() const {
-    // A shear also displaces rows, but adjacent ones alike.
+    // A shear also displaces rows, but adjacent rows by nearly the same amount.
     return rows.deviations() > smooth.deviations() &&
            2 * (down.value() + 2 * down.noise()) < rows.value();
 }
@@ -313,7 +315,8 @@ SeriesMisfit misfit_of_series(std::span<const Misfit> frames, double shared) {
     SeriesMisfit found;
     found.of_rows = all.is_of_rows();
     found.pixels = all.pixels();
-    // Products of noise that frames have in common are correlated by the square of its fraction.
+    // If frames share a fraction of their noise, their products are correlated by the square of
+    // this fraction.
     const auto count = static_cast<double>(frames.size());
     const double alike = std::sqrt(1 + std::max(0., count - 1) * shared * shared);
     const auto evidence_of = [&](const Misfit& misfit) -> const TileCovariance& {
@@ -321,7 +324,8 @@ SeriesMisfit misfit_of_series(std::span<const Misfit> frames, double shared) {
     };
     found.deviations = evidence_of(all).deviations() / alike;
     const double deviation = std::sqrt(static_cast<double>(evidence_of(all).squares)) * alike;
-    // One frame that was registered wrongly must not decide for all.
+    // Limit the contribution of each frame, so that a single wrong registration cannot decide for
+    // the series.
     const double most_of_one = 1.01 * least_deviations * deviation / std::min(3., count);
     double sum = 0;
     for (const Misfit& frame : frames)
@@ -340,7 +344,7 @@ Misfit misfit_of(std::span<const kernel::RigidSums> tiles, ImageShape count,
     ByAxis squares{}, slopes{};
     for (Elements row = 0; row < count.height; ++row) {
         double before = 0, slopes_before = 0,
-               squares_before = 0; // sums over tiles `tiles_apart` before
+               squares_before = 0; // sums over tiles at least `tiles_apart` to the left
         for (Elements column = 0; column < count.width; ++column) {
             const TileScore one = at(column, row);
             for (const std::size_t axis : {along_x, along_y}) {

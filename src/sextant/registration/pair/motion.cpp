@@ -31,7 +31,7 @@ Point apply(const RigidMotion& motion, Point x, Point c) {
 
 RigidMotion compose(const RigidMotion& outer, const RigidMotion& inner) {
     const Point t = rotate(outer.alpha, {inner.tx, inner.ty});
-    // Angles that add up to a half turn or less keep their bits.
+    // std::remainder does not change sums up to a half turn.
     return {std::remainder(outer.alpha + inner.alpha, 2 * std::numbers::pi), t.x + outer.tx,
             t.y + outer.ty};
 }
@@ -56,7 +56,7 @@ double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape i
 
 namespace {
 
-/// A position between two nodes of an axis; `weight` is that of the second.
+/// A position between two nodes of an axis; `weight` is the weight of the second node.
 struct Along {
     std::size_t first, next;
     double weight;
@@ -210,7 +210,7 @@ AffineMotion compose(const AffineMotion& outer, const AffineMotion& inner) {
 
 AffineMotion inverse(const AffineMotion& motion) {
     const double determinant = motion.a * motion.d - motion.b * motion.c;
-    constexpr double least = 1e-9; // those of real motions are near 1
+    constexpr double least = 1e-9; // determinants of real motions are near 1
     if (!(std::abs(determinant) > least))
         throw InvalidData(fmt::format("an affine motion has the matrix ({:g}, {:g}; {:g}, {:g}), "
                                       "which has no inverse",

@@ -34,10 +34,11 @@ struct RigidMotion {
 /// Returns φ(x) for images with centre c.
 Point apply(const RigidMotion& motion, Point x, Point c);
 
-/// Returns φ₁∘φ₂, the inner motion applied first: α = α₁ + α₂, between −π and π, t = R(α₁)t₂ + t₁.
+/// Returns φ₁∘φ₂ (the inner motion is applied first): α = α₁ + α₂ between −π and π, t = R(α₁)t₂ +
+/// t₁.
 RigidMotion compose(const RigidMotion& outer, const RigidMotion& inner);
 
-/// Returns φ⁻¹: −α, −R(−α)t.
+/// Returns φ⁻¹, with angle −α and translation −R(−α)t.
 RigidMotion inverse(const RigidMotion& motion);
 
 /// Returns the RMS of ‖φ(x) − ψ(x)‖ over the central `fraction` of an image along each
@@ -46,9 +47,9 @@ double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape i
                     double fraction = 1);
 
 /// A non-rigid motion φ(x) = x + u(x) of an image, with T∘φ ≈ R as for RigidMotion. u is stored at
-/// nodes `spacing` pixels apart, bilinear between them and constant beyond the last ones. With a
-/// spacing of 8, a frame of 1920x1856 pixels has a field of 450 kB instead of 28.5 MB with a vector
-/// per pixel.
+/// nodes that are `spacing` pixels apart. It is bilinear between nodes and constant beyond the
+/// outermost nodes. With a spacing of 8, a frame of 1920x1856 pixels has a field of 450 kB instead
+/// of 28.5 MB with a vector per pixel.
 struct DisplacementField {
     ImageShape image;         ///< shape of the frames
     Elements spacing = 1;     ///< node (i, j) is at pixel (i · spacing, j · spacing)
@@ -60,8 +61,8 @@ struct DisplacementField {
     std::size_t count() const { return static_cast<std::size_t>(nodes.elements()); }
 };
 
-/// Returns u = 0 on nodes that cover the image. Throws InvalidTask unless spacing > 0 and the image
-/// is not empty.
+/// Returns the field u = 0 on nodes that cover the image. Throws InvalidTask unless spacing > 0 and
+/// the image is not empty.
 DisplacementField no_displacement(ImageShape image, Elements spacing);
 
 /// Returns the displacement field of a rigid motion.
@@ -74,8 +75,8 @@ Point displacement(const DisplacementField& field, Point x);
 Point apply(const DisplacementField& field, Point x);
 
 /// Returns φ⁻¹(y) = y + v, by the iteration v ← −u(y + v), until v changes by less than 10⁻⁴ px.
-/// Requires  a field that does not fold: ‖Du‖ < 1, for which the iteration contracts. Throws
-///           InvalidTask with the position if it does not converge.
+/// Requires  a field that does not fold: ‖Du‖ < 1, so that the iteration contracts. Throws
+///           InvalidTask with the position if the iteration does not converge.
 Point apply_inverse(const DisplacementField& field, Point y);
 
 /// Returns the RMS of ‖φ − ψ‖ over the central `fraction` of the pixels along each axis
@@ -94,8 +95,8 @@ struct AffineMotion {
 
 AffineMotion as_affine(const RigidMotion& motion);
 
-/// Returns the rigid motion nearest to an affine one: the translation and the rotation R(α) that
-/// minimises ‖M − R(α)‖.
+/// Returns the rigid motion nearest to an affine motion: the same translation, and the rotation
+/// R(α) that minimises ‖M − R(α)‖.
 RigidMotion nearest_rigid(const AffineMotion& motion);
 
 /// Returns φ(x) for images with centre c.
@@ -107,8 +108,8 @@ AffineMotion compose(const AffineMotion& outer, const AffineMotion& inner);
 /// Returns φ⁻¹. Throws InvalidTask if M has no inverse.
 AffineMotion inverse(const AffineMotion& motion);
 
-/// Returns L of the decomposition M = R(α)L, with t = 0, where R(α) is the nearest rotation: L is
-/// symmetric. It is the motion without its rigid part.
+/// Returns the motion without its rigid part: the symmetric L of the polar decomposition M = R(α)L,
+/// with t = 0.
 AffineMotion stretch_of(const AffineMotion& motion);
 
 /// Returns the RMS of ‖φ(x) − ψ(x)‖ over the central `fraction` of an image along each
@@ -116,17 +117,17 @@ AffineMotion stretch_of(const AffineMotion& motion);
 double rms_distance(const AffineMotion& phi, const AffineMotion& psi, ImageShape image,
                     double fraction = 1);
 
-/// A motion of a frame whose rows are recorded one after another, as by a scan. Each row y of the
-/// frame is displaced by d(y) in addition to a rigid motion φ: the feature at x in the reference is
-/// at p = φ(x) + d(p.y) in the frame. d is linear between rows, and constant beyond the first and
-/// the last one.
+/// A motion of a frame whose rows are recorded one after another, as in a scanning microscope. Each
+/// row y of the frame is displaced by d(y) in addition to a rigid motion φ: the feature at x in the
+/// reference is at p = φ(x) + d(p.y) in the frame. d is linear between rows and constant beyond the
+/// first and the last row.
 struct RowMotion {
     RigidMotion motion;        ///< φ
     std::vector<float> dx, dy; ///< d per row of the frame, to the right and downward, pixels
     std::vector<float> sigma;  ///< standard deviation of dx, pixels; may be empty
 };
 
-/// Interpolates a value per row, at least one, at a position between rows.
+/// Interpolates per-row values linearly at a position between rows. Requires at least one value.
 inline double between_rows(const std::vector<float>& values, double y) {
     const auto last = static_cast<double>(values.size() - 1);
     const double at = y > 0 ? (y < last ? y : last) : 0;
@@ -139,13 +140,14 @@ inline double between_rows(const std::vector<float>& values, double y) {
 /// Returns d(y).
 Point displacement(const RowMotion& motion, double y);
 
-/// Returns the y coordinate in the frame of a feature whose rigid motion ends at `y`: the solution
-/// p of p = y + d(p).y. The iteration starts at `start`, which need not be near the solution.
+/// Returns the y coordinate, in the frame, of a feature that the rigid motion maps to `y`: the
+/// solution p of p = y + d(p).y. The iteration starts at `start`, which need not be near the
+/// solution.
 /// Requires  rows that keep their order: |d.y'| < 1. Throws InvalidTask with the row otherwise.
 double displaced_row(const RowMotion& motion, double y, double start);
 
-/// Returns the position in a frame with centre c of the feature at x in the reference. Throws as
-/// displaced_row().
+/// Returns the position in a frame with centre c of the feature at x in the reference. Throws the
+/// same as displaced_row().
 Point apply(const RowMotion& motion, Point x, Point c);
 
 /// Returns the position in the reference of the feature at p in a frame with centre c.
@@ -154,13 +156,13 @@ Point apply_inverse(const RowMotion& motion, Point p, Point c);
 /// A motion φ that registers a frame T to a reference R: T∘φ ≈ R.
 using Transform = std::variant<RigidMotion, DisplacementField, AffineMotion, RowMotion>;
 
-/// Returns the motion of a frame. Called only when a frame is needed, because displacement fields
-/// take much memory.
+/// Returns the transform of a frame. Called only when the frame is needed, because displacement
+/// fields take much memory.
 using TransformOf = std::function<Transform(std::int64_t frame)>;
 
 /// Returns φ(x) for images of the given shape.
 Point apply(const Transform& transform, Point x, ImageShape shape);
-/// Returns φ⁻¹(y). Throws InvalidTask if a field folds.
+/// Returns φ⁻¹(y). Throws InvalidTask if a displacement field folds.
 Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
 } // namespace sextant::registration

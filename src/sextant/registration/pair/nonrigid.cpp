@@ -11,11 +11,12 @@
 // Model       φ(x) = motion(x) + w(x), w(x) = Σ B_i(x) B_j(y) c_ij, with gain · T∘φ + offset ≈ R.
 // Residual    e(x) = gain · T(φ(x)) + offset − R(x).
 // Equations   (H/v + βK) δ = −(s/v + βKc) for the step c ← c + δ: s = Σ B e ∇T and H = Σ B ∇T∇Tᵀ B
-//             over cells, with ∇T at φ(x) from ∇R, rotated by the motion. The matrix is banded.
-// Noise       v = Σ |s_t|² / tr H over tiles t, of the scores before they are weighted by splines.
-// Prior       the energy β cᵀKc / 2 (SplineGrid::energy()), whose strength maximises the evidence:
-//             β ← γ / cᵀKc with γ = n − n₀ − β tr (H/v + βK)⁻¹K determined coefficients.
-// Covariance  (H/v + βK)⁻¹, of which only the entries within the band are computed.
+//             over cells. ∇T at φ(x) is ∇R rotated by the motion. The matrix is banded.
+// Noise       v = Σ |s_t|² / tr H, where s_t is the score of tile t, not weighted by splines.
+// Prior       the energy β cᵀKc / 2 (SplineGrid::energy()). The strength β maximises the evidence:
+//             β ← γ / cᵀKc, where γ = n − n₀ − β tr (H/v + βK)⁻¹K is the number of determined
+//             coefficients.
+// Covariance  (H/v + βK)⁻¹. Only the entries within the band are computed.
 // Source      β: MacKay, Neural Comput. 4, 1992, doi:10.1162/neco.1992.4.3.415
 namespace sextant::registration {
 
@@ -26,13 +27,13 @@ using kernel::CellSums;
 
 constexpr std::size_t null_space = 3; // dimension: two shifts and a rotation
 constexpr double collapsed = 4;       // with fewer determined coefficients, the fit is rigid
-/// If a smaller fraction of the tiles shows more than noise, a field cannot be distinguished from
-/// noise.
+/// Minimum fraction of tiles that must show more than noise. Below it, a field cannot be
+/// distinguished from noise.
 constexpr double least_shown = 1. / 12;
 
-/// Returns the side, in cells, of the tiles over which scores are summed: 32 pixels, because noise
-/// is correlated within this distance, or half the spacing of the control points if that is
-/// smaller, so that the coefficients determine at most a quarter of the tiles' scores.
+/// Returns the side, in cells, of the tiles over which scores are summed. The side is 32 pixels,
+/// because noise is correlated within this distance, but at most half the spacing of the control
+/// points, so that the coefficients determine at most a quarter of the tiles' scores.
 Elements side_of_tiles(double spacing, double unit) {
     const auto cells = static_cast<Elements>(spacing / (2 * unit)) / cell_size;
     return std::clamp<Elements>(cells, 1, 4);
@@ -42,8 +43,8 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
 }
 
-/// Clears a cell that shows only noise. On the finest level, also removes the noise gradients' part
-/// of the tensor, because these gradients do not make scores grow with the motion.
+/// Clears a cell that shows only noise. On the finest level, also removes the contribution of noise
+/// gradients to the tensor, because scores from noise gradients do not grow with the motion.
 void weigh(CellSums& cell, double share, bool finest) {
     if (share == 0)
         cell = {};
@@ -116,7 +117,7 @@ SplineFit::Found& SplineFit::Found::operator+=(const Found& other) {
     return *this;
 }
 
-/// Computes the sums of all cells that show more than noise, at the current coefficients.
+/// Computes the sums of all cells that show more than noise at the current coefficients.
 void SplineFit::comparison(const PairPyramid& pyramid, std::size_t number) {
     const PairLevel images = pyramid.level(static_cast<int>(number));
     Level& level = levels_[number];
@@ -139,7 +140,8 @@ void SplineFit::comparison(const PairPyramid& pyramid, std::size_t number) {
     estimate_noise(all, (cells.width + side - 1) / side * std::ssize(level.found));
 }
 
-/// Evaluates a row of tiles: adds the sums of its cells to control points, and sums over each tile.
+/// Evaluates a row of tiles: accumulates the sums of its cells at control points, and sums over
+/// each tile.
 SplineFit::Found SplineFit::compare_cells(const kernel::CellComparison& comparison,
                                           std::size_t number, Elements row,
                                           const InformativeTiles& tiles) {
@@ -177,14 +179,14 @@ SplineFit::Found SplineFit::compare_cells(const kernel::CellComparison& comparis
     return found;
 }
 
-/// Estimates the noise v and the coherence and, for the next evaluation, the gain and offset that
-/// match the mean and variance of T∘φ to those of R.
+/// Estimates the noise v and the coherence. Also estimates the gain and offset for the next
+/// evaluation, which match the mean and variance of T∘φ to those of R.
 void SplineFit::estimate_noise(const Found& found, Elements tiles) {
     shown_ = found.squares / static_cast<double>(tiles);
     // Correct for the degrees of freedom of the coefficients; each tile's score has two components.
     const double left = std::max(1 - report_.freedom / std::max(2 * found.squares, 1.), .25);
-    // The noise of neighbouring cells is not negatively correlated. If sums over tiles are smaller
-    // than those over cells, the coefficients fit the noise of the few tiles that show anything.
+    // The noise of neighbouring cells is not negatively correlated. If Σ|s|² over tiles is smaller
+    // than over cells, the coefficients fit the noise of the few informative tiles.
     const double squares = std::max(found.of_squares / left, found.of_cells);
     report_.noise = found.trace > 0 ? std::max(squares / found.trace, 1e-12) : 1;
     report_.coherence = found.of_squares > 0 ? found.of_squares / left / found.of_cells : 0;
@@ -239,7 +241,8 @@ void SplineFit::estimate_strength() {
         return;
     energy_.multiply(coefficients_, energy_slope_);
     const double energy = dot(coefficients_, energy_slope_);
-    // The strength of the prior is kept unless both the data and the field determine it.
+    // Keep the strength of the prior if the data determine no coefficient or the field has no
+    // energy.
     if (energy > 0 && report_.freedom > 0)
         report_.strength = std::max(report_.freedom / energy, weak_strength_);
 }
@@ -268,7 +271,7 @@ void SplineFit::bring_onto_grid(const Displacement& field) {
         level.cells.take_row(static_cast<std::size_t>(row), of_row, 0);
     });
     level.cells.normal_equations(matrix_, coefficients_);
-    // A tiny fraction of the energy determines the coefficients on which no cell depends.
+    // A tiny fraction of the energy determines coefficients that no cell depends on.
     const double little = 1e-6 * matrix_.trace() / energy_.trace();
     if (cholesky_.factorise(1, matrix_, little, energy_))
         cholesky_.solve(coefficients_);
@@ -292,8 +295,8 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
     weak_steps_left_ = 0;
     constexpr std::size_t near = 2; // number of levels to fit when starting from a field
     for (std::size_t k = start.beyond ? std::min(near, levels_.size()) : levels_.size(); k-- > 0;) {
-        // A level that shows nothing of the motion ends with a prior so strong that it fixes all
-        // coefficients.
+        // A level without information about the motion ends with a prior so strong that all
+        // coefficients are fixed. Restart from the weak prior.
         if (estimates_strength_ && report_.freedom < collapsed) {
             report_.strength = weak_strength_;
             weak_steps_left_ = start.beyond ? 1 : options_.weak_steps;
@@ -312,12 +315,12 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
     return report_;
 }
 
-/// Propagates the covariance of the coefficients, which has just been factorised, to the parameters
-/// of the rigid motion nearest to the field. These are linear in the displacement w: the shift is
-/// the mean of w, and the rotation the mean of its component along the derivative of R(α)x with
-/// respect to α, relative to the mean of ‖x‖².
+/// Propagates the covariance of the coefficients to the parameters of the rigid motion nearest to
+/// the field, using the current factorisation. The parameters are linear in the displacement w: the
+/// shift is the mean of w, and the rotation is the mean of w · d(R(α)x)/dα divided by the mean of
+/// ‖x‖².
 std::array<double, 9> SplineFit::covariance_of_motion() {
-    constexpr int positions = 16; // number of positions along each axis, as in nearest_rigid()
+    constexpr int positions = 16; // positions along each axis, as in nearest_rigid()
     const double cosine = std::cos(motion_.alpha), sine = std::sin(motion_.alpha);
     std::array<std::vector<double>, 3>& weights = motion_weights_;
     for (std::vector<double>& of_parameter : weights)
@@ -389,7 +392,7 @@ Point SplineMotion::operator()(Point x) const {
     return to;
 }
 
-/// Solves the Procrustes problem in the plane: the shift is the mean of φ(x) − c over evenly spaced
+/// Solves the planar Procrustes problem: the shift is the mean of φ(x) − c over evenly spaced
 /// positions x, and the rotation minimises the squared distances.
 RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape) {
     constexpr int positions = 16; // number of positions along each axis
@@ -446,9 +449,9 @@ DisplacementField field_of_cells(ImageShape image) {
 
 namespace {
 
-constexpr double closest = 64; // least spacing of control points on the first grid, pixels
+constexpr double closest = 64; // minimum spacing of control points on the coarse grid, pixels
 
-/// Above this coherence, neighbouring residuals agree, so the grid is too coarse.
+/// Above this coherence, residuals of neighbouring cells agree, so the grid is too coarse.
 constexpr double coherent = 1.8;
 
 double spacing_for(ImageShape image) {

@@ -20,18 +20,18 @@ struct SplineFitOptions {
     int steps = 20;     ///< maximum number per level
     double stop = .003; ///< a level ends when a step is shorter than this (RMS, pixels)
     double reach = 3;   ///< standard deviation of coefficients in the weakest prior, pixels
-    int weak_steps = 3; ///< number of first steps with the weakest prior
-    double share_of_strain = .1; ///< weight of the strain in SplineGrid::energy
+    int weak_steps = 3; ///< number of initial steps with the weakest prior
+    double share_of_strain = .1; ///< weight of the strain in SplineGrid::energy()
 };
 
 /// Diagnostics of a fit.
 struct SplineFitReport {
-    double ncc_before = 0, ncc_after = 0; ///< of the filtered frames, over the overlap
+    double ncc_before = 0, ncc_after = 0; ///< NCC of the filtered frames over the overlap
     double overlap = 0;  ///< fraction of pixels that the motion maps into the template
     double freedom = 0;  ///< γ: number of coefficients that the data determine
     double strength = 0; ///< β, strength of the prior
     double noise = 0;    ///< v, variance of the scores relative to the structure tensor
-    /// Σ|s|² over tiles relative to that over cells: 1 if only noise is left, up to 16 if
+    /// Σ|s|² over tiles divided by Σ|s|² over cells: 1 if only noise is left, up to 16 if
     /// neighbouring cells agree.
     double coherence = 0;
     int steps = 0; ///< number of steps over all levels
@@ -44,36 +44,36 @@ struct SplineFitReport {
 /// motion(x) + w(x). Threads of a team may call it concurrently.
 using Displacement = std::function<Point(Point)>;
 
-/// The start of a fit: a rigid motion and, if known, a displacement field added to it.
+/// The start of a fit: a rigid motion plus, if known, a displacement field.
 struct FieldStart {
     RigidMotion motion;
     Displacement beyond; ///< empty: no displacement
-    /// The factor that brings the template's samples to the contrast of the reference. Unknown: the
-    /// variances of both are matched, which is right only if both have equally much noise.
+    /// The factor that matches the template's contrast to the reference. If empty, the variances
+    /// are matched, which is correct only if both frames have the same noise.
     std::optional<double> gain = {};
-    /// The reference is an average of resampled frames.
+    /// True if the reference is an average of resampled frames.
     bool of_average = false;
-    /// The strength of the prior. Unknown: estimated from the evidence.
+    /// The strength of the prior. If empty, it is estimated from the evidence.
     std::optional<double> strength = {};
 
     FieldStart(const RigidMotion& near = {}, Displacement field = {})
         : motion(near), beyond(std::move(field)) {}
 };
 
-/// Fits splines on one control grid to pairs of frames, by Gauss-Newton steps δ with (H/v + βK) δ =
-/// −(s/v + βKc) for coefficients c, from the coarsest level that resolves the grid to the finest. H
-/// sums the structure tensors and s the scores of the cells that show more than noise; on the
-/// finest level, H excludes the gradients of noise. K is the energy of the splines. The noise v =
-/// Σ|s|² / tr H is estimated over tiles of up to 32 pixels of a level, because noise is correlated
-/// within them, and corrected for the degrees of freedom of the coefficients. The strength β of the
-/// prior is estimated from the evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, with n
-/// coefficients and n₀ the dimension of K's null space. β starts small, because a strong prior
-/// would prevent the data from changing the coefficients; if a level determines fewer than four
-/// coefficients, the next level starts with a small β again. (H/v + βK)⁻¹ is the covariance of the
-/// coefficients.
+/// Fits splines on one control grid to pairs of frames, from the coarsest level that resolves the
+/// grid to the finest. Each Gauss-Newton step δ of the coefficients c solves (H/v + βK) δ = −(s/v +
+/// βKc). H sums the structure tensors and s the scores of the cells that show more than noise; on
+/// the finest level, H excludes the gradients of noise. K is the energy of the splines. The noise v
+/// = Σ|s|² / tr H is estimated over tiles of up to 32 pixels of a level, because noise is
+/// correlated within them. It is corrected for the degrees of freedom of the coefficients. The
+/// strength β of the prior is estimated from the evidence: β ← (n − n₀ − β tr (H/v + βK)⁻¹K) /
+/// cᵀKc, with n coefficients and n₀ the dimension of K's null space. β starts small, because a
+/// strong prior would prevent the data from changing the coefficients. If a level determines fewer
+/// than four coefficients, the next level starts with a small β again. (H/v + βK)⁻¹ is the
+/// covariance of the coefficients.
 ///
-/// If fewer than one in twelve tiles shows more than noise, a field cannot be told from noise: the
-/// result is the start, with the standard deviations of the weakest prior.
+/// If fewer than one in twelve tiles shows more than noise, a field cannot be distinguished from
+/// noise. The result is then the start, with the standard deviations of the weakest prior.
 ///
 /// A start with a field is projected onto the grid by least squares over cells; the fit then begins
 /// at the second finest level. The prior applies to the whole field, not to its change from the
@@ -81,7 +81,7 @@ struct FieldStart {
 ///
 /// The team shares rows of tiles, rows of control points, and the two ends of the matrix
 /// (banded_cholesky.hpp).
-/// Deterministic  The bits do not depend on the number of threads.
+/// Deterministic  the bits do not depend on the number of threads.
 class SplineFit {
   public:
     SplineFit(ImageShape image, double spacing, const PairPyramid& pyramid,
@@ -95,8 +95,8 @@ class SplineFit {
     /// The coefficients of the displacement added to motion().
     std::span<const double> coefficients() const { return coefficients_; }
     /// Writes the field at the corners of cells, which are the nodes of `field`. A node is known if
-    /// a cell around it shows more than noise and its position is within the template. If no node
-    /// is known, writes the starting field, with infinite standard deviations.
+    /// an adjacent cell shows more than noise and the node maps into the template. If no node is
+    /// known, writes the starting field with infinite standard deviations.
     void write(DisplacementField& field);
     const SplineFitReport& report() const { return report_; } ///< report of the last pair
 
@@ -171,11 +171,11 @@ RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape);
 /// Splits a motion into the nearest rigid motion and the remaining displacement.
 FieldStart start_at(const Displacement& phi, ImageShape shape);
 
-/// Returns φ⁻¹(y) of a motion close to the rigid motion `near`, by iteration until steps are
-/// shorter than 10⁻³ px.
+/// Returns φ⁻¹(y) for a motion φ close to the rigid motion `near`. Iterates until steps are shorter
+/// than 10⁻³ px.
 Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, Point y);
 
-/// Returns a field of 0 with a node at each corner of the cells over which fits sum. No node is
+/// Returns a zero field with one node per corner of the cells that fits sum over. No node is marked
 /// known.
 DisplacementField field_of_cells(ImageShape image);
 
@@ -188,31 +188,31 @@ struct NonrigidOptions {
 struct NonrigidResult {
     DisplacementField field; ///< φ with T∘φ ≈ R, with standard deviations and known nodes
     SplineFitReport fit;
-    double spacing = 0;   ///< between control points, in pixels
+    double spacing = 0;   ///< spacing of control points, pixels
     bool refined = false; ///< true if the dense control grid was needed
 };
 
-/// Returns the number of coefficients of the dense grid, the maximum for a motion of frames of this
-/// shape.
+/// Returns the maximum number of coefficients of a motion of frames of this shape: the size of the
+/// dense grid.
 std::size_t most_coefficients(ImageShape image);
 
 /// Registers pairs of frames non-rigidly, one after another. The field is a rigid motion plus cubic
-/// splines on a control grid, bilinear within cells of 8x8 pixels. It is found from coarse to fine
-/// by Gauss-Newton steps on squared residuals of normalised frames with the reference's gradients,
-/// so that interpolation of the template adds no bias. Its smoothness is estimated from the data
-/// (SplineFit). Control points are max(64, max(width, height)/8) pixels apart, or half that if
-/// the residuals on this grid are still spatially coherent.
+/// splines on a control grid, bilinear within cells of 8x8 pixels. The fit proceeds from coarse to
+/// fine with Gauss-Newton steps on the squared residuals of normalised frames. Steps use the
+/// reference's gradients, so that interpolation of the template adds no bias. The smoothness of the
+/// field is estimated from the data (SplineFit). Control points are max(64, max(width, height)/8)
+/// pixels apart, or half that if the residuals on this grid are still spatially coherent.
 ///
-/// Input     two whole frames of this object's shape, and a start near the true motion; on a
-///           lattice, within half a period of it.
-/// Output    a field with a node every 8 pixels. Nodes that are surrounded by only noise, or mapped
-///           outside the template, are not `known`: the field is extrapolated there, and sigma
-///           estimates its error.
-/// Requires  as Pyramid. Throws the same errors.
+/// Input     two whole frames of this object's shape; a start near the true motion. On a lattice,
+///           the start must be within half a period of the true motion.
+/// Output    a field with a node every 8 pixels. Nodes that are surrounded by noise only, or that
+///           map outside the template, are not `known`. At these nodes the field is extrapolated,
+///           and sigma estimates the error of the extrapolation.
+/// Requires  the same as Pyramid. Throws the same errors.
 /// Cost      per pixel: a filter, a pyramid, and about 10 evaluations of 12 operations; per step
 ///           the factorisation of a matrix of a few hundred unknowns. Allocates nothing after the
 ///           first two pairs, if one of them needed the dense grid.
-/// Deterministic  The same bits on the same kind of processor, for any number of threads.
+/// Deterministic  the same bits on the same kind of processor, for any number of threads.
 /// Source    smoothness: MacKay, Neural Computation 4(3), 1992, doi:10.1162/neco.1992.4.3.415;
 ///           grid: Rueckert et al., IEEE TMI 18(8), 1999, doi:10.1109/42.796284
 class NonrigidRegistration {
@@ -225,8 +225,8 @@ class NonrigidRegistration {
     const NonrigidResult& run(const kernel::SampleView& reference, const kernel::SampleView& templ,
                               const FieldStart& start);
 
-    /// Does the same as run(), but without the field on nodes and its standard deviations; used by
-    /// the scan of a series.
+    /// Same as run(), but without the field on nodes and its standard deviations. Used by the scan
+    /// of a series.
     SplineMotion find(const kernel::SampleView& reference, const kernel::SampleView& templ,
                       const FieldStart& start);
     const SplineFitReport& report() const { return result_.fit; } ///< report of the last pair

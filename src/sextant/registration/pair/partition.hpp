@@ -8,9 +8,10 @@
 
 namespace sextant::registration {
 
-/// Bands of rows, which are divided among the threads of a team. By default a band has 32 rows, or
-/// more in a tall image, so that there are at most 64 bands. Bands depend on the image alone, so
-/// sums accumulated band by band have the same bits for any number of threads.
+/// Divides the rows of an image into bands, which are the tasks of a team's threads. By default a
+/// band has 32 rows, or more in a tall image, so that there are at most 64 bands. The bands depend
+/// only on the image, so sums accumulated band by band have the same bits for any number of
+/// threads.
 class Bands {
   public:
     static constexpr int most = 64;

@@ -22,13 +22,14 @@ namespace {
 
 constexpr Elements smallest_side = 16;
 
-/// The sum of a term over the known pixels of some rows, and the number of these pixels.
+/// The sum of a term over the pixels of some rows that are not gaps, and the number of these
+/// pixels.
 struct SumsOfRow {
     double sum = 0, count = 0;
 };
 
-/// Returns the sum of a term over rows. Eight independent partial sums can be vectorised, unlike a
-/// single sum, whose order of additions is fixed.
+/// Returns the sum of a term over rows. Uses eight independent partial sums, which the compiler can
+/// vectorise; a single sum has a fixed order of additions.
 template <bool gaps, class Term>
 SumsOfRow sums_of(const kernel::FloatImage& image, Elements first, Elements last, Term term) {
     constexpr Elements lanes = 8;
@@ -64,13 +65,13 @@ SumsOfRow sums_of(const kernel::FloatImage& image, bool gaps, Elements first, El
                 : sums_of<false>(image, first, last, term);
 }
 
-/// Number, mean, and sum of squared deviations of the known pixels.
+/// Number, mean, and sum of squared deviations of the pixels that are not gaps.
 struct Moments {
     double count = 0, mean = 0, squares = 0;
 };
 
-/// Returns the moments of rows. Two passes avoid the loss of digits if deviations are small and the
-/// mean is large.
+/// Returns the moments of rows. Two passes avoid cancellation if deviations are small relative to
+/// the mean.
 Moments moments_of_rows(const kernel::FloatImage& image, bool gaps, Elements first, Elements last) {
     const SumsOfRow all = sums_of(image, gaps, first, last, [](double sample) { return sample; });
     const double mean = all.count > 0 ? all.sum / all.count : 0;
@@ -193,7 +194,8 @@ void Pyramid::filter_rows(const kernel::SampleView& frame, const Tile& rows, ker
         frame.first);
 }
 
-/// Filters samples and weights, both 0 in gaps; the result is the ratio of the two.
+/// Filters a frame with gaps by normalised convolution: the samples (0 in gaps) and their weights
+/// (0 in gaps, 1 elsewhere) are filtered separately, and the result is the ratio of the two.
 void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
     if (!has_gaps(frame))
         throw UnusableFrame("the samples are too large to be summed");
@@ -253,7 +255,7 @@ Pyramid::RowsSeen Pyramid::filter_rows_around_gaps(const kernel::SampleView& fra
     return found;
 }
 
-/// Returns the part of the frame that the filter reads for some rows.
+/// Returns the region of the frame that the filter reads to compute some rows.
 Tile Pyramid::seen_from(const Tile& rows) const {
     return gaussians_.empty() ? rows : gaussians_.front().reads(rows, shape());
 }
@@ -277,7 +279,7 @@ void Pyramid::normalise(double mean, double deviation) {
     constexpr double most = std::numeric_limits<float>::max() / 4; // differences must not overflow
     if (!(std::abs(mean) <= most && deviation <= most))
         throw UnusableFrame("the samples are too large to be summed");
-    constexpr double digits = 1e-6; // rounding error of a float, relative to the mean
+    constexpr double digits = 1e-6; // relative rounding error of a float
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g} to 6 digits", mean));
     scale_ = 1 / deviation;
@@ -316,8 +318,8 @@ double sum_of_squares(const std::vector<double>& values) {
     return sum;
 }
 
-/// Returns the mean |∇|² of white noise of variance 1 after the Gaussian (no filter if sigma is 0):
-/// the filter's weights along one axis times its derivative along the other.
+/// Returns the mean |∇|² of white noise of variance 1 after a Gaussian filter (no filter if sigma
+/// is 0). It follows from the filter's weights along one axis and their derivative along the other.
 double slope_of_unit_noise(double sigma) {
     const std::vector<double> smooth = sigma > 0
                                            ? kernel::gaussian_weights(sigma, 0, kernel::p3pc_kernel)
@@ -401,8 +403,9 @@ double InformativeTiles::fraction_of_signal(const kernel::SampleView& frame,
     const double differences = std::visit(
         [&](const auto* first) { return square_of_differences(first, frame.stride, inner); },
         frame.first);
-    // Linear interpolation at a position u between two pixels leaves 20u² − 20u + 6 of the 6 to
-    // which the squares of a second difference add up: 4/9 for uniformly distributed positions.
+    // The squared weights of a second difference sum to 6. After linear interpolation at a position
+    // u between two pixels, 20u² − 20u + 6 of this remains: on average 4/9 for uniformly
+    // distributed u.
     constexpr double remaining = 4. / 9;
     const double of_differences = of_average ? remaining * remaining : 1;
     const double noise = scale * scale * differences / (36 * of_differences) * slope_of_noise_;

@@ -11,14 +11,15 @@
 
 namespace sextant::registration {
 
-/// A frame that cannot be registered to any other: constant, or without finite samples.
+/// Thrown for a frame that cannot be registered to any other frame, because it is constant or has
+/// no finite samples.
 class UnusableFrame : public Error {
   public:
     using Error::Error;
 };
 
-/// The usual σ, in pixels, of the Gaussian filter of frames. Without it, interpolation smooths a
-/// noisy image most at half a pixel, which biases every motion towards half pixels.
+/// The usual σ, in pixels, of the Gaussian filter of frames. Without the filter, interpolation
+/// smooths a noisy image most at half-pixel shifts, which biases every motion towards half pixels.
 inline constexpr double usual_prefilter = 1.5;
 
 /// Returns samples of a whole frame as the input of a pyramid or a fit.
@@ -26,31 +27,31 @@ inline kernel::SampleView view_of(std::span<const float> samples, ImageShape sha
     return {samples.data(), shape.width, {0, 0, shape.width, shape.height}, shape};
 }
 
-/// Returns the usual number of pyramid levels: three, fewer if the coarsest would be less than 16
-/// pixels wide or high, more if it would be larger than 256.
+/// Returns the usual number of pyramid levels: three; fewer if the coarsest level would be less
+/// than 16 pixels wide or high; more if it would be larger than 256 pixels.
 int default_levels(ImageShape shape);
 
 /// A frame prepared for registration: filtered, normalised to mean 0 and standard deviation 1, and
 /// halved repeatedly (kernel/filter/float_plane.hpp). Created once, filled with one frame after
 /// another.
 ///
-/// Samples that are not finite, such as those of a mask, are gaps. The filter averages the samples
-/// around them (normalised convolution) and gives NaN if less than half of its weight is on finite
-/// samples. On coarser levels, every pixel to which a NaN contributes is NaN.
-/// Source    of the filter: Knutsson and Westin, CVPR 1993, doi:10.1109/CVPR.1993.341081
+/// Samples that are not finite, such as masked samples, are gaps. The filter averages the samples
+/// around gaps (normalised convolution) and gives NaN if less than half of its weight is on finite
+/// samples. On coarser levels, a pixel is NaN if any contributing pixel is NaN.
+/// Source    normalised convolution: Knutsson and Westin, CVPR 1993, doi:10.1109/CVPR.1993.341081
 class Pyramid {
   public:
-    /// Requires  at least 16x16 pixels, levels >= 0 (0: the usual number), σ of 0 (no filter) or as
-    ///           kernel::GaussianDerivatives; else throws InvalidTask. The team must outlive this
-    ///           object.
+    /// Requires  at least 16x16 pixels; levels >= 0 (0: the usual number); a σ of 0 (no filter) or
+    ///           in the range of kernel::GaussianDerivatives. Otherwise throws InvalidTask. The
+    ///           team must outlive this object.
     explicit Pyramid(ImageShape shape, int levels = 0, double prefilter = usual_prefilter,
                      Team* team = nullptr);
 
     /// Input     a whole frame of this pyramid's shape (InvalidTask otherwise), of any sample type.
     /// Throws    UnusableFrame, with the reason.
-    /// Cost      two passes over the frame and a filter, twice that with gaps. Allocates only for
+    /// Cost      two passes over the frame and one filter; twice that with gaps. Allocates only for
     ///           the first frame with gaps.
-    /// Deterministic  The bits do not depend on the number of threads.
+    /// Deterministic  the bits do not depend on the number of threads.
     void fill(const kernel::SampleView& frame);
 
     ImageShape shape() const { return levels_.front().shape(); }
@@ -72,13 +73,13 @@ class Pyramid {
     bool gaps() const { return gaps_; }
 
   private:
-    /// Scratch for a band of rows and the filter's margin: the known samples, their weights (1 or
-    /// 0), and the filtered weights.
+    /// Scratch for a band of rows with the filter's margin: samples (0 in gaps), weights (1, or 0
+    /// in gaps), and filtered weights.
     struct Known {
         kernel::FloatPlane samples, weights, weight_seen;
     };
-    /// The result of filtering some rows: the number of finite samples, and whether the result has
-    /// NaN.
+    /// The number of finite samples in some rows, with a flag that is set if the filtered rows
+    /// contain NaN.
     struct RowsSeen {
         Elements finite = 0;
         bool gaps = false;
@@ -104,8 +105,8 @@ class Pyramid {
     std::vector<Known> known_;
 };
 
-/// Finds the parts of a frame that show more than noise: tiles of 32x32 pixels whose gradients are
-/// larger than those of filtered noise.
+/// Finds the parts of a frame that show more than noise: tiles of 32x32 pixels whose gradients
+/// exceed those of filtered noise.
 class InformativeTiles {
   public:
     static constexpr Elements size = 32;
@@ -113,21 +114,21 @@ class InformativeTiles {
     /// The team must outlive this object.
     InformativeTiles(ImageShape image, double sigma, Team* team = nullptr);
 
-    /// Examines a frame, given the gradients of the frame after a Gaussian of sigma, multiplied by
-    /// `scale`. Noise is assumed to be white before the Gaussian; its variance in a tile is
-    /// estimated from second differences along both axes, (36σ²)⁻¹ mean(N∗f)² with N = [1 −2 1; −2
-    /// 4 −2; 1 −2 1], which smooth structure hardly affects. A tile is informative if its mean |∇|²
-    /// exceeds 1.5 times that of the noise. Samples that are not finite are ignored.
-    /// In an average of interpolated frames (`of_average`), second differences show only a part of
-    /// the noise, which is allowed for.
+    /// Examines a frame, given the gradients of the filtered frame multiplied by `scale`. Noise is
+    /// assumed to be white before the filter. Its variance in a tile is estimated from second
+    /// differences along both axes as mean((N∗f)²)/36 with N = [1 −2 1; −2 4 −2; 1 −2 1]; smooth
+    /// structure hardly affects this estimate. A tile is informative if its mean |∇|² exceeds 1.5
+    /// times that of the noise. Samples that are not finite are ignored. In an average of
+    /// interpolated frames (`of_average`), second differences show only a part of the noise; the
+    /// estimate is corrected for this.
     ///
     /// Source    Immerkær, Computer Vision and Image Understanding 64(2), 1996,
     ///           doi:10.1006/cviu.1996.0060
     void examine(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
                  const kernel::FloatImage& slope_y, double scale, bool of_average = false);
 
-    /// Returns the fraction of |∇|² in the tile of a pixel that is not noise; 0 if the tile is not
-    /// informative.
+    /// Returns the fraction of |∇|² that is not noise, in the tile that contains a pixel; 0 if the
+    /// tile is not informative.
     double signal(Elements x, Elements y) const {
         return signal_[static_cast<std::size_t>(y / size * tiles_.width + x / size)];
     }
@@ -154,11 +155,12 @@ struct PairLevel {
 class PairPyramid {
   public:
     /// Uses fewer than `levels` levels if the last would be less than 16 pixels wide or high.
-    /// Requires  as Pyramid. The team must outlive this object.
+    /// Requires  the same as Pyramid. The team must outlive this object.
     PairPyramid(ImageShape shape, double prefilter, int levels, Team* team = nullptr);
 
-    /// Requires  as Pyramid::fill; exceptions name the frame, reference or template.
-    /// `of_average`: the reference is an average of resampled frames.
+    /// Requires  the same as Pyramid::fill(); errors say which frame is at fault, reference or
+    ///           template.
+    /// `of_average`: true if the reference is an average of resampled frames.
     void fill(const kernel::SampleView& reference, const kernel::SampleView& templ,
               bool of_average = false);
 

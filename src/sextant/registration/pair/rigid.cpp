@@ -24,18 +24,18 @@ namespace sextant::registration {
 
 namespace {
 
-/// Returns tiles between which noise is hardly correlated, but several of which fit into a frame.
+/// Returns tiles that are large enough for their noise to be hardly correlated, but small enough
+/// that several fit into a frame.
 Tiling tiling_of(ImageShape shape) {
     return {shape, std::min(shape.width, shape.height) < 192 ? 16 : 32};
 }
 
-constexpr std::size_t followed = 3; ///< number of starts refined after their first steps
-/// If the lead of the best is smaller than this, more fits are compared, on a finer level.
+constexpr std::size_t followed = 3; ///< number of fits that are continued after the first steps
+/// If the lead of the best fit is smaller than this, more fits are compared on a finer level.
 constexpr double clear_lead = 4;
-/// By so many standard deviations, the best of many motions between unrelated images explains them
-/// better than no motion.
+/// LeadMeter::over_nothing() of the best of many motions between unrelated images.
 constexpr double lead_of_unrelated = 4;
-/// Fits that end closer together than this, in pixels of the coarsest level, count as one.
+/// Fits that end closer together than this, in pixels of the coarsest level, count as one fit.
 constexpr double distinct_fits = 2;
 
 bool more_alike(const Fit& fit, const Fit& other) {
@@ -59,8 +59,8 @@ RigidMotion scaled(const RigidMotion& motion, double factor) {
 
 } // namespace
 
-/// The state and the steps of a RigidRegistration, whose functions call those of the same names
-/// here.
+/// The implementation of RigidRegistration, which forwards each call to the function of the same
+/// name.
 class RigidRun {
   public:
     RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team);
@@ -72,7 +72,7 @@ class RigidRun {
   private:
     struct Start {
         Fit fit;
-        int level = 0; ///< at which `fit` ended
+        int level = 0; ///< level at which `fit` ended
         std::optional<double> lead;
         int iterations = 0;
     };
@@ -102,10 +102,10 @@ class RigidRun {
     RigidOptions options_;
     Team* team_;
     Correlation correlation_;
-    LeadMeter lead_, closer_lead_;            ///< on the coarsest level, on the next finer one
-    std::optional<RotationSearch> rotations_; ///< if more than the usual rotation is allowed
+    LeadMeter lead_, closer_lead_;            ///< for the coarsest level; for the next finer level
+    std::optional<RotationSearch> rotations_; ///< only for large rotations
     std::vector<Fit> fits_;                   ///< one per start
-    std::vector<kernel::RigidSums> tiles_;    ///< on the finest level
+    std::vector<kernel::RigidSums> tiles_;    ///< sums of the tiles of the finest level
 };
 
 RigidRun::RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team)
@@ -174,7 +174,7 @@ void RigidRun::fit_all(const Images& coarsest, std::size_t first, std::size_t la
         start.iterations += fits_[number].steps;
 }
 
-/// Merges fits that ended close together, keeping the best, and sorts by NCC.
+/// Merges fits that ended close together (the best one is kept) and sorts by NCC.
 void RigidRun::sort_out(ImageShape coarsest) {
     std::size_t kept = 0;
     for (const Fit& one : fits_) {
@@ -210,7 +210,7 @@ RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved)
     return start;
 }
 
-/// Finds starts for fits by correlation, around each angle at which the spectra are alike.
+/// Finds starts for fits by correlation around each angle that the spectra suggest.
 void RigidRun::find_starts(const Images& coarsest) {
     fits_.clear();
     double highest = 0, deepest = 0;
@@ -236,21 +236,21 @@ void RigidRun::find_starts(const Images& coarsest) {
         std::erase_if(fits_, [](const Fit& one) { return one.inverted; });
 }
 
-/// Returns the number of fits that are compared on the next finer level, at most. Of frames that
-/// may be rotated by any angle, a lattice has more of them.
+/// Returns the maximum number of fits that are compared on the next finer level. If frames may be
+/// rotated by any angle, a lattice has more candidates.
 std::size_t RigidRun::most_rivals() const {
     constexpr std::size_t usual = 6, rotated = 18;
     return rotations_ ? rotated : usual;
 }
 
-/// Chooses the best of the first `count` fits and determines its lead over the strongest of those
-/// that ended at a distinct motion. A fit that loses to another one on their common pixels is
-/// replaced by it.
+/// Chooses the best of the first `count` fits and determines its lead over the strongest rival,
+/// that is, a fit that ended at a distinct motion. A fit that loses to a rival on their common
+/// pixels is replaced by the rival.
 void RigidRun::choose(const Images& images, std::size_t count, double apart, LeadMeter& meter,
                       Start& start) {
     constexpr double none = std::numeric_limits<double>::infinity();
-    // The common pixels of a good fit and of one that explains nothing may show only background,
-    // which decides nothing between them.
+    // A fit with a low NCC is no rival. Its common pixels with a good fit may show only background,
+    // which cannot decide between the two.
     const auto is_rival = [&](const Fit& fit, const Fit& best) {
         constexpr double least = .5;
         return (fit.inverted != best.inverted ||
@@ -283,8 +283,8 @@ void RigidRun::choose(const Images& images, std::size_t count, double apart, Lea
     }
 }
 
-/// Chooses again among more fits, on the next finer level, which shows more of what distinguishes
-/// them.
+/// Compares more fits on the next finer level, where their differences are more visible, and
+/// chooses the best one again.
 void RigidRun::look_closer(const Pyramid& reference, const Pyramid& moved, Start& start) {
     const Images coarsest = images_of(reference, moved, levels_ - 1);
     fit_all(coarsest, std::min(fits_.size(), followed), fits_.size(), 8, .02, start);
@@ -318,7 +318,7 @@ RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
     result.motion = start.fit.motion;
     result.inverted = start.fit.inverted;
     for (int level = start.level; level > 0; --level) {
-        // Coarser levels need not be exact, because the next finer level refines their result.
+        // Coarser levels need not be exact, because the next finer level refines the result.
         constexpr double stop = .05;
         const Fit one = fit(images_of(reference, moved, level, result.inverted), result.motion,
                             {options_.most_steps, stop, 2, kernel::Detail::slopes}, team_);
@@ -329,7 +329,7 @@ RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
 }
 
 /// Fits on the finest level. The uncertainty is computed from the sums of the last step, because
-/// the scores hardly change so close to the solution.
+/// the scores hardly change near the solution.
 void RigidRun::finish(const Images& finest, double prefilter, RigidResult& result) {
     const Elements row_step = prefilter >= usual_prefilter ? 2 : 1;
     kernel::RigidSums sums;
@@ -345,7 +345,7 @@ void RigidRun::finish(const Images& finest, double prefilter, RigidResult& resul
     judge(finest, sums, static_cast<double>(row_step), prefilter, result);
 }
 
-/// Returns the sums over the whole frame, and stores those of each tile scaled by its weight.
+/// Returns the sums over the whole frame, and stores the weighted sums of each tile.
 kernel::RigidSums RigidRun::sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                           Elements row_step) {
     const kernel::RigidComparison comparison = compare_at(finest, motion, row_step);

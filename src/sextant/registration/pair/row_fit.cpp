@@ -14,16 +14,18 @@
 
 // compare() linearises a frame near φ and displacements d(y) of its rows y:
 // Model      T(x, y) = g m(x, y) + b_y + noise: m is the template at φ⁻¹((x, y) − d(y)), g the gain
-//            of the frame, and b_y the brightness of a row.
+//            of the frame, and b_y the brightness offset of a row.
 // Unknowns   θ_y = (dx, dy, α) of a row, in addition to d and φ.
-// Residual   e = T − g m + h·θ_y with h = g' (m_x, m_y, m_y (x − x̄) / arm), where g' is the gain of
-//            gradients. Both e and h less their weighted means over the row, which eliminates b_y.
-// Weights    w = 1/v with the variance v = v₀ + v₁ m of a pixel, by regression of e² on m.
+// Residual   e = T − g m + h·θ_y with h = g' (m_x, m_y, m_y (x − x̄) / arm), where g' is the gain
+//            of gradients. The weighted means of e and h over the row are subtracted, which
+//            eliminates b_y.
+// Weights    w = 1/v, where the variance v = v₀ + v₁ m of a pixel is estimated by regression of e²
+//            on m.
 // Equations  M θ_y = z with M = Σ w h hᵀ and z = −Σ w e h over the pixels of the row.
 //
 // solve_rows() estimates the displacements of all rows of a frame under a prior:
-// Model      θ_y = B_y c + (j_y, 0, 0): c has the coefficients of cubic splines of dx and dy, and
-//            α; j_y is the jitter, independent, of variance σ².
+// Model      θ_y = B_y c + (j_y, 0, 0): c contains α and the coefficients of the cubic splines of
+//            dx and dy; j_y is the jitter, independent between rows, with variance σ².
 // Jitter     eliminated from each row: with μ = M's first column and q = σ² / (1 + σ² μ₁),
 //            M' = M − q μ μᵀ and z' = z − q z₁ μ. Afterwards, j_y = q (z₁ − μ·B_y c).
 // Equations  (Σ B_yᵀ M' B_y + diag(κ_x K, κ_y K, 0)) c = Σ B_yᵀ z'; cᵀKc sums squared second
@@ -36,10 +38,10 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr std::size_t lags = 4; ///< along a row, over which correlations of noise are summed
+constexpr std::size_t lags = 4; ///< lags along a row over which noise correlations are summed
 
-/// Returns the length in which rotations are expressed: the displacement at this distance from the
-/// centre.
+/// Returns the arm that converts rotations to displacements: a rotation is expressed as the
+/// displacement at this distance from the centre.
 double rotation_arm(ImageShape shape) {
     return static_cast<double>(shape.width) / 2;
 }
@@ -54,7 +56,8 @@ struct RowSpline {
           scale(static_cast<double>(intervals) / static_cast<double>(rows)) {}
 
     Eigen::Index coefficients() const { return static_cast<Eigen::Index>(intervals) + 3; }
-    /// Returns the first of the four splines that are not 0 at a row, and their values.
+    /// Returns the index of the first of the four splines that are nonzero at a row. weights()
+    /// returns the values of the four.
     Eigen::Index first(double row) const {
         return static_cast<Eigen::Index>(std::min((row + .5) * scale, double(intervals) - 1e-9));
     }
@@ -130,7 +133,7 @@ RowFit::RowFit(ImageShape shape, Team* team)
 }
 
 /// Samples the template at the positions of the frame's pixels, with gradients along the frame's
-/// axes; NaN where it, or the frame, has no data.
+/// axes; NaN where the template or the frame has no data.
 void RowFit::sample(const RowTemplate& reference, std::span<const float> samples,
                     const RowMotion& at) {
     const Point c = centre(shape_);
@@ -190,8 +193,8 @@ RowEvidence RowFit::compare(const RowTemplate& reference, std::span<const float>
                      value_.data() + row * shape_.width);
         });
     };
-    // The gain of the frame relative to the template, of values and of gradients. The noise of the
-    // template adds to its own squares, but not to its products with the frame.
+    // Sums for the gains of values and of gradients, relative to the template. The template's noise
+    // adds to the template's squares, but not to its products with the frame.
     each_row([&](RowTotals& totals, const float* sample, const float* value) {
         totals = {};
         for (Elements x = 0; x < shape_.width; ++x) {
@@ -267,8 +270,8 @@ RowEvidence RowFit::compare(const RowTemplate& reference, std::span<const float>
         evidence.columns[i % columns].squares += column_errors_[i].squares;
         evidence.columns[i % columns].count += column_errors_[i].count;
     }
-    // The variance of the scores, with the correlation of adjacent residuals, relative to that
-    // which the noise model implies.
+    // Compare the variance of the scores, including correlations of adjacent residuals, with the
+    // variance that the noise model implies.
     double variance_of_scores = 0, implied = 0;
     for (std::size_t row = 0; row < totals_.size(); ++row) {
         const auto& products = totals_[row].score_products;
@@ -293,9 +296,9 @@ RowEvidence RowFit::compare(const RowTemplate& reference, std::span<const float>
     return evidence;
 }
 
-/// Sums a row, with weights of the inverse variance of its noise, and with the brightness of the
-/// row eliminated. Displacements are relative to the current ones. `middle`: the x coordinate about
-/// which the frame rotates. Adds the residuals to those of the columns.
+/// Returns the sums over a row. Pixels are weighted by their inverse noise variance, and the row's
+/// brightness offset is eliminated. Displacements are relative to the current displacements.
+/// `middle` is the x coordinate of the centre of rotation. Adds the residuals to `columns`.
 RowSums RowFit::sums_of_row(Elements row, std::span<const float> samples, double middle,
                             std::span<ColumnErrors> columns) {
     const float* const sample = samples.data() + row * shape_.width;
@@ -329,7 +332,7 @@ RowSums RowFit::sums_of_row(Elements row, std::span<const float> samples, double
         return {};
     mean_slope /= weights;
     mean_error /= weights;
-    std::array<double, lags + 1> latest{}; // scores of this and the previous pixels
+    std::array<double, lags + 1> latest{}; // scores of this pixel and the previous ones
     each([&](Elements x, double weight, Eigen::Vector3d h, double e) {
         h -= mean_slope;
         e -= mean_error;
@@ -383,7 +386,7 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
         if (!(m(0, 0) > 0))
             continue;
         ++count;
-        // The jitter of the row is eliminated.
+        // Eliminate the jitter of the row.
         const Eigen::Vector3d first = m.col(0);
         const double share = prior.jitter / (1 + prior.jitter * m(0, 0));
         z -= first * (share * z[0]);
@@ -456,7 +459,8 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
         const double taken = prior.jitter * m[0] / (1 + prior.jitter * m[0]);
         double offset = 0, variance = spread + prior.jitter;
         if (m[0] > 0) {
-            const double left = (z - m.dot(theta)) / m[0]; // displacement relative to the spline
+            const double left =
+                (z - m.dot(theta)) / m[0]; // displacement of the row relative to the spline
             offset = taken * left;
             variance = taken / m[0] + (1 - taken) * (1 - taken) * spread;
             const double expected = std::max(1 / m[0] + prior.jitter - spread, .1 / m[0]);
@@ -466,8 +470,8 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
         }
         jitter += offset * offset;
         dy[row] = theta[1];
-        // The information about the rotation is that of displacements downward; those to the right
-        // are part of dx.
+        // Only downward displacements determine the rotation; its displacement to the right is part
+        // of dx.
         const double y = static_cast<double>(row) - dy[row] - middle.y - before.ty;
         dx[row] = theta[0] + offset + y * alpha;
         estimate.motion.sigma[row] = static_cast<float>(std::sqrt(variance));
@@ -513,7 +517,7 @@ namespace {
 
 constexpr double least_stiffness = 1e-2, most_stiffness = 1e10;
 
-/// Sums of a RowEstimate over frames.
+/// Sums of the members of RowEstimate over frames.
 struct PriorSums {
     double count = 0, jitter_score = 0, jitter_information = 0, log_evidence = 0;
     std::array<double, 2> roughness{}, roughness_noise{};
@@ -537,9 +541,9 @@ PriorSums sums_of(std::span<const RowEvidence> frames, const RowPrior& prior, Im
     return sums;
 }
 
-/// Removes jitter and drift that are not significant from a prior.
+/// Removes insignificant jitter and drift from a prior.
 RowPrior without_noise(std::span<const RowEvidence> frames, RowPrior prior, ImageShape shape) {
-    constexpr double least_deviations = 3, least_gain = 4; // of the logarithm of the evidence
+    constexpr double least_deviations = 3, least_gain = 4; // least_gain: of the log evidence
     PriorSums sums = sums_of(frames, prior, shape);
     if (prior.jitter < least_deviations * std::sqrt(2 / sums.jitter_information)) {
         prior.jitter = 0;
@@ -575,7 +579,7 @@ RowPrior estimate_prior(std::span<const RowEvidence> frames, RowPrior start, Ima
         bool changed = std::abs(std::sqrt(jitter) - std::sqrt(prior.jitter)) >
                        enough * std::max(enough, std::sqrt(jitter));
         prior.jitter = jitter;
-        // Fellner and Schall: the stiffness at which the roughness equals its expectation. Steps
+        // Fellner-Schall update of the stiffness: the roughness is to equal its expectation. Steps
         // are doubled, because they are short if drifts are linear.
         const double parameters = sums.count * rough_parameters(shape.height);
         for (std::size_t axis = 0; axis < 2; ++axis) {

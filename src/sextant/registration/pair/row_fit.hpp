@@ -13,27 +13,29 @@
 
 namespace sextant::registration {
 
-/// The squared residuals of some columns of frames, each divided by the variance of its noise.
+/// The sum of squared residuals over columns, each divided by its noise variance, and the number of
+/// residuals.
 struct ColumnErrors {
     float squares = 0, count = 0;
 };
 
-/// Returns the number of columns at the left edge, of which residuals are stated, that may be
-/// disturbed: an eighth of the width. Those of all other columns are added up.
+/// Returns the number of columns at the left edge that may be disturbed: an eighth of the width.
+/// Their residuals are stored separately; the residuals of all other columns are added up.
 inline std::size_t columns_at_edge(ImageShape shape) {
     return static_cast<std::size_t>(shape.width / 8);
 }
 
-/// Returns the number of disturbed columns at the left edge: up to the last one whose mean residual
-/// exceeds that of the other columns by more than 8 % and four standard deviations, before three in
-/// a row that do not. Two more columns are added, because the disturbance decreases gradually. 0 if
-/// fewer than three columns are disturbed.
+/// Returns the number of disturbed columns at the left edge. A column is disturbed if its mean
+/// squared residual exceeds that of the other columns by more than 8 % and four standard
+/// deviations. The search ends after three consecutive columns that are not disturbed. Two more
+/// columns are added, because the disturbance decreases gradually. Returns 0 if fewer than three
+/// columns are disturbed.
 ///
-/// Input  the residuals of columns_at_edge() columns, followed by those of all others.
+/// Input  the residuals of columns_at_edge() columns, followed by the sum over all other columns.
 std::int64_t disturbed_columns(std::span<const ColumnErrors> errors);
 
-/// The model of the displacements of rows: each is the sum of a smooth drift, a cubic spline along
-/// the frame, and of an independent jitter to the right.
+/// The model of row displacements: a smooth drift, which is a cubic spline along the frame, plus an
+/// independent jitter to the right.
 struct RowPrior {
     double jitter = 1; ///< variance of the jitter, pixels²
     /// Weights of the squared second differences of the spline's coefficients, to the right and
@@ -42,32 +44,32 @@ struct RowPrior {
     bool rotates = true; ///< false if frames are known not to rotate
 };
 
-/// The information that a row contains about its displacement (dx, dy) and about the rotation of
-/// the frame, α in units of 1/arm (RowEvidence): θ = (dx, dy, α) minimises θᵀMθ/2 − zᵀθ.
+/// The normal equations of a row: θ = (dx, dy, α) minimises θᵀMθ/2 − zᵀθ, where (dx, dy) is the
+/// displacement of the row and α the rotation of the frame in units of 1/arm.
 struct RowSums {
     std::array<float, 6> m{}; ///< M: xx, xy, xα, yy, yα, αα
     std::array<float, 3> z{};
 };
 
-/// The information that a frame contains about the displacements of its rows, near a motion.
+/// The information in a frame about the displacements of its rows, linearised near a motion φ.
 /// Displacements are relative to φ; α is an increment.
 struct RowEvidence {
     RigidMotion motion; ///< φ
     std::vector<RowSums> rows;
-    std::vector<ColumnErrors> columns = {}; ///< residuals, as for disturbed_columns()
+    std::vector<ColumnErrors> columns = {}; ///< residuals in the format of disturbed_columns()
 };
 
-/// The motion of a frame's rows, with the numbers from which a prior is estimated.
+/// The motion of a frame's rows, with the statistics that estimate_prior() needs.
 struct RowEstimate {
     RowMotion motion;
-    RigidUncertainty uncertainty; ///< of the rigid part
+    RigidUncertainty uncertainty; ///< uncertainty of the rigid part
     double jitter = 0;            ///< RMS of the estimated jitter, pixels
     Point drift;                  ///< smooth drift from the first row to the last, pixels
     bool determined = false;      ///< false if the frame does not determine its motion
 
-    /// Σ (e² − v)/v² and Σ 1/v² over the rows, where e is the displacement of a row without prior
-    /// relative to the spline, and v its expected square: the derivative of the log-likelihood with
-    /// respect to the jitter's variance, times two, and its Fisher information, times two.
+    /// Σ (e² − v)/v² and Σ 1/v² over the rows, where e is the displacement of a row relative to the
+    /// spline, estimated without prior, and v is the expected e². These are twice the derivative of
+    /// the log-likelihood with respect to the jitter's variance, and twice the Fisher information.
     double jitter_score = 0, jitter_information = 0;
     /// cᵀKc of the spline's coefficients, and its expectation under the posterior, for dx and dy.
     std::array<double, 2> roughness{}, roughness_noise{};
@@ -76,18 +78,18 @@ struct RowEstimate {
     double log_evidence = 0;
 };
 
-/// The number of parameters of a spline that its roughness depends on.
+/// The number of spline parameters that affect the roughness.
 double rough_parameters(Elements rows);
 
 /// Estimates the displacements of the rows of a frame by comparison with a template.
 ///
-/// The samples T(x, y) of a row are compared with the template at φ⁻¹(x − dx, y − dy), as recorded:
-/// only the template is interpolated. The brightness of a row may differ by a constant. The noise
-/// of a frame is taken to be independent with a variance that is linear in the brightness, as of
-/// electron counts; both coefficients are estimated from the residual. If the residuals imply
-/// scores of another variance, because adjacent ones are correlated or the variance is not linear,
-/// the information is scaled accordingly. The gradients of the template are scaled to those of the
-/// frame, which corrects the effect of the template's noise.
+/// The recorded samples T(x, y) of a row are compared with the template at φ⁻¹(x − dx, y − dy);
+/// only the template is interpolated. Each row may have a constant brightness offset. The noise is
+/// assumed to be independent with a variance that is linear in the brightness, as for electron
+/// counts; both coefficients are estimated from the residuals. If the scores have a different
+/// variance than this model implies, because adjacent residuals are correlated or the variance is
+/// not linear, the information is scaled accordingly. The gradients of the template are scaled to
+/// those of the frame, which corrects the effect of the template's noise.
 ///
 /// Not thread-safe. The team shares rows.
 /// Deterministic: the same bits on the same kind of processor, for any number of threads.
@@ -96,7 +98,8 @@ class RowFit {
     /// The team must outlive this object.
     explicit RowFit(ImageShape shape, Team* team = nullptr);
 
-    /// Requires  a template and samples of this object's shape; NaN in gaps. Rows of the motion.
+    /// Requires  a template and samples of this object's shape, with NaN in gaps; a motion with one
+    ///           displacement per row.
     RowEvidence compare(const RowTemplate& reference, std::span<const float> samples,
                         const RowMotion& at);
 
@@ -108,27 +111,27 @@ class RowFit {
     /// Sums over a row, for the frame's gain and noise.
     struct RowTotals {
         double count = 0, values = 0, samples = 0, squares = 0, products = 0;
-        double slopes = 0, cross_slopes = 0;    ///< of differences along the row
+        double slopes = 0, cross_slopes = 0;    ///< sums of differences along the row
         double errors = 0, error_products = 0;  ///< Σe², Σe²m
         std::array<double, 5> score_products{}; ///< Σ s(x) s(x + lag)
     };
 
     ImageShape shape_;
     Team* team_;
-    std::vector<float> value_, slope_x_, slope_y_; ///< of the template, at the frame's pixels
+    std::vector<float> value_, slope_x_, slope_y_; ///< template at the frame's pixels
     std::vector<RowTotals> totals_;
     std::vector<ColumnErrors> column_errors_; ///< [band][column]
-    double gain_ = 1, slope_gain_ = 1;        ///< of the frame relative to the template
+    double gain_ = 1, slope_gain_ = 1;        ///< gains of the frame relative to the template
     double noise_ = 1, noise_slope_ = 0;      ///< variance: noise_ + noise_slope_ · value
     double least_noise_ = 0;
 };
 
-/// Returns the displacements that are most probable under a prior. Deterministic.
+/// Returns the maximum a posteriori displacements under a prior. Deterministic.
 RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, ImageShape shape);
 
-/// Returns the prior that makes the evidence of some frames most probable (empirical Bayes), near a
-/// start. Jitter and drifts that are not linear are left out of it if they are not significant.
-/// Deterministic; the order of the frames matters to the last bits.
+/// Returns the prior that maximises the evidence of some frames (empirical Bayes), starting from
+/// `start`. Jitter and nonlinear drift are removed if they are not significant.
+/// Deterministic; the order of the frames affects the last bits.
 RowPrior estimate_prior(std::span<const RowEvidence> frames, RowPrior start, ImageShape shape);
 
 } // namespace sextant::registration

@@ -52,7 +52,8 @@ FilterWeights flat_filter(const FilterWeights& g) {
     return flat;
 }
 
-/// Returns the weights from the middle one on, without negligible ones at the end.
+/// Returns the second half of the weights, starting at the middle one, without negligible weights
+/// at the end.
 std::vector<float> half_of(const FilterWeights& weights) {
     constexpr double negligible = 1e-3;
     const std::size_t middle = weights.size() / 2;
@@ -85,7 +86,7 @@ void RowTemplate::fill(std::span<const float> samples) {
     differentiate();
 }
 
-/// Filters along the rows. Gaps count as 0 in the sums of samples and of weights.
+/// Filters along the rows. Gaps contribute 0 to the sums of samples and weights.
 void RowTemplate::filter_rows(std::span<const float> samples) {
     const auto width = static_cast<std::size_t>(shape_.width);
     const std::size_t reach = along_.size() - 1;

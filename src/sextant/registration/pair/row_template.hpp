@@ -13,12 +13,12 @@ namespace sextant::registration {
 struct RowFilter {
     double along_rows = 1;
     /// The filter between rows is 1 − (1 − G)³, where G is a Gaussian of this standard deviation.
-    /// Its response is flat at low frequencies, so it hardly changes the specimen, but it averages
-    /// displacements of single rows that all frames have in common.
+    /// The response is flat at low frequencies, so the filter hardly changes the specimen, but it
+    /// smooths displacements of single rows that all frames have in common.
     double between_rows = 1.25;
 };
 
-/// An image to which the rows of frames are registered: filtered, with its gradient.
+/// The filtered image, with its gradient, that the rows of frames are registered to.
 ///
 /// Only this image is filtered; the rows of frames are compared as they are recorded. A symmetric
 /// filter along the rows does not bias displacements along the rows.
@@ -46,8 +46,8 @@ class RowTemplate {
 
     ImageShape shape_;
     Team* team_;
-    std::vector<float> along_, between_;    ///< weights, from the middle one on
-    std::vector<float> filtered_, weights_; ///< after the filter along the rows
+    std::vector<float> along_, between_;    ///< filter weights, starting at the middle one
+    std::vector<float> filtered_, weights_; ///< result of the filter along the rows
     std::vector<float> value_, slope_x_, slope_y_;
 };
 

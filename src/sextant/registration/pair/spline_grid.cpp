@@ -12,8 +12,8 @@ namespace sextant::registration {
 
 namespace {
 
-/// Returns the four splines that are non-zero in an interval, or their derivatives, at the fraction
-/// t of the interval.
+/// Returns the values of the four splines that are nonzero in an interval, or of their derivatives,
+/// at fraction t of the interval.
 std::array<double, 4> cubic(double t, int derivative) {
     const double s = 1 - t;
     if (derivative == 0)
@@ -129,7 +129,7 @@ BandedMatrix SplineGrid::energy(double share_of_strain) const {
 
 namespace {
 
-/// Returns the basis at each of the positions origin, origin + step, …
+/// Returns the basis at the positions origin, origin + step, …
 template <class Basis>
 std::vector<SplineBasis> bases(std::int64_t count, double origin, double step, Basis basis) {
     std::vector<SplineBasis> made;
@@ -138,7 +138,7 @@ std::vector<SplineBasis> bases(std::int64_t count, double origin, double step, B
     return made;
 }
 
-/// Rows of corners per task.
+/// Number of rows of cell corners per task.
 constexpr std::size_t rows_at_a_time = 8;
 
 template <class Body>
@@ -242,8 +242,8 @@ void SplineCells::take_row(std::size_t row, std::span<const kernel::CellSums> ce
     }
 }
 
-/// Each row of control points is gathered by one thread, the only one that writes the entries which
-/// couple these control points with those to their right or straight above.
+/// Each row of control points is gathered by one thread. Only this thread writes the entries that
+/// couple these control points with control points to their right or straight above.
 void SplineCells::normal_equations(BandedMatrix& matrix, std::span<double> score) const {
     matrix.clear();
     run_parts(team_, static_cast<int>(grid_.rows()), [&](int part, int) {
@@ -255,7 +255,7 @@ void SplineCells::normal_equations(BandedMatrix& matrix, std::span<double> score
     });
 }
 
-/// Returns the rows of cells in which both rows of control points have non-zero weight.
+/// Returns the rows of cells in which both rows of control points have nonzero weight.
 SplineCells::CellRows SplineCells::rows_seen_by(std::size_t control, std::size_t other) const {
     const auto begins = [](const SplineBasis& y, std::size_t first) { return y.first < first; };
     const auto first_from = [&](std::size_t first) {
@@ -283,8 +283,8 @@ void SplineCells::gather_scores(std::size_t control, std::span<double> score) co
     }
 }
 
-/// Writes the entries that couple each control point of a row with those of another row to its
-/// right or straight above.
+/// Writes the entries that couple each control point of a row with control points of another row
+/// that are to its right or straight above it.
 void SplineCells::gather_pairs(std::size_t control, std::size_t other, BandedMatrix& matrix) const {
     const auto [first, last] = rows_seen_by(control, other);
     for (std::size_t i = 0; i < grid_.columns(); ++i) {

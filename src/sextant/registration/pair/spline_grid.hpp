@@ -14,14 +14,15 @@
 
 namespace sextant::registration {
 
-/// The four cubic B-splines that are non-zero at a position, and their values.
+/// The values of the four cubic B-splines that are nonzero at a position, and the index of the
+/// first one.
 struct SplineBasis {
     std::size_t first = 0;
     std::array<double, 4> weight{};
 };
 
-/// Returns the four uniform cubic B-splines that are non-zero in an interval, at the fraction t of
-/// it.
+/// Returns the values of the four uniform cubic B-splines that are nonzero in an interval, at
+/// fraction t of the interval.
 inline std::array<double, 4> cubic_b_splines(double t) {
     const double s = 1 - t;
     return {s * s * s / 6, (3 * t * t * t - 6 * t * t + 4) / 6, (3 * s * s * s - 6 * s * s + 4) / 6,
@@ -34,24 +35,24 @@ inline std::array<double, 4> cubic_b_splines(double t) {
 /// Requires  an image of at least 2x2 pixels, spacing >= 1.
 class SplineGrid {
   public:
-    /// The spacing is reduced so that a whole number of intervals covers the image.
+    /// Reduces the spacing so that a whole number of intervals covers the image.
     SplineGrid(ImageShape image, double spacing);
 
     std::size_t columns() const { return x_.controls(); }
     std::size_t rows() const { return y_.controls(); }
     std::size_t unknowns() const { return 2 * columns() * rows(); }
-    /// Returns the band of a matrix that couples overlapping splines.
+    /// Returns the bandwidth of a matrix that couples overlapping splines.
     std::size_t band() const;
-    /// Returns the index of a control point's x coefficient; its y coefficient is the next.
+    /// Returns the index of a control point's x coefficient; the y coefficient follows it.
     std::size_t unknown(std::size_t column, std::size_t row) const;
 
     SplineBasis along_x(double x) const { return x_.at(x); }
     SplineBasis along_y(double y) const { return y_.at(y); }
 
     /// Returns K with cᵀKc = h² ∫‖D²w‖² + share ∫‖ε(w)‖², where h is the spacing. The first term is
-    /// the bending energy, which is 0 for affine displacements. The second is the strain
-    /// ε(w) = (Dw + Dwᵀ)/2, which is 0 for shifts and small rotations; it keeps a stretch from
-    /// being extrapolated far into unknown areas. The null space has dimension three.
+    /// the bending energy, which is 0 for affine displacements. The second is the strain ε(w) = (Dw
+    /// + Dwᵀ)/2, which is 0 for shifts and small rotations; it prevents a stretch from being
+    /// extrapolated far into unknown areas. The null space has dimension three.
     BandedMatrix energy(double share_of_strain) const;
 
   private:
@@ -72,7 +73,7 @@ class SplineGrid {
 /// The splines of a control grid evaluated on the cells of one pyramid level: displacements at the
 /// corners of cells, and sums over cells accumulated at control points. A level's pixel is `unit`
 /// pixels of the image wide; coefficients are in pixels of the image. The team shares rows.
-/// Deterministic  The bits do not depend on the number of threads.
+/// Deterministic  the bits do not depend on the number of threads.
 class SplineCells {
   public:
     /// The grid and the team must outlive this object.
@@ -98,8 +99,8 @@ class SplineCells {
     double unit() const { return unit_; }
 
   private:
-    /// Sums of one row of cells at a control point along x: scores, and tensors that couple it with
-    /// the k-th control point after it.
+    /// Sums of one row of cells at a control point along x: scores, and tensors that couple the
+    /// control point with the k-th control point after it.
     struct Column {
         double x = 0, y = 0;
         std::array<double, 4> xx{}, xy{}, yy{};
