@@ -49,7 +49,7 @@ std::string text_of(const Checkpoint::Identity& identity) {
     return text;
 }
 
-/// Returns the value of a name in the text of an identity.
+/// Returns the value of an entry in the text of an identity.
 std::string value_in(const std::string& text, const std::string& name) {
     const std::string line = "\n" + name + ": ";
     const std::size_t at = ("\n" + text).find(line);
@@ -75,7 +75,7 @@ void check_file(const Journal& file, const Checkpoint::Identity& identity) {
 }
 
 void remove_files(const std::string& folder) {
-    std::error_code in_the_way; // ignored: the next run detects files that remain
+    std::error_code in_the_way; // errors are ignored: the next run detects remaining files
     for (const std::string& path : files_in(folder))
         std::filesystem::remove(path, in_the_way);
     std::filesystem::remove(mark_of(folder), in_the_way);
@@ -205,7 +205,8 @@ void FieldMemory::update() {
 }
 
 Record compared_options(RegistrationOptions& options) {
-    // Members are bound by name, so that a new member must be added here before this compiles.
+    // The structured bindings list every member, so the build fails if a new member is not added
+    // here.
     auto& [most_steps, stop, least_lead, most_rotation, inverts] = options.rigid;
     auto& [prefilter, levels, fit] = options.nonrigid;
     auto& [fit_steps, fit_stop, reach, weak_steps, share_of_strain] = fit;
@@ -245,8 +246,8 @@ Checkpoint::Identity identity_of(const RegistrationOptions& options,
 }
 
 std::span<const std::string_view> options_without_effect_on_checkpoints() {
-    // `reproducible` has an effect, together with the number of ranks; it is stated as the order of
-    // association.
+    // `reproducible` and the number of ranks do affect results. They are stated in the identity as
+    // the order of association.
     static constexpr std::array<std::string_view, 10> names = {
         "reproducible", "recorded_mean", "threads", "thread_work", "memory",
         "checkpoint",   "restart",       "average", "frames",      "canvas"};
@@ -254,8 +255,9 @@ std::span<const std::string_view> options_without_effect_on_checkpoints() {
 }
 
 std::span<const std::string_view> options_without_effect_on_links() {
-    // Those of the checkpoint, and those that only choose which frames are registered to which, or
-    // what is done with the links. Links of frames with removed shading or outliers are not taken.
+    // The same options as for checkpoints, plus options that only select the pairs to register or
+    // how the links are used. Links of frames with removed shading or outliers are never reused, so
+    // `flatten` and `despike` are listed too.
     static constexpr std::array<std::string_view, 18> names = {
         "model",       "reference", "stages",     "reproducible", "recorded_mean", "threads",
         "thread_work", "memory",    "checkpoint", "restart",      "farthest",      "tolerance",

@@ -17,8 +17,8 @@
 
 namespace sextant::registration {
 
-/// The file, in the folder of a checkpoint, of links that were made while the series was recorded
-/// (live_registration.hpp).
+/// Returns the path of the file of live links in a checkpoint folder. Live links are made while the
+/// series is recorded (live_registration.hpp).
 std::string path_of_live_links(const std::string& folder);
 
 /// A ledger stored in the files `checkpoint.0`, `checkpoint.1` ... of a folder. Each rank writes
@@ -28,27 +28,27 @@ std::string path_of_live_links(const std::string& folder);
 /// Requires  a folder visible to all ranks.
 class Checkpoint : public Ledger {
   public:
-    /// Names and values that describe a run, such as "model" and "rigid". A run continues an
-    /// earlier one only if all of them are equal.
+    /// Names and values that describe a run, such as "model" and "rigid". A run resumes an earlier
+    /// run only if all of them are equal.
     using Identity = std::vector<std::pair<std::string, std::string>>;
 
     /// Creates or continues a checkpoint. Throws InvalidTask, naming the difference, if the files
-    /// belong to another run.
+    /// belong to a different run.
     Checkpoint(const std::string& folder, int rank, const Identity& identity);
 
     /// The number of entries.
     std::size_t size() const { return places_.size(); }
 
-    /// Throws InvalidTask if the folder has a checkpoint of another run.
+    /// Throws InvalidTask if the folder has a checkpoint of a different run.
     static void check(const std::string& folder, const Identity& identity);
-    /// Also removes links that were made while the series was recorded (path_of_live_links()).
+    /// Removes the checkpoint and the live links (path_of_live_links()).
     static void remove(const std::string& folder);
-    /// Marks a checkpoint, until it is continued, as that of a run that ended with an error. The
-    /// mark is an empty file, `checkpoint.failed`, which fits on a full disk.
+    /// Marks a checkpoint as left by a failed run, until it is resumed. The mark is an empty file,
+    /// `checkpoint.failed`, which can be written even on a full disk.
     static void mark_failed(const std::string& folder);
     static bool is_marked_failed(const std::string& folder);
-    /// Removes a checkpoint that is marked so, but no links, if it states other values of `series`
-    /// than these. Returns true if it was removed.
+    /// Removes a checkpoint, but not the live links, if it is marked failed and belongs to a
+    /// different `series`. Returns true if the checkpoint was removed.
     static bool remove_failed(const std::string& folder, const Identity& series);
 
   private:
@@ -77,7 +77,7 @@ class FieldMemory : public Ledger {
   private:
     std::optional<std::vector<std::byte>> load(const EntryName& name) override;
     void store(const EntryName& name, std::span<const std::byte> bytes) override;
-    /// Replaces the fields by those stored on any rank since the last call. Collective.
+    /// Replaces the stored fields by those that any rank stored since the last call. Collective.
     void update() override;
 
     const Communicator communicator_;
@@ -85,22 +85,22 @@ class FieldMemory : public Ledger {
     std::map<EntryName, std::vector<std::byte>> fields_;
 };
 
-/// The record of the options with a field for each member of those that it leaves out (`rigid`,
-/// `nonrigid`, `limits`), such as "rigid.stop", so that all of them can be compared. The record
-/// refers to `options`, which must outlive it.
+/// Returns a record of all options that are to be compared. It extends record_of() by the members
+/// of `rigid`, `nonrigid` and `limits`, with names such as "rigid.stop". The record refers to
+/// `options`, which must outlive it.
 Record compared_options(RegistrationOptions& options);
 
-/// Names and values of all compared_options(), except those in `without`.
+/// Returns names and values of all compared_options() except those in `without`.
 ///
-/// Requires  names of fields of the record (std::logic_error).
+/// Requires  `without` contains only field names of the record (std::logic_error).
 Checkpoint::Identity identity_of(const RegistrationOptions& options,
                                  std::span<const std::string_view> without);
 
-/// The options that a run may change when it continues a checkpoint, because the results in it do
-/// not depend on them. An option that is not listed here must be the same.
+/// The options that may change when a run resumes a checkpoint, because stored results do not
+/// depend on them. All other options must be equal.
 std::span<const std::string_view> options_without_effect_on_checkpoints();
 
-/// The same for links that were made while a series was recorded (live_registration.hpp).
+/// The same for live links (live_registration.hpp).
 std::span<const std::string_view> options_without_effect_on_links();
 
 } // namespace sextant::registration

@@ -14,23 +14,23 @@ namespace {
 
 constexpr int most_rounds = 10;
 
-/// The correlation of the errors of two links: half of a link's noise is that of a frame which it
-/// shares with others.
+/// The assumed correlation of the errors of two links of a frame. Half of a link's noise comes from
+/// the frame that both links share.
 constexpr double correlation = .4;
 
-/// Links that agree count by their lead, those without a lead by a little, because they still
-/// outvote one that disagrees.
+/// Returns the weight of a link in a vote: its lead, but at least a small value, so that several
+/// links without a lead still outvote a single one.
 double weight(const LinkSeen& link) {
     constexpr double least = .1;
     return std::clamp(link.lead, least, most_lead);
 }
 
-/// Converts a sum of `links` leads, some of them negative, to a normal deviate.
+/// Converts a signed sum of `links` leads to a normal deviate.
 double deviate(double sum, int links) {
     return links == 0 ? 0 : sum / std::sqrt(links * (1 + (links - 1) * correlation));
 }
 
-/// Trusted links, by frame.
+/// The trusted links, indexed by frame.
 struct LinksByFrame {
     LinksByFrame(std::size_t frames, std::span<const LinkSeen> links, bool with_inverted)
         : of(frames), across(frames) {
@@ -44,7 +44,8 @@ struct LinksByFrame {
         }
     }
     std::vector<std::vector<const LinkSeen*>> of;
-    std::vector<std::vector<const LinkSeen*>> across; ///< from before a frame to it or later
+    std::vector<std::vector<const LinkSeen*>>
+        across; ///< [frame]: links from an earlier frame to this frame or a later one
 };
 
 std::size_t other_end(const LinkSeen& link, std::size_t frame) {
@@ -57,7 +58,7 @@ struct Opinion {
     double weight = 0;
 };
 
-/// The groups that frames form if linked ones are joined (union-find).
+/// The connected components of frames under links (union-find).
 class Groups {
   public:
     explicit Groups(std::size_t frames) : parents_(frames) {
@@ -113,8 +114,8 @@ class Voting {
             [&](const LinkSeen* a, const LinkSeen* b) { return distance(a) < distance(b); });
     }
 
-    /// Returns the positions of a frame that its links imply, one per link. With `only_clear`,
-    /// links to frames that are not sound and even less clear than this one are omitted.
+    /// Returns the positions of a frame that its links imply, one per link. `only_clear` omits
+    /// links to frames that are not sound and have a smaller lead than this frame.
     std::vector<Opinion> candidates(std::size_t frame, bool only_clear = false) const {
         std::vector<Opinion> all;
         for (const LinkSeen* link : links_.of[frame]) {
@@ -139,8 +140,8 @@ class Voting {
         return sum;
     }
 
-    /// Returns the opinion with which those of the largest total weight agree, the first one in a
-    /// tie.
+    /// Returns the motion with the largest total weight of agreeing opinions; in a tie, the first
+    /// one.
     const RigidMotion& best(const std::vector<Opinion>& all) const {
         double most = -1;
         const RigidMotion* found = nullptr;
@@ -162,7 +163,7 @@ class Voting {
         return different;
     }
 
-    /// Returns the lead of a motion over the best one that differs from it.
+    /// Returns the lead of a motion over the best different motion.
     double lead_of(const RigidMotion& motion, const std::vector<Opinion>& all) const {
         const std::vector<Opinion> against = others(motion, all);
         if (against.empty())
@@ -188,8 +189,8 @@ class Voting {
                                  [](const auto& a, const auto& b) { return a.size() < b.size(); });
     }
 
-    /// Places the frames of the largest group, in order; then those that are linked only to later
-    /// frames.
+    /// Places the frames of the largest group in order, then the frames that are linked only to
+    /// later frames.
     void place_all() {
         const std::vector<std::size_t> group = largest_group();
         votes_[group.front()].position = RigidMotion();
@@ -228,8 +229,9 @@ class Voting {
         return moved;
     }
 
-    /// Returns the motions by which links between frames before `frame` and those from `frame` on
-    /// would shift the latter; the identity if a link agrees with the positions.
+    /// Returns, for each link across the boundary before `frame`, the motion by which the link
+    /// would shift all frames from `frame` on. The motion is the identity if the link agrees with
+    /// the positions.
     std::vector<Opinion> shifts(std::size_t frame, bool only_sound = false) const {
         std::vector<Opinion> all;
         for (const LinkSeen* link : links_.across[frame]) {
@@ -273,8 +275,8 @@ class Voting {
         }
     }
 
-    /// Counts the votes; the second time without the links to bad frames, so that these do not cast
-    /// doubt on their neighbours.
+    /// Counts the votes twice, the second time without links to bad frames, so that bad frames do
+    /// not make their neighbours doubtful.
     void count_all() {
         for (const bool only_clear : {false, true}) {
             std::vector<FrameVote> counted = votes_;
@@ -327,7 +329,8 @@ std::vector<FrameVote> consensus(std::size_t frames, std::span<const LinkSeen> l
 
 namespace {
 
-/// Weight of the equation log s_i = log s_j of a link, relative to log s_i + log s_j = log cov_ij.
+/// Weight of a link's equation log s_i = log s_j relative to its equation log s_i + log s_j = log
+/// cov_ij.
 constexpr double weight_of_alike = 1e-3;
 
 /// Returns the logarithms of the signals; 0 for frames without links.
@@ -350,7 +353,7 @@ std::vector<double> logarithms_of_signals(std::span<const double> deviations,
         logarithms[j] += sum;
     }
     BandedCholesky cholesky(deviations.size(), reach);
-    constexpr double little = 1e-9; // makes the matrix definite if frames have no links
+    constexpr double little = 1e-9; // makes the matrix positive definite if frames have no links
     if (!cholesky.factorise(1, normal, little, diagonal))
         return std::vector<double>(deviations.size());
     cholesky.solve(logarithms);
@@ -392,7 +395,7 @@ std::vector<FrameContrast> contrasts_of(std::span<const double> deviations,
 
 namespace {
 
-/// The vote of registrations on the signs of the frames' contrasts.
+/// Lets links vote on the signs of the frames' contrasts.
 class SignVote {
   public:
     SignVote(std::size_t frames, std::span<const LinkSeen> links)
@@ -417,8 +420,8 @@ class SignVote {
         return link.inverted ? -weight(link) : weight(link);
     }
 
-    /// The weight for a positive sign of a frame, given the others; 0 is the sign of later frames
-    /// at first.
+    /// Returns the weight of the votes for a positive sign of a frame, given the signs of the other
+    /// frames. Frames without a sign yet (0) have no vote.
     double for_positive(std::size_t frame) const {
         double sum = 0;
         for (const LinkSeen* link : links_.of[frame])
@@ -437,8 +440,8 @@ class SignVote {
         return changed;
     }
 
-    /// Lets all links across each boundary between frames vote on the sign of the frames after it,
-    /// relative to those before.
+    /// Lets all links across each boundary between frames vote on the relative sign of the frames
+    /// before and after it. Returns true if any sign changed.
     bool change_all_after() {
         bool changed = false;
         for (std::size_t frame = 1; frame < signs_.size(); ++frame) {

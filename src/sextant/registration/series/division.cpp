@@ -50,7 +50,7 @@ FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields) {
 
 namespace {
 
-/// The number of frames of the busiest rank, and how many of them have a previous frame.
+/// The number of frames of the busiest rank, and the number of these that have a previous frame.
 struct BusiestRank {
     BusiestRank(int ranks, std::int64_t frames)
         : all((frames + ranks - 1) / ranks), linked(std::min(all, frames - 1)) {}
@@ -112,7 +112,7 @@ std::vector<Division> divisions(int cores, std::int64_t frames, const FrameCosts
         static_cast<int>(std::clamp<std::int64_t>(frames - 1, 1, static_cast<std::int64_t>(cores)));
     std::vector<Division> all;
     for (int ranks = most_ranks; ranks >= 1; --ranks) {
-        // Compares one thread per rank with the use of all cores: more threads are not always
+        // Compare one thread per rank with using all cores, because more threads are not always
         // faster.
         for (const int threads : {1, cores / ranks}) {
             if (threads == 1 && !all.empty() && all.back().ranks == ranks)
@@ -157,8 +157,9 @@ FrameThreads::FrameThreads(FrameSource& source, int threads)
         sources_.push_back(std::make_unique<GuardedFrames>(source, reading_));
 }
 
-/// Items that threads take in runs: half of an equal part of the rest at a time, because a thread
-/// that continues at the next item still has the pyramids of the previous ones.
+/// Hands out items to threads in runs of consecutive items (guided self-scheduling): each run has
+/// half of an equal part of the remaining items. Runs are consecutive because a thread can reuse
+/// the pyramids of the previous items.
 struct FrameThreads::Items {
     std::size_t all, threads;
     std::mutex mutex;
@@ -235,9 +236,9 @@ void FrameThreads::release(std::size_t number) {
 }
 
 Bytes memory_of_frame_thread(ImageShape shape, int kept, bool fields) {
-    // A pyramid has 4/3 of a frame's pixels and scratch for bands; a thread also has the samples as
-    // stored and as floats, and its registration about one frame. With displacement fields, there
-    // are two frames, their pyramids, and the gradients and residuals of the fit.
+    // A pyramid has 4/3 of a frame's pixels plus scratch for bands. A thread also stores the
+    // samples as recorded and as floats, and its registration needs about one frame. Displacement
+    // fields need two frames, their pyramids, and the gradients and residuals of the fit.
     constexpr double of_pyramid = 1.5, beside = 3, of_fields = 9;
     const double frame = static_cast<double>(shape.elements()) * sizeof(float);
     return static_cast<Bytes>(frame * (of_pyramid * kept + beside + (fields ? of_fields : 0)));

@@ -20,27 +20,27 @@
 
 namespace sextant::registration {
 
-/// A division of a machine's cores for registering a series: frames are divided among the ranks,
-/// and the threads of a rank share the rows of one registration or take whole frames.
+/// A division of a machine's cores into ranks and threads. Frames are divided among the ranks. The
+/// threads of a rank either share the rows of one registration or each register whole frames.
 struct Division {
     int ranks = 1, threads = 1;
     Seconds expected = 0;
     bool whole_frames = false; ///< see ThreadPlan
 };
 
-/// Single-threaded times per frame, and how well they scale with threads.
+/// Single-threaded times per frame, and parameters of their scaling with threads.
 struct FrameCosts {
     Seconds neighbours = 0; ///< registrations to `links` previous frames, without a starting motion
     int links = 1;          ///< number of previous frames that each frame is registered to
     Seconds combined = 0;   ///< one application of the scan's operator ⊙
-    /// reading, checking and averaging, which are not divided among threads
+    /// time of reading, checking and averaging, which are not divided among threads
     Seconds rest = 0;
     double shared = 1;   ///< fraction of a registration that is divided among threads
     Seconds handing = 0; ///< overhead of sharing one registration among threads
 };
 
-/// Returns costs from measured times per pixel (docs/registration.md). Only their ratios matter
-/// here, and these hardly depend on the machine.
+/// Returns costs based on measured times per pixel (docs/registration.md). Only the ratios of the
+/// costs matter, and these hardly depend on the machine.
 FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields);
 
 /// Returns the expected time to register a series on the given ranks and threads per rank: the
@@ -48,31 +48,36 @@ FrameCosts default_costs(ImageShape shape, int farthest, bool by_fields);
 Seconds expected_time(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
                       const prefix::ScanOptions& scan);
 
-/// The use of a rank's threads that is predicted to be fastest.
+/// The predicted fastest use of a rank's threads.
 struct ThreadPlan {
-    /// True if each thread registers whole frames; otherwise all of them share the rows of one.
+    /// True if each thread registers whole frames; otherwise all threads share the rows of one
+    /// frame.
     bool whole_frames = false;
-    /// True if the scan of motions also runs on several threads, which look ahead and steal work
-    /// (scan/look_ahead.hpp); otherwise ⊙ shares rows. Only if `whole_frames`, on a single rank.
+    /// True if the scan of motions also runs on several threads that look ahead and steal work
+    /// (scan/look_ahead.hpp); otherwise all threads share the rows of each application of ⊙. True
+    /// only with `whole_frames` on a single rank.
     bool steals = false;
-    Seconds by_rows = 0, by_frames = 0; ///< predicted times of the two, in the units of FrameCosts
+    Seconds by_rows = 0,
+            by_frames =
+                0; ///< predicted times of sharing rows and of whole frames, in units of FrameCosts
 };
 
-/// Predicts a series on the given ranks and threads per rank, with threads that share rows and with
-/// threads that take whole frames: these register to previous frames without the overhead of
-/// sharing, and in the scan either share rows or look ahead, whichever is faster in a rehearsal.
+/// Predicts the times of a series on the given ranks and threads per rank, for threads that share
+/// rows and for threads that take whole frames. Threads with whole frames register to previous
+/// frames without the overhead of sharing. In the scan they either share rows or look ahead,
+/// whichever is faster in a simulation.
 ///
-/// Input     `reproducible`: the bracketing of the scan must not depend on time, so threads share
-///           the rows of ⊙.
+/// Input     `reproducible`: the association order of the scan must not depend on timing, so
+///           threads share the rows of ⊙.
 /// Deterministic
 ThreadPlan plan_threads(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
                         const prefix::ScanOptions& scan, bool reproducible);
 
-/// Returns the options of a scan whose threads look ahead.
+/// Returns the options of a scan with look-ahead threads.
 prefix::ScanOptions scan_with_threads(int threads);
 
-/// Returns divisions of at most `cores` cores, the fastest first; in a tie, those with the most
-/// ranks first. Requires and Deterministic as below.
+/// Returns divisions of at most `cores` cores, the fastest first; in a tie, more ranks come first.
+/// Requires and Deterministic: the same as best_division().
 std::vector<Division> divisions(int cores, std::int64_t frames, const FrameCosts& costs,
                                 const prefix::ScanOptions& scan = {}, bool reproducible = false);
 
@@ -82,9 +87,9 @@ std::vector<Division> divisions(int cores, std::int64_t frames, const FrameCosts
 Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
                        const prefix::ScanOptions& scan = {}, bool reproducible = false);
 
-/// A source that several threads share with the owner's other readers: each thread has its own
-/// GuardedFrames, and all of them lock the same mutex while they read. A frame is read whole, so
-/// that the decoder of a compressed file never returns to a frame that another thread interrupted.
+/// Shares a source among threads. Each thread has its own GuardedFrames, and all of them lock the
+/// same mutex while they read. Frames are read whole, so that threads do not interrupt the decoding
+/// of a frame in a compressed file.
 ///
 /// Cost      memory: one frame as stored.
 class GuardedFrames : public FrameSource {
@@ -103,19 +108,21 @@ class GuardedFrames : public FrameSource {
 
 /// Statistics of threads that take whole frames.
 struct FrameThreadUse {
-    std::vector<std::int64_t> registrations; ///< frames or applications of ⊙, by thread
+    std::vector<std::int64_t>
+        registrations; ///< by thread: number of registered frames or applications of ⊙
 
-    /// The scan of motions, if it ran on several threads.
+    /// Statistics of the scan of motions, if it ran on several threads.
     struct Scan {
-        std::int64_t applications = 0; ///< of ⊙
-        std::int64_t stolen = 0; ///< results computed by another thread than with equal blocks
-        Seconds seconds = 0;     ///< duration
-        Seconds idle = 0;        ///< time of all threads that was not spent on ⊙
+        std::int64_t applications = 0; ///< number of applications of ⊙
+        std::int64_t stolen =
+            0; ///< number of results computed by a different thread than with equal blocks
+        Seconds seconds = 0; ///< duration
+        Seconds idle = 0;    ///< time not spent on ⊙, summed over threads
     } scan;
 };
 
-/// Threads of one rank that each register whole frames. Users keep the pyramids and buffers of each
-/// thread, by its number; reading frames is serialised.
+/// The threads of one rank that each register whole frames. Callers store pyramids and buffers per
+/// thread, indexed by the thread's number. Frame reads are serialised.
 ///
 /// Cost      memory: one frame as stored per thread.
 class FrameThreads {
@@ -126,22 +133,22 @@ class FrameThreads {
     FrameThreads(FrameSource& source, int threads);
 
     int threads() const { return static_cast<int>(sources_.size()); }
-    /// The source of one thread.
+    /// The frame source of one thread.
     FrameSource& source(int thread) { return *sources_[static_cast<std::size_t>(thread)]; }
 
-    /// Calls body(item, thread) once for each item below `items`, on all threads: each takes runs
-    /// of consecutive items, which become shorter towards the end. The calling thread takes part,
-    /// and calls on_caller(item) before each of its items, for instance to report progress.
+    /// Calls body(item, thread) once for each item below `items`, on all threads. Each thread takes
+    /// runs of consecutive items, which become shorter towards the end. The calling thread takes
+    /// part, and calls on_caller(item) before each of its items, for instance to report progress.
     ///
     /// Throws    the first exception of a body or of on_caller. The other threads then stop after
     ///           their current item.
-    /// Deterministic  if the bodies do not depend on one another or on the number of the thread.
+    /// Deterministic  if the calls of `body` do not depend on one another or on the thread number.
     void for_each(std::size_t items, const std::function<void(std::size_t item)>& on_caller,
                   const std::function<void(std::size_t item, int thread)>& body);
 
-    /// Calls body(number) with the number of a thread, whose pyramids and buffers are reserved
-    /// until it returns: if possible one that was last used with the same reference frame. Waits if
-    /// all are reserved. Thread-safe.
+    /// Reserves the pyramids and buffers of a thread and calls body(number) with the thread's
+    /// number. Prefers buffers that were last used with the same reference frame. Waits if all are
+    /// reserved. Thread-safe.
     template <class Body>
     void with_reserved(std::int64_t reference, const Body& body) {
         const std::size_t number = reserve(reference);
@@ -152,7 +159,7 @@ class FrameThreads {
     /// True on the thread that constructed this object.
     bool on_caller() const { return std::this_thread::get_id() == caller_; }
 
-    /// The number of items and reservations of each number so far.
+    /// The number of items and reservations so far, by thread number.
     const std::vector<std::int64_t>& registrations() const { return items_; }
 
   private:
@@ -170,11 +177,11 @@ class FrameThreads {
     std::mutex reserving_;
     std::condition_variable released_;
     std::vector<bool> reserved_;
-    std::vector<std::int64_t> references_; ///< of the last reservation
+    std::vector<std::int64_t> references_; ///< reference frame of the last reservation, by thread
 };
 
-/// The memory that each thread takes that registers whole frames by rigid motions, with `kept`
-/// pyramids, or by displacement fields.
+/// Returns the memory per thread that registers whole frames, with `kept` pyramids. `fields`: for
+/// displacement fields instead of rigid motions.
 Bytes memory_of_frame_thread(ImageShape shape, int kept, bool fields);
 
 } // namespace sextant::registration

@@ -44,8 +44,8 @@ RigidResult identity_result() {
     return result;
 }
 
-/// A frame whose position is not clear is registered to sound frames up to this much farther away
-/// than the usual ones.
+/// A frame with an unclear position is also registered to more distant sound frames: up to this
+/// many frames farther than `farthest`.
 constexpr int farther = 3;
 
 /// One rank's part in registering a series.
@@ -120,8 +120,8 @@ class Registering {
         return frames_[static_cast<std::size_t>(frame - block_.first)];
     }
 
-    /// Makes the readers. With `inverts`, pairs may have opposite contrast. Frames that have a
-    /// level in `levels` are inverted.
+    /// Creates the readers. With `inverts`, pairs may have opposite contrast. Frames with a level
+    /// in `levels` (not NaN) are inverted.
     void make_readers(bool inverts, const std::vector<double>& levels = {}) {
         RigidOptions options = options_.rigid;
         options.inverts = inverts;
@@ -141,8 +141,8 @@ class Registering {
         inspected_.reset();
     }
 
-    /// Calls body(i, reader) for each number i below `items`. frame_of(i) is the frame whose
-    /// progress is reported.
+    /// Calls body(i, reader) for each i below `items`. frame_of(i) is the frame to name in progress
+    /// reports.
     template <class FrameOf, class Body>
     void for_each(std::string_view part, std::size_t items, const FrameOf& frame_of,
                   const Body& body) {
@@ -179,8 +179,8 @@ class Registering {
                          std::min(result.lead.value_or(0), most_lead), result.inverted});
     }
 
-    /// Decides which frames have the opposite contrast of the first one, inverts them, and
-    /// registers the pairs again that were registered with the other contrast.
+    /// Decides which frames have the opposite contrast of the first frame and inverts them. Pairs
+    /// that were registered with the wrong relative contrast are registered again.
     void invert_frames() {
         const bool any = std::any_of(seen_.begin(), seen_.end(), [](const LinkSeen& link) {
             return link.trusted && link.inverted;
@@ -203,7 +203,7 @@ class Registering {
         });
     }
 
-    /// Registers the pairs again whose contrasts the vote changed.
+    /// Registers pairs again if their relative contrast was changed by the vote.
     void link_again() {
         std::vector<Link> links = std::move(links_);
         const std::vector<LinkSeen> seen = std::move(seen_);
@@ -230,15 +230,15 @@ class Registering {
         }
     }
 
-    /// Registers two frames, given by their indices in usable_, and lets the result vote.
+    /// Registers two frames, given by their indices in usable_, and adds the result to the vote.
     Link link(std::size_t before, std::size_t moved) {
         const Link found = linked(before, moved, workers_->shared());
         let_vote(before, moved, found.result);
         return found;
     }
 
-    /// Registers two frames. The motions between frames that are not neighbours only vote, so they
-    /// need not be exact.
+    /// Registers two frames. Motions between frames that are not neighbours are used only in the
+    /// vote, so they need not be exact.
     Link linked(std::size_t before, std::size_t moved, PairReader& reader) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
         const std::uint32_t pass = frame_is_inverted_.empty() ? 0 : 1;
@@ -259,8 +259,8 @@ class Registering {
         return !vote.position || !is_clear(vote.lead) || !is_clear(vote.lead_across);
     }
 
-    /// Registers this rank's frames whose positions are not clear to sound frames that are farther
-    /// away, before and after them.
+    /// Registers this rank's frames with unclear positions to more distant sound frames on both
+    /// sides.
     void link_farther() {
         std::vector<Link> more;
         for (std::size_t frame = 0; frame < usable_.size(); ++frame) {
@@ -282,8 +282,8 @@ class Registering {
         std::ranges::stable_sort(links_, {}, &Link::moved);
     }
 
-    /// Returns the sound frames around a frame to which it has not been registered, at most
-    /// `farthest` + 3 away on each side, counted in sound frames.
+    /// Returns the sound frames near a frame that it has not been registered to: among the
+    /// `farthest` + 3 nearest sound frames on each side.
     std::vector<std::size_t> sound_around(std::size_t frame) const {
         const auto farthest = static_cast<std::size_t>(options_.farthest);
         const std::size_t most = farthest + farther;
@@ -303,7 +303,7 @@ class Registering {
         return around;
     }
 
-    /// Registers a frame to each of the frames before it, beginning with the farthest.
+    /// Registers a frame to up to `farthest` frames before it, starting with the farthest.
     std::vector<Link> links_of(std::size_t moved, PairReader& reader) {
         std::vector<Link> links;
         for (std::size_t back = std::min(static_cast<std::size_t>(options_.farthest), moved);
@@ -313,11 +313,11 @@ class Registering {
         return links;
     }
 
-    /// Determines the positions of the frames by vote; all ranks get the same positions.
+    /// Determines the positions of the frames by vote, with the same result on all ranks.
     void vote() {
         std::vector<LinkSeen> all =
             all_gather_lists(communicator_, std::span<const LinkSeen>(seen_));
-        // Two ranks may have registered the same pair.
+        // Remove duplicates: two ranks may have registered the same pair.
         const auto ends = [](const LinkSeen& link) {
             return std::pair(link.moved, link.reference);
         };
@@ -396,8 +396,8 @@ class Registering {
         return neighbours;
     }
 
-    /// Returns the existing registration if it agrees with the vote, or else a new one that starts
-    /// from the voted motion.
+    /// Returns the existing registration if it agrees with the vote; otherwise registers the frames
+    /// again, starting at the voted motion.
     Link link_to_previous(std::size_t before, std::size_t moved, bool ambiguous) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
         RigidMotion expected = compose(*votes_[moved].position, inverse(*votes_[before].position));
@@ -429,7 +429,7 @@ class Registering {
     }
 
     /// Registers this rank's frames that have a position but are not sound. Each is registered to
-    /// the last sound frame before it, or to the first one.
+    /// the last sound frame before it; if there is none, to the first sound frame.
     void link_others() {
         for (std::size_t i = 0; i < usable_.size(); ++i) {
             if (!block_.has(usable_[i]) || !votes_[i].position || votes_[i].sound)
@@ -440,9 +440,9 @@ class Registering {
         }
     }
 
-    /// Divides the sound frames into segments whose frames overlap their base enough to be
-    /// registered to it. If there are several, and no reference is requested, it is the frame in
-    /// the middle of the motion.
+    /// Divides the sound frames into segments. Each frame of a segment overlaps the segment's base
+    /// enough to be registered to it. If there are several segments and no reference is requested,
+    /// the frame in the middle of the motion becomes the reference.
     void plan_segments() {
         const ImageShape shape = source_.header().shape;
         std::vector<RigidMotion> positions;
@@ -455,7 +455,8 @@ class Registering {
 
     bool has_segments() const { return !bases_.empty() && bases_.back() > 0; }
 
-    /// Returns the index in placed_ of the last sound frame up to a frame, or of the first one.
+    /// Returns the index in placed_ of the last sound frame that is not after `frame`; 0 if there
+    /// is none.
     std::size_t sound_before(std::int64_t frame) const {
         const auto after = std::ranges::upper_bound(placed_, frame, {},
                                                     [this](std::size_t i) { return usable_[i]; });
@@ -496,15 +497,15 @@ class Registering {
         });
     }
 
-    /// Combines the motions of neighbours by the scan.
+    /// Scans the motions of neighbours.
     std::vector<Link> scanned(const std::vector<Link>& neighbours) {
         return workers_->scanned(
             neighbours, prefix::plain_slots<Link>(), false,
             [&](const Link& left, const Link& right) { return combined(left, right); });
     }
 
-    /// The operator ⊙ of the scan. Thread-safe if threads take whole frames. A motion that begins
-    /// at the base of its segment is complete.
+    /// The operator ⊙ of the scan. Thread-safe if threads take whole frames. A right operand that
+    /// already starts at the base of its segment is returned unchanged.
     Link combined(const Link& left, const Link& right) {
         if (right.reference == base_of(right.moved))
             return right;
@@ -540,7 +541,8 @@ class Registering {
         UncertainMotion motion;
     };
 
-    /// Returns a frame's motion or, if its registration failed, the motion that the vote implies.
+    /// Returns a frame's motion relative to its base; if the registration failed, the motion that
+    /// the vote implies.
     OfBase of_base(const FrameRegistration& one) const {
         const std::int64_t base = base_of(one.frame);
         if (!one.result.unrelated)
@@ -554,8 +556,8 @@ class Registering {
         return *votes_[static_cast<std::size_t>(index)].position;
     }
 
-    /// Composes the motions of the segments, and registers the frames that overlap the reference
-    /// enough to it. Collective.
+    /// Composes the motions across segments, then registers each frame to the reference if the two
+    /// overlap enough. Collective.
     void join_segments() {
         const std::int64_t reference = *reference_;
         agree(communicator_, [&] { check_reference(reference); });
@@ -587,8 +589,8 @@ class Registering {
         });
     }
 
-    /// Registers a frame whose registration to its base failed to the other bases, the one that it
-    /// overlaps most first.
+    /// Tries to register a frame to other bases after its registration to its own base failed. The
+    /// base with the largest overlap comes first.
     void register_to_other_base(FrameRegistration& one, const std::vector<UncertainMotion>& bases,
                                 PairReader& reader) {
         struct Choice {
@@ -628,7 +630,7 @@ class Registering {
         }
     }
 
-    /// Returns the numbers of the frames that are bases, in order.
+    /// Returns the frame numbers of the bases, in order.
     std::vector<std::int64_t> base_frames() const {
         std::vector<std::int64_t> bases;
         for (const std::size_t base : bases_) {
@@ -638,7 +640,7 @@ class Registering {
         return bases;
     }
 
-    /// Returns the motions of the bases relative to the reference, in their order.
+    /// Returns the motions of the bases relative to the reference, in the order of the bases.
     ///
     /// Input     the motions of the bases and the reference relative to their bases.
     static std::vector<UncertainMotion> motions_of_bases(const std::vector<OfBase>& known,
@@ -663,11 +665,12 @@ class Registering {
         return motions;
     }
 
-    /// Gives this rank's frames their motions relative to the reference. A frame is ambiguous if
-    /// any motion in the chain of groups of frames to the reference is.
+    /// Sets the motions of this rank's frames relative to the reference. A frame is ambiguous if
+    /// any motion between adjacent groups of frames on the way to the reference is unclear.
     void place_by_segments(const std::vector<UncertainMotion>& motions, std::int64_t reference) {
         const std::vector<std::int64_t> bases = base_frames();
-        std::vector<std::size_t> unclear(placed_.size()); // number of them up to each sound frame
+        std::vector<std::size_t> unclear(
+            placed_.size()); // number of unclear motions up to each sound frame
         for (std::size_t i = 1; i < placed_.size(); ++i)
             unclear[i] = unclear[i - 1] + !is_clear(votes_[placed_[i]].lead_across);
         const std::size_t of_reference = unclear[sound_before(reference)];
@@ -737,24 +740,26 @@ class Registering {
     const Communicator& communicator_;
     FrameSource& source_;
     const RegistrationOptions& options_;
-    const std::vector<std::int64_t> usable_; ///< frames not left out by the first pass
+    const std::vector<std::int64_t> usable_; ///< frames that the inspection did not leave out
     std::vector<FrameRegistration> frames_;
-    const std::vector<FrameStatistics> statistics_; ///< of all frames
+    const std::vector<FrameStatistics> statistics_; ///< statistics of all frames
     const Block block_;
     std::shared_ptr<Team> team_;
-    std::shared_ptr<PairReader> inspected_;       ///< with pyramids of the first pass; may be null
+    std::shared_ptr<PairReader>
+        inspected_; ///< reader with the pyramids of the inspection; may be null
     std::vector<std::uint8_t> frame_is_inverted_; ///< one per frame of usable_; empty if none is
-    std::vector<std::unique_ptr<ChangedFrames>> inverted_; ///< the sources of readers, if any is
+    std::vector<std::unique_ptr<ChangedFrames>>
+        inverted_; ///< sources of the readers, if any frame is inverted
     std::optional<SeriesWorkers<PairReader>> workers_;
     std::vector<Link> links_;         ///< this rank's links to nearby frames, ordered by `moved`
-    std::vector<LinkSeen> seen_;      ///< `links_`, as input to the vote
+    std::vector<LinkSeen> seen_;      ///< links_ in the form that the vote uses
     std::vector<FrameVote> votes_;    ///< one per frame of usable_
-    std::vector<int> trusted_links_;  ///< number of each frame of usable_
+    std::vector<int> trusted_links_;  ///< number of trusted links of each frame of usable_
     std::vector<std::size_t> placed_; ///< indices into usable_ of the sound frames
     /// For each sound frame, the index in placed_ of the base of its segment.
     std::vector<std::size_t> bases_;
-    std::optional<std::int64_t> reference_; ///< none: the first sound frame
-    std::vector<Link> others_;              ///< links of this rank's other frames to sound ones
+    std::optional<std::int64_t> reference_; ///< empty: the first sound frame
+    std::vector<Link> others_; ///< links from sound frames to this rank's frames that are not sound
 };
 
 } // namespace

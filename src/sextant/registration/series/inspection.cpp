@@ -30,7 +30,7 @@ struct Inspected {
     bool readable = false;
 };
 
-/// Reads a frame, or records why it cannot be used.
+/// Reads a frame and returns its statistics; if the frame is unusable, records the reason.
 Inspected inspected(PairReader& reader, const CorrectedFrames* corrections,
                     FrameRegistration& frame) {
     try {
@@ -62,8 +62,8 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
     return all;
 }
 
-/// Gathers the outliers and blank lines on all ranks, and stores those of this rank's frames.
-/// Frames with blank lines are inspected again without these. Collective.
+/// All-gathers the outliers and blank lines, and stores those of this rank's frames. Frames with
+/// blank lines are inspected again, with these lines as gaps. Collective.
 void settle_corrections(const SeriesContext& context, std::vector<FrameRegistration>& frames,
                         std::vector<Inspected>& own) {
     CorrectedFrames& corrections = *context.corrections;
@@ -166,7 +166,7 @@ CombineOptions averaging_options(const RegistrationOptions& options, const Pixel
                                  bool median) {
     CombineOptions averaging;
     averaging.median = median;
-    averaging.halves = median; // of the aligned average only
+    averaging.halves = median; // only for the aligned average
     averaging.memory = options.memory;
     averaging.threads = options.threads;
     averaging.area = area;
@@ -176,8 +176,8 @@ CombineOptions averaging_options(const RegistrationOptions& options, const Pixel
 
 namespace {
 
-/// Chooses how threads are used: as requested, or as predicted. Whole frames are refused if their
-/// memory would be large.
+/// Chooses the use of threads: the requested one, or the predicted fastest. The automatic choice
+/// avoids whole frames if they need too much memory.
 ThreadPlan plan_of(const RegistrationOptions& options, const FrameHeader& series, int ranks) {
     const bool fields = options.model == MotionModel::nonrigid;
     ThreadPlan plan = plan_threads(ranks, options.threads, series.frames,
@@ -196,7 +196,7 @@ ThreadPlan plan_of(const RegistrationOptions& options, const FrameHeader& series
     return plan;
 }
 
-/// Makes the context of a source, and chooses how the threads are used.
+/// Creates the context for a source and chooses the use of threads.
 void use(SeriesState& state, FrameSource& source, CorrectedFrames* corrections = nullptr) {
     state.context.emplace(SeriesContext{state.communicator, source, state.options, nullptr,
                                         state.control, state.result.offset, corrections});
@@ -206,7 +206,7 @@ void use(SeriesState& state, FrameSource& source, CorrectedFrames* corrections =
     state.context->used = &state.result.thread_use;
 }
 
-/// Wraps the source in the corrections of its samples, if any are requested.
+/// Wraps the source in CorrectedFrames if corrections are requested.
 void correct(SeriesState& state) {
     state.sample = state.source->header().sample;
     if (!state.options.despike.enabled && state.options.detector.empty())
@@ -266,7 +266,7 @@ std::string hash_of(std::span<const double> values) {
     return fmt::format("{:016x}", checksum_of(std::as_bytes(values)));
 }
 
-/// A hash of the frames' statistics, to recognise the series.
+/// Returns a hash of the frames' statistics that identifies the series.
 std::string fingerprint(const std::vector<FrameStatistics>& frames) {
     std::vector<double> values;
     for (const FrameStatistics& frame : frames)
@@ -276,13 +276,13 @@ std::string fingerprint(const std::vector<FrameStatistics>& frames) {
     return hash_of(values);
 }
 
-/// Reads the source without the corrections if the inspection has found nothing to correct.
+/// Removes the corrections from the source if the inspection found nothing to correct.
 void end_inspection(SeriesState& state) {
     if (!state.corrections)
         return;
     state.result.defects = state.corrections->defects();
     if (state.corrections->needed()) {
-        state.inspection.reader.reset(); // its frames have not been corrected
+        state.inspection.reader.reset(); // its pyramids are of uncorrected frames
         return;
     }
     state.source = std::move(*state.corrections).release();
@@ -290,7 +290,8 @@ void end_inspection(SeriesState& state) {
     use(state, *state.source);
 }
 
-/// A camera that stalls repeats a frame, whose noise then is the same as well.
+/// Warns of identical consecutive frames. A camera that stalls repeats a frame, including its
+/// noise.
 void warn_of_copies(SeriesState& state) {
     const auto& frames = state.inspection.statistics;
     std::int64_t copies = 0, first = 0;
@@ -307,8 +308,8 @@ void warn_of_copies(SeriesState& state) {
             copies, frames.size(), first));
 }
 
-/// True if the shading of frames changes where they show the same part of the specimen. Rank 0
-/// decides.
+/// True if the shading changes between frames that show the same part of the specimen. Rank 0
+/// decides. Collective.
 bool shading_changes(const SeriesState& state) {
     const SeriesInspection& inspection = state.inspection;
     std::vector<Shading> shadings;
@@ -317,7 +318,7 @@ bool shading_changes(const SeriesState& state) {
     const std::vector<TwoFrames> pairs = frames_of_other_shading(shadings);
     if (pairs.empty())
         return false;
-    int changes = 0; // std::vector<bool> has no elements to gather
+    int changes = 0; // an int, because all_gather() cannot return std::vector<bool>
     agree(state.communicator, [&] {
         if (!state.is_first())
             return;
@@ -336,13 +337,13 @@ bool shading_changes(const SeriesState& state) {
     return state.communicator.all_gather(changes).front() != 0;
 }
 
-/// Removes the shading of frames for registration, and inspects them again.
+/// Removes the shading of frames for registration, and inspects the frames again.
 void flatten(SeriesState& state) {
     state.flattened =
         std::make_unique<ChangedFrames>(*state.source, without_shading(*state.source));
     use(state, *state.flattened);
     SeriesInspection& inspection = state.inspection;
-    inspection.reader.reset(); // its frames have shading
+    inspection.reader.reset(); // its pyramids contain the shading
     SeriesInspection flat = inspect_series(*state.context);
     for (std::size_t frame = 0; frame < flat.statistics.size(); ++frame) {
         inspection.statistics[frame].deviation = flat.statistics[frame].deviation;

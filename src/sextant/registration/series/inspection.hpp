@@ -12,43 +12,44 @@
 
 namespace sextant::registration {
 
-/// Reads every frame of a series once, settles the corrections of its samples, and finds those that
-/// cannot be registered: unreadable, constant, much darker than the others, or with too many
-/// samples that are not finite.
+/// Reads every frame of a series once, settles the corrections of samples
+/// (CorrectedFrames::settle()), and finds frames that cannot be registered: unreadable, constant,
+/// much darker than the others, or with too many samples that are not finite.
 ///
-/// Input     each rank has its own source of the same frames.
+/// Input     on each rank, its own source of the same frames.
 /// Requires  at least one frame, of at least 16x16 pixels (InvalidTask).
 /// Throws    AgreedFailure on every rank if any rank fails.
 /// Collective.
 SeriesInspection inspect_series(const SeriesContext& context);
 
 /// Parses a list of numbers and ranges of frames such as "0-9,12". Returns true for the frames
-/// listed. Throws InvalidTask if it is not such a list of `frames` frames.
+/// listed. Throws InvalidTask if the list is malformed or names a frame outside 0 … `frames` − 1.
 std::vector<bool> frames_listed(const std::string& list, std::int64_t frames);
 
-/// Returns the options of averages. If they are weighted, there is a single contribution, in place
-/// of those of all frames.
+/// Returns the options of averages. For weighted averages, `contributions` has a single placeholder
+/// entry.
 CombineOptions averaging_options(const RegistrationOptions& options, const PixelArea& area,
                                  bool median);
 
-/// A hash of statistics that depend on the positions of samples in a frame, and on the prefilter:
-/// it distinguishes a series from one whose frames are shifted or reflected.
+/// Returns a hash of statistics that depend on the positions of samples in a frame and on the
+/// prefilter. The hash differs for a series with shifted or reflected frames.
 std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames);
 
-/// Fails on every rank unless two of all frames are usable. `own` are the frames of this rank.
+/// Fails on every rank if fewer than two frames of the series are usable. `own`: this rank's
+/// frames.
 /// Collective.
 void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRegistration> own);
 
 // Steps of SeriesRegistration. Collective.
 
-/// Prepares the source for computation, and checks the options.
+/// Prepares the source for computation and checks the options.
 void open_series(SeriesState& state);
 
 /// Inspects the frames, and finds outliers, defective pixels and blank lines.
 void inspect_frames(SeriesState& state);
 
-/// Removes the frames' shading for registration if it changes in the series. Fails unless two
-/// frames are usable.
+/// Removes the shading of frames for registration if it changes within the series. Fails if fewer
+/// than two frames are usable.
 void remove_shading(SeriesState& state);
 
 } // namespace sextant::registration

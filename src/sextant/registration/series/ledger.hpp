@@ -24,9 +24,10 @@ namespace sextant::registration {
 
 /// The kind of registration whose result is stored.
 enum class Work : std::uint32_t {
-    link,     ///< registers two nearby frames without a starting estimate
+    link,     ///< registers two nearby frames, with a search
     mended,   ///< registers two neighbours, starting from the motion implied by nearby frames
-    combined, ///< ⊙: registers two frames, starting from motions composed at a frame in between
+    combined, ///< ⊙: registers two frames, starting at the composition of their motions to a frame
+              ///< in between
     to_reference,    ///< registers a frame to a reference other than the first frame
     averaged,        ///< registers a frame to the average
     field,           ///< registers a frame to the reference or the average by a displacement field
@@ -48,12 +49,13 @@ struct EntryName {
     auto operator<=>(const EntryName&) const = default;
 };
 
-/// Stores the results of a run, so that a later run of the same work can resume it, and data that
-/// is too large for memory. Belongs to one rank. Thread-safe.
+/// Stores the results of a run, so that a later run can resume it, and data that is too large for
+/// memory. One object per rank. Thread-safe.
 class Ledger {
   public:
-    /// Receives the time interval in which a result was computed, on the steady clock of the host:
-    /// from the lookup that did not find it until it is stored, on the same thread.
+    /// Receives the time interval in which a result was computed, on the steady clock of the host.
+    /// The interval begins with the failed lookup of the result and ends when the result is stored,
+    /// on the same thread.
     using Worked = std::function<void(Work work, Seconds begin, Seconds end)>;
 
     Ledger() = default;
@@ -61,7 +63,7 @@ class Ledger {
     Ledger(const Ledger&) = delete;
     Ledger& operator=(const Ledger&) = delete;
 
-    /// Calls `worked` from now on after each computed result.
+    /// Sets a callback that is called after each computed result.
     void report_to(Worked worked) { worked_ = std::move(worked); }
 
     std::optional<std::vector<std::byte>> find(const EntryName& name) {
@@ -77,7 +79,7 @@ class Ledger {
         if (worked_)
             worked_(name.work, began_[std::this_thread::get_id()], now());
     }
-    /// Makes results that other ranks have kept so far visible to find(). Collective.
+    /// Makes the results that other ranks have stored so far visible to find(). Collective.
     void refresh() {
         const std::scoped_lock lock(mutex_);
         update();
@@ -98,8 +100,8 @@ class Ledger {
     std::map<std::thread::id, Seconds> began_;
 };
 
-/// Returns decode(bytes) of a stored result; none without a ledger or a result, or if decode throws
-/// Error because the bytes are not such a result.
+/// Returns decode(bytes) of a stored result. Returns nothing if there is no ledger or no result, or
+/// if decode throws Error because the bytes are invalid.
 template <class Decode>
 auto stored_result(Ledger* ledger, const EntryName& name, const Decode& decode)
     -> std::optional<decltype(decode(std::span<const std::byte>()))> {
@@ -120,8 +122,8 @@ struct Timed {
 
 using TimedResult = Timed<RigidResult>;
 
-/// Returns the stored result of a registration, or else runs and times it and stores the result.
-/// Without a ledger, only runs it.
+/// Returns the stored result of a registration. If there is none, runs and times the registration
+/// and stores its result. Without a ledger, nothing is stored.
 template <class Register>
 auto timed_result(Ledger* ledger, const EntryName& name, const Register& registered) {
     Timed<decltype(registered())> made;
@@ -137,15 +139,15 @@ auto timed_result(Ledger* ledger, const EntryName& name, const Register& registe
     return made;
 }
 
-/// True if the registration can be used. Convergence is not required: the steps may oscillate by a
-/// negligible distance.
+/// True if the registration is usable. Convergence is not required, because steps may oscillate by
+/// a negligible distance.
 inline bool trusted(const RigidResult& result) {
     constexpr double least_overlap = .1;
     return !result.unrelated && result.overlap >= least_overlap;
 }
 
-/// Returns the refined result or, if that cannot be trusted, the start marked as unrelated.
-/// `ambiguous` is that of the start and is copied to the result.
+/// Returns the refined result; if it cannot be trusted, returns the start, marked unrelated.
+/// `ambiguous` is the flag of the start; it is copied to the result.
 inline RigidResult refined_from(const RigidMotion& start, RigidResult refined, bool ambiguous) {
     if (!trusted(refined)) {
         refined.motion = start;

@@ -19,13 +19,14 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr std::size_t partial_sums = 8; ///< independent partial results, which can be vectorised
+constexpr std::size_t partial_sums =
+    8; ///< number of independent partial results, so that loops can be vectorised
 
 struct Range {
     float least, largest;
 };
 
-/// Returns the range of at least one finite sample.
+/// Returns the range of the samples. Requires at least one sample, all finite.
 Range range_of(std::span<const float> samples) {
     std::array<float, partial_sums> least, largest;
     least.fill(samples.front());
@@ -157,13 +158,14 @@ FrameStatistics PairReader::read(std::int64_t frame) {
         throw UnusableFrame(fmt::format("every sample is {:g}", statistics.least + offset_));
     for (double* value : {&statistics.mean, &statistics.least, &statistics.largest})
         *value += offset_;
-    // Integers of 64 bits may differ by less than doubles resolve at the offset.
+    // 64-bit integers may differ by less than the resolution of doubles at the offset. A frame that
+    // is not constant must keep a nonempty range.
     if (statistics.least == statistics.largest)
         statistics.largest = std::nextafter(statistics.least, HUGE_VAL);
     return statistics;
 }
 
-/// Replaces the least recently used pyramid.
+/// Returns the cached pyramid of a frame. On a miss, replaces the least recently used pyramid.
 PairReader::Kept& PairReader::kept(std::int64_t frame) {
     auto slot = std::find_if(kept_.begin(), kept_.end(),
                              [frame](const Kept& one) { return one.frame == frame; });

@@ -13,7 +13,7 @@
 
 namespace sextant::registration {
 
-/// Statistics of a frame, used to decide if it can be registered.
+/// Statistics of a frame, used to decide whether the frame can be registered.
 struct FrameStatistics {
     double mean = 0; ///< mean of the finite samples
     double least = 0, largest = 0;
@@ -26,29 +26,29 @@ struct FrameStatistics {
 
 FrameStatistics statistics_of(std::span<const float> samples);
 
-/// Returns true if frames with these statistics can be taken as equal, sample by sample.
+/// Returns true if the statistics imply that two frames have the same samples.
 bool same_samples(const FrameStatistics& a, const FrameStatistics& b);
 
-/// Returns the median of the frames' means; 0 if samples are differences, of which negative ones
-/// reach as far from 0 as the mean.
+/// Returns the median of the frames' means. Returns 0 if the samples are differences, which is
+/// assumed if negative samples reach as far from 0 as the mean.
 double usual_mean(std::span<const FrameStatistics> frames);
 
 /// Limits beyond which a frame is left out.
 struct FrameLimits {
-    /// Least mean, as a fraction of the usual mean. A darker frame was probably taken with the beam
-    /// off. No limit if samples are differences.
+    /// Minimum mean, as a fraction of the usual mean. A darker frame was probably recorded with the
+    /// beam off. Not applied if the samples are differences.
     double least_brightness = .05;
     double most_gaps = .75; ///< largest fraction of samples that are gaps (for example masked)
 };
 
-/// Returns the reason why a frame is left out, or "" if it is usable.
+/// Returns the reason why a frame is left out; "" if the frame is usable.
 std::string fault_of(const FrameStatistics& frame, double usual_mean, const FrameLimits& limits);
 
 /// Reads frames of a series into pyramids and registers them. The most recently used pyramids are
 /// cached.
 ///
 /// Cost      memory: one frame, and a pyramid for each cached frame.
-/// Throws    as FrameSource; UnusableFrame.
+/// Throws    the same as FrameSource; UnusableFrame.
 class PairReader {
   public:
     /// Requires  kept >= 2 (std::logic_error). The team must outlive this object. `offset`, which
@@ -62,14 +62,14 @@ class PairReader {
     RigidResult align(std::int64_t reference, std::int64_t moved);
     RigidResult locate(std::int64_t reference, std::int64_t moved);
     RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start);
-    /// Registers a frame to an image of the same shape, filtered in the same way.
+    /// Registers a frame to a pyramid of the same shape and prefilter.
     RigidResult refine(const Pyramid& reference, std::int64_t moved, const RigidMotion& start);
-    /// Registers a frame to such an image by a search over the whole range of motions.
+    /// The same, with a search over the whole range of motions.
     RigidResult align(const Pyramid& reference, std::int64_t moved);
-    /// Takes over the cached pyramids of a reader of the same samples, with the same prefilter and
-    /// the same team.
+    /// Takes over the cached pyramids of another reader. Requires the same samples, prefilter and
+    /// team.
     void take_frames(PairReader&& other);
-    /// Returns the pyramid of a frame, valid until another frame is used.
+    /// Returns the pyramid of a frame. Valid until the next access to another frame.
     const Pyramid& pyramid(std::int64_t frame) { return kept(frame).pyramid; }
 
   private:

@@ -16,8 +16,8 @@
 
 namespace sextant::registration {
 
-/// The objects of one rank that register pairs of frames of a series: one whose threads share rows
-/// and, if threads take whole frames, one more for each of them.
+/// The workers of one rank that register pairs of frames: one worker whose threads share rows and,
+/// if threads take whole frames, one more worker per thread.
 template <class Worker>
 class SeriesWorkers {
   public:
@@ -27,7 +27,7 @@ class SeriesWorkers {
             threads_.emplace(context.source, context.options.threads);
     }
 
-    /// Creates the objects: make(source, shares_rows) returns a pointer to one.
+    /// Creates the workers: make(source, shares_rows) returns a pointer to a new worker.
     template <class Make>
     void create(const Make& make) {
         of_threads_.clear();
@@ -36,7 +36,7 @@ class SeriesWorkers {
             of_threads_.push_back(make(threads_->source(thread), false));
     }
 
-    /// The object whose threads share rows.
+    /// The worker whose threads share rows.
     Worker& shared() const { return *shared_; }
     bool take_whole_frames() const { return threads_.has_value(); }
 
@@ -54,7 +54,7 @@ class SeriesWorkers {
         }
     }
 
-    /// Combines the links of all ranks by a scan with the operator ⊙, which may call applied().
+    /// Scans the links of all ranks with the operator ⊙, which may call applied().
     template <class Link, class Operator>
     std::vector<Link> scanned(const std::vector<Link>& links, const prefix::Slots<Link>& slots,
                               bool names_elements, const Operator& combined) {
@@ -74,8 +74,8 @@ class SeriesWorkers {
         return from_slots(context_.communicator, results, slots);
     }
 
-    /// Returns apply(worker), one application of ⊙ to a link that begins at `reference`.
-    /// Thread-safe if threads steal.
+    /// Returns apply(worker) for an application of ⊙ whose result has the reference frame
+    /// `reference`. Thread-safe if threads steal.
     template <class Apply>
     auto applied(std::int64_t reference, const Apply& apply) {
         Seconds taken = 0;
@@ -98,7 +98,7 @@ class SeriesWorkers {
     /// True on the thread that reports progress.
     bool on_caller() const { return !threads_ || threads_->on_caller(); }
 
-    /// Adds what the threads did to `used` of the context.
+    /// Adds the statistics of the threads to `used` of the context.
     void note_use() const {
         if (!threads_ || !context_.used)
             return;
@@ -113,12 +113,12 @@ class SeriesWorkers {
     bool steal() const { return threads_ && context_.threads.steals; }
 
     const SeriesContext& context_;
-    std::optional<FrameThreads> threads_; ///< if they take whole frames
+    std::optional<FrameThreads> threads_; ///< only if threads take whole frames
     std::unique_ptr<Worker> shared_;
     std::vector<std::unique_ptr<Worker>> of_threads_;
-    std::mutex noting_;             ///< protects the next two numbers
-    std::int64_t applications_ = 0; ///< of ⊙
-    Seconds busy_ = 0;              ///< time of all threads in ⊙
+    std::mutex noting_;             ///< protects applications_ and busy_
+    std::int64_t applications_ = 0; ///< number of applications of ⊙
+    Seconds busy_ = 0;              ///< time spent on ⊙, summed over threads
     FrameThreadUse::Scan use_;
 };
 

@@ -39,7 +39,7 @@ std::vector<std::int64_t> Registered::contributing() const {
 
 namespace {
 
-/// Gathers the displacements of rows, if any. Collective.
+/// All-gathers the row displacements, if any. Collective.
 void gather_rows(const Communicator& communicator, std::span<const FrameRegistration> own,
                  Registered& all) {
     std::vector<float> numbers;

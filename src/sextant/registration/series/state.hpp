@@ -24,22 +24,22 @@
 
 namespace sextant::registration {
 
-/// Marks frames that are unrelated to their reference as left out.
+/// Marks frames as left out if they are unrelated to their reference.
 void leave_out_unrelated(std::span<FrameRegistration> frames);
 
-/// True if the motion of a frame is in doubt: registrations to the frames around it disagree or are
-/// ambiguous, or it resembles its reference no more than noise.
+/// True if the motion of a frame is in doubt: registrations to nearby frames disagree or are
+/// ambiguous, or the NCC with the reference is no higher than that of noise.
 bool in_doubt(const FrameRegistration& frame);
 
-/// The frames of all ranks that are not left out, on every rank.
+/// The registered frames of all ranks (frames that are not left out), on every rank.
 struct Registered {
     std::vector<std::int64_t> frames;
     std::vector<RigidMotion> motions;
     std::vector<FrameContrast> contrasts;
-    /// 1 for frames that contribute to averages used for matching: those whose motion is not in
-    /// doubt, or all if fewer than two are left.
+    /// 1 for frames that contribute to averages for matching: frames whose motion is not in doubt,
+    /// or all frames if fewer than two such frames are left.
     std::vector<std::uint8_t> contributes;
-    bool all_in_doubt = false; ///< fewer than two frames were not in doubt
+    bool all_in_doubt = false; ///< true if fewer than two frames were not in doubt
 
     /// Returns the index of a frame by its number.
     std::size_t index(std::int64_t frame) const;
@@ -47,31 +47,34 @@ struct Registered {
     /// Returns the frames that contribute, in order.
     std::vector<std::int64_t> contributing() const;
 
-    std::vector<AffineMotion> affine = {}; ///< the motions of the frames; empty if all are rigid
-    std::vector<std::shared_ptr<const RowMotion>> rows = {}; ///< the same, of scanned rows
+    std::vector<AffineMotion> affine = {}; ///< affine motions of the frames; empty if all are rigid
+    std::vector<std::shared_ptr<const RowMotion>> rows =
+        {}; ///< row motions of the frames; empty without scan_rows
 };
 
-/// Gathers the frames of all ranks. Collective.
+/// All-gathers the registered frames. Collective.
 Registered gather_registered(const Communicator& communicator,
                              std::span<const FrameRegistration> own);
 
-/// Returns a function that maps a frame to its motion. `registered` must outlive the result.
+/// Returns a function that maps a frame to its transform. `registered` must outlive the result.
 TransformOf transforms(const Registered& registered);
 
 /// Returns the options of the scan of motions.
 prefix::ScanOptions scan_options(const RegistrationOptions& options);
 
-/// The inputs of the registrations of a series on one rank.
+/// The inputs for registering a series on one rank.
 struct SeriesContext {
     const Communicator& communicator;
     FrameSource& source;
     const RegistrationOptions& options;
     Ledger* ledger = nullptr;
     RunControl control = {};
-    double offset = 0; ///< subtracted from samples by the source; added back for inspection
-    CorrectedFrames* corrections = nullptr; ///< `source`, if it corrects samples
-    ThreadPlan threads = {};                ///< how the threads of a rank are used
-    FrameThreadUse* used = nullptr;         ///< if not null, filled if threads take whole frames
+    double offset = 0; ///< offset that the source subtracts from samples; added back for inspection
+    CorrectedFrames* corrections =
+        nullptr;             ///< points to `source` if it corrects samples; otherwise null
+    ThreadPlan threads = {}; ///< use of a rank's threads
+    FrameThreadUse* used =
+        nullptr; ///< if not null, receives statistics of threads that take whole frames
 
     /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
@@ -81,7 +84,7 @@ struct SeriesContext {
     }
 };
 
-/// Returns the context with another source of the same frames.
+/// Returns the context with a different source of the same frames.
 inline SeriesContext with_source(const SeriesContext& context, FrameSource& source) {
     return {context.communicator, source,  context.options, context.ledger, context.control,
             context.offset,       nullptr, context.threads, context.used};
@@ -89,23 +92,23 @@ inline SeriesContext with_source(const SeriesContext& context, FrameSource& sour
 
 /// The result of a first pass over all frames of a series.
 struct SeriesInspection {
-    std::vector<FrameStatistics> statistics = {}; ///< of all frames, on every rank
+    std::vector<FrameStatistics> statistics = {}; ///< statistics of all frames, on every rank
     std::vector<std::int64_t> usable = {};        ///< frames that are not left out, in order
-    /// This rank's frames; those left out state a reason.
+    /// This rank's frames, including those left out, with the reason.
     std::vector<FrameRegistration> frames = {};
-    /// The reader of this rank's frames, and its team. Its pyramids serve the registration, unless
-    /// the samples are corrected afterwards.
+    /// The reader of this rank's frames and its team. The registration reuses the reader's
+    /// pyramids, unless the samples are corrected afterwards.
     std::shared_ptr<Team> team = {};
     std::shared_ptr<PairReader> reader = {};
 };
 
-/// The state of registering a series on one rank. The steps (SeriesRegistration) change it one
-/// after another; each uses what those before it have left.
+/// The state of registering a series on one rank. The steps of SeriesRegistration modify it one
+/// after another; each step uses the results of the previous steps.
 struct SeriesState {
     const Communicator& communicator;
     const RegistrationOptions& options;
     const RunControl& control;
-    /// Called on rank 0 if too few frames can be registered, with all frames. May be empty.
+    /// Called on rank 0 with all frames if too few frames can be registered. May be empty.
     std::function<void(std::span<const FrameRegistration> frames)> failed;
 
     bool is_first() const { return communicator.rank() == 0; }
@@ -113,29 +116,32 @@ struct SeriesState {
     bool nonrigid() const { return options.model == MotionModel::nonrigid; }
 
     std::unique_ptr<FrameSource> source;
-    Sample sample = Sample::f32;                   ///< type of the recorded samples
-    CorrectedFrames* corrections = nullptr;        ///< `source`, if it corrects samples
-    std::uint64_t detector = 0;                    ///< hash of the images of the detector
+    Sample sample = Sample::f32; ///< type of the recorded samples
+    CorrectedFrames* corrections =
+        nullptr;                ///< points to `source` if it corrects samples; otherwise null
+    std::uint64_t detector = 0; ///< hash of the detector images
     std::unique_ptr<ChangedFrames> flattened = {}; ///< `source` without shading, if needed
-    std::unique_ptr<FrameSource> inverted = {};    ///< one of these, with inverted frames inverted
-    /// `source` without the columns that the flyback disturbs, if any.
+    std::unique_ptr<FrameSource> inverted =
+        {}; ///< `source` or `flattened`, with frames of opposite contrast inverted
+    /// `source` with the columns that the flyback disturbs as gaps, if any.
     std::unique_ptr<ChangedFrames> without_flyback = {};
-    /// Returns the frames as they are shown in results.
+    /// Returns the source of the frames that results are computed from.
     FrameSource& shown_frames() const { return without_flyback ? *without_flyback : *source; }
 
-    SeriesInspection inspection = {}; ///< until frames are registered
-    std::string content = {};         ///< recognises the frames, before their shading is removed
+    SeriesInspection inspection = {}; ///< valid until frames are registered
+    std::string content = {}; ///< fingerprint of the frames, before their shading is removed
     std::unique_ptr<Ledger> ledger = {};
-    bool has_ledger = false; ///< on all ranks
+    bool has_ledger = false; ///< true if all ranks have a ledger
     std::optional<SeriesContext> context = {};
 
     std::vector<FrameRegistration> own = {}; ///< this rank's frames
     Registered registered = {};
-    /// Of the stations of this rank's frames, in the last stage; empty without stations.
+    /// For each of this rank's frames, the correction of its station in the last stage; empty
+    /// without stations.
     std::vector<UncertainMotion> of_station = {};
-    bool fails_again = false; ///< the run fails whenever it is repeated with these frames
-    bool frames_move = false; ///< the last stage moved frames by more than their deviations
-    std::vector<std::int64_t> averaged = {}; ///< the frames of the average and the median
+    bool fails_again = false; ///< true if the run would fail again with these frames
+    bool frames_move = false; ///< true if the last stage moved frames by more than their deviations
+    std::vector<std::int64_t> averaged = {}; ///< frames of the average and the median
     RegistrationResult result = {};
 };
 

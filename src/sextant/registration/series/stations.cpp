@@ -34,13 +34,13 @@ Point rotated(double alpha, Point v) {
     return {cosine * v.x - sine * v.y, sine * v.x + cosine * v.y};
 }
 
-/// Returns the derivative of R(α)v by α.
+/// Returns the derivative of R(α)v with respect to α.
 Point rotated_further(double alpha, Point v) {
     const Point at = rotated(alpha, v);
     return {-at.y, at.x};
 }
 
-/// Returns the Jacobian of (α, t) → (sign α, sign R(turn)t) plus the change of t by α.
+/// Returns the Jacobian of (α, t) → (sign · α, sign · R(turn)t + α · by_alpha).
 Matrix3 jacobian(double sign, double turn, Point by_alpha) {
     const Point x = rotated(turn, {sign, 0}), y = rotated(turn, {0, sign});
     Matrix3 j;
@@ -57,7 +57,7 @@ double distance(Point a, Point b) {
     return std::hypot(a.x - b.x, a.y - b.y);
 }
 
-/// Returns the overlap of two frames with motions relative to a common frame.
+/// Returns the overlap of two frames whose motions are relative to a common frame.
 double overlap_of(const RigidMotion& one, const RigidMotion& other, ImageShape shape) {
     const double diagonal =
         std::hypot(static_cast<double>(shape.width), static_cast<double>(shape.height));
@@ -146,7 +146,7 @@ Stations choose_stations(std::span<const RigidMotion> motions,
                          std::span<const std::uint8_t> may_be_station, std::size_t from,
                          ImageShape shape) {
     Stations stations;
-    std::vector<double> most(motions.size(), -1); // the overlap with the nearest station
+    std::vector<double> most(motions.size(), -1); // overlap with the nearest station
     stations.nearest.resize(motions.size());
     const auto add = [&](std::size_t station) {
         for (std::size_t i = 0; i < motions.size(); ++i) {
@@ -214,7 +214,7 @@ AffineMotion from_window(const AffineMotion& motion, const PixelArea& window) {
 FamilyResult from_window(FamilyResult result, const PixelArea& window) {
     if (window.x == 0 && window.y == 0)
         return result;
-    // A small motion t + A(x − c − w) about the centre of the window is t − Aw + A(x − c).
+    // A small motion about the centre of the window, t + A(x − c − w), equals t − Aw + A(x − c).
     constexpr auto size = static_cast<Eigen::Index>(affine_parameters);
     using Matrix = Eigen::Matrix<double, size, size, Eigen::RowMajor>;
     const Point w = first_of(window);
@@ -251,7 +251,7 @@ RigidUncertainty uncertainty_of_centre(const RigidResult& result, ImageShape sha
 
 namespace {
 
-/// Returns the mean of the products of the displacements that (α, tx, ty) cause in a window.
+/// Returns the Gram matrix of the displacements that α, tx and ty cause, averaged over a window.
 Matrix3 gram_of(const PixelArea& window) {
     const auto x = static_cast<double>(window.x), y = static_cast<double>(window.y);
     const auto variance = [](std::int64_t size) {
@@ -290,7 +290,7 @@ std::vector<UncertainMotion> correct_stations(std::span<const PixelArea> windows
         right.segment<3>(from) -= pull;
         right.segment<3>(to) += pull;
     }
-    // The first station is held, and the common motion removed afterwards.
+    // The first station is held fixed; the common motion is removed afterwards.
     const Eigen::Index rest = size - of_one;
     const Eigen::LDLT<Eigen::MatrixXd> solver(matrix.bottomRightCorner(rest, rest));
     if (rest > 0 && (solver.info() != Eigen::Success || !solver.isPositive() ||
@@ -304,7 +304,7 @@ std::vector<UncertainMotion> correct_stations(std::span<const PixelArea> windows
             solver.solve(Eigen::MatrixXd::Identity(rest, rest));
     }
     Matrix3 all = Matrix3::Zero();
-    Eigen::MatrixXd weights(of_one, size); // the common motion of the stations' motions
+    Eigen::MatrixXd weights(of_one, size); // maps the stations' motions to the common motion
     for (Eigen::Index i = 0; i < count; ++i) {
         const auto at = static_cast<std::size_t>(i);
         weights.block<3, 3>(0, of_one * i) = frames[at] * gram_of(windows[at]);
