@@ -63,8 +63,8 @@ class ThreadedScan {
     const bool looks_ahead_; ///< true if scan::LookAhead is used instead of the two phases
     const scan::Totals totals_;
     Execution totals_run_;
-    Memory partials_,
-        prefixes_; ///< by thread: total of its segment; prefix up to the segment's end
+    /// By thread: total of its segment; prefix up to the segment's end.
+    Memory partials_, prefixes_;
     Memory output_;
     std::vector<scan::Interval> segments_;
     std::span<const std::byte> values_; ///< values of the current run

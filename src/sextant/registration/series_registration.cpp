@@ -178,8 +178,8 @@ void leave_checkpoint(SeriesState& state) {
 /// A step of a run. All ranks agree on the outcome of each step, so that a failure on any rank ends
 /// the run on all ranks with the same message.
 struct RunStep {
-    Seconds RegistrationResult::Times::*time =
-        nullptr; ///< counter that accumulates the step's time; may be null
+    /// Counter that accumulates the step's time; may be null.
+    Seconds RegistrationResult::Times::*time = nullptr;
     std::function<void(SeriesState&)> run;
 };
 

@@ -393,8 +393,8 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
     defects_.insert(defects_.end(), often.begin(), often.end());
 
     if (frames >= least_summed) {
-        sum_.resize(static_cast<std::size_t>(
-            header().shape.elements())); // needed if this rank read no frame
+        // Needed if this rank read no frame.
+        sum_.resize(static_cast<std::size_t>(header().shape.elements()));
         add_planes(communicator, sum_);
         for (float& sum : sum_)
             sum /= static_cast<float>(frames);
@@ -406,8 +406,8 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
 
     std::erase_if(all, [this](const OutlierPixel& one) { return contains(defects_, one.pixel); });
     first_.assign(static_cast<std::size_t>(header().frames) + 1, 0);
-    for (const OutlierPixel& one :
-         all) { // ordered by frame, because each rank has a block of frames
+    // Ordered by frame, because each rank has a block of frames.
+    for (const OutlierPixel& one : all) {
         pixels_.push_back(one.pixel);
         ++first_[static_cast<std::size_t>(one.frame) + 1];
     }

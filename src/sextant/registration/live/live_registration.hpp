@@ -68,8 +68,8 @@ class LiveLinks {
     void write(std::span<const std::byte> entry);
 
     std::set<Pair> links_;
-    std::map<std::int64_t, FrameStatistics>
-        frames_;                     ///< statistics of this or an earlier run, by frame
+    /// Statistics of this or an earlier run, by frame.
+    std::map<std::int64_t, FrameStatistics> frames_;
     std::optional<Journal> journal_; ///< empty after a failure
     std::string failure_;
 };
@@ -157,8 +157,8 @@ class LiveRegistration {
     Resampler resampler_;
     std::vector<LiveFrame> frames_;
     std::vector<std::int64_t> usable_;
-    std::size_t linked_ = 1,
-                back_ = 0;     ///< next link: usable_[linked_] to the usable frame back_ before it
+    /// Next link: usable_[linked_] to the usable frame back_ before it.
+    std::size_t linked_ = 1, back_ = 0;
     std::deque<double> means_; ///< means of the last usable frames
 
     std::int64_t reference_ = -1;

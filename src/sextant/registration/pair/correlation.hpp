@@ -38,9 +38,9 @@ class Correlation {
     /// Returns the highest peaks at distinct shifts, highest first.
     /// Input     images of this object's shape with a mean of about 0; the centre of rotation; the
     ///           middle of the searched angles, in radians. NaN counts as 0.
-    /// Output    at most `most` peaks, valid until the next search. With `inverts`, as many
-    /// negative
-    ///           peaks follow if the correlation has a minimum deeper than its highest peak.
+    /// Output    at most `most` peaks, valid until the next search. With `inverts`, up to as many
+    ///           negative peaks follow if the correlation has a minimum deeper than its highest
+    ///           peak.
     /// Cost      10 transforms of n pixels, O(n log n). Allocates nothing.
     /// Deterministic  the bits do not depend on the number of threads.
     std::span<const Resemblance> search(const kernel::FloatImage& reference,

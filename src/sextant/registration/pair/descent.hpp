@@ -57,8 +57,8 @@ struct DescentLimits {
 struct Descent {
     int steps = 0;
     bool converged = false;
-    bool exhausted =
-        false; ///< true if `most_steps` were taken; the sums are then those at the result
+    /// True if `most_steps` were taken; the sums are then those at the result.
+    bool exhausted = false;
 };
 
 /// Takes Gauss-Newton steps φ ← φ ∘ ψ⁻¹ from a motion until they converge. ψ is the small motion,

@@ -190,8 +190,8 @@ struct Misfit {
 
 /// Residual motion within the frames of a series.
 struct SeriesMisfit {
-    bool significant =
-        false; ///< true if the motion is not explained by noise and large enough to matter
+    /// True if the motion is not explained by noise and large enough to matter.
+    bool significant = false;
     bool of_rows = false; ///< Misfit::is_of_rows()
     double pixels = 0, deviations = 0;
 };

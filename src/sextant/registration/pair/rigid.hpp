@@ -41,8 +41,8 @@ struct RigidResult {
     std::optional<double> lead;
 
     bool converged = false;
-    bool ambiguous =
-        false; ///< true if the lead is small: the motion may be off by a lattice period
+    /// True if the lead is small: the motion may be off by a lattice period.
+    bool ambiguous = false;
     bool unrelated = false; ///< true if the NCC is no higher than that of noise
     Misfit misfit = {};     ///< evidence that parts of the frame moved differently
     /// True if the frames have opposite contrast. The NCCs are then those of the reference and the

@@ -459,8 +459,8 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
         const double taken = prior.jitter * m[0] / (1 + prior.jitter * m[0]);
         double offset = 0, variance = spread + prior.jitter;
         if (m[0] > 0) {
-            const double left =
-                (z - m.dot(theta)) / m[0]; // displacement of the row relative to the spline
+            // Displacement of the row relative to the spline.
+            const double left = (z - m.dot(theta)) / m[0];
             offset = taken * left;
             variance = taken / m[0] + (1 - taken) * (1 - taken) * spread;
             const double expected = std::max(1 / m[0] + prior.jitter - spread, .1 / m[0]);

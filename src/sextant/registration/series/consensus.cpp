@@ -44,8 +44,8 @@ struct LinksByFrame {
         }
     }
     std::vector<std::vector<const LinkSeen*>> of;
-    std::vector<std::vector<const LinkSeen*>>
-        across; ///< [frame]: links from an earlier frame to this frame or a later one
+    /// [frame]: links from an earlier frame to this frame or a later one.
+    std::vector<std::vector<const LinkSeen*>> across;
 };
 
 std::size_t other_end(const LinkSeen& link, std::size_t frame) {

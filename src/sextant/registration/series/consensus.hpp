@@ -97,8 +97,7 @@ struct ContrastLink {
 /// Input     the frames' standard deviations after the same filter as for the links; the links.
 ///           Links with an NCC of 0 or less are ignored.
 /// Output    one contrast per frame, with a level of 0 and a positive signal. The noise is at least
-/// a twentieth of the
-///           frame's standard deviation, so that weights are finite.
+///           a twentieth of the frame's standard deviation, so that weights are finite.
 /// Cost      O(frames · reach²), where reach is the largest distance between linked frames.
 /// Deterministic
 std::vector<FrameContrast> contrasts_of(std::span<const double> deviations,

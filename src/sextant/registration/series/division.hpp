@@ -57,9 +57,8 @@ struct ThreadPlan {
     /// (scan/look_ahead.hpp); otherwise all threads share the rows of each application of ⊙. True
     /// only with `whole_frames` on a single rank.
     bool steals = false;
-    Seconds by_rows = 0,
-            by_frames =
-                0; ///< predicted times of sharing rows and of whole frames, in units of FrameCosts
+    /// Predicted times of sharing rows and of whole frames, in units of FrameCosts.
+    Seconds by_rows = 0, by_frames = 0;
 };
 
 /// Predicts the times of a series on the given ranks and threads per rank, for threads that share
@@ -108,14 +107,14 @@ class GuardedFrames : public FrameSource {
 
 /// Statistics of threads that take whole frames.
 struct FrameThreadUse {
-    std::vector<std::int64_t>
-        registrations; ///< by thread: number of registered frames or applications of ⊙
+    /// By thread: number of registered frames or applications of ⊙.
+    std::vector<std::int64_t> registrations;
 
     /// Statistics of the scan of motions, if it ran on several threads.
     struct Scan {
         std::int64_t applications = 0; ///< number of applications of ⊙
-        std::int64_t stolen =
-            0; ///< number of results computed by a different thread than with equal blocks
+        /// Number of results computed by a different thread than with equal blocks.
+        std::int64_t stolen = 0;
         Seconds seconds = 0; ///< duration
         Seconds idle = 0;    ///< time not spent on ⊙, summed over threads
     } scan;

@@ -669,8 +669,8 @@ class Registering {
     /// any motion between adjacent groups of frames on the way to the reference is unclear.
     void place_by_segments(const std::vector<UncertainMotion>& motions, std::int64_t reference) {
         const std::vector<std::int64_t> bases = base_frames();
-        std::vector<std::size_t> unclear(
-            placed_.size()); // number of unclear motions up to each sound frame
+        // Number of unclear motions up to each sound frame.
+        std::vector<std::size_t> unclear(placed_.size());
         for (std::size_t i = 1; i < placed_.size(); ++i)
             unclear[i] = unclear[i - 1] + !is_clear(votes_[placed_[i]].lead_across);
         const std::size_t of_reference = unclear[sound_before(reference)];
@@ -745,11 +745,11 @@ class Registering {
     const std::vector<FrameStatistics> statistics_; ///< statistics of all frames
     const Block block_;
     std::shared_ptr<Team> team_;
-    std::shared_ptr<PairReader>
-        inspected_; ///< reader with the pyramids of the inspection; may be null
+    /// Reader with the pyramids of the inspection; may be null.
+    std::shared_ptr<PairReader> inspected_;
     std::vector<std::uint8_t> frame_is_inverted_; ///< one per frame of usable_; empty if none is
-    std::vector<std::unique_ptr<ChangedFrames>>
-        inverted_; ///< sources of the readers, if any frame is inverted
+    /// Sources of the readers, if any frame is inverted.
+    std::vector<std::unique_ptr<ChangedFrames>> inverted_;
     std::optional<SeriesWorkers<PairReader>> workers_;
     std::vector<Link> links_;         ///< this rank's links to nearby frames, ordered by `moved`
     std::vector<LinkSeen> seen_;      ///< links_ in the form that the vote uses

@@ -19,8 +19,8 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr std::size_t partial_sums =
-    8; ///< number of independent partial results, so that loops can be vectorised
+/// Number of independent partial results, so that loops can be vectorised.
+constexpr std::size_t partial_sums = 8;
 
 struct Range {
     float least, largest;

@@ -62,10 +62,10 @@ struct RegistrationOptions {
     /// The reference frame. Default: the first sound frame or, if frames overlap it too little, the
     /// frame in the middle of the motion.
     std::optional<std::int64_t> reference;
-    int stages =
-        2; ///< each stage after the first registers frames to the average of the previous stage
-    bool reproducible =
-        false; ///< results have the same bits in every run on the same number of ranks
+    /// Each stage after the first registers frames to the average of the previous stage.
+    int stages = 2;
+    /// Results have the same bits in every run on the same number of ranks.
+    bool reproducible = false;
     bool recorded_mean = false; ///< also compute the mean without registration
     int threads = 1;            ///< threads per rank
     /// Memory per rank for computing the median; at least registration::least_memory().
@@ -138,8 +138,8 @@ struct FrameNumbers {
     registration::RigidResult result;
     std::optional<FieldFit> field;
 
-    bool mended =
-        false; ///< true if registered to the previous frame again, starting at the voted motion
+    /// True if registered to the previous frame again, starting at the voted motion.
+    bool mended = false;
     bool in_doubt = false; ///< true if registrations to the frames around this frame disagree
     /// True if registrations to nearby frames determine this frame's position well enough for this
     /// frame to link other frames (consensus.hpp).
@@ -191,13 +191,13 @@ struct RegistrationResult {
     /// Number of stages run. A pair has one stage. If frames still move by more than their
     /// deviations, there are up to three more stages than requested.
     int stages = 1;
-    std::int64_t not_averaged =
-        0; ///< number of frames with a nonempty FrameRegistration::not_averaged
+    /// Number of frames with a nonempty FrameRegistration::not_averaged.
+    std::int64_t not_averaged = 0;
     std::vector<std::string> warnings; ///< warnings about the whole series, as sentences
     std::int64_t defects = 0;          ///< number of defective pixels, which are gaps in all frames
     MotionModel model = MotionModel::rigid; ///< the model used; never `automatic`
-    std::string
-        model_reason; ///< why `automatic` chose this model; empty if the model was requested
+    /// Why `automatic` chose this model; empty if the model was requested.
+    std::string model_reason;
     registration::ThreadPlan thread_plan; ///< use of threads, and predicted times
     /// Statistics of threads that take whole frames, for the threads of all ranks in rank order.
     registration::FrameThreadUse thread_use;

@@ -48,8 +48,8 @@ struct Registered {
     std::vector<std::int64_t> contributing() const;
 
     std::vector<AffineMotion> affine = {}; ///< affine motions of the frames; empty if all are rigid
-    std::vector<std::shared_ptr<const RowMotion>> rows =
-        {}; ///< row motions of the frames; empty without scan_rows
+    /// Row motions of the frames; empty without scan_rows.
+    std::vector<std::shared_ptr<const RowMotion>> rows = {};
 };
 
 /// All-gathers the registered frames. Collective.
@@ -70,11 +70,11 @@ struct SeriesContext {
     Ledger* ledger = nullptr;
     RunControl control = {};
     double offset = 0; ///< offset that the source subtracts from samples; added back for inspection
-    CorrectedFrames* corrections =
-        nullptr;             ///< points to `source` if it corrects samples; otherwise null
+    /// Points to `source` if it corrects samples; otherwise null.
+    CorrectedFrames* corrections = nullptr;
     ThreadPlan threads = {}; ///< use of a rank's threads
-    FrameThreadUse* used =
-        nullptr; ///< if not null, receives statistics of threads that take whole frames
+    /// If not null, receives statistics of threads that take whole frames.
+    FrameThreadUse* used = nullptr;
 
     /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
@@ -117,12 +117,12 @@ struct SeriesState {
 
     std::unique_ptr<FrameSource> source;
     Sample sample = Sample::f32; ///< type of the recorded samples
-    CorrectedFrames* corrections =
-        nullptr;                ///< points to `source` if it corrects samples; otherwise null
-    std::uint64_t detector = 0; ///< hash of the detector images
+    /// Points to `source` if it corrects samples; otherwise null.
+    CorrectedFrames* corrections = nullptr;
+    std::uint64_t detector = 0;                    ///< hash of the detector images
     std::unique_ptr<ChangedFrames> flattened = {}; ///< `source` without shading, if needed
-    std::unique_ptr<FrameSource> inverted =
-        {}; ///< `source` or `flattened`, with frames of opposite contrast inverted
+    /// `source` or `flattened`, with frames of opposite contrast inverted.
+    std::unique_ptr<FrameSource> inverted = {};
     /// `source` with the columns that the flyback disturbs as gaps, if any.
     std::unique_ptr<ChangedFrames> without_flyback = {};
     /// Returns the source of the frames that results are computed from.

@@ -16,7 +16,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// One rank's part in registering a series by families of motions.
+/// Registers one rank's frames of a series by families of motions.
 class Families {
   public:
     Families(const SeriesContext& context, const Registered& registered, std::int64_t reference,
@@ -32,7 +32,7 @@ class Families {
           others_(shape_, 0, context.options.prefilter, &team_),
           fit_(shape_, &team_) {}
 
-    /// Fits a family to all frames; `pass` counts the fits.
+    /// Fits a family to all of this rank's frames. `pass` is the number of the fit.
     std::vector<FamilyResult> fit_all(MotionFamily family, std::uint32_t pass) {
         const bool pair = registered_.frames.size() == 2;
         const MatchingAverage average =
@@ -70,7 +70,7 @@ class Families {
 
     /// Returns true if a fit is to be used instead of the rigid motion.
     static bool usable(const FamilyResult& result) {
-        constexpr double least_overlap = .1; // as trusted()
+        constexpr double least_overlap = .1; // same limit as trusted()
         return result.converged && result.overlap >= least_overlap && result.ncc > 0 &&
                std::isfinite(result.covariance.front());
     }
@@ -129,14 +129,14 @@ class Families {
         moved_.fill(view_of(samples_, shape_));
     }
 
-    /// Uses the reference of a pair as the image to register to.
+    /// Uses the first frame of a pair, the reference, as the image to register to.
     void show_pair() {
         samples_.resize(static_cast<std::size_t>(shape_.elements()));
         context_.source.read_frame(reference_, samples_);
         others_.fill(view_of(samples_, shape_));
     }
 
-    /// Uses the average of the frames other than one, in a window, as the image to register to.
+    /// Uses a window of the average of all frames but `frame` as the image to register to.
     void fill_others(const MatchingAverage& average, const PixelArea& window, std::int64_t frame) {
         resample_others(context_, average, window, registered_, transforms(registered_), frame,
                         resampler_, samples_);
@@ -162,7 +162,7 @@ class Families {
         frame.result.misfit = result.misfit;
     }
 
-    /// Removes the stretch of the reference from all motions.
+    /// Removes the reference's stretch from all motions. Collective.
     void restore_reference() {
         std::vector<AffineMotion> own;
         for (const FrameRegistration& frame : own_) {
@@ -217,8 +217,8 @@ FamilyChoice register_by_family(const SeriesContext& context, const Registered& 
     if (parameters_of(choice.family) <= parameters_of(MotionFamily::rigid) ||
         registered.frames.size() == pair)
         return choice;
-    // The rigid motions left the average blurred towards the edges of the frames; that of the
-    // stretched frames is sharp.
+    // Fit again. The average of rigidly aligned frames was blurred towards the edges; the average
+    // of stretched frames is sharp.
     const Registered stretched = gather_registered(context.communicator, own);
     agree(context.communicator, [&] { families.emplace(context, stretched, reference, own); });
     results = families->fit_all(choice.family, 2);

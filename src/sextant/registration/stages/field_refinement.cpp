@@ -77,11 +77,11 @@ void take(const StoredField& stored, double prefilter, FrameRegistration& frame)
     frame.result.iterations = stored.fit.steps;
     frame.field = summary_of(stored);
     frame.result.uncertainty = uncertainty_with(stored.fit.covariance);
-    frame.result.misfit = {}; // that of the rigid motion
+    frame.result.misfit = {}; // discard the misfit of the rigid motion
     frame.seconds += stored.seconds;
 }
 
-/// Returns the identity field of the reference frame.
+/// Returns a zero field, for the reference frame.
 StoredField identity_field(ImageShape shape) {
     StoredField stored{field_of_cells(shape), {}, 0};
     std::ranges::fill(stored.field.known, std::uint8_t{1});
@@ -120,11 +120,10 @@ ImageShape nodes_of_fields(ImageShape frame) {
 
 namespace {
 
-/// The image to which a frame is registered; valid until the next call.
+/// Returns the image that a frame is registered to. Valid until the next call.
 using ImageFor = std::function<std::span<const float>(const FrameRegistration& frame)>;
 
-/// Registers frames by fields, each to its own image. Frames for which `is_done` returns true have
-/// their field already.
+/// Registers frames by displacement fields, each to its own image.
 class FieldRegistration {
   public:
     FieldRegistration(const SeriesContext& context, std::int64_t reference, std::uint32_t stage,
@@ -139,7 +138,7 @@ class FieldRegistration {
             throw std::logic_error("fields without storage");
     }
 
-    /// Registers a frame, unless its field is stored already.
+    /// Registers a frame unless its field is already stored.
     void run(FrameRegistration& frame, const ImageFor& image_for,
              const std::function<FieldStart()>& start) {
         use(frame, [&] {
@@ -159,7 +158,7 @@ class FieldRegistration {
         });
     }
 
-    /// Copies the field of the previous stage.
+    /// Copies a frame's field from the previous stage.
     void copy(FrameRegistration& frame, std::int64_t reference_before) {
         use(frame, [&] {
             StoredField stored = found_field(
@@ -190,8 +189,8 @@ class FieldRegistration {
     std::vector<float> samples_;
 };
 
-/// Returns the median strength of the priors of fields of a stage, of some frames of all ranks
-/// other than `except`; none if the frames determine no fields.
+/// Returns the median prior strength of a stage's fields, over some frames of all ranks except
+/// `except`. Returns nothing if the frames determine no fields.
 std::optional<double> usual_strength(Ledger& ledger, const Registered& registered,
                                      std::int64_t reference, std::uint32_t stage,
                                      std::int64_t except) {
@@ -211,7 +210,7 @@ std::optional<double> usual_strength(Ledger& ledger, const Registered& registere
     return strengths.empty() ? std::nullopt : std::optional(median(strengths));
 }
 
-/// Searches the whole range of motions for this rank's frames in doubt.
+/// Searches the whole range of motions for each of this rank's doubtful frames.
 void settle_in_doubt(const SeriesContext& context, const MatchingAverage& average,
                      const Registered& registered, std::span<FrameRegistration> own,
                      std::uint32_t stage, Team& team) {

@@ -20,14 +20,15 @@ namespace sextant::registration {
 
 namespace {
 
-/// The registration of frame `moved` to frame `reference`, without the coefficients.
+/// The fixed-size part of a link: the registration of frame `moved` to frame `reference`, without
+/// the spline coefficients.
 struct FieldHead {
     std::int64_t reference = 0, moved = 0;
     RigidResult result;
     Seconds seconds = 0; ///< time spent on registrations of `moved`
 };
 
-/// A value of the scan.
+/// An element of the scan.
 struct FieldLink {
     FieldHead head;
     SplineMotion motion;
@@ -40,18 +41,18 @@ std::vector<std::byte> bytes_of(const FieldLink& link) {
     return bytes.bytes();
 }
 
-/// Returns the largest size of a serialised link of frames of this shape.
+/// Returns the maximum size of a serialised link for frames of this shape.
 Bytes most_bytes(ImageShape shape) {
     return static_cast<Bytes>(sizeof(FieldHead) + sizeof(std::uint64_t) +
                               most_coefficients(shape) * sizeof(float));
 }
 
-/// Returns outer∘inner, which holds copies of both.
+/// Returns outer∘inner. The result holds copies of both.
 Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
     return [outer, inner](Point x) { return outer(inner(x)); };
 }
 
-/// Registers pairs of frames of a source by displacement fields, for one thread at a time.
+/// Registers pairs of frames of a source by displacement fields. Used by one thread at a time.
 struct FieldPairs {
     FieldPairs(FrameSource& frames, const NonrigidOptions& options, Team* team)
         : source(frames),
@@ -106,8 +107,8 @@ class FieldScan {
         return frame.left_out.empty() && frame.sound;
     }
 
-    /// Returns the requested reference or, by default, the first sound frame or the one in the
-    /// middle of the motion. Collective.
+    /// Returns the requested reference. By default, returns the first sound frame, or the frame in
+    /// the middle of the motion. Collective.
     std::int64_t reference_among(const std::vector<std::int64_t>& placed) const {
         std::vector<RigidMotion> own;
         for (const FrameRegistration& frame : frames_) {
@@ -123,15 +124,15 @@ class FieldScan {
         return placed[bases_of(motions, shape_).back() > 0 ? middle_of(motions, shape_) : 0];
     }
 
-    /// Gathers the frames that are links of the scan. Collective.
+    /// All-gathers the sound frames, which the scan links. Collective.
     Registered gather_sound() const {
         std::vector<FrameRegistration> sound;
         std::copy_if(frames_.begin(), frames_.end(), std::back_inserter(sound), is_sound);
         return gather_registered(communicator_, sound);
     }
 
-    /// Gives the other frames the rigid motion found before the scan, composed with that of the
-    /// sound frame that they were registered to. Collective.
+    /// Sets the motions of frames that are not sound: the rigid motion found before the scan,
+    /// composed with the motion of the sound frame that they were registered to. Collective.
     void place_others() {
         const Registered sound = gather_sound();
         agree(communicator_, [&] {
@@ -159,7 +160,7 @@ class FieldScan {
         return link;
     }
 
-    /// Returns the link in the ledger; otherwise computes and stores it.
+    /// Returns the link from the ledger; if there is none, computes the link and stores it.
     template <class Find>
     FieldLink found_or_kept(const EntryName& name, const Find& find) {
         if (auto known =
@@ -171,8 +172,8 @@ class FieldScan {
         return link;
     }
 
-    /// Registers each of this rank's frames to the previous placed frame, on all threads if they
-    /// take whole frames.
+    /// Registers each of this rank's sound frames to the previous sound frame, on all threads if
+    /// they take whole frames.
     std::vector<FieldLink> linked_neighbours(const std::vector<std::int64_t>& placed) {
         struct Neighbours {
             std::int64_t before;
@@ -259,7 +260,7 @@ class FieldScan {
         return static_cast<std::size_t>(frame - frames_.front().frame);
     }
 
-    /// Stores the scan's results for this rank's frames; the first placed frame has no link.
+    /// Stores the scan's results for this rank's frames. The first sound frame has no link.
     void take(std::vector<FieldLink> links) {
         for (FieldLink& link : links) {
             FrameRegistration& frame = frames_[index_of(link.head.moved)];
@@ -271,7 +272,8 @@ class FieldScan {
     }
 
     /// Changes the reference to frame n: φ_{n,i} = φ_{0,i}∘φ_{0,n}⁻¹. Frames that were unrelated to
-    /// the first one may resemble this one, to which they will be registered.
+    /// the first frame may be related to the new reference, so `unrelated` is reset; they are
+    /// registered to the new reference later.
     void change_reference(std::int64_t reference) {
         const SplineMotion there = broadcast_motion(reference);
         for (std::size_t i = 0; i < frames_.size(); ++i) {
@@ -282,14 +284,14 @@ class FieldScan {
             };
             motions_[i] = workers_.shared().registration.as_spline(start_at(back, shape_));
             frames_[i].result.motion = motions_[i].motion;
-            constexpr double least_overlap = .1; // as trusted()
+            constexpr double least_overlap = .1; // same limit as trusted()
             RigidResult& result = frames_[i].result;
             result.overlap = predicted_overlap(result.motion, shape_);
             result.unrelated = result.overlap < least_overlap;
         }
     }
 
-    /// Broadcasts the motion of a frame from the rank that has it.
+    /// Broadcasts the motion of a frame from the rank that has the frame.
     SplineMotion broadcast_motion(std::int64_t frame) {
         std::vector<float> own;
         std::vector<RigidMotion> rigid;

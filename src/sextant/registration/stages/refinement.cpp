@@ -25,7 +25,8 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
 }
 
 Contribution contribution_of(const FrameContrast& contrast, double offset) {
-    const double gain = 1 / std::abs(contrast.signal); // the source inverts inverted frames
+    // Absolute value, because the source already inverts inverted frames.
+    const double gain = 1 / std::abs(contrast.signal);
     return {-(contrast.level - offset) * gain, gain, contrast.weight()};
 }
 
@@ -99,9 +100,9 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
 
 namespace {
 
-/// Converts the samples of a frame that contributes to an average, resampled in a window of it, to
-/// those of the average of the other frames. Where the frame has no data, they are those of the
-/// average.
+/// Removes a frame's contribution from an average. On input, `samples` is the frame resampled in a
+/// window; on output, it is the average of the other frames in this window. Where the frame has no
+/// data, the output is the whole average.
 void subtract_own(const MatchingAverage& average, const PixelArea& window, const Contribution& own,
                   std::span<float> samples) {
     const double least = least_coverage * (average.total - own.weight);
@@ -134,7 +135,7 @@ void resample_others(const SeriesContext& context, const MatchingAverage& averag
     const std::size_t index = registered.index(frame);
     samples.resize(static_cast<std::size_t>(window.shape.elements()));
     if (registered.contributes[index] != 0) {
-        // In bands, because the resampler holds the rows of the frame that it reads.
+        // Resample in bands, because the resampler keeps the rows that it reads in memory.
         constexpr Elements rows = 64;
         const Transform transform = transform_of(frame);
         bool continued = false;
@@ -160,9 +161,9 @@ void resample_others(const SeriesContext& context, const MatchingAverage& averag
 
 namespace {
 
-/// The filtered average of all frames but one. The filter is linear, so the filtered frame is
-/// subtracted from the filtered average, instead of filtering each difference. Pyramids have their
-/// two finest levels, which a registration without search uses.
+/// Computes the filtered average of all frames but one. The filter is linear, so the filtered frame
+/// is subtracted from the filtered average; filtering each difference would be slower. Only the two
+/// finest pyramid levels are computed, because a registration without search uses no others.
 class OthersPyramid {
   public:
     OthersPyramid(const SeriesContext& context, MatchingAverage average,
@@ -175,10 +176,10 @@ class OthersPyramid {
           all_(average_.area.shape, default_levels(shape_), context.options.prefilter, team),
           others_(shape_, 0, context.options.prefilter, team) {
         all_.fill(view_of(average_.samples, average_.area.shape));
-        std::vector<float>().swap(average_.samples); // only their pyramid is needed
+        std::vector<float>().swap(average_.samples); // only the pyramid is needed
     }
 
-    /// Returns the window of the average of all frames that contribute.
+    /// Returns a window of the average of all contributing frames.
     const Pyramid& all(const PixelArea& window) {
         if (window == average_.area)
             return all_;
@@ -188,7 +189,7 @@ class OthersPyramid {
         return others_;
     }
 
-    /// Returns the window of the average of the frames other than one that contributes.
+    /// Returns a window of the average of all contributing frames but `frame`.
     const Pyramid& without(std::int64_t frame, const PixelArea& window, const Pyramid& filtered) {
         const std::size_t index = registered_.index(frame);
         const Contribution one = contribution_of(registered_.contrasts[index], context_.offset);
@@ -201,8 +202,8 @@ class OthersPyramid {
     }
 
   private:
-    /// Returns a window of a level of the average. Pixels of all levels are multiples of the grid
-    /// of windows apart.
+    /// Returns a window of one level of the average. Windows are aligned to a grid, so they start
+    /// at a pixel on every level.
     kernel::FloatImage part_of(const PixelArea& window, int level) const {
         const kernel::FloatImage whole = all_.level(level);
         const Elements step = Elements{1} << level;
@@ -218,7 +219,7 @@ class OthersPyramid {
             std::copy_n(from.row(y), from.shape.width, to.first + y * to.stride);
     }
 
-    /// Computes a level, and returns true if it has gaps.
+    /// Computes one level. Returns true if the level has gaps.
     bool subtract(const Contribution& one, const RigidMotion& motion, const PixelArea& window,
                   const Pyramid& filtered, int level) {
         const kernel::FloatImage of_all = part_of(window, level), of_one = filtered.level(level);

@@ -21,7 +21,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// Returns why the motion of a frame is in doubt.
+/// Returns the reason why the motion of a frame is in doubt.
 std::string doubt_of(const FrameRegistration& frame) {
     if (frame.result.unrelated)
         return "the frame resembles its reference no more than noise";
@@ -30,14 +30,14 @@ std::string doubt_of(const FrameRegistration& frame) {
     return "a registration to a frame next to it is ambiguous";
 }
 
-/// The area of averages.
+/// Returns the area of averages: the canvas if it has been chosen, otherwise the area of a frame.
 PixelArea shown_area(const SeriesState& state) {
     return state.result.canvas.shape.elements() > 0 ? state.result.canvas
                                                     : area_of(state.source->header().shape);
 }
 
-/// Returns the options of averages. Weighted averages bring frames to the level and contrast of
-/// the reference.
+/// Returns the options of averages. Weighted averages match frames to the level and contrast of the
+/// reference.
 CombineOptions combine_options(const SeriesState& state, bool median) {
     CombineOptions options = averaging_options(state.options, shown_area(state), median);
     if (state.options.average == AverageKind::plain || state.averaged.empty())
@@ -66,7 +66,7 @@ Combined combined(const SeriesState& state, const TransformOf& transform_of, boo
                    combine_options(state, median), state.control);
 }
 
-/// Compares the averages of every second frame.
+/// Computes the resolution from the two half averages.
 void find_resolution(SeriesState& state) {
     std::array<std::vector<float>, 2> halves = std::exchange(state.result.average.halves, {});
     if (state.is_first() && state.averaged.size() > 1)
@@ -74,7 +74,8 @@ void find_resolution(SeriesState& state) {
             ring_correlation(halves[0], halves[1], ring_area(shown_area(state).shape).shape);
 }
 
-/// Chooses the frames for the average and the median, and states why others are not averaged.
+/// Chooses the frames for the average and the median. Records the reason for each frame that is not
+/// averaged.
 void choose_averaged(SeriesState& state) {
     const bool all = state.options.frames == "all", sound = state.options.frames == "sound";
     if (sound && state.registered.all_in_doubt)
@@ -127,7 +128,7 @@ void choose_canvas(SeriesState& state, const TransformOf& transform_of) {
     }
 }
 
-/// States contrasts relative to the reference, and counts the inverted ones.
+/// Converts contrasts to be relative to the reference, and counts the inverted frames.
 void count_inverted(SeriesState& state) {
     const bool reference_is =
         state.result.frames[static_cast<std::size_t>(state.result.reference)].contrast.inverted();
@@ -138,7 +139,7 @@ void count_inverted(SeriesState& state) {
     }
 }
 
-/// States the RMS of the displacements of rows over the frames.
+/// Computes the RMS of the row displacements over the frames.
 void summarise_rows(SeriesState& state) {
     RowFitSummary sum;
     double count = 0;
@@ -202,14 +203,14 @@ void gather_thread_use(SeriesState& state) {
     }
 }
 
-/// Adds the misfits of all frames that are not in doubt.
+/// Combines the misfits of all frames that are not in doubt.
 SeriesMisfit series_misfit(const SeriesState& state) {
     std::vector<Misfit> misfits;
     for (const FrameRegistration& frame : state.result.frames) {
         if (frame.left_out.empty() && !in_doubt(frame) && frame.result.misfit.smooth.slopes > 0)
             misfits.push_back(frame.result.misfit);
     }
-    // With one stage, half of the noise is that of the reference.
+    // With one stage, half of the noise comes from the common reference.
     return misfit_of_series(misfits, state.result.stages == 1 ? .5 : 0);
 }
 

@@ -24,13 +24,14 @@ namespace {
 
 constexpr std::uint32_t row_passes = 3;
 
-/// The comparison of a frame whose rows were displaced back with the average of the others.
+/// The comparison of a frame, after its row displacements are undone, with the average of the
+/// others.
 struct RowQuality {
     double ncc_after = 0, overlap = 0;
     Misfit misfit;
 };
 
-/// One rank's part in registering the rows of a series.
+/// Registers the rows of one rank's frames.
 class RowSeries {
   public:
     RowSeries(const SeriesContext& context, std::span<FrameRegistration> own)
@@ -140,7 +141,8 @@ class RowSeries {
         return bytes.bytes();
     }
 
-    /// Throws Error unless the bytes are the evidence of a frame of this height.
+    /// Deserialises evidence. Throws Error unless the bytes are the evidence of a frame of this
+    /// height.
     Timed<RowEvidence> evidence_from(std::span<const std::byte> bytes) const {
         Unpacker rest(bytes);
         const auto seconds = rest.take<Seconds>();
@@ -161,7 +163,7 @@ class RowSeries {
     std::vector<float> shown_;
 };
 
-/// Gathers the evidence of some of the frames of all ranks, in order. Collective.
+/// All-gathers the evidence of some frames of all ranks, in order. Collective.
 std::vector<RowEvidence> gathered_evidence(const SeriesContext& context,
                                            const Registered& registered,
                                            std::span<const FrameRegistration> own,
@@ -198,7 +200,7 @@ std::vector<RowEvidence> gathered_evidence(const SeriesContext& context,
     return all;
 }
 
-/// Returns the number of columns that the flyback disturbs in these frames.
+/// Returns the number of columns that the flyback disturbs, estimated from these frames.
 std::int64_t flyback_of(std::span<const RowEvidence> frames) {
     std::vector<ColumnErrors> sums;
     for (const RowEvidence& frame : frames) {
@@ -211,9 +213,9 @@ std::int64_t flyback_of(std::span<const RowEvidence> frames) {
     return disturbed_columns(sums);
 }
 
-/// Returns the variance of the displacements that all frames have in common, which cannot be
-/// distinguished from the specimen: the mean of the jitter over the frames, without its fast
-/// changes from row to row, which the template's filter removes. They have three quarters of its
+/// Returns the variance of row displacements that all frames have in common and that therefore look
+/// like part of the specimen. It is the variance of the mean jitter over the frames, divided by 4:
+/// the template's filter removes the fast changes from row to row, which have three quarters of the
 /// variance.
 double common_variance(const RowPrior& prior, const Registered& registered) {
     return prior.jitter / 4 / static_cast<double>(registered.contributing().size());
@@ -253,7 +255,7 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
                 "compared with the average of the others",
                 registered.frames.size(), least_frames));
     });
-    std::int64_t flyback = 0; // number of disturbed columns known so far
+    std::int64_t flyback = 0; // number of disturbed columns found so far
     ChangedFrames source(
         context.source, [&](std::int64_t frame, Rows rows, std::span<float> samples) {
             without_columns(flyback, context.source.header().shape.width)(frame, rows, samples);

@@ -23,9 +23,9 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr int most_extra_stages = 3; ///< stages that may follow the requested ones
+constexpr int most_extra_stages = 3; ///< maximum number of stages after the requested ones
 
-/// Returns the RMS standard deviation of positions in a frame.
+/// Returns the RMS standard deviation of positions over a frame.
 double deviation_of_positions(const RigidResult& result, ImageShape shape) {
     const RigidUncertainty uncertainty = uncertainty_of_centre(result, shape);
     const double arm = std::hypot(static_cast<double>(shape.width),
@@ -34,8 +34,8 @@ double deviation_of_positions(const RigidResult& result, ImageShape shape) {
     return std::hypot(uncertainty.tx, uncertainty.ty, uncertainty.alpha * arm);
 }
 
-/// Returns the median of the motions by which frames moved between two stages. It is the change of
-/// the common reference.
+/// Returns the median motion of frames between two stages, which is the motion of the common
+/// reference.
 RigidMotion common_motion(const std::vector<RigidMotion>& moves) {
     const auto median_of = [&](double RigidMotion::*parameter) {
         std::vector<double> values;
@@ -47,7 +47,7 @@ RigidMotion common_motion(const std::vector<RigidMotion>& moves) {
             median_of(&RigidMotion::ty)};
 }
 
-/// Returns the family that is fitted in the last stage; none if it is to be chosen.
+/// Returns the family that the last stage fits; nothing if the family is to be chosen.
 std::optional<MotionFamily> family_of(MotionModel model) {
     switch (model) {
     case MotionModel::translation:
@@ -72,8 +72,8 @@ PixelArea matched_area(const SeriesState& state) {
     return state.nonrigid() ? area_of(shape) : matching_area(state.registered, shape);
 }
 
-/// True if another stage was requested, or frames still move by more than their deviations.
-/// For two frames, the average of the others would be the other frame.
+/// True if another stage was requested or frames still move by more than their deviations. False
+/// for two frames, because the average of the others would be just the other frame.
 bool needs_stage(SeriesState& state) {
     if (state.options.stages == 1 || state.registered.frames.size() == 2)
         return false;
@@ -90,7 +90,7 @@ bool needs_stage(SeriesState& state) {
            (state.frames_move && state.result.stages < state.options.stages + most_extra_stages);
 }
 
-/// Returns the frame that the others were registered to, whose motion is the identity.
+/// Returns the reference: the frame whose motion is the identity.
 std::int64_t reference_frame(const SeriesState& state) {
     const auto at = std::ranges::find(state.registered.motions, RigidMotion());
     return at == state.registered.motions.end()
@@ -109,8 +109,8 @@ std::int64_t first_sound_frame(const SeriesState& state) {
     return std::ranges::min(all);
 }
 
-/// If frames drift out of the view of the reference, registers the parts of the series to one
-/// another.
+/// If some frames do not overlap the reference enough, registers the averages around stations to
+/// one another and corrects the motions. Collective.
 void correct_stations(SeriesState& state, std::uint32_t stage) {
     state.of_station.clear();
     if (matched_area(state) == area_of(state.source->header().shape))
@@ -129,8 +129,8 @@ void correct_stations(SeriesState& state, std::uint32_t stage) {
     }
 }
 
-/// Adds the covariances of the stations to those of the frames around them, which are relative
-/// to the average nearby.
+/// Adds the covariances of the stations to those of the frames, because a frame's covariance is
+/// relative to the average around its station.
 void add_covariances_of_stations(SeriesState& state) {
     if (state.of_station.empty())
         return;
@@ -144,8 +144,8 @@ void add_covariances_of_stations(SeriesState& state) {
     }
 }
 
-/// True if a stage moved any frame that contributes to averages, relative to the others, by
-/// more than its deviation explains.
+/// True if a stage moved any contributing frame, relative to the others, by more than its deviation
+/// explains.
 bool any_moved(const SeriesState& state, const Registered& before, const Registered& after) {
     constexpr double deviations = 6, least = .1; // least: pixels
     const ImageShape shape = state.source->header().shape;
@@ -167,7 +167,7 @@ bool any_moved(const SeriesState& state, const Registered& before, const Registe
     return std::any_of(all.begin(), all.end(), [](int frames) { return frames > 0; });
 }
 
-/// Returns the reference of the fields of a stage.
+/// Returns the reference of a stage's displacement fields.
 std::int64_t reference_of(const SeriesState& state, int stage) {
     return stage == 1 ? state.result.reference : the_average;
 }

@@ -14,74 +14,74 @@
 #include <span>
 #include <vector>
 
-// The stages of the registration of a series, and the steps of SeriesRegistration that run them.
-// The steps of SeriesRegistration after the registration of the frames. Collective.
+// The stages of registering a series, and the steps of SeriesRegistration that run the stages and
+// compute the results.
 namespace sextant::registration {
 
 /// Registers the frames of a series by a family of motions, starting at their rigid motions. Each
-/// frame is registered to the average of the others, so that its own noise is not part of its
-/// reference; the second of two frames to the first.
+/// frame is registered to the average of the others, so that the frame's own noise is not part of
+/// the image it is registered to. Of two frames, the second is registered to the first.
 ///
-/// Motions are then changed by a common stretch, so that the reference is not stretched: the result
-/// has the magnification of the reference.
+/// A common stretch is then removed from all motions, so that the reference is not stretched and
+/// the result has the magnification of the reference.
 ///
-/// Input     rigid motions of all registered frames, and this rank's frames; the family, or none to
-///           choose one (choose_family()).
-/// Output    the family and, if it was chosen, the reason. FrameRegistration::affine is set if the
-///           family is similarity or affine; `result` is the nearest rigid motion, with its
-///           uncertainty. Frames whose fit does not converge keep their rigid motion. If the rigid
-///           family is chosen, nothing changes.
+/// Input     rigid motions of all registered frames; this rank's frames; the family, or nothing to
+///           choose one automatically (choose_family()).
+/// Output    the family and, if it was chosen automatically, the reason. FrameRegistration::affine
+///           is set if the family is similarity or affine; `result` is the nearest rigid motion,
+///           with its uncertainty. Frames whose fit does not converge keep their rigid motion. If
+///           the rigid family is chosen, nothing changes.
 /// Throws    AgreedFailure on every rank if any rank fails; Cancelled.
 /// Cost      two averages, and two registrations per frame without a search; half of that if the
 ///           rigid family is chosen. Memory per rank: seven frames.
 /// Collective.
-/// Deterministic  The bits do not depend on the number of threads.
+/// Deterministic  the bits do not depend on the number of threads.
 FamilyChoice register_by_family(const SeriesContext& context, const Registered& registered,
                                 std::int64_t reference, std::span<FrameRegistration> own,
                                 std::optional<MotionFamily> family);
 
-/// The registered frames of all ranks, with their rows, and the number of columns at the left edge
-/// that the flyback disturbs (row_fit.hpp).
+/// The registered frames of all ranks with their row motions, and the number of columns at the left
+/// edge that the flyback disturbs (row_fit.hpp).
 struct RegisteredRows {
     Registered frames;
     std::int64_t flyback = 0;
 };
 
-/// Registers the rows of scanned frames (row_fit.hpp), starting at the frames' rigid motions. Each
-/// frame is compared with the average of the others, whose rows are displaced by the result of the
-/// pass before; the prior of the displacements is estimated from up to 64 frames after each pass.
+/// Registers the rows of scanned frames (row_fit.hpp), starting at the frames' rigid motions. In
+/// each pass, each frame is compared with the average of the others, which is computed with the row
+/// displacements of the previous pass. After each pass, the prior of the displacements is estimated
+/// from up to 64 frames.
 ///
-/// Displacements that all frames have in common at a row of the specimen cannot be told from the
-/// specimen. They are 0 on average over the frames, and fast changes of them from row to row are
-/// removed by the template's filter.
+/// Displacements that all frames have in common at a row of the specimen cannot be distinguished
+/// from the specimen itself. Displacements are assumed to average to 0 over the frames. The
+/// template's filter removes fast changes of the common displacement from row to row.
 ///
 /// Columns that the flyback disturbs become gaps from the second pass on.
 ///
-/// Input     rigid motions of all registered frames, at least three, and this rank's frames.
+/// Input     rigid motions of all registered frames (at least three); this rank's frames.
 /// Output    FrameRegistration::rows and row_fit are set; `result` has the rigid part of the
 ///           motion, with its uncertainty, NCC and misfit.
-/// Throws    InvalidTask for less than three frames.
+/// Throws    InvalidTask for fewer than three frames.
 /// Cost      four averages of all frames, and five comparisons of each frame with a template.
-/// Memory
-///           per rank: 12 bytes per row of every frame, and twelve frames.
+///           Memory per rank: 12 bytes per row of every frame, and twelve frames.
 /// Collective.
-/// Deterministic  The bits do not depend on ranks or threads.
+/// Deterministic  the bits do not depend on ranks or threads.
 RegisteredRows register_by_rows(const SeriesContext& context, const Registered& registered,
                                 std::span<FrameRegistration> own, bool rotates);
 
-/// Registers parts of a series to one another whose frames do not overlap: the averages of the
-/// frames around stations are registered to those that overlap them, and the corrections are chosen
-/// that agree best with all of these registrations.
+/// Registers parts of a series whose frames do not overlap to one another. For each pair of
+/// overlapping stations, the averages of the frames around the stations are registered. The
+/// corrections of the stations are a weighted least-squares solution of all these registrations.
 ///
 /// Output    for each frame of `registered`, the correction of its station, to be applied before
-/// its
-///           motion, with its covariance relative to the series; the same on every rank.
+/// the
+///           frame's motion, with its covariance relative to the series; the same on every rank.
 /// Throws    AgreedFailure on every rank if any rank fails; Cancelled.
 /// Cost      reads each frame once; a registration without search per pair of stations that
 ///           overlap. Memory per rank: five frames, and one per station whose registrations are
 ///           under way.
 /// Collective.
-/// Deterministic  The bits do not depend on ranks or threads.
+/// Deterministic  the bits do not depend on ranks or threads.
 std::vector<UncertainMotion> register_stations(const SeriesContext& context,
                                                const Registered& registered, std::int64_t reference,
                                                std::uint32_t stage);
@@ -93,51 +93,53 @@ TransformOf transform_of(SeriesState& state, int stage);
 /// ranks must already be known.
 TransformOf known_transform_of(SeriesState& state, int stage);
 
-/// Returns an upper bound of the disk space of a checkpoint with displacement fields: those of all
-/// stages, including extra ones, with a margin of two stages.
+/// Returns an upper bound of the disk space of a checkpoint with displacement fields: the fields of
+/// all stages, including extra stages, plus a margin of two stages.
 Bytes disk_of_fields(const FrameHeader& series, int stages);
 
 // Steps of SeriesRegistration. Collective.
 
-/// Performs the first stage: registers the frames to the reference.
+/// Runs the first stage: registers the frames to the reference.
 void register_first(SeriesState& state);
 
 /// Registers the frames to averages: the requested stages, and up to three more while frames move
 /// by more than their deviations.
 void refine_stages(SeriesState& state);
 
-/// Fits a family of motions other than the rigid ones, if the model needs it.
+/// Fits a family of motions, if the model is neither rigid nor nonrigid.
 void fit_family(SeriesState& state);
 
 /// Registers the rows of frames, if requested.
 void fit_rows(SeriesState& state);
 
-/// The positions of a series' frames, found by a scan of non-rigid motions.
+/// The result of a scan of non-rigid motions over a series.
 struct FieldSeries {
     std::vector<FrameRegistration> frames; ///< this rank's frames, with nearest rigid motions
-    std::vector<SplineMotion> motions;     ///< each frame's motion to the reference
+    std::vector<SplineMotion> motions;     ///< motion of each frame to the reference
     std::int64_t reference = 0;
 };
 
-/// Registers every frame of a series to the reference by displacement fields. By default it is the
-/// first sound frame or, if frames overlap that too little, the one in the middle of the motion
-/// (stations.hpp). Neighbours are registered first, starting from their rigid motions. A scan over
-/// the ranks then combines their fields by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where
-/// A is the non-rigid registration that starts at the composed motion. The frames therefore need to
-/// resemble only their neighbours, not the reference, and errors do not grow along the series.
+/// Registers every frame of a series to the reference by displacement fields. The default reference
+/// is the first sound frame or, if frames overlap it too little, the frame in the middle of the
+/// motion (stations.hpp). Neighbours are registered first, starting from their rigid motions. A
+/// scan over the ranks then composes their fields by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k,
+/// φ_{j,k}∘φ_{i,j}), where A is the non-rigid registration that starts at the composed motion. A
+/// frame therefore need not be similar to the reference, only to its neighbours, and errors do not
+/// grow along the series.
 ///
-/// Input, Requires, Throws   as register_series().
+/// Input, Requires, Throws   the same as register_series().
 /// Output    positions and motions of this rank's frames. For a reference other than the first
-///           placed frame, motions are composed with the inverse of the reference's motion and not
-///           registered again; register_by_fields() can do so, with starts_from_motions().
+///           sound frame, motions are composed with the inverse of the reference's motion, but not
+///           registered again. To register them again, use register_by_fields() with
+///           starts_from_motions().
 /// Cost      one non-rigid registration for each pair of neighbours and for each application of ⊙.
 ///           Memory: eight frames per rank, plus memory_of_scan() in total over all ranks.
 /// Collective.
-/// Deterministic  as register_series().
+/// Deterministic  under the same conditions as register_series().
 FieldSeries register_series_by_fields(const SeriesContext& context, SeriesInspection inspection);
 
-/// Returns a function that maps a frame to its starting estimate: the motion that the scan found.
-/// The series must outlive the result.
+/// Returns a function that maps a frame to its start: the motion that the scan found. `series` must
+/// outlive the result.
 StartOf starts_from_motions(const FieldSeries& series, ImageShape shape);
 
 /// Returns an upper bound for the memory that the motions of a series take during the scan, summed
@@ -150,10 +152,10 @@ void choose_results(SeriesState& state);
 /// Computes the average and the median of the registered frames, and their resolution.
 void average_frames(SeriesState& state);
 
-/// Computes the mean of the frames as they were recorded, if requested.
+/// Computes the mean of the frames without alignment, if requested.
 void average_recorded(SeriesState& state);
 
-/// Gathers the frames of all ranks, and states what concerns the whole series.
+/// Gathers the frames of all ranks and computes the summary of the series.
 void gather_results(SeriesState& state);
 
 } // namespace sextant::registration

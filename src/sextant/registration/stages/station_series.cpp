@@ -20,14 +20,14 @@ struct StationPair {
     std::size_t from = 0, to = 0;
 };
 
-/// The overlap of two windows of one shape.
+/// Returns the overlap of two windows of equal shape, as a fraction.
 double overlap_of(const PixelArea& one, const PixelArea& other) {
     return static_cast<double>(common_area(one, other).shape.elements()) /
            static_cast<double>(one.shape.elements());
 }
 
-/// Returns the pairs of stations that overlap and, for each station, that with the earlier station
-/// nearest to it, ordered by the later one.
+/// Returns the pairs of overlapping stations. Always includes, for each station, the pair with the
+/// nearest earlier station, so that all stations are connected. Ordered by the later station.
 std::vector<StationPair> pairs_of(std::span<const PixelArea> windows) {
     constexpr double least = .25;
     std::vector<StationPair> pairs;
@@ -50,7 +50,7 @@ std::vector<StationPair> pairs_of(std::span<const PixelArea> windows) {
     return pairs;
 }
 
-/// One rank's part in registering the stations.
+/// Registers one rank's share of the pairs of stations.
 class StationRegistration {
   public:
     StationRegistration(const SeriesContext& context, const Registered& registered,
@@ -103,7 +103,7 @@ class StationRegistration {
         return static_cast<int>(pair % ranks) == context_.communicator.rank();
     }
 
-    /// True if this rank registers the average around a station.
+    /// True if this rank needs the average around a station.
     bool is_needed(std::size_t station) const {
         for (std::size_t i = 0; i < pairs_.size(); ++i) {
             if (is_own(i) && (pairs_[i].from == station || pairs_[i].to == station))
@@ -112,7 +112,7 @@ class StationRegistration {
         return false;
     }
 
-    /// Frees the averages that pairs from a number on do not need.
+    /// Frees the averages that pairs from number `next` on do not need.
     void release(std::size_t next) {
         for (std::size_t station = 0; station < averages_.size(); ++station) {
             const bool later = std::any_of(pairs_.begin() + static_cast<std::ptrdiff_t>(next),
@@ -156,10 +156,11 @@ class StationRegistration {
         return {pair.from, pair.to, displacement(timed.result, from, to)};
     }
 
-    /// Returns the displacement that follows from a registration of two windows.
+    /// Converts a registration of two windows to the displacement between the stations.
     UncertainMotion displacement(RigidResult found, const PixelArea& from,
                                  const PixelArea& to) const {
-        constexpr double farthest = 6; // pixels; what the motions of single frames explain
+        // Pixels; largest displacement that errors of single frames explain.
+        constexpr double farthest = 6;
         const bool known = trusted(found) && found.converged;
         // The motion maps `from` to `to`; both are parts of the same image.
         found = from_window(found, from);
@@ -188,7 +189,8 @@ class StationRegistration {
     Pyramid from_, to_;
     std::vector<PixelArea> windows_;
     std::vector<StationPair> pairs_;
-    std::vector<std::vector<float>> averages_; ///< by station; those that this rank needs
+    /// By station; only the averages that this rank needs.
+    std::vector<std::vector<float>> averages_;
 };
 
 } // namespace

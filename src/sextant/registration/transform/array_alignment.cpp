@@ -26,7 +26,7 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr Bytes positions_at_a_time = Bytes{8} << 20; ///< positions of pixels in memory
+constexpr Bytes positions_at_a_time = Bytes{8} << 20; ///< memory for pixel positions
 constexpr Bytes usual_block = Bytes{6} << 20;         ///< larger blocks are not faster
 
 /// Memory that grows and is not initialised.
@@ -51,13 +51,13 @@ class Buffer {
     Bytes size_ = 0;
 };
 
-/// Locks of what the threads that align blocks share.
+/// Locks for the resources that the aligning threads share.
 struct Locks {
     std::mutex source, sink, caller;
-    std::mutex large; ///< held by the only thread with a block that exceeds its part of the memory
+    std::mutex large; ///< held by the only thread whose block exceeds its part of the memory
 };
 
-/// The blocks that one of several threads aligns: every n-th.
+/// Assigns every n-th block to one of n threads.
 struct Lane {
     int number = 0, count = 1;
     Locks* locks = nullptr; ///< null if there is one thread
@@ -72,7 +72,8 @@ struct Lane {
     }
 };
 
-/// Writes a block. A single thread writes it on another one, while the next block is computed.
+/// Writes blocks. With a single computing thread, a second thread writes a block while the next
+/// block is computed.
 class BlockWriter {
   public:
     BlockWriter(ArraySink& sink, const Lane& lane) : sink_(sink), lane_(lane) {}
@@ -83,7 +84,7 @@ class BlockWriter {
     BlockWriter(const BlockWriter&) = delete;
     BlockWriter& operator=(const BlockWriter&) = delete;
 
-    /// Memory for the next block, which write() then writes.
+    /// Returns memory for the next block; write() writes the block.
     std::span<std::byte> buffer(Bytes size) { return buffers_[next_].bytes(size); }
     void write(ArrayBlock block, std::span<const std::byte> samples) {
         if (lane_.locks)
@@ -107,8 +108,8 @@ class BlockWriter {
     std::future<void> writing_;
 };
 
-/// True if samples of type f64 differ by less than floats resolve: values near 10⁹, for example.
-/// Examines rows in the middle of some frames, and of some positions of the other axes.
+/// True if f64 samples differ by less than the resolution of floats, for example values near 10⁹.
+/// Examines middle rows of some frames, at some positions along the other axes.
 bool is_far_from_zero(ArraySource& source, const MovedAxes& axes) {
     const std::vector<std::int64_t>& lengths = source.header().lengths;
     if (source.header().sample != Sample::f64)
@@ -147,9 +148,9 @@ bool keeps_frames(const MovedAxes& axes, const AlignOptions& options) {
     return axes.frame && !options.sum;
 }
 
-/// A block of the axes that are carried along, and rows of the result.
+/// A block of the axes that are carried along, with a range of rows of the result.
 struct AlignedBlock {
-    std::vector<std::int64_t> start, count; ///< per axis of the source
+    std::vector<std::int64_t> start, count; ///< by axis of the source
     Rows rows;
     Elements outer = 1, inner = 1; ///< samples before the rows and after the columns
 };
@@ -178,7 +179,7 @@ class ArrayAligner {
             counts_.assign(static_cast<std::size_t>(options.area.shape.elements()), 0);
     }
 
-    /// True if the memory suffices for a block.
+    /// True if the memory is sufficient for a block.
     static bool fits(ArraySource& source, const MovedAxes& axes, std::span<const MovedFrame> frames,
                      ArraySink& sink, const AlignOptions& options) {
         const TransformOf none;
@@ -232,7 +233,8 @@ class ArrayAligner {
             throw std::logic_error("the sink of aligned frames has other lengths");
     }
 
-    /// Bytes of memory for a block of these lengths, in which the row's is that of the result.
+    /// Returns the memory in bytes for a block of these lengths. The length along the row axis
+    /// counts rows of the result.
     double bytes_for(std::span<const std::int64_t> block) const {
         double samples = 1;
         for (std::size_t axis = 0; axis < block.size(); ++axis)
@@ -268,7 +270,7 @@ class ArrayAligner {
         const auto limit = static_cast<double>(options_.memory) * .6;
         const double wanted = options_.sum ? limit : std::min<double>(limit, usual_block);
         for (std::size_t axis = 0; axis < lengths.size() && bytes_for(block_) > limit; ++axis) {
-            // Chunks of the source are then decoded several times.
+            // Smaller blocks decode chunks of the source several times.
             if (is_carried(axis) && !sink_.in_order())
                 block_[axis] = std::min(sink_chunk(axis), most[axis]);
         }
@@ -295,7 +297,7 @@ class ArrayAligner {
         }
     }
 
-    // The order of blocks.
+    // Order of blocks.
 
     /// Calls visit(work) for each band of rows of a block of the axes that are carried along.
     template <class Visit>
@@ -315,7 +317,7 @@ class ArrayAligner {
         }
     }
 
-    /// The same for all blocks.
+    /// Calls visit(work) for each band of rows of all blocks.
     template <class Visit>
     void for_each_work(const Visit& visit) {
         const std::vector<std::int64_t>& lengths = header().lengths;
@@ -345,7 +347,8 @@ class ArrayAligner {
 
     void step(std::int64_t all) { control_.report("apply", done_++, all); }
 
-    /// Frames that share chunks follow one another within each block.
+    /// Aligns blocks in an order in which frames that share chunks are consecutive within each
+    /// block.
     void align_in_groups() {
         const std::int64_t depth = axes_.frame ? header().chunk[*axes_.frame] : 1;
         const std::int64_t all = count_work() * std::ssize(frames_);
@@ -364,7 +367,8 @@ class ArrayAligner {
         }
     }
 
-    /// In C order of the result: blocks have one position on each axis before the rows.
+    /// Aligns blocks in C order of the result. Blocks have one position on each axis before the
+    /// rows.
     void align_in_order() {
         const std::int64_t all = count_work() * std::ssize(frames_);
         const auto length = [&](std::size_t axis) {
@@ -405,8 +409,8 @@ class ArrayAligner {
         });
     }
 
-    /// True if values may be too large or too small for the samples of the result. Sums beyond the
-    /// range of integers are refused.
+    /// True if values may be too large or too small for the result's sample type. Integer sums that
+    /// are out of range throw instead.
     bool may_lose() const {
         if (is_integer(to_))
             return !options_.sum && to_ != from_ && !has_range_of(to_, from_);
@@ -425,7 +429,7 @@ class ArrayAligner {
                                       source_.path(), found));
     }
 
-    // One block.
+    // Processing of one block.
 
     void set_frame(std::size_t frame) {
         if (frame == frame_)
@@ -549,11 +553,11 @@ class ArrayAligner {
     bool fill_adds_nothing() const { return is_zero(header().fill); }
     /// True if sums to which nothing was added need not be written.
     bool starts_as_zeros() const { return is_zero(sink_.header().fill) && may_skip(); }
-    /// True if samples that are not written become the fill value of the sink.
+    /// True if samples may be left unwritten, because the sink fills them with its fill value.
     bool may_skip() const { return !options_.overwrites && !sink_.in_order(); }
 
-    /// Interpolates a block, into `samples` or, in a sum, to the sums. Returns false if nothing
-    /// need be written: all of it is the fill value, or nothing was added.
+    /// Interpolates a block into `samples` or, for sums, adds it to the sums. Returns false if
+    /// nothing needs to be written, because all samples are the fill value or nothing was added.
     bool interpolate(const AlignedBlock& work, std::span<std::byte> samples) {
         bool written = false;
         for (Rows rows{work.rows.first, work.rows.first}; rows.first < work.rows.last;
@@ -635,7 +639,8 @@ class ArrayAligner {
         return true;
     }
 
-    /// Runs body(outer, rows) for parts of the rows of each position before the rows.
+    /// Runs body(outer, rows) in parallel, for each position along the outer axes and for parts of
+    /// the rows.
     template <class Body>
     void run_rows(const AlignedBlock& work, Rows rows, const Body& body) {
         constexpr int wanted_parts = 32;
@@ -654,9 +659,9 @@ class ArrayAligner {
         });
     }
 
-    // Sums of splats and of frames.
+    // Splats and sums of frames.
 
-    /// Makes the sums of a block 0, unless something has been added to them since begin_sums().
+    /// Sets the sums of a block to 0, unless something was added since begin_sums().
     void need_sums(const AlignedBlock& work) {
         if (std::exchange(has_sums_, true))
             return;
@@ -713,7 +718,7 @@ class ArrayAligner {
         const Bytes plane = rows.count() * shape_.width * work.inner * size_of(from_);
         const Elements sums = work.rows.count() * options_.area.shape.width * work.inner;
         std::vector<double> outside(static_cast<std::size_t>(work.outer * work.rows.count()),
-                                    0); // per first row of a part
+                                    0); // indexed by the first row of a part
         run_rows(work, work.rows, [&](Elements outer, Rows part) {
             outside[static_cast<std::size_t>(outer * work.rows.count() + part.first -
                                              work.rows.first)] =
@@ -724,7 +729,7 @@ class ArrayAligner {
             result_.outside += each;
     }
 
-    /// A sum as a number, and as a text.
+    /// Return a sum as a number and as text.
     double sum_at(Elements index) const {
         const auto at = static_cast<std::size_t>(index);
         if (!adds_integers())
@@ -741,8 +746,8 @@ class ArrayAligner {
     }
     bool is_signed() const { return name(from_).front() == 'i'; }
 
-    /// Rounds some sums to samples. Returns the index of the first sum that the type of the samples
-    /// cannot hold, or `last`.
+    /// Rounds sums [first, last) to samples. Returns the index of the first sum that the sample
+    /// type cannot represent, or `last`.
     Elements round_sums(Elements first, Elements last, std::byte* to) {
         const auto count = static_cast<std::size_t>(last - first);
         if (adds_integers())
@@ -752,7 +757,7 @@ class ArrayAligner {
         if (may_lose())
             note_losses(to_, sums_.data() + first, count, to, losses_);
         if (is_integer(from_)) {
-            // The sums themselves are rounded beyond this number.
+            // Beyond this number, the sums themselves are rounded.
             const Elements inexact =
                 std::count_if(sums_.data() + first, sums_.data() + last,
                               [](double sum) { return std::abs(sum) > largest_exact; });
@@ -811,17 +816,18 @@ class ArrayAligner {
     Sample from_, to_;
     BlockWriter writer_;
     Lane lane_;
-    std::int64_t block_number_ = 0;   ///< the number of the next block of all lanes
-    std::vector<std::int64_t> block_; ///< per axis of the source; rows are those of the result
+    std::int64_t block_number_ = 0; ///< number of the next block, counted over all lanes
+    /// By axis of the source; along the row axis, rows of the result.
+    std::vector<std::int64_t> block_;
     Buffer read_;
     std::vector<double> sums_, counts_;
-    IntegerSums integers_; ///< instead of sums_ (adds_integers)
+    IntegerSums integers_; ///< used instead of sums_ if adds_integers()
     Losses losses_;
-    bool has_sums_ = false; ///< true if sums_ are those of the current block
-    bool counting_ = false; ///< true while the first block of the axes carried along is added
+    bool has_sums_ = false; ///< true if sums_ belong to the current block
+    bool counting_ = false; ///< true while frames of the first block of the carried axes are added
     std::size_t frame_ = static_cast<std::size_t>(-1);
     Transform transform_;
-    std::optional<ReversePositions> reverse_; ///< of frame_
+    std::optional<ReversePositions> reverse_; ///< positions for frame_
     AlignResult result_;
     std::int64_t done_ = 0;
 };
@@ -861,7 +867,7 @@ std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedA
     };
     for (std::size_t axis = 0; axis < chunk.size(); ++axis)
         chunk[axis] = std::clamp<std::int64_t>(chunk[axis], 1, lengths[axis]);
-    // Rows of chunks, as wide as the array, must fit in the memory several times.
+    // Several rows of chunks, as wide as the array, must fit in memory.
     const auto width = static_cast<double>(lengths[row + 1]);
     const auto too_large = [&] {
         const double sums = options.sum || options.by == AlignBy::splat ? sizeof(double) : 0;
@@ -895,8 +901,9 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
                         std::span<const MovedFrame> frames, const TransformOf& transform_of,
                         ArraySink& sink, const AlignOptions& options, Team* team,
                         const RunControl& control) {
-    // Threads take whole blocks, which stay in their caches. Sums and blocks in order are divided
-    // among the threads instead, and so are those of splats, which need positions of whole frames.
+    // Each thread takes whole blocks, which stay in its cache. Exceptions are sums, blocks that
+    // must be written in order, and splats, which need positions of whole frames: all threads share
+    // one block at a time.
     constexpr Bytes least_memory_of_lane = Bytes{64} << 20;
     const bool together = sink.in_order() || options.sum || options.by == AlignBy::splat || !team;
     int lanes = together ? 1
@@ -927,7 +934,7 @@ AlignResult align_array(ArraySource& source, const MovedAxes& axes,
                     .run();
         } catch (...) {
             if (failed.exchange(true))
-                return; // another thread reports its failure
+                return; // another thread already reports a failure
             throw;
         }
     });

@@ -13,77 +13,79 @@
 #include <span>
 #include <vector>
 
-// Motions applied to arrays of any number of axes: every channel, slice, spectrum or diffraction
+// Applies motions to arrays with any number of axes. Every channel, slice, spectrum or diffraction
 // pattern moves with its pixel.
 namespace sextant::registration {
 
-/// The axes of an array that motions refer to; all others are carried along. `column` follows
-/// `row`, and the axis of frames, if there is one, is before them.
+/// The axes of an array that motions refer to; all other axes are carried along. `column` follows
+/// `row`. The frame axis, if there is one, is before both.
 struct MovedAxes {
     std::optional<std::size_t> frame;
     std::size_t row = 0, column = 1;
 };
 
-/// A frame of the array, and the registered frame whose motion applies to it.
+/// A frame's position in the array, and the number of the registered frame whose motion applies.
 struct MovedFrame {
     std::int64_t position = 0, registered = 0;
 };
 
 struct AlignOptions {
     AlignBy by = AlignBy::bilinear;
-    bool sum = false;         ///< add up the aligned frames; pixels outside a frame add nothing
-    PixelArea area;           ///< area of the result, in the coordinates of the reference
-    double gap = 0;           ///< sample where a frame has no data
-    std::int64_t flyback = 0; ///< number of columns at the left edge that are gaps
-    Bytes memory = Bytes{1} << 30; ///< for buffers; the cache of the source is not included
-    /// The sink is an array that already holds samples: every sample is written.
+    bool sum = false;              ///< sum the aligned frames; pixels outside a frame add nothing
+    PixelArea area;                ///< area of the result, in the coordinates of the reference
+    double gap = 0;                ///< sample where a frame has no data
+    std::int64_t flyback = 0;      ///< number of columns at the left edge that are gaps
+    Bytes memory = Bytes{1} << 30; ///< memory for buffers, without the cache of the source
+    /// True if the sink already holds samples, so that every sample must be written.
     bool overwrites = false;
 };
 
 struct AlignResult {
     double total = 0;    ///< splat: the sum of all samples of the frames
-    double outside = 0;  ///< splat: the part of it that fell outside the area
+    double outside = 0;  ///< splat: the part of `total` that fell outside the area
     double farthest = 0; ///< shift: largest distance of a pixel from its exact position
-    /// The number of values other than 0 that are 0 as samples of a floating-point type.
+    /// The number of nonzero values that became 0 when stored as floating-point samples.
     Elements vanished = 0;
-    /// The number of samples that lose differences of 1: whole numbers, or whole parts of results
-    /// interpolated from integers of 32 or 64 bits, that the type of the result, or the double of a
-    /// sum, cannot hold. Shift: also samples that a smaller floating-point type rounds. The same
-    /// for every method if samples of type f64 differ by less than floats resolve (core
-    /// offset_of()).
+    /// The number of samples that lose differences of 1: integers, or integer parts of results
+    /// interpolated from 32-bit or 64-bit integers, that the result type (or a sum's double) cannot
+    /// represent. With `shift`, also counts samples that a smaller floating-point type rounds. For
+    /// f64 samples that differ by less than the resolution of floats (core offset_of()), such
+    /// samples are counted for every method.
     Elements rounded = 0;
-    /// The number of values beyond the range of an integer type that the data do not have.
+    /// The number of values beyond the range of an integer result type that differs from the type
+    /// of the data.
     Elements clamped = 0;
-    /// Sums: per pixel of the area, the number of frames that contribute; for splat, the sum of
+    /// For sums: the number of contributing frames per pixel of the area; for splat, the sum of
     /// their weights.
     std::vector<float> count;
 };
 
-/// The lengths of the result: those of the source, with the area's height and width. The axis of
-/// frames is missing in sums and if the source has none.
+/// Returns the lengths of the result: those of the source, with the area's height and width. Sums
+/// have no frame axis.
 std::vector<std::int64_t> aligned_lengths(const ArrayHeader& source, const MovedAxes& axes,
                                           std::int64_t frames, const AlignOptions& options);
 
-/// The lengths of chunks for a result: those of the source along the axes that are carried along,
-/// one frame, and at least 1 MiB if the array has as much; limited by the memory.
+/// Returns the chunk lengths of a result: the source's chunk lengths along carried axes, one frame,
+/// and at least 1 MiB if the array is that large. Limited by the memory.
 std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedAxes& axes,
                                          std::span<const std::int64_t> lengths, Sample sample,
                                          const AlignOptions& options);
 
-/// Aligns frames of an array, or adds them up, in blocks of rows and of the axes that are carried
-/// along. Blocks that consist of the fill value of the source are neither read nor, if their result
-/// is the fill value of a new sink, written.
+/// Aligns or sums frames of an array, in blocks of rows and of the carried axes. Blocks that
+/// contain only the source's fill value are not read. They are not written either, if the result
+/// equals the fill value of a new sink.
 ///
-/// Input     `axes.frame` and frames whose positions exist; or one frame without this axis.
+/// Input     `axes.frame` and frames at existing positions; or a single frame if there is no frame
+///           axis.
 /// Output    every sample of the sink, whose lengths are aligned_lengths(). Not committed.
 /// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks; sums, and values
 ///           of a floating-point type, that the type of the sink can hold (InvalidTask). Integers
 ///           that are shifted to integers are added as 64-bit integers. Integers of 64 bits are
 ///           interpolated without rounding them to f64 first.
-/// Throws    as the source and the sink; Cancelled.
-/// Cost      each sample is read about once; a chunk of the source is decoded about once if the
-///           chunks that rows of the result need fit in its cache.
-/// Deterministic  The bits do not depend on threads or memory.
+/// Throws    the same as the source and the sink; Cancelled.
+/// Cost      each sample is read about once. Each chunk of the source is decoded about once if the
+///           source's cache holds the chunks that a row of blocks needs.
+/// Deterministic  the bits do not depend on threads or memory.
 AlignResult align_array(ArraySource& source, const MovedAxes& axes,
                         std::span<const MovedFrame> frames, const TransformOf& transform_of,
                         ArraySink& sink, const AlignOptions& options, Team* team = nullptr,

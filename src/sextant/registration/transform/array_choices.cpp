@@ -16,7 +16,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// An array of which some axes are read at one position only, and then have no axis.
+/// A view of an array in which some axes are fixed at one position and removed.
 class FixedPositions final : public ArraySource {
   public:
     FixedPositions(std::unique_ptr<ArraySource> array,
@@ -164,7 +164,8 @@ ChosenArray choose_axes(std::unique_ptr<ArraySource> array, const ArrayChoice& c
     fix(find("c"), choice.channel, "channel");
     fix(slice, choice.slice, "slice");
     fix(time, choice.time, "time");
-    // As in other commands, slices are the frames if there is a single time or one is requested.
+    // As in other commands, slices are the frames if the array has a single time or a time is
+    // requested.
     std::optional<std::size_t> frame = time;
     if (choice.single_frame) {
         frame = std::nullopt;

@@ -11,45 +11,47 @@
 #include <string>
 #include <vector>
 
-// Choices before an array is aligned: its axes, and the samples of the result.
+// Chooses the axes of an array and the sample type of the result before alignment.
 namespace sextant::registration {
 
-/// Positions that are requested along the axes c, z and t.
+/// Requested positions along the axes c, z and t.
 struct ArrayChoice {
     std::optional<std::int64_t> channel, slice, time;
-    bool single_frame = false; ///< the array is one frame
+    bool single_frame = false; ///< true if the array is a single frame
 };
 
-/// An array without the axes of which one position is requested, and its moved axes.
+/// An array without the axes that a single position was requested of, with its moved axes.
 struct ChosenArray {
     std::unique_ptr<ArraySource> array;
     MovedAxes axes;
 };
 
-/// Finds frames (t), rows (y) and columns (x). Slices (z) are the frames if there is a single time
-/// or one is requested. The axes of an array without names are y and x, or t, y and x.
+/// Finds the axes of frames (t), rows (y) and columns (x). Slices (z) are the frames if the array
+/// has a single time or a time is requested. Unnamed axes are y and x, or t, y and x.
 ///
-/// Throws  InvalidFile, naming the axes, unless y and x follow one another after the frames, or if
-///         a requested position does not exist; InvalidTask if a single frame has several times.
+/// Throws  InvalidFile, naming the axes, if y and x are not adjacent and after the frames, or if a
+///         requested position does not exist; InvalidTask if a single frame has several times.
 ChosenArray choose_axes(std::unique_ptr<ArraySource> array, const ArrayChoice& choice);
 
-/// The values of an option `by`.
+/// The values of the option `by`.
 std::vector<Named<AlignBy>> align_by_names();
 
-/// The samples of a result unless others are requested: those of the data; for sums and splats f32,
-/// or f64 of f64 and of integers of 32 and 64 bits; for sums of shifted integers u64 or i64.
-/// Depends on `by` and `sum`.
+/// Returns the default sample type of a result: the type of the data. For sums and splats: f64 for
+/// f64 and for 32-bit and 64-bit integers, otherwise f32; for sums of shifted integers: u64 or i64.
+/// Of the options, only `by` and `sum` matter.
 Sample usual_sample(Sample data, const AlignOptions& options);
-/// The sample where a frame has no data: 0 for integers, sums and splats, otherwise NaN.
+/// Returns the default sample where a frame has no data: 0 for integers, sums and splats, otherwise
+/// NaN.
 double usual_gap(Sample sample, const AlignOptions& options = {});
 
-/// Says how many samples of a result are rounded or clamped (AlignResult), or "" if none is.
+/// Returns a remark that states how many samples of a result are rounded or clamped (AlignResult);
+/// "" if there are none.
 std::string remark_on_rounding(const AlignResult& result, Sample data, Sample sample,
                                const AlignOptions& options);
 
-/// Names and lengths of axes: "t 8 × y 256 × x 256 × energy 1024".
+/// Returns names and lengths of axes, such as "t 8 × y 256 × x 256 × energy 1024".
 std::string axes_text(const ArrayHeader& header);
-/// An example of names for so many axes.
+/// Returns example names for a number of axes.
 std::string example_of_axes(std::size_t axes);
 
 } // namespace sextant::registration

@@ -69,7 +69,8 @@ PixelArea area_of_frame(const Transform& transform, ImageShape shape) {
     double left = none, right = -none, top = none, bottom = -none;
     const auto last_x = static_cast<double>(shape.width - 1);
     const auto last_y = static_cast<double>(shape.height - 1);
-    // The extremes of linear motions are at the corners; scanned rows are displaced one by one.
+    // Linear motions have their extremes at the corners. Rows of a RowMotion are displaced
+    // individually, so check each row.
     const double step = std::holds_alternative<RowMotion>(transform) ? 1 : last_y;
     for (const double x : {0., last_x}) {
         for (double y = 0; y <= last_y; y += step) {
@@ -128,8 +129,9 @@ class Covered {
         }
     }
 
-    /// Returns the largest rectangle of covered pixels: above each row, the mask is a histogram of
-    /// columns, whose largest rectangle a stack of rising columns finds in one pass.
+    /// Returns the largest rectangle of covered pixels. For each row, the numbers of consecutive
+    /// covered pixels above it form a histogram. The largest rectangle in the histogram is found in
+    /// one pass with a stack of increasing heights.
     PixelArea largest_rectangle() const {
         struct Column {
             std::int64_t x, height;
@@ -162,8 +164,9 @@ class Covered {
     }
 
   private:
-    /// Clears the pixels at both ends of a row that a frame does not cover. The pixels of a row
-    /// that a linear motion maps into a frame are adjacent, and so are those of several frames.
+    /// Clears the pixels at both ends of a row that a frame does not cover. A linear motion maps an
+    /// interval of a row into a frame, and the intersection of intervals is an interval, so only
+    /// the ends need to be checked.
     template <class Covers>
     void clear_ends(std::uint8_t* row, const Covers& covers) const {
         std::int64_t first = 0, last = shape_.width;

@@ -29,7 +29,8 @@ float mean_of(float one, float other) {
     return static_cast<float>((static_cast<double>(one) + static_cast<double>(other)) / 2);
 }
 
-/// Both zeros compare equal, so which one is in the middle depends on the method.
+/// Replaces −0 by 0. Both zeros compare equal, so the sign of a median of 0 would depend on the
+/// algorithm.
 float without_sign_of_zero(float value) {
     return value + 0.F;
 }
@@ -44,7 +45,7 @@ float middle_of(std::span<float> values) {
     return without_sign_of_zero(mean_of(*std::max_element(values.begin(), middle), *middle));
 }
 
-/// Returns the exchanges that sort values, without those that do not affect the middle values.
+/// Returns the exchanges of a sorting network, without those that do not affect the middle values.
 PixelMedians::Network PixelMedians::network_of(std::size_t count) {
     Network all;
     const std::size_t highest = std::bit_ceil(count) / 2;
@@ -58,7 +59,7 @@ PixelMedians::Network PixelMedians::network_of(std::size_t count) {
                 break;
         }
     }
-    // Going backwards, an exchange is kept if any value that it changes is needed later.
+    // Traverse the network backwards and keep an exchange if one of its outputs is needed later.
     std::vector<bool> needed(count);
     needed[(count - 1) / 2] = needed[count / 2] = true;
     Network backwards;
@@ -91,7 +92,7 @@ void PixelMedians::find(const float* values, std::size_t count, std::size_t stri
     for (const Exchange& exchange : networks_[count]) {
         float* const low = held_.data() + exchange.low * pixels;
         float* const high = held_.data() + exchange.high * pixels;
-        // Copies, because the compiler must assume that `low` and `high` overlap.
+        // Use temporary copies, because the compiler must assume that `low` and `high` alias.
         std::array<float, pixels> least, largest;
         for (std::size_t k = 0; k < pixels; ++k)
             least[k] = std::min(low[k], high[k]);
@@ -108,12 +109,12 @@ void PixelMedians::find(const float* values, std::size_t count, std::size_t stri
 
 namespace {
 
-/// Accumulates the rows that are combined in one pass. Adjacent pixels that are covered by equally
-/// many frames, as nearly all are, are processed together, which is much faster. One object serves
-/// all passes.
+/// Accumulates the rows of one pass. Adjacent pixels that are covered by the same number of frames,
+/// as nearly all are, are processed together, which is much faster. The object is reused for all
+/// passes.
 class Band {
   public:
-    /// `most`: the largest number of rows of a pass. `middle`: the area of the halves; empty
+    /// `most`: the maximum number of rows per pass. `middle`: the area of Combined::halves; empty
     /// without halves.
     Band(Elements width, Elements most, const PixelArea& middle, std::size_t frames,
          const CombineOptions& options, Team* team)
@@ -149,10 +150,10 @@ class Band {
         });
     }
 
-    /// Buffer for the resampled rows of one frame, which add() then accumulates.
+    /// Returns the buffer for the resampled rows of one frame; add() accumulates them.
     std::span<float> shown() { return shown_.first(pixels_); }
 
-    /// `in_second`: the frame belongs to the second half.
+    /// `in_second`: true if the frame belongs to the second half.
     void add(bool in_second) {
         for_each_block([&](std::size_t first, std::size_t last) {
             if (in_second)
@@ -177,8 +178,8 @@ class Band {
         });
     }
 
-    /// Stores the results of the pass in `combined`, which holds the results from row `first_row`
-    /// of the area on.
+    /// Stores the results of the pass in `combined`. The first row of `combined` is row `first_row`
+    /// of the area.
     void finish(Combined& combined, Elements first_row) {
         const auto before = static_cast<std::size_t>((rows_.first - first_row) * width_);
         for_each_block([&](std::size_t first, std::size_t last) {
@@ -221,7 +222,7 @@ class Band {
         return {reinterpret_cast<Number*>(memory.data()), size};
     }
 
-    /// Adds the finite ones of some shown pixels; `sum` adds one of them.
+    /// Accumulates the finite samples among the shown pixels [first, last). `sum` adds one pixel.
     template <class Sum>
     void accumulate(std::size_t first, std::size_t last, const Sum& sum) {
         constexpr std::size_t run = 64;
@@ -250,12 +251,12 @@ class Band {
             ++counts_[pixel];
     }
 
-    /// The numbers of the pass that belong to rows of the halves.
+    /// Returns the part of a buffer that belongs to this pass's rows of the halves.
     std::span<double> in_halves(std::span<double> numbers) const {
         return numbers.first(static_cast<std::size_t>(of_halves_.count() * width_));
     }
 
-    /// Adds those of some shown pixels that are in rows of the halves.
+    /// Adds the shown pixels [first, last) that are in rows of the halves.
     void add_to_second(std::size_t first, std::size_t last, const Contribution& contribution) {
         const auto before = static_cast<std::size_t>((of_halves_.first - rows_.first) * width_);
         const auto end = static_cast<std::size_t>((of_halves_.last - rows_.first) * width_);
@@ -299,7 +300,7 @@ class Band {
     /// The i-th finite sample of a pixel.
     float& value(std::size_t i, std::size_t pixel) { return values_[i * pixels_ + pixel]; }
 
-    /// Calls body(first pixel, end pixel) for blocks.
+    /// Calls body(first pixel, end pixel) for each block of pixels, in parallel.
     template <class Body>
     void for_each_block(const Body& body) {
         const auto blocks = static_cast<int>((pixels_ + at_a_time - 1) / at_a_time);
@@ -309,15 +310,16 @@ class Band {
         });
     }
 
-    Elements width_;             ///< of the area
-    PixelArea middle_;           ///< of the halves
-    std::vector<Memory> memory_; ///< of the numbers below
-    Rows rows_, of_halves_;      ///< of the pass, and those of them that are in the halves
-    std::size_t pixels_ = 0;     ///< of the pass
+    Elements width_;             ///< width of the area
+    PixelArea middle_;           ///< area of the halves
+    std::vector<Memory> memory_; ///< memory of the buffers below
+    Rows rows_, of_halves_;      ///< rows of the pass; those of them that are in the halves
+    std::size_t pixels_ = 0;     ///< number of pixels of the pass
     std::span<float> shown_;
-    std::span<double> sums_, weights_; ///< no weights if all are equal
+    std::span<double> sums_, weights_; ///< weights_: empty if all weights are equal
     std::span<std::uint32_t> counts_;
-    std::span<double> second_sums_, second_weights_; ///< of the second half, in rows of_halves_
+    /// Sums of the second half, in rows of_halves_.
+    std::span<double> second_sums_, second_weights_;
     std::span<float> values_; ///< [i][pixel]: the i-th finite sample of a pixel
     Team* team_;
 };
@@ -331,7 +333,7 @@ Bytes bytes_of_pixel(std::int64_t frames, const CombineOptions& options) {
            (options.median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
 }
 
-/// The number of rows that are in an area.
+/// Returns the number of `rows` that are in `area`.
 Elements rows_within(const PixelArea& area, Rows rows) {
     return std::max<Elements>(0, std::min(area.y + area.shape.height, rows.last) -
                                      std::max(area.y, rows.first));
@@ -413,7 +415,8 @@ Combined combine(const Communicator& communicator, FrameSource& source,
     const auto all = [&](std::vector<float>& values) {
         if (communicator.size() == 1)
             return std::move(values);
-        const std::vector<float> own = std::move(values); // freed before the next list is gathered
+        // Freed before the next vector is gathered.
+        const std::vector<float> own = std::move(values);
         return all_gather_lists(communicator, std::span<const float>(own));
     };
     return {all(local.mean),

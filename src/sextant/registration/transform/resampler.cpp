@@ -23,7 +23,7 @@ struct Reach {
     double lowest = 0, highest = 0;
 };
 
-/// Returns the range of y coordinates to which the motion maps an area. The extremes are at the
+/// Returns the range of y coordinates that a motion maps an area to. The extremes are at the
 /// corners.
 template <class Motion>
 Reach reach(const Motion& motion, const PixelArea& area, ImageShape shape) {
@@ -38,8 +38,8 @@ Reach reach(const Motion& motion, const PixelArea& area, ImageShape shape) {
     return found;
 }
 
-/// Returns a range that contains all y coordinates to which the displacement field maps an area.
-/// The extremes of u are at nodes, because u is interpolated between them.
+/// Returns a range that contains all y coordinates that a displacement field maps an area to. The
+/// extremes of u are at nodes, because u is interpolated between nodes.
 Reach reach(const DisplacementField& field, const PixelArea& area, ImageShape shape) {
     if (!contains(area_of(shape), area))
         throw std::logic_error("a displacement field is requested outside the reference");
@@ -60,8 +60,8 @@ Reach reach(const RowMotion& motion, const PixelArea& area, ImageShape shape) {
             found.highest + static_cast<double>(*largest)};
 }
 
-/// Computes φ(x) for the pixels of a row from column `left` on. The field is interpolated along y
-/// once per node, and along x between the nodes on both sides of each pixel.
+/// Computes φ(x) for the pixels of a row from column `left` on. The field is first interpolated
+/// along y at each node column, then along x at each pixel.
 void positions_of_row(const DisplacementField& field, std::int64_t left, double y,
                       std::vector<Point>& positions) {
     const auto spacing = static_cast<double>(field.spacing);
@@ -108,15 +108,15 @@ constexpr std::size_t run_length = 64;
 
 } // namespace
 
-/// Reads the rows that interpolation between `lowest` and `highest` needs, at least two, except
-/// those that are held.
+/// Reads the rows that interpolation at y from `lowest` to `highest` needs (at least two). Rows
+/// that are already in memory are not read again.
 void Resampler::read(std::int64_t frame, double lowest, double highest) {
     const ImageShape shape = source_.header().shape;
     const auto row = [&](double y) {
         return static_cast<std::int64_t>(
             std::clamp(std::floor(y), 0., static_cast<double>(shape.height - 2)));
     };
-    // One more row on each side, for rounding.
+    // Add a row on each side, to allow for rounding.
     const Rows needed{row(lowest - 1), row(highest + 1) + 2};
     const auto size = static_cast<std::size_t>(needed.count() * shape.width);
     Rows missing = needed;
@@ -154,8 +154,8 @@ float Resampler::sample(Point at) const {
     return static_cast<float>(v == 0 ? above : (1 - v) * above + v * between(corner + shape.width));
 }
 
-/// Interpolates between two rows of the frame, each at its own displacement. `x` is the position
-/// after the rigid part of the motion, `y` that after the whole motion.
+/// Interpolates between two rows of the frame, each at its own displacement. `x` is the coordinate
+/// after the rigid part of the motion, `y` the coordinate after the whole motion.
 float Resampler::sample_between_rows(const RowMotion& motion, double x, double y) const {
     constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
     const ImageShape shape = source_.header().shape;
@@ -177,9 +177,9 @@ float Resampler::sample_between_rows(const RowMotion& motion, double x, double y
     return static_cast<float>(v == 0 ? above : (1 - v) * above + v * in_row(top + 1));
 }
 
-/// Samples a row. Where all four neighbours of a position are finite, the result is the same as
-/// that of sample(), because terms of weight 0 add 0; except that −0 + 0 is 0, so sample() gives
-/// the sign of zeros.
+/// Samples a row. If all four neighbours of a position are finite, the result equals that of
+/// sample(), because terms of weight 0 add 0. The exception is −0 + 0 = 0, so zeros are computed by
+/// sample() to get their sign.
 void Resampler::sample_row(std::span<const Point> positions, float* to) const {
     const ImageShape shape = source_.header().shape;
     const auto right = static_cast<double>(shape.width - 1);
@@ -204,20 +204,22 @@ void Resampler::sample_row(std::span<const Point> positions, float* to) const {
     }
 }
 
-/// Interpolates pixels of a row of T∘φ for a rigid motion, if all of them lie inside the frame,
-/// between the same two rows of T, and to the same column offset in T. The
-/// compiler can vectorise this loop. Every pixel has the same bits as sample() gives.
+/// Interpolates a run of pixels of a row of T∘φ for a rigid motion, if all pixels are inside the
+/// frame, between the same two rows of T, and at the same whole column offset. The compiler can
+/// vectorise this loop. Every pixel has the same bits as with sample().
 ///
-/// `phi` maps (x, y) for x from `first` on. Returns false, and writes nothing, for other pixels.
+/// The run starts at column `first`. Returns false and writes nothing if the conditions are not
+/// met.
 template <class Phi>
 bool Resampler::sample_run(const Phi& phi, std::int64_t first, double y,
                            std::span<float> to) const {
-    constexpr double margin = 1e-6; // larger than rounding errors; keeps weights from being 0
+    constexpr double margin = 1e-6; // larger than rounding errors; prevents weights of 0
     const ImageShape shape = source_.header().shape;
     const auto count = static_cast<int>(to.size());
     const auto x_of = [&](int i) { return static_cast<double>(first) + static_cast<double>(i); };
     const Point begin = phi(Point{x_of(0), y}), end = phi(Point{x_of(count - 1), y});
-    // φ is linear along the row, so the pixels in between satisfy what both ends satisfy.
+    // φ is linear along the row, so conditions that hold at both ends hold for all pixels in
+    // between.
     const double columns = std::floor(begin.x - x_of(0)), top = std::floor(begin.y);
     const float* const above = samples_.data() +
                                (static_cast<std::int64_t>(top) - held_.first) * shape.width +
@@ -254,8 +256,8 @@ bool Resampler::sample_run(const Phi& phi, std::int64_t first, double y,
 
 namespace {
 
-/// Returns the part of an area in which a frame may have data. Displacement fields are only defined
-/// in the reference, where they may have data everywhere.
+/// Returns the part of an area in which a frame may have data. For displacement fields, this is the
+/// whole area.
 PixelArea reached_part(const Transform& transform, const PixelArea& area, ImageShape shape) {
     const bool larger = area.shape.width > shape.width || area.shape.height > shape.height;
     if (!larger || std::holds_alternative<DisplacementField>(transform))
@@ -342,7 +344,7 @@ bool Resampler::resample(std::int64_t frame, const Transform& transform, const P
         const double sine = std::sin(displaced->motion.alpha);
         resample_by(*displaced, [&](double y, std::span<Point>, std::span<float> row) {
             const Point begin = apply(displaced->motion, {static_cast<double>(part.x), y}, c);
-            double there = begin.y; // that of the previous pixel is a good start
+            double there = begin.y; // start of the iteration: the result of the previous pixel
             for (std::size_t i = 0; i < row.size(); ++i) {
                 const auto x = static_cast<double>(i);
                 there = displaced_row(*displaced, begin.y + sine * x, there);

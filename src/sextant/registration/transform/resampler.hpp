@@ -13,14 +13,15 @@
 
 namespace sextant::registration {
 
-/// Takes rows of a resampled area, in order.
+/// Receives rows of a resampled area, in order.
 using ResampledRows = std::function<void(std::span<const float> rows)>;
 
-/// Resamples frames of a series into the coordinates of the reference. Computes an area of T∘φ at a
-/// time and reads only the rows of T that contribute to it. Interpolation is bilinear, so
-/// it never overshoots; translations by whole pixels copy samples bit for bit. The result is NaN
-/// where φ maps outside the frame and where a sample with non-zero weight is NaN. Of a RowMotion,
-/// the two rows between which a sample is interpolated are each displaced by their own offset.
+/// Resamples frames of a series into the coordinates of the reference. Computes one area of T∘φ at
+/// a time and reads only the rows of T that contribute to this area. Interpolation is bilinear and
+/// never overshoots; translations by whole pixels copy samples bit for bit. The result is NaN where
+/// φ maps outside the frame and where a sample with non-zero weight is NaN. For a RowMotion, a
+/// sample is interpolated between two rows of the frame, and each row is displaced by its own
+/// offset.
 ///
 /// The team shares the rows. Deterministic: the bits do not depend on how rows are divided.
 class Resampler {
@@ -29,20 +30,20 @@ class Resampler {
     ///           this object.
     explicit Resampler(FrameSource& source, Team* team = nullptr);
 
-    /// Writes an area of T∘φ, in the coordinates of the reference, to `to`. Returns false if the
-    /// frame does not reach the area: then it is not read, and all samples are NaN.
+    /// Writes an area of T∘φ, in the coordinates of the reference, to `to`. If the frame does not
+    /// reach the area, does not read the frame, sets all samples to NaN and returns false.
     /// Requires  `to` has exactly the size of the area (std::logic_error); a field has the frames'
     ///           size (InvalidTask), and the area is within the reference (std::logic_error).
-    /// Throws    as FrameSource.
+    /// Throws    the same as FrameSource.
     ///
-    /// With `continued`, the last area that a frame reached was of the same frame: rows that are in
-    /// memory are not read again.
+    /// `continued`: true if the last area with data was computed from the same frame. Rows that are
+    /// in memory are then not read again.
     bool resample(std::int64_t frame, const Transform& transform, const PixelArea& area,
                   std::span<float> to, bool continued = false);
 
-    /// Resamples an area as resample() does, and passes it on some rows at a time, from the first
-    /// to the last, in `buffer`. Rows of the frame are read once, in order, unless the frame is
-    /// rotated by more than 90 degrees.
+    /// Resamples an area as resample() does, but passes the result to `take` in blocks of rows,
+    /// from top to bottom, using `buffer`. Rows of the frame are read once, in order, unless the
+    /// frame is rotated by more than 90 degrees.
     void resample_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
                        std::vector<float>& buffer, const ResampledRows& take);
 

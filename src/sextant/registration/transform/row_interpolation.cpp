@@ -14,7 +14,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// The positions on an axis between which a value is interpolated, and their weights.
+/// The samples along an axis that a value is interpolated from, and their weights.
 struct AxisTaps {
     std::int64_t first = 0;
     int count = 0;
@@ -27,7 +27,7 @@ double lanczos_window(double x) {
     return x == 0 ? 1 : lobes * std::sin(angle) * std::sin(angle / lobes) / (angle * angle);
 }
 
-/// Requires a position that the type of indices holds.
+/// Returns the taps of a position. Requires a position within the range of std::int64_t.
 AxisTaps axis_taps(AlignBy by, double at) {
     const double whole = std::floor(at), u = at - whole;
     AxisTaps taps{static_cast<std::int64_t>(whole), 1, {1}};
@@ -78,11 +78,11 @@ Rows rows_for(const RowPositions& positions, AlignBy by, std::int64_t height) {
             std::min(height, row(positions.highest()) + 2 + margin)};
 }
 
-/// The rows of a frame between which a pixel is interpolated: their weights, and the position of
-/// the pixel in each.
+/// The rows of a frame that a pixel is interpolated from: their weights, and the x coordinate of
+/// the pixel in each row.
 struct RowInterpolation::RowTaps {
     AxisTaps y;
-    const std::byte* rows[most_taps]; ///< the first sample of each
+    const std::byte* rows[most_taps]; ///< first sample of each row
     double x[most_taps];
     bool covered = true; ///< false if a position is outside the frame
 };
@@ -174,7 +174,7 @@ void RowInterpolation::count() const {
     }
 }
 
-/// Writes gaps to successive pixels, unless frames are added up.
+/// Writes gaps to consecutive pixels, unless frames are summed.
 void RowInterpolation::put_gaps(Elements pixel, Elements count) const {
     if (to_.adds() || count <= 0)
         return;
@@ -199,7 +199,7 @@ void RowInterpolation::fill(Elements outer, Rows rows, std::span<const std::byte
     }
 }
 
-/// Stores values as samples of the result from `first` on.
+/// Stores values as samples of the result, starting at sample `first`.
 void RowInterpolation::store(const double* values, std::size_t count, Elements first) const {
     std::byte* const samples = to_.samples + first * size_of(to_.sample);
     store_samples(to_.sample, values, count, samples);
@@ -207,7 +207,8 @@ void RowInterpolation::store(const double* values, std::size_t count, Elements f
         note_losses(to_.sample, values, count, samples, *to_.losses);
 }
 
-/// Combines `count` samples from each tap on, for the samples from a pixel on.
+/// Combines `count` consecutive samples starting at each tap, and stores or adds them starting at a
+/// pixel.
 void RowInterpolation::blend(const Taps& taps, Elements count, Elements pixel) const {
     const Bytes from_size = size_of(from_.sample), to_size = size_of(to_.sample);
     const bool is_sample = taps.count == 1 && taps.rows[0].count == 1 && taps.rows[0].weight == 1 &&
@@ -264,7 +265,8 @@ void RowInterpolation::interpolate(Elements outer, Rows rows) const {
     }
 }
 
-/// A row whose pixels all have the same weights: samples of successive pixels are one run.
+/// Interpolates a row whose pixels all have the same weights, so that the samples of consecutive
+/// pixels form one run.
 void RowInterpolation::interpolate_uniform(Elements outer, std::int64_t row) const {
     const Elements pixel = pixel_of(outer, row);
     std::int64_t begin = 0, end = 0;
@@ -278,7 +280,7 @@ void RowInterpolation::interpolate_uniform(Elements outer, std::int64_t row) con
         return;
     const RowTaps rows = taps_of(outer, positions_.at(row, 0));
     std::array<AxisTaps, most_taps> columns;
-    // Columns whose taps are all inside the frame.
+    // Find the columns whose taps are all inside the frame.
     std::int64_t first = begin, last = end;
     for (int i = 0; i < rows.y.count; ++i) {
         columns[static_cast<std::size_t>(i)] = axis_taps(by_, rows.x[i]);
@@ -341,7 +343,7 @@ void RowInterpolation::interpolate_pixels(Elements outer, std::int64_t row) cons
     }
 }
 
-/// Pixels of one sample each.
+/// Interpolates a row of pixels with one sample each.
 void RowInterpolation::interpolate_scalars(Elements outer, std::int64_t row) const {
     std::array<double, strip_length> values;
     const Elements pixel = pixel_of(outer, row);

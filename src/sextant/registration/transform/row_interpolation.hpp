@@ -11,48 +11,48 @@
 #include <span>
 #include <vector>
 
-// Interpolation of rows of pixels that each have a run of samples, such as a spectrum.
+// Interpolation of rows of pixels, where each pixel has a run of samples, such as a spectrum.
 namespace sextant::registration {
 
-/// Rows of a frame in memory, or of several frames (channels) that move together: one block of
-/// `rows` after another. Each pixel has `inner` samples.
+/// Rows of a frame in memory, or of several frames (channels) that move together; the blocks of
+/// `rows` of all frames are consecutive. Each pixel has `inner` samples.
 struct InterpolationSource {
     const std::byte* samples;
     Sample sample;
-    ImageShape shape; ///< of the whole frame
+    ImageShape shape; ///< shape of the whole frame
     Rows rows;
-    std::int64_t first_column; ///< those before are gaps
+    std::int64_t first_column; ///< columns before this one are gaps
     Elements inner;
 };
 
-/// Sums of integers (add_integers).
+/// Integer sums; see add_integers().
 struct IntegerSums {
     std::vector<std::uint64_t> values;
     std::atomic<bool> overflowed = false;
 };
 
-/// The destination of results: samples, or sums to which they are added, of a band of rows for each
-/// frame that moves together. Pixels outside the frame get the gap, and add nothing to sums.
+/// The destination of a band of rows, for each of the frames that move together: samples, or sums
+/// that results are added to. Pixels outside the frame are set to the gap, or add nothing to sums.
 struct Interpolated {
     std::int64_t width;
     double gap;
     Sample sample;
     std::byte* samples;
     double* sums;
-    IntegerSums* integers; ///< instead of sums, of integers that are shifted by whole pixels
+    IntegerSums* integers; ///< used instead of `sums` for integers that are shifted by whole pixels
     double* counts;        ///< null, or one per pixel of the band
-    Losses* losses;        ///< null if values lose nothing when they are stored as samples
+    Losses* losses;        ///< null if storing values as samples loses nothing
 
     bool adds() const { return sums || integers; }
 };
 
-/// The rows of a frame from which pixels at these positions are interpolated; empty if none.
+/// Returns the rows of a frame that pixels at these positions are interpolated from; may be empty.
 Rows rows_for(const RowPositions& positions, AlignBy by, std::int64_t height);
 
-/// Interpolates rows. Safe to use by several threads for different rows.
+/// Interpolates rows. Several threads may process different rows concurrently.
 class RowInterpolation {
   public:
-    /// `band` are the rows of the result that `to` holds. The positions must outlive this object.
+    /// `band`: the rows of the result that `to` holds. The positions must outlive this object.
     RowInterpolation(AlignBy by, const RowPositions& positions, const InterpolationSource& from,
                      const Interpolated& to, Rows band)
         : by_(by), positions_(positions), from_(from), to_(to), band_(band) {}
@@ -61,7 +61,7 @@ class RowInterpolation {
 
     /// Interpolates rows of one of the frames that move together.
     void interpolate(Elements outer, Rows rows) const;
-    /// The same if all samples of the frame are equal, without reading them.
+    /// The same for a frame whose samples all equal `sample`; the samples are not read.
     void fill(Elements outer, Rows rows, std::span<const std::byte> sample) const;
     /// Counts the pixels that the frame covers.
     void count() const;

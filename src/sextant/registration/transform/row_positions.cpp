@@ -20,7 +20,8 @@ bool is_unit(const AffineMotion& motion) {
     return motion.a == 1 && motion.b == 0 && motion.c == 0 && motion.d == 1;
 }
 
-/// The translation of the centre c of a frame; of row motions, before d is added.
+/// Returns the translation at the centre c of a frame; for row motions, without the row
+/// displacement d.
 Point translation_of(const Transform& transform, Point c) {
     if (const auto* const rigid = std::get_if<RigidMotion>(&transform))
         return {rigid->tx, rigid->ty};
@@ -32,7 +33,7 @@ Point translation_of(const Transform& transform, Point c) {
     return {motion.tx, motion.ty};
 }
 
-/// φ⁻¹, for which the inverse of a linear motion is computed once.
+/// Computes φ⁻¹. The inverse of a linear motion is computed only once.
 class Reverse {
   public:
     Reverse(const Transform& transform, ImageShape shape)
@@ -104,7 +105,7 @@ RowPositions::RowPositions(const Transform& transform, const PixelArea& area, Im
     const Point t = uniform_ ? translation_of(transform, c) : Point{};
     for (std::int64_t row = rows.first; row < rows.last; ++row) {
         const double y = top + static_cast<double>(row);
-        double there = y; // of the previous pixel: a good start
+        double there = y; // result of the previous pixel, used as the start of the iteration
         for (std::int64_t column = 0; column < columns_; ++column) {
             const Point from{left + static_cast<double>(column), y};
             Point at;
@@ -163,7 +164,7 @@ FrameSplat::Fall FrameSplat::fall_of(std::int64_t row, std::int64_t column) cons
     Point at = positions_.at(row, positions_.is_uniform() ? 0 : column);
     if (positions_.is_uniform())
         at.x += static_cast<double>(column);
-    // Positions far outside are all the same, and indices do not overflow.
+    // Clamp positions far outside, so that indices do not overflow. Such positions are equivalent.
     const double y = std::clamp(at.y, -2., static_cast<double>(result_.height) + 1);
     const double x = std::clamp(at.x, -2., static_cast<double>(result_.width) + 1);
     const double top = std::floor(y), left = std::floor(x);
@@ -178,8 +179,8 @@ bool FrameSplat::reaches(std::int64_t row) const {
            owner(std::floor(positions_.highest(row)) + 1) >= static_cast<double>(band_.first);
 }
 
-/// Calls add(column, count, weight, result_row, result_column) for successive pixels of a row that
-/// fall with the same weight on successive pixels.
+/// Calls add(column, count, weight, result_row, result_column) for each run of consecutive pixels
+/// of a row that are added with the same weight to consecutive pixels of the result.
 template <class Add>
 void FrameSplat::distribute(std::int64_t row, Rows to, const Add& add) const {
     const auto run = [&](std::int64_t column, std::int64_t count, const Fall& fall) {
@@ -213,8 +214,8 @@ void FrameSplat::distribute(std::int64_t row, Rows to, const Add& add) const {
         {fall.row, static_cast<std::int64_t>(left) + first_column_, fall.v, at.x - left});
 }
 
-/// Calls lose(column, weight) for the pixels of a row that fall outside, wholly or in part, or are
-/// left out, if they belong to rows `to` of the result.
+/// Calls lose(column, weight) for the pixels of a row that are skipped or fall outside the result
+/// completely or partly, if they belong to rows `to` of the result.
 template <class Lose>
 void FrameSplat::lose(std::int64_t row, Rows to, const Lose& lose) const {
     const auto inside = [](std::int64_t at, double share, std::int64_t length) {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-// The positions to which a motion maps the pixels of some rows.
+// The positions that a motion maps the pixels of some rows to.
 namespace sextant::registration {
 
 /// The method of resampling.
@@ -18,17 +18,17 @@ enum class AlignBy {
     cubic,    ///< Keys' cubic convolution (a = -1/2), 4 x 4 pixels
     lanczos,  ///< Lanczos' kernel of 6 x 6 pixels, weights normalised
     shift,    ///< the nearest shift by whole pixels: samples keep their bits
-    splat     ///< each pixel is distributed to the pixels that it overlaps: sums are kept
+    splat     ///< each pixel is distributed among the pixels that it overlaps: sums are preserved
 };
 
 /// A position for each pixel of some rows.
 class PixelPositions {
   public:
     Rows rows() const { return rows_; }
-    /// True if all pixels of a row are at the same distance from their positions: there is one
-    /// position per row, that of the pixel in column 0.
+    /// True if all pixels of a row are shifted by the same vector. Only one position per row is
+    /// then stored: that of the pixel in column 0.
     bool is_uniform() const { return uniform_; }
-    /// The position of a pixel: `column` must be 0 if is_uniform().
+    /// Returns the position of a pixel. `column` must be 0 if is_uniform().
     const Point& at(std::int64_t row, std::int64_t column) const {
         return positions_[static_cast<std::size_t>((row - rows_.first) * columns_ + column)];
     }
@@ -44,14 +44,14 @@ class PixelPositions {
 
 /// The positions in a frame of the pixels of some rows of the result: φ(x).
 ///
-/// Of a RowMotion, x is the position before the displacement of the rows of the frame, since each
-/// of the rows between which samples are interpolated is displaced by its own offset.
+/// For a RowMotion, the x coordinate does not include the row displacements, because each of the
+/// rows that a sample is interpolated from is displaced by its own offset.
 class RowPositions : public PixelPositions {
   public:
-    /// `rows` are those of the area, counted from its first one.
+    /// `rows`: rows of the area, counted from its first row.
     RowPositions(const Transform& transform, const PixelArea& area, ImageShape shape, Rows rows);
 
-    /// The displacement to the right of a row of the frame.
+    /// Returns the displacement of a row of the frame to the right.
     double row_offset(std::int64_t row) const {
         return motion_ ? static_cast<double>(motion_->dx[static_cast<std::size_t>(row)]) : 0;
     }
@@ -61,7 +61,7 @@ class RowPositions : public PixelPositions {
     double highest() const { return highest_; }
 
   private:
-    const RowMotion* motion_; ///< of the transform, which outlives this object
+    const RowMotion* motion_; ///< part of the transform, which must outlive this object
     double lowest_, highest_;
 };
 
@@ -87,36 +87,37 @@ class ReversePositions : public PixelPositions {
 /// True if a motion shifts rows without rotating or distorting them.
 bool shifts_rows(const Transform& transform);
 
-/// The shift by whole pixels that is nearest to a motion at the centre of a frame.
+/// Returns the whole-pixel shift that is nearest to a motion at the centre of a frame.
 RigidMotion whole_shift(const Transform& transform, ImageShape shape);
 
-/// Throws InvalidTask unless a transform is one for frames of this shape.
+/// Throws InvalidTask unless the transform is valid for frames of this shape.
 void check_transform(const Transform& transform, ImageShape shape);
 
-/// Distributes the pixels of a frame to the pixels of a band of rows of the result that they
-/// overlap: a pixel keeps its size and orientation, so that its four weights are those of bilinear
-/// interpolation and add up to 1. Safe to use by several threads for different rows of the result.
+/// Distributes the pixels of a frame among the pixels that they overlap in a band of rows of the
+/// result. A pixel keeps its size and orientation, so its four weights are those of bilinear
+/// interpolation and add up to 1. Several threads may process different rows of the result
+/// concurrently.
 class FrameSplat {
   public:
-    /// `positions` are those of all rows of the frame; columns before `first_column` are left out.
+    /// `positions`: positions of all rows of the frame. Columns before `first_column` are skipped.
     FrameSplat(const ReversePositions& positions, ImageShape result, ImageShape frame,
                std::int64_t first_column, Rows band);
 
     /// True if pixels of a row of the frame fall into the band. Pixels above the result belong to
-    /// the first band, and those below it to the last one.
+    /// the first band, pixels below the result to the last band.
     bool reaches(std::int64_t row) const;
 
     /// Adds rows of a frame, of `inner` samples per pixel, to rows of the result. Pixels are added
-    /// in their order, whatever the division into rows. Returns the sum of the samples that fall
-    /// outside the result, or are left out, of the pixels that belong to these rows of the result.
+    /// in an order that does not depend on the division into rows. Returns the sum of the samples
+    /// that are skipped or fall outside the result, over the pixels that belong to these rows.
     double add(Sample sample, const std::byte* from, Rows rows, Elements inner, Rows to,
                double* sums) const;
     /// Adds the weights of all pixels of the frame that fall into the band.
     void count(std::span<double> counts) const;
 
   private:
-    /// The pixels of the result that a pixel overlaps: the first of two rows and of two columns,
-    /// and the weights of the second.
+    /// The 2 x 2 pixels of the result that a pixel overlaps: the first row and column, and the
+    /// weights of the second row and column.
     struct Fall {
         std::int64_t row, column;
         double v, u;

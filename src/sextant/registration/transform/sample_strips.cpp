@@ -25,7 +25,7 @@ void blend_row(const Taps::Row& row, std::size_t count, double* to) {
     }
 }
 
-/// Two rows of two taps: bilinear interpolation.
+/// Specialisation for two rows of two taps: bilinear interpolation.
 template <class T>
 void blend_four(const Taps& taps, std::size_t count, double* to) {
     const Taps::Row& above = taps.rows[0];
@@ -72,11 +72,11 @@ T integer_at(const std::byte* at) {
     return value;
 }
 
-/// Not 0 if doubles may not hold an integer of 64 bits. Compilers vectorise this, but no
-/// comparison.
+/// Returns a nonzero value if a double may not represent a 64-bit integer. Compilers vectorise
+/// this, but not a comparison.
 template <class T>
 std::uint64_t excess(T value) {
-    constexpr int bits = 53; // of largest_exact
+    constexpr int bits = 53; // bits of largest_exact
     if constexpr (std::is_signed_v<T>)
         return (static_cast<std::uint64_t>(value) + (std::uint64_t{1} << bits)) >> (bits + 1);
     else
@@ -91,7 +91,7 @@ void for_each_tap(const Taps& taps, const Visit& visit) {
     }
 }
 
-/// The run of samples with the largest weight.
+/// Returns the run of samples with the largest weight.
 const std::byte* heaviest_tap(const Taps& taps) {
     const std::byte* heaviest = nullptr;
     double most = -1;
@@ -104,11 +104,12 @@ const std::byte* heaviest_tap(const Taps& taps) {
     return heaviest;
 }
 
-/// A sum of integers: one of them, and the weighted differences of all others to it.
+/// A weighted sum of integers, stored as one of the integers plus the weighted differences of the
+/// others to it. This avoids rounding to double.
 struct SplitSum {
     Wide base;
     double rest;
-    /// The nearest whole number; of two, the even one.
+    /// The nearest whole number; ties to even.
     Wide whole() const {
         const Wide odd = base & 1;
         return base - odd + static_cast<Wide>(std::nearbyint(rest + static_cast<double>(odd)));
@@ -134,8 +135,8 @@ SplitSum split_sum(const Taps& taps, const std::byte* base_run, std::size_t at) 
     return {base, sum};
 }
 
-/// Stores a sum as a sample. Returns false if the type is a floating-point type that cannot hold
-/// the nearest whole number beyond largest_exact.
+/// Stores a sum as a sample. Returns false if the nearest whole number is beyond largest_exact and
+/// the sample type is a floating-point type that cannot represent it.
 template <class T>
 bool store_split(const SplitSum& sum, std::byte* to) {
     T sample;
@@ -159,7 +160,8 @@ bool store_split(const SplitSum& sum, std::byte* to) {
     return holds;
 }
 
-/// Rounds to nearest, ties to even, a number of less than 2⁵¹. The compiler can vectorise this.
+/// Rounds a number of magnitude below 2⁵¹ to nearest, ties to even. The compiler can vectorise
+/// this.
 double rounded(double value) {
     constexpr double shift = 0x1.8p52;
     return (value + shift) - shift;
@@ -223,7 +225,8 @@ void note_losses(Sample sample, const double* values, std::size_t count, const s
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
         Elements vanished = 0, rounded = 0, whole = 0;
         bool exceed = false;
-        constexpr double holds_all = sizeof(T) == 2 ? 0x1p11 : 0x1p24; // whole numbers up to this
+        // All whole numbers up to this are exact.
+        constexpr double holds_all = sizeof(T) == 2 ? 0x1p11 : 0x1p24;
         for (std::size_t i = 0; i < count; ++i) {
             const double stored = value_of<T>(samples + i * sizeof(T));
             vanished += stored == 0 && values[i] != 0;
@@ -364,8 +367,8 @@ bool has_range_of(Sample sample, Sample from) {
 bool is_in_range(Sample sample, double value) {
     return visit_sample(sample, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_integral_v<T>) {
-            // The power of two above the largest value, because doubles cannot hold that of 64
-            // bits.
+            // Compare with the power of two above the largest value, because doubles cannot
+            // represent the largest 64-bit values.
             constexpr double beyond = 2.0 * (std::numeric_limits<T>::max() / 2 + 1);
             const double whole = std::nearbyint(value);
             return whole >= static_cast<double>(std::numeric_limits<T>::min()) && whole < beyond;

@@ -12,13 +12,13 @@
 // Weighted sums of runs of samples of any type, in double precision.
 namespace sextant::registration {
 
-/// The number of samples that are converted at a time; they fit in the first cache.
+/// The number of samples that are converted at a time; they fit in the L1 cache.
 inline constexpr std::size_t strip_length = 512;
 
-/// The largest number of samples along an axis that are combined.
+/// The maximum number of samples that are combined along an axis.
 inline constexpr int most_taps = 6;
 
-/// Runs of samples that are combined: rows of taps, first along each row, then across the rows.
+/// The runs of samples that are combined: first the taps of each row, then the rows.
 struct Taps {
     struct Row {
         double weight = 0;
@@ -30,8 +30,8 @@ struct Taps {
     Row rows[most_taps];
 };
 
-/// Writes sums of `count` successive samples of each tap. Requires one tap or more, and at most
-/// strip_length samples.
+/// Writes the weighted sums of `count` consecutive samples starting at each tap. Requires at least
+/// one tap, and count <= strip_length.
 void combine_taps(Sample sample, const Taps& taps, std::size_t count, double* to);
 
 /// Adds weight · sample to sums.
@@ -42,17 +42,17 @@ void add_samples(Sample sample, const std::byte* from, std::size_t count, double
 /// becomes 0.
 void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to);
 
-/// Losses when values are stored as samples of another type.
+/// Losses from storing values as samples of a different type.
 struct Losses {
-    std::atomic<bool> exceed = false;   ///< a finite value became infinite
-    std::atomic<Elements> vanished = 0; ///< values other than 0 that became 0
-    std::atomic<Elements> rounded = 0;  ///< finite values that changed
-    /// Finite values whose nearest whole number the type cannot hold.
+    std::atomic<bool> exceed = false;   ///< true if a finite value became infinite
+    std::atomic<Elements> vanished = 0; ///< number of nonzero values that became 0
+    std::atomic<Elements> rounded = 0;  ///< number of finite values that changed
+    /// Number of finite values whose nearest whole number the type cannot represent.
     std::atomic<Elements> whole = 0;
-    std::atomic<Elements> clamped = 0; ///< values beyond the range of an integer type
+    std::atomic<Elements> clamped = 0; ///< number of values beyond the range of an integer type
 };
 
-/// Doubles hold all whole numbers up to this one.
+/// Doubles represent all whole numbers up to this one exactly.
 inline constexpr double largest_exact = 0x1p53;
 
 /// Adds the losses of values that were stored as samples. Whole numbers beyond largest_exact are
@@ -60,30 +60,31 @@ inline constexpr double largest_exact = 0x1p53;
 void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
                  Losses& losses);
 
-/// Adds integer samples to sums of 64 bits, which are signed (in two's complement) if the samples
-/// are. Returns false if a sum overflows.
+/// Adds integer samples to 64-bit sums. The sums are signed (in two's complement) if the samples
+/// are signed. Returns false if a sum overflows.
 bool add_integers(Sample sample, const std::byte* from, std::size_t count, std::uint64_t* sums);
 
-/// Converts such sums, of samples of type `from`, to an integer type. Returns the index of the
-/// first one that this type cannot hold, or `count`.
+/// Converts the sums of add_integers(), for samples of type `from`, to an integer type. Returns the
+/// index of the first sum that this type cannot represent, or `count`.
 std::size_t store_integers(Sample from, const std::uint64_t* sums, std::size_t count, Sample sample,
                            std::byte* to);
 
-/// Converts samples between integer types, clamped to the range of the result. Counts those that
-/// change, if `losses` is not null.
+/// Converts samples between integer types and clamps them to the range of the result. If `losses`
+/// is not null, counts the samples that change.
 void convert_integers(Sample from, const std::byte* samples, std::size_t count, Sample sample,
                       std::byte* to, Losses* losses = nullptr);
 
-/// Stores again, without the rounding of doubles, the sums of integers of 64 bits of which one is
-/// beyond largest_exact. Requires weights that add up to 1: the differences to one of the integers
-/// are summed. Other types are left as they are. Counts whole numbers beyond largest_exact that the
-/// type of the result cannot hold, if `losses` is not null.
+/// Recomputes and stores, without rounding to double, the weighted sums of 64-bit integers of which
+/// at least one is beyond largest_exact. Sums the differences to one of the integers, so the
+/// weights must add up to 1. Does nothing for other types. If `losses` is not null, counts whole
+/// numbers beyond largest_exact that the result type cannot represent.
 void store_large_integers(Sample from, const Taps& taps, std::size_t count, Sample sample,
                           std::byte* to, Losses* losses);
 
 /// True for integer types.
 bool is_integer(Sample sample);
-/// True if an integer type has all values of another one; false for floating-point types.
+/// True if an integer type `sample` represents all values of the integer type `from`; false for
+/// floating-point types.
 bool has_range_of(Sample sample, Sample from);
 /// True if a value, rounded to nearest, is in the range of an integer type.
 bool is_in_range(Sample sample, double value);
@@ -99,7 +100,7 @@ double value_of(const std::byte* at) {
         return static_cast<double>(sample);
 }
 
-/// The sum of samples in 64-bit floats.
+/// Returns the sum of samples in double precision.
 double sum_of(Sample sample, const std::byte* from, std::size_t count);
 
 } // namespace sextant::registration

@@ -18,8 +18,8 @@ namespace {
 
 using Values = std::vector<std::complex<float>>;
 
-/// Returns the central square of an image whose side is the largest power of two that fits, at most
-/// `most`; empty if it were smaller than `smallest`.
+/// Returns the central square of an image. The side is the largest power of two that fits, at most
+/// `most`. Returns an empty area if the side would be less than `smallest`.
 PixelArea central_square(ImageShape shape, Elements smallest, Elements most) {
     const Elements largest = std::min({shape.width, shape.height, most});
     if (largest < smallest)
@@ -30,9 +30,9 @@ PixelArea central_square(ImageShape shape, Elements smallest, Elements most) {
     return {(shape.width - side) / 2, (shape.height - side) / 2, {side, side}};
 }
 
-/// Returns the discrete Fourier transform of two images, as the real and the imaginary part of one:
-/// of a square part of each, less its average and multiplied by a Hann window. Pixels for which
-/// is_known(pixel) is false count as the average.
+/// Returns the discrete Fourier transform of a complex image whose real and imaginary parts are two
+/// images. Of each image, only a square part is used, with its average subtracted and a Hann window
+/// applied. Pixels for which is_known(pixel) is false are replaced by the average.
 template <class IsKnown>
 Values transform_of(std::span<const float> one, std::span<const float> other, ImageShape shape,
                     const PixelArea& area, const IsKnown& is_known) {
@@ -73,7 +73,7 @@ Values transform_of(std::span<const float> one, std::span<const float> other, Im
     return values;
 }
 
-/// Sums over a ring: of products, and of the power of each image.
+/// Sums over a ring: the products of both images, and the power of each image.
 struct Ring {
     double product = 0, power = 0, other = 0, count = 0;
 
@@ -87,12 +87,13 @@ std::vector<Ring> rings_of(const Values& spectrum, Elements side) {
     for (Elements y = 0; y < side; ++y) {
         for (Elements x = 0; x < side; ++x) {
             const Elements fx = std::min(x, side - x), fy = std::min(y, side - y);
-            // The root of an integer is never near a half, so it is rounded as the exact one.
+            // The square root of an integer is never close to a half-integer, so rounding errors do
+            // not change the ring.
             const auto ring =
                 static_cast<std::size_t>(std::sqrt(static_cast<double>(fx * fx + fy * fy)) + .5);
             if (ring >= rings.size())
                 continue;
-            // The spectrum is A + iB; that of the mirrored frequency is A* + iB*.
+            // The spectrum is A + iB; at the mirrored frequency it is A* + iB*.
             const auto at = [&](Elements column, Elements row) {
                 return std::complex<double>(
                     spectrum[static_cast<std::size_t>(row % side * side + column % side)]);
@@ -109,7 +110,7 @@ std::vector<Ring> rings_of(const Values& spectrum, Elements side) {
     return rings;
 }
 
-/// The mean correlation of rings, and its standard deviation if images are unrelated.
+/// The mean correlation of rings, and its standard deviation for unrelated images.
 struct Mean {
     double value = 0, noise = 0;
 };
@@ -120,12 +121,13 @@ Mean mean_of(std::span<const Ring> rings) {
         sum.product += ring.count * ring.correlation();
         sum.count += ring.count;
     }
-    // Half of the coefficients are independent; the window reduces their number by 1.5² once more.
+    // Half of the coefficients are independent; the window reduces their number by another factor
+    // of 1.5².
     return {sum.product / sum.count, std::sqrt(2 * 1.5 * 1.5 / sum.count)};
 }
 
-/// Finds the resolved frequencies from the means of neighbouring rings. Because rings of low
-/// frequencies have few coefficients, the correlation must also be low in those that follow.
+/// Finds the resolved frequencies from the means of neighbouring rings. Low-frequency rings have
+/// few coefficients, so the correlation must also be low in the following rings.
 void find_resolution(std::span<const Ring> rings, RingCorrelation& result) {
     constexpr std::size_t around = 2;
     constexpr double likely = 2, clear = 3, certain = 5; // standard deviations
@@ -208,7 +210,7 @@ PowerSpectrum log_power_spectrum(std::span<const float> mean, std::span<const fl
     for (Elements y = 0; y < side; ++y) {
         for (Elements x = 0; x < side; ++x) {
             const Elements from = (y + side / 2) % side * side + (x + side / 2) % side;
-            // The transform of the same image as both parts is (1 + i)F.
+            // With the same image as both parts, the transform is (1 + i)F.
             spectrum.values[static_cast<std::size_t>(y * side + x)] =
                 std::log1p(std::norm(values[static_cast<std::size_t>(from)]) / 2);
         }

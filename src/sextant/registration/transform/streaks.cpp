@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t tile = 32;
 constexpr float least_frames = 5;
-constexpr float deviation_of_median = 1.4826F; ///< of a normal distribution, per median |x|
+constexpr float deviation_of_median = 1.4826F; ///< σ / median |x| of a normal distribution
 
 float median_of(std::vector<float>& values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -20,8 +20,8 @@ float median_of(std::vector<float>& values) {
     return *middle;
 }
 
-/// The differences of mean and median in units that do not depend on the number of frames; 0 in
-/// pixels that are skipped.
+/// Returns the differences of mean and median, scaled to be independent of the number of frames; 0
+/// for skipped pixels.
 std::vector<float> differences_of(const Combined& combined, float least) {
     std::vector<float> differences(combined.mean.size());
     for (std::size_t pixel = 0; pixel < differences.size(); ++pixel) {
@@ -72,7 +72,8 @@ Streaks find_streaks(const Combined& combined, ImageShape shape, double threshol
             noise.push_back(values.empty() ? 0 : deviation_of_median * median_of(values));
         }
     }
-    // Tiles of few pixels, or without noise, must not make ordinary differences look large.
+    // Bound the noise estimate from below, so that tiles with few pixels or without noise do not
+    // make ordinary differences look large.
     std::vector<float> known = noise;
     std::erase(known, 0.F);
     if (known.empty())
