@@ -58,7 +58,7 @@ Slots<Value> plain_slots() {
 Bytes sized_slot(Bytes capacity);
 /// Writes the number of bytes, then the bytes. Throws InvalidTask if the slot is too small.
 void put_sized(std::span<const std::byte> bytes, std::span<std::byte> slot);
-/// The bytes written by put_sized.
+/// Returns the bytes that put_sized() wrote.
 std::span<const std::byte> get_sized(std::span<const std::byte> slot);
 
 /// Slots for serialised values of at most `capacity` bytes; a larger value throws InvalidTask
@@ -125,11 +125,11 @@ struct ScanOptions {
 /// Returns a record of all options.
 Record record_of(ScanOptions& options);
 
-/// The configuration named by the options. Throws InvalidTask.
+/// Returns the configuration that the options name. Throws InvalidTask.
 scan::Configuration configuration_of(const ScanOptions& options);
 
-/// Runs the collective parts of one operation one after another. A rank that fails in one part
-/// takes part in the following parts only to report its failure, because other ranks wait for it
+/// Runs the parts of one collective operation one after another. A rank that fails in one part
+/// still joins the following parts, but only to report the failure, because other ranks wait for it
 /// there.
 class Stages {
   public:
@@ -189,8 +189,8 @@ class Scan {
 
     /// The position of this rank's first value in the series.
     Elements first() const { return first_; }
-    /// This rank's part of the last run, if traced: the events of its schedule (with threads, of
-    /// the scan of the ranks' totals), and all applications with their times.
+    /// This rank's part of the last run, if traced: trace() returns the events of program(),
+    /// applications() all applications with their times.
     const Trace& trace() const { return execution().trace(); }
     std::vector<scan::Bar> applications() const;
     /// The start of the last traced run on the clock of this host.
@@ -198,7 +198,8 @@ class Scan {
     /// The number of values that were stolen in the last run: reduced by a different thread of this
     /// rank than the one initially assigned.
     Elements stolen() const { return threaded_ ? threaded_->stolen() : 0; }
-    /// This rank's schedule; with threads, that of the ranks' totals.
+    /// The schedule of this rank. With threads, it is the schedule of the scan of the ranks'
+    /// totals.
     const Program& program() const { return execution().program(); }
 
   private:
@@ -261,7 +262,7 @@ std::vector<Value> from_slots(const Communicator& communicator, std::span<const 
 ///           commutative; the format of values in slots.
 /// Output    the same number of values, each combined with all previous values of the series.
 /// Throws    AgreedFailure on every rank if anything fails on any rank.
-/// Cost      that of the strategy (scan::strategies()), plus three all-gathers of an int.
+/// Cost      the cost of the strategy (scan::strategies()), plus three all-gathers of an int.
 /// Collective. Deterministic for a given number of values on each rank, except with
 /// Association::by_arrival or with several threads and moving boundaries, where the association
 /// depends on timing.

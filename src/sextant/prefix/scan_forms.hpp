@@ -95,7 +95,7 @@ struct Segmented {
     bool starts = false;
 };
 
-/// The slots of segmented values: one byte more per value.
+/// Returns slots for segmented values, which take one byte more per value.
 template <class Value>
 Slots<Segmented<Value>> segmented_slots(const Slots<Value>& slots) {
     const auto size = static_cast<std::size_t>(slots.size);

@@ -46,8 +46,8 @@ class ThreadedScan::LookingAhead {
   public:
     LookingAhead(Elements values, int threads) : state_(values, threads) {}
 
-    /// Ends the thread's task and waits for its next one; returns nothing if the scan is finished,
-    /// or a thread has failed.
+    /// Ends the thread's current task and waits for the next one. Returns nothing if the scan is
+    /// finished or a thread has failed.
     std::optional<scan::LookAhead::Task> next(int thread) {
         std::unique_lock lock(mutex_);
         std::optional<scan::LookAhead::Task> task;

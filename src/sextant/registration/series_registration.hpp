@@ -57,10 +57,10 @@ class RegisteredFrames {
 
 /// Callbacks of SeriesRegistration::run. All may be empty.
 struct RegistrationHooks {
-    /// Called on rank 0 with the result, to write it together with large data. The checkpoint is
-    /// removed only afterwards: if this throws, the run fails on every rank and can be resumed.
+    /// Called on rank 0 to write the result together with large data. The checkpoint is removed
+    /// only afterwards: if this throws, the run fails on every rank and can be resumed.
     std::function<void(const RegistrationResult& result, RegisteredFrames& frames)> write = {};
-    /// Called on rank 0 if results of an earlier run are reused, with their number.
+    /// Called on rank 0 with the number of reused results, if results of an earlier run are reused.
     std::function<void(std::size_t results)> resumed = {};
     /// Called on rank 0 before the run fails because fewer than two frames could be registered.
     /// Each frame states why it was left out.

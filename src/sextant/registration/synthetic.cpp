@@ -144,7 +144,7 @@ double hexagonal_waves(Point at, double period) {
     return sum / std::sqrt(1.5);
 }
 
-/// Converts a relative brightness to an absolute one, which is always positive.
+/// Converts a relative brightness to an absolute brightness and clamps it to a positive minimum.
 double brightness(double relative) {
     return std::max(.02, 1 + relative);
 }

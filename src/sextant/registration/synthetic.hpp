@@ -93,7 +93,7 @@ struct SpecimenKind {
 /// All kinds: lattice, amorphous carbon, particles.
 std::span<const SpecimenKind> specimens();
 
-/// Finds a kind by name. Throws InvalidTask, which lists the names.
+/// Finds a kind by name. Throws InvalidTask with the list of names if there is none.
 const SpecimenKind& find_specimen(std::string_view name);
 
 /// Returns a specimen that shows an image at the centre of the field of view: the cubic B-spline

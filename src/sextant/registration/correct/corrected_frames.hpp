@@ -97,7 +97,7 @@ class CorrectedFrames : public FrameSource {
 
     /// The number of samples of a frame that were not finite when it was recorded.
     ///
-    /// Requires  this rank has read the frame during the inspection (std::logic_error).
+    /// Requires  this rank must have read the frame during the inspection (std::logic_error).
     std::int64_t recorded_gaps(std::int64_t frame) const { return inspected(frame).gaps; }
     /// The number of samples of a frame in blank lines. Requires settled (std::logic_error).
     std::int64_t blank(std::int64_t frame) const;

@@ -13,7 +13,7 @@
 
 namespace sextant::registration {
 
-/// The replacement of samples that stand out from their neighbours, such as cosmic rays, by gaps.
+/// Options for replacing outliers, such as cosmic rays, by gaps.
 struct Despike {
     bool enabled = true;
     /// Threshold in standard deviations of a frame's samples; default: automatic_threshold.
@@ -32,7 +32,7 @@ inline constexpr double automatic_threshold = 8;
 /// The range of Despike::sigma. Noise alone exceeds lower thresholds.
 inline constexpr double least_threshold = 4, most_threshold = 1000;
 
-/// The option's text: "auto", "off" or a number.
+/// Returns the codec of the option, whose text is "auto", "off" or a number.
 Codec codec_of(Despike& despike);
 
 /// The result of find_outliers().
@@ -42,8 +42,8 @@ struct Outliers {
     double mean = 0;     ///< mean of the finite samples, without samples far from the others
 };
 
-/// Finds samples that stand out from their neighbours so sharply that no optical system can have
-/// imaged them: hot and dead pixels, cosmic rays and their streaks.
+/// Finds samples that differ from their neighbours too sharply to be part of an optical image: hot
+/// and dead pixels, cosmic rays and their streaks.
 ///
 /// A sample is a candidate if it differs from the mean by more than `threshold` standard deviations
 /// (at the default threshold, plus five electrons), and is far beyond the tail of the frame's

@@ -123,8 +123,8 @@ class LiveRegistration {
   public:
     LiveRegistration(FrameSource& source, const RegistrationOptions& options, LiveLinks& links);
 
-    /// Registers the next frame, whose number is the number of frames taken so far, and adds it to
-    /// the average. A frame that cannot be used is taken with a flag.
+    /// Registers the next frame and adds it to the average. The frame's number is the number of
+    /// frames taken so far. An unusable frame is taken with a flag.
     /// Throws    UnusableFrame or InvalidFile if `is_last` and the frame cannot be read or all its
     ///           samples are equal. The frame is then not taken, because it may still be
     ///           incomplete.

@@ -45,8 +45,8 @@ double trace_of_product(const BandedMatrix& a, const BandedMatrix& b);
 /// the band.
 ///
 /// The elimination runs from the first column downward and, independently, from the last column
-/// upward, until the two meet in a middle block as wide as the band. With a team, two threads take
-/// one end each; without one, the same two ends are eliminated one after the other.
+/// upward, until the two meet in a middle block as wide as the band. With a team, two threads
+/// eliminate one end each; without a team, the two ends are eliminated one after the other.
 ///
 /// Cost  n band² / 2 multiply-adds to factor and twice that to invert; n − band columns are split
 ///       between the two ends. Only the constructor allocates.

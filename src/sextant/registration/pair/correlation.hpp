@@ -22,9 +22,9 @@ struct Resemblance {
 };
 
 /// Finds the peaks of the correlation of two images over all shifts up to half the image size and
-/// nine angles around a given one. These peaks are starting points for methods that converge only
-/// locally. On a lattice, where a shift by one period correlates almost as well, the true shift is
-/// among several peaks.
+/// nine angles around a given angle. These peaks are starts for methods that converge only locally.
+/// On a lattice, where a shift by one period correlates almost as well, the true shift is among
+/// several peaks.
 ///
 /// Both images are multiplied by a Tukey window, after rotation of the template by each angle. The
 /// cross spectrum is divided by the square root of its modulus. This is a compromise: full phase

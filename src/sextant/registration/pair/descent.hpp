@@ -53,7 +53,7 @@ struct DescentLimits {
     double farthest = std::numeric_limits<double>::infinity(); ///< a longer step is the last one
 };
 
-/// The end of a descent.
+/// The outcome of a descent.
 struct Descent {
     int steps = 0;
     bool converged = false;

@@ -13,7 +13,7 @@
 
 // Model       φ(x) = M(x − c) + c + t with T∘φ ≈ R, up to brightness and contrast.
 // Unknowns    a small motion before φ with the parameters p = (t_x, t_y, α, λ, γ₁, γ₂), or the
-//             first of them. It displaces x by S(x − c) p; S is slopes_at().
+//             first few of these. The motion displaces x by S(x − c) p; S is slopes_at().
 // Residual    e(x) = k (T(φ(x)) − T̄) − (R(x) − R̄), k = σ_R / σ_T (level.hpp).
 // Equations   (Σ w SᵀHS) p = Σ w Sᵀs over tiles, S at their centres: s = Σ e ∇R is the score of a
 //             tile, H = k Σ ∇R ∇(T∘φ)ᵀ its derivative, and w its weight (weigh_tile()). Both

@@ -201,7 +201,8 @@ Eigen::Matrix3d covariance_before(std::span<const kernel::RigidSums> tiles,
     return covariance_of_fit(factor, spread, seen);
 }
 
-/// Converts the covariance of a small motion before φ to that of φ: R(α) rotates the shift.
+/// Converts the covariance of a small motion before φ to the covariance of φ: R(α) rotates the
+/// shift.
 RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
     Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
     turn.bottomRightCorner<2, 2>() = Eigen::Rotation2Dd(alpha).toRotationMatrix();

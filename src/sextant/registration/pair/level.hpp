@@ -60,8 +60,8 @@ Similarity similarity(const kernel::RigidSums& sums, bool inverted = false);
 double ncc_of_noise(double pixels, double sigma);
 
 /// The score ΣJe with e = k(T∘φ − T̄) − (R − R̄): the derivative of the squared difference with
-/// respect to a small motion applied before φ (kernel::RigidSums). The similarity may be that of a
-/// larger region.
+/// respect to a small motion applied before φ (kernel::RigidSums). The similarity may be computed
+/// over a larger region.
 struct Score {
     double by[3] = {};
 };

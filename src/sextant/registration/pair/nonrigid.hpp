@@ -153,8 +153,8 @@ class SplineFit {
     SplineFitReport report_;
 };
 
-/// A compact non-rigid motion, φ(x) = motion(x) + Σ B_i(x) B_j(y) c_ij. It takes about 1 kB for
-/// frames of 512x512 pixels or more; as a field on nodes it would take at least 35 kB.
+/// A compact non-rigid motion, φ(x) = motion(x) + Σ B_i(x) B_j(y) c_ij. For frames of 512x512
+/// pixels or more, it needs about 1 kB, whereas a field on nodes needs at least 35 kB.
 struct SplineMotion {
     RigidMotion motion;
     std::vector<float> coefficients; ///< empty: the rigid motion alone

@@ -394,7 +394,7 @@ double InformativeTiles::fraction_of_signal(const kernel::SampleView& frame,
                                             const kernel::FloatImage& slope_y, double scale,
                                             bool of_average, Elements tile) const {
     const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
-    // Differences need a pixel on each side, so the image's border pixels have none.
+    // Second differences need a pixel on each side, so border pixels are excluded.
     const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
     const Tile inner{x, y, std::min(left + size, image_.width - 1) - x,
                      std::min(top + size, image_.height - 1) - y};

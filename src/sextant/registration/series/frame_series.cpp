@@ -29,7 +29,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// The registration of frame `moved` to frame `reference`: a value of the scan.
+/// The registration of frame `moved` to frame `reference`: an element of the scan.
 struct Link {
     std::int64_t reference = 0, moved = 0;
     RigidResult result;
@@ -48,7 +48,7 @@ RigidResult identity_result() {
 /// many frames farther than `farthest`.
 constexpr int farther = 3;
 
-/// One rank's part in registering a series.
+/// Registers one rank's frames of a series.
 class Registering {
   public:
     Registering(const SeriesContext& context, SeriesInspection inspection)

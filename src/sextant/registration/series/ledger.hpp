@@ -113,7 +113,7 @@ auto stored_result(Ledger* ledger, const EntryName& name, const Decode& decode)
     }
 }
 
-/// A result and the time it took.
+/// A result and its computing time.
 template <class Result>
 struct Timed {
     Result result;

@@ -42,7 +42,7 @@ inline constexpr double least_coverage = .25;
 /// source has subtracted from samples.
 Contribution contribution_of(const FrameContrast& contrast, double offset);
 
-/// An average to which frames are registered.
+/// An average that frames are registered to.
 struct MatchingAverage {
     std::vector<float> samples; ///< NaN in gaps
     std::vector<float> weight;  ///< sum of the weights of the frames that cover a pixel

@@ -73,9 +73,9 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
 /// overlapping stations, the averages of the frames around the stations are registered. The
 /// corrections of the stations are a weighted least-squares solution of all these registrations.
 ///
-/// Output    for each frame of `registered`, the correction of its station, to be applied before
-/// the
-///           frame's motion, with its covariance relative to the series; the same on every rank.
+/// Output    for each frame of `registered`, the correction of its station, which is to be applied
+///           before the frame's motion, with the covariance relative to the series. The same on
+///           every rank.
 /// Throws    AgreedFailure on every rank if any rank fails; Cancelled.
 /// Cost      reads each frame once; a registration without search per pair of stations that
 ///           overlap. Memory per rank: five frames, and one per station whose registrations are

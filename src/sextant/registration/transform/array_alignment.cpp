@@ -528,7 +528,7 @@ class ArrayAligner {
             bytes_of(work, rows) / (1 << 20) + 1, bytes_of(work, rows) / (1 << 19) + 1));
     }
 
-    /// The fill value of the source, as a sample of the result.
+    /// Returns the source's fill value, converted to a sample of the result.
     std::vector<std::byte> fill() const {
         if (from_ == to_)
             return header().fill;
@@ -551,7 +551,7 @@ class ArrayAligner {
     }
     /// True if blocks that consist of the fill value of the source add nothing to sums.
     bool fill_adds_nothing() const { return is_zero(header().fill); }
-    /// True if sums to which nothing was added need not be written.
+    /// True if sums that nothing was added to need not be written.
     bool starts_as_zeros() const { return is_zero(sink_.header().fill) && may_skip(); }
     /// True if samples may be left unwritten, because the sink fills them with its fill value.
     bool may_skip() const { return !options_.overwrites && !sink_.in_order(); }

@@ -77,11 +77,12 @@ std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedA
 ///
 /// Input     `axes.frame` and frames at existing positions; or a single frame if there is no frame
 ///           axis.
-/// Output    every sample of the sink, whose lengths are aligned_lengths(). Not committed.
-/// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks; sums, and values
-///           of a floating-point type, that the type of the sink can hold (InvalidTask). Integers
-///           that are shifted to integers are added as 64-bit integers. Integers of 64 bits are
-///           interpolated without rounding them to f64 first.
+/// Output    every sample of the sink, whose lengths are aligned_lengths(). The sink is not
+///           committed.
+/// Requires  frames of at least 2 x 2 pixels; memory for one row of chunks. Sums and floating-point
+///           values must be representable in the sink's sample type (InvalidTask). Integers that
+///           are shifted to integers are summed as 64-bit integers. 64-bit integers are
+///           interpolated without first rounding them to f64.
 /// Throws    the same as the source and the sink; Cancelled.
 /// Cost      each sample is read about once. Each chunk of the source is decoded about once if the
 ///           source's cache holds the chunks that a row of blocks needs.

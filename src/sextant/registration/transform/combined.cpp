@@ -131,7 +131,7 @@ class Band {
         values_ = make_room<float>(options.median ? size * frames : 0);
     }
 
-    /// Starts a pass over these rows of the area.
+    /// Starts a pass over the given rows of the area.
     void begin(Rows rows) {
         rows_ = rows;
         pixels_ = static_cast<std::size_t>(rows.count() * width_);
@@ -297,7 +297,7 @@ class Band {
         }
     }
 
-    /// The i-th finite sample of a pixel.
+    /// Returns the i-th finite sample of a pixel.
     float& value(std::size_t i, std::size_t pixel) { return values_[i * pixels_ + pixel]; }
 
     /// Calls body(first pixel, end pixel) for each block of pixels, in parallel.

@@ -42,7 +42,7 @@ class PixelPositions {
     std::vector<Point> positions_;
 };
 
-/// The positions in a frame of the pixels of some rows of the result: φ(x).
+/// For pixels x in some rows of the result, the positions φ(x) in a frame.
 ///
 /// For a RowMotion, the x coordinate does not include the row displacements, because each of the
 /// rows that a sample is interpolated from is displaced by its own offset.
@@ -65,8 +65,7 @@ class RowPositions : public PixelPositions {
     double lowest_, highest_;
 };
 
-/// The positions in the result of the pixels of some rows of a frame: φ⁻¹(p), in pixels of the
-/// area.
+/// For pixels p in some rows of a frame, the positions φ⁻¹(p) in the result, in pixels of the area.
 class ReversePositions : public PixelPositions {
   public:
     ReversePositions(const Transform& transform, const PixelArea& area, ImageShape shape,
