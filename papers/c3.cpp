@@ -242,7 +242,8 @@ Result causes(Extent extent) {
     return result;
 }
 
-/// 1-lev-direct, whose time grows 2.5 times from 2048 to 4096 bytes in the paper.
+/// Simulates 1-lev-direct, whose time in the paper grows by a factor of 2.5 from 2048 to 4096
+/// bytes.
 Result direct_orders(Extent extent) {
     Result result{"milliseconds of 1-lev-direct, by bytes per message",
                   {"by number, 64 messages in progress", "by number", "nearest first"}};

@@ -42,7 +42,7 @@ struct Row {
     std::optional<Match> match = {}; ///< if it differs from the experiment's match
 };
 
-/// A statement of the paper, and whether our results support it.
+/// A statement of a paper, and the verdict of our results.
 struct Claim {
     std::string text;
     bool holds = false;
@@ -87,7 +87,8 @@ struct Experiment {
     std::string_view item;  ///< for example "Figure 8"
     std::string_view title;
     std::string_view setting; ///< assumptions and fitted values
-    std::string_view reasons; ///< reasons why our numbers differ, if they do
+    std::string_view
+        reasons; ///< reasons for differences between our numbers and the paper's, if any
     Result (*run)(Extent extent);
     Basis basis = Basis::printed;
     Match match = Match::factor;

@@ -67,7 +67,7 @@ struct DasOperation {
 /// The timed operations: flat and binomial scatters and gathers, and exchanges at sigma 1, 3 and 5.
 std::span<const DasOperation> das_operations();
 
-/// The operation's programs.
+/// Returns the programs of the operation.
 Schedule schedule_of(const DasOperation& what, const Grid& grid);
 /// The exchange of borders of `margin` pixels.
 Schedule exchange_schedule(const Grid& grid, Elements margin);

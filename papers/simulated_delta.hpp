@@ -25,7 +25,7 @@ struct Delta {
 /// The Delta with wormhole routing: the platform delta-16x16-wormholes, and values fitted to
 /// Figures 8 and 11.
 Delta fitted_delta();
-/// The Delta with shared links: the platform delta-16x16, and programs that copy nothing.
+/// The Delta with shared links: the platform delta-16x16, and programs without copies.
 Delta sharing_delta();
 
 /// The order in which a processor sends the messages of a one-level all-to-all.

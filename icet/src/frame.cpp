@@ -508,7 +508,7 @@ void Frame::describe_plan(TileCompositor& compositor, const TileFrame& frame) {
     began_ += wall_time() - before;
 }
 
-/// Composites a tile; returns true if this rank then has pixels of it.
+/// Composites a tile. Returns true if this rank holds pixels of the composited tile.
 bool Frame::composite(std::size_t tile, const std::vector<Request>& all) {
     TileCompositor& compositor = *compositors_[tile];
     const TileTask& task = compositor.task();

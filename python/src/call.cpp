@@ -37,7 +37,7 @@ std::string text_of(const py::error_already_set& error) {
     const auto text = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
     if (text)
         return fmt::format("{}: {}", type, utf8_of(text));
-    PyErr_Clear(); // its __str__ raises an exception
+    PyErr_Clear(); // the exception's __str__ raised another exception
     return type;
 }
 

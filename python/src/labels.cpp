@@ -417,7 +417,7 @@ py::dict stitch(const std::vector<GivenBlock>& given, StitchOptions options, boo
         options.block.insert(options.block.begin(), 0);
     if (of_images && options.size.size() == 2)
         options.size.insert(options.size.begin(), 1);
-    std::optional<RowSink> sink; // its destructor requires the GIL
+    std::optional<RowSink> sink; // the destructor of RowSink requires the GIL
     std::optional<label::LabelBlocks> blocks;
     StitchResult result;
     bool in_files = true;
@@ -440,7 +440,7 @@ py::dict stitch(const std::vector<GivenBlock>& given, StitchOptions options, boo
                                  sizeof(ObjectNumber));
                 });
         });
-        Elements row = 0; // of all planes
+        Elements row = 0; // row index over all planes
         const Elements height = own->shape().height, width = own->shape().width;
         StitchResult found = stitching.stitch(*own, [&](std::span<const ObjectNumber> rows) {
             sink->write(call, row / height, row % height, std::as_bytes(rows), width, "u4");

@@ -153,7 +153,7 @@ std::string text_of(const Field& field, py::handle value) {
     if (is_truth(value))
         return text_of_truth(field, value);
     if (is_list(value)) {
-        const bool is_tiles = field.value_name == "XxY"; // which may have layers
+        const bool is_tiles = field.value_name == "XxY"; // tiles may also have layers
         const bool is_size = is_tiles || field.value_name == "WxH";
         if (is_size && py::len(value) != 2 && !(is_tiles && py::len(value) == 3))
             refuse_type(field, value, "two whole numbers");

@@ -413,7 +413,7 @@ class Halves {
     Halves(const Grid& grid, const Submachine& machine)
         : grid_(grid), first_(cut_in_two(machine).front()), second_(cut_in_two(machine).back()) {}
 
-    /// The ranks of the other half that send to this rank; none for a single processor.
+    /// The ranks of the other half that send to this rank; empty for a single processor.
     std::vector<int> senders_to(int rank) const {
         std::vector<int> senders;
         if (first_ == second_)

@@ -39,8 +39,9 @@ struct Run {
 /// The maximal runs of elements that two ascending lists have in common.
 std::vector<Run> common_runs(std::span<const int> a, std::span<const int> b);
 
-/// Blocks packed row by row as a smaller image of row strips `from` and column strips `to`; blocks
-/// of any lengths (Partition::pairs) follow one another, those from one rank in the order of `to`.
+/// Blocks packed row by row as a smaller image of row strips `from` and column strips `to`. Blocks
+/// of any lengths (Partition::pairs) are packed one after another; those from one rank are in the
+/// order of `to`.
 class PackedBlocks {
   public:
     PackedBlocks(const Partition& data, Blocks blocks);

@@ -28,7 +28,7 @@ enum class CollectiveKind : std::uint8_t {
     exclusive_scan ///< the elements of ranks 0 … i − 1 combined, at rank i; nothing on rank 0
 };
 
-/// The kinds that only move data.
+/// The kinds of collectives that only move data.
 inline constexpr CollectiveKind data_movements[] = {
     CollectiveKind::broadcast, CollectiveKind::scatter, CollectiveKind::gather,
     CollectiveKind::all_gather, CollectiveKind::all_to_all};

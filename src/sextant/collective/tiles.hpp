@@ -37,7 +37,7 @@ class Partition {
     Elements elements(int rank) const;
     /// The first element of a rank's block in a buffer with all blocks.
     Elements first(int rank) const { return firsts_[static_cast<std::size_t>(rank)]; }
-    /// The length of the block from one rank to another; for partitions made by `pairs`.
+    /// The length of the block from one rank to another. Only for partitions made by `pairs`.
     Elements between(int from, int to) const {
         return lengths_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks()) +
                         static_cast<std::size_t>(to)];
@@ -53,8 +53,8 @@ class Partition {
 /// last one.
 void append(std::vector<Region>& regions, const Region& region);
 
-/// A rectangle of the processors that hold the tiles of a grid. Messages inside a submachine do not
-/// share links with those inside disjoint ones. Ranks are numbered row by row over the whole grid.
+/// A rectangle of the processors that hold the tiles of a grid. Messages inside disjoint
+/// submachines share no links. Ranks are numbered row by row over the whole grid.
 struct Submachine {
     int column = 0, row = 0, columns = 0, rows = 0;
 
@@ -77,8 +77,8 @@ std::vector<int> ranks_of(const Grid& grid, const Submachine& machine);
 int group_of(const Grid& grid, const Submachine& machine);
 Submachine submachine_of(const Grid& grid, int group);
 
-/// Cuts a submachine along its longer side (across its columns if it is square) into two parts. The
-/// first part contains the leader and has the fraction `share` of the length, rounded. One
+/// Cuts a submachine into two parts along its longer side (across its columns if it is square). The
+/// first part contains the leader and has the fraction `share` of the length, rounded. A single
 /// processor is not cut.
 std::vector<Submachine> cut_in_two(const Submachine& machine, double share = .5);
 
@@ -112,7 +112,7 @@ class PackedTiles {
 
     const Partition* partition_;
     std::vector<Tile> rectangles_; ///< rectangles of an image
-    std::vector<int> ranks_;       ///< ranks of the blocks, ascending; `firsts_` has their starts
+    std::vector<int> ranks_; ///< ranks of the blocks, ascending; their starts are in `firsts_`
     std::vector<Elements> firsts_;
 };
 

@@ -165,7 +165,7 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     }
     const bool only_image = task.order.size() == 1 && task.order[0] == rank && task.layers[0] == 1;
     if (only_image)
-        return program; // the only image is the result
+        return program; // the result is the only image
     if (program.result.elements() == task.elements && fills_its_buffer(program)) {
         program.buffers[static_cast<std::size_t>(program.result.buffer)].role = Role::output;
         return program;
@@ -213,7 +213,7 @@ Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tu
     if (task.root == Task::distributed)
         return own;
     std::vector<Piece> pieces;
-    if (rank == task.root) { // only the root needs the pieces
+    if (rank == task.root) { // only the root needs the pieces of all positions
         for (int i = 0; i < task.positions(); ++i)
             pieces.push_back(algorithm.piece(task, tuning, i));
     }

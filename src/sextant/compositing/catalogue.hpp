@@ -12,14 +12,14 @@
 
 namespace sextant::compositing {
 
-/// A compositing algorithm: one source file and one row in the catalogue. The row is enough to make
-/// it available on the command line, in proofs, conformance tests on threads and MPI, drawings and
+/// A compositing algorithm: one source file and one row in the catalogue. The row alone adds the
+/// algorithm to the command line, proofs, conformance tests on threads and MPI, drawings and
 /// documentation.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
     std::string_view source;
-    std::string_view takes; ///< allowed numbers of ranks: "any number", "a power of two"
+    std::string_view takes; ///< supported numbers of ranks: "any number", "a power of two"
     /// True if the algorithm has radices to tune.
     bool has_radices;
     /// The tunings for this number of positions, the default first; none if the algorithm does not
@@ -38,7 +38,8 @@ struct Algorithm {
 /// Every algorithm, in the order of `sextant list`.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. Throws InvalidTask, which suggests similar names, if it is unknown.
+/// Finds an algorithm by name. Throws InvalidTask, which suggests similar names, if the name is
+/// unknown.
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank, with ranks as peers. If the task names a root, the pieces are collected
@@ -58,7 +59,7 @@ struct Seat {
 };
 
 /// Writes to `key` the numbers that distinguish the seats of a rank. Does not allocate if `key` has
-/// capacity for two more numbers than there are positions.
+/// capacity for two more numbers than positions.
 void list_seat(const Algorithm& algorithm, const Task& task, int rank, std::vector<int>& key);
 
 /// The seat of a rank in a task that `check` accepts.
@@ -74,7 +75,7 @@ bool takes_image_orders(const Algorithm& algorithm);
 /// The part of a task that a rank's program depends on if the task has an image order.
 Seat seat_with_images(const Task& task, int rank);
 
-/// The program of a seat_with_images. Throws InvalidTask if the algorithm does not take image
+/// The program of a seat_with_images. Throws InvalidTask if the algorithm does not support image
 /// orders.
 Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning,
                 ImageOrder images);
@@ -97,7 +98,7 @@ Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning);
 /// The same claim for a task with an image order.
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning, ImageOrder images);
 
-/// A configuration: an algorithm, its tuning, and how messages are sent.
+/// A configuration: an algorithm, its tuning, and the encoding of messages.
 struct Configuration {
     const Algorithm* algorithm = nullptr;
     Tuning tuning = {};

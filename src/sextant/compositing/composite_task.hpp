@@ -79,7 +79,7 @@ struct Tuning {
 /// Declares the parameters of algorithms as fields "radices" and "window" of a record.
 void declare_tuning(Record& record, std::vector<int>& radices, int& window);
 
-/// Text such as "radices 4,2, window 1, interlace 2048"; "" if nothing is set.
+/// Text such as "radices 4,2, window 1, interlace 2048"; "" for the default tuning.
 std::string to_text(const Tuning& tuning);
 
 /// A range of pixels of the composited image.

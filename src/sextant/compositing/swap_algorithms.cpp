@@ -162,15 +162,15 @@ class RadixK {
         }
     }
 
-    /// Adds a round of radix k. `distance` is the distance between members of a group, which is the
-    /// product of the earlier radices.
+    /// Adds a round of radix k. `distance` is the distance between members of a group: the product
+    /// of the earlier radices.
     void round(int number, int k, int distance) {
         const int place = position_ / distance % k;
         builder_.round(number);
         builder_.group(position_ / (distance * k) * distance + position_ % distance);
         const auto member = [&](int i) { return position_ + (i - place) * distance; };
 
-        std::vector<HeldRun> all; // this position's own first
+        std::vector<HeldRun> all; // runs of this group, this position's own first
         for (const HeldRun& held : held_)
             all.push_back(part_of(held, place, k));
         const Elements length = all.front().layers.front().length;
@@ -180,7 +180,7 @@ class RadixK {
             for (const HeldRun& held : held_)
                 message.push_back(folded(builder_, part_of(held, to, k)));
             builder_.send(member(to), message);
-            // The images that the member has gathered: those of `distance` neighbouring positions.
+            // The images that the member holds: those of `distance` neighbouring positions.
             const int first = member(from) / distance * distance;
             const std::vector<ImageRun> runs = runs_of(images_, first, first + distance);
             const Region slot = builder_.scratch(length * static_cast<Elements>(runs.size()));
@@ -323,9 +323,11 @@ int place_among(const std::vector<Group>& children, std::size_t child, int place
     for (std::size_t other = 0; other < children.size(); ++other) {
         const int others = children[other].size;
         if (other < child)
-            turn += rescaled_down(place, parts, others) + 1; // parts that start no later
+            turn += rescaled_down(place, parts, others) +
+                    1; // number of parts of the other child that start no later
         else if (other > child)
-            turn += rescaled_up(place, parts, others); // parts that start earlier
+            turn += rescaled_up(place, parts,
+                                others); // number of parts of the other child that start earlier
     }
     return turn;
 }

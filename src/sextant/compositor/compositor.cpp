@@ -86,7 +86,7 @@ void CompositorRun::enter_race(const planner::CompositingPlan& plan) {
         communicator_
             .all_gather(std::array{static_cast<int>(local.configurations.size()), local.rounds})
             .front();
-    for (int i = 1; i < contestants; ++i) { // the chosen plan is prepared already
+    for (int i = 1; i < contestants; ++i) { // the chosen plan is already prepared
         planner::CompositingPlan other = plan;
         if (rank_ == 0)
             other.configuration = local.configurations[static_cast<std::size_t>(i)];
@@ -98,8 +98,8 @@ void CompositorRun::enter_race(const planner::CompositingPlan& plan) {
         race_.emplace(contestants, rounds);
 }
 
-/// Ends the race. Every rank has the same times and calls this before the same frame, so all ranks
-/// choose the same winner.
+/// Ends the race. Every rank has the same times and calls settle() before the same frame, so all
+/// ranks choose the same winner.
 void CompositorRun::settle() {
     const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
     std::vector<compositing::Configuration> configurations;
@@ -121,7 +121,7 @@ Frame CompositorRun::composite(std::span<const std::byte> images, const FrameOpt
         return run(images, turn(frame));
     running_ = static_cast<std::size_t>(race_->next());
     const std::exception_ptr fault = turn(frame);
-    communicator_.barrier(); // start together: the slowest rank determines the time
+    communicator_.barrier(); // ranks start together, so the slowest rank determines the time
     const auto begin = std::chrono::steady_clock::now();
     try {
         const Frame made = run(images, fault);
@@ -129,7 +129,7 @@ Frame CompositorRun::composite(std::span<const std::byte> images, const FrameOpt
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
         return made;
     } catch (...) {
-        race_->finish(planner::Race::failed); // keep in step with ranks that did not fail
+        race_->finish(planner::Race::failed); // counts the frame, as on ranks that did not fail
         throw;
     }
 }
@@ -305,7 +305,7 @@ void CompositorRun::make_comparison() {
                                                asked_, std::move(names), text_of_request);
 }
 
-/// Lists the frame's options in `next_asked_`. Returns true if they differ from those of the
+/// Writes the frame's options to `next_asked_`. Returns true if they differ from the options of the
 /// previous frame.
 bool CompositorRun::list_requests(const FrameOptions& frame) {
     const bool by_image = !frame.image_order.empty() || (is_by_image() && frame.order.empty());
@@ -417,8 +417,8 @@ CompositorRun::Seated& CompositorRun::seat_for(Runner& runner) {
     return *runner.seats.back();
 }
 
-/// Drops the least recently used executions (seats) until the rest have at most `most_steps` steps
-/// in total, or only one is left.
+/// Drops the least recently used executions (seats) until the remaining ones have at most
+/// `most_steps` steps in total, or only one is left.
 void CompositorRun::drop_seats(Runner& runner) {
     std::size_t steps = 0;
     for (const auto& seat : runner.seats)

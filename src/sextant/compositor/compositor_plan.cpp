@@ -72,8 +72,8 @@ planner::CompositingPlan CompositorRun::by_name(const std::vector<int>& nodes) c
     return plan;
 }
 
-/// Collective. If the options name an algorithm, each rank makes the plan itself; otherwise rank 0
-/// chooses and broadcasts it.
+/// Decides on the plan. If the options name an algorithm, each rank makes the plan itself;
+/// otherwise rank 0 chooses and broadcasts it. Collective.
 planner::CompositingPlan CompositorRun::decide() {
     planner::CompositingPlan plan;
     if (nodes_.empty())

@@ -136,14 +136,13 @@ class CompositorRun {
     bool interlacing_pays_ = false; // true if interlacing is faster; the same on all ranks
     std::vector<std::string> warnings_;
     std::vector<int> nodes_;                         // node of each rank
-    std::optional<planner::DefaultPlanner> planner_; // none if nothing was predicted
+    std::optional<planner::DefaultPlanner> planner_; // not set if nothing was predicted
     std::vector<KnownPlan> known_plans_;             // most recent last; the same on all ranks
     std::vector<Runner> runners_;                    // one runner; in a race, one per configuration
     std::size_t running_ = 0;
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
-    Memory finished_; // holds the image if it has a background, is empty, or was collected in this
-                      // memory
+    Memory finished_;              // the finished image, unless the result is returned in place
     std::span<std::byte> picture_; // the caller's memory for the image, if any
 
     std::shared_ptr<Workspace> workspace_;

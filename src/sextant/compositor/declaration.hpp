@@ -31,7 +31,8 @@ void check_numbers(CompositeOptions& options);
 /// Throws InvalidTask if a channel of a background is not finite.
 void check_background(const std::optional<RgbaF32>& background);
 
-/// The task described by the declarations of all ranks, which `check_alike` accepts.
+/// Returns the task described by the declarations of all ranks.
+/// Requires  declarations that `check_alike` accepts.
 /// Throws    InvalidTask unless the order names every rank with images.
 compositing::Task task_of(const std::vector<Declaration>& all, const CompositeOptions& options);
 

@@ -59,7 +59,7 @@ void DeepCompositor::resize(ImageShape shape) {
             packed_ =
                 communicator_.memory(layers_ * shape.elements() * compositor_.blend().element.size);
         });
-    } catch (...) { // some ranks may have new memory
+    } catch (...) { // memory may have been allocated on some ranks only
         compositor_.resize(shape_);
         packed_ =
             communicator_.memory(layers_ * shape_.elements() * compositor_.blend().element.size);
@@ -70,7 +70,8 @@ void DeepCompositor::resize(ImageShape shape) {
 
 Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOptions& frame) {
     const std::optional<RgbaF32>& background = frame.background ? frame.background : background_;
-    std::vector<int> requested; // background only: `compositor_` compares the order
+    std::vector<int>
+        requested; // contains only the background, because `compositor_` compares the order
     list_requests({}, background, {}, requested);
     agree_on_frame(communicator_, requested, [&] {
         check_background(background);

@@ -57,7 +57,7 @@ class DeepCompositor {
     Communicator communicator_;
     ImageShape shape_;
     int layers_, fragments_;
-    std::optional<RgbaF32> background_; // background given in the options
+    std::optional<RgbaF32> background_; // the background from the options
     Compositor compositor_;
     Memory packed_;                // this rank's images
     std::vector<RgbaF32> blended_; // pixels of the last frame

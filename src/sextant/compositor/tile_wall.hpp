@@ -75,9 +75,9 @@ class TileWall {
     std::vector<Frame> frames_;                          // indexed by tile
     std::vector<std::vector<int>> numbers_; // [tile][rank]: index among the tile's ranks, or -1
     CompositeOptions options_;
-    std::vector<int> asked_, order_;   // options of the current frame; order of a tile's ranks
-    std::vector<int> all_draw_;        // image counts, all 1: the compared order lists all ranks
-    std::vector<std::byte> empty_row_; // as wide as the widest tile
+    std::vector<int> asked_, order_; // options of the current frame; order of a tile's ranks
+    std::vector<int> all_draw_; // image counts, all 1, so that the compared order lists all ranks
+    std::vector<std::byte> empty_row_; // empty pixels, for a row of the widest tile
     Flight flight_;
 };
 

@@ -270,7 +270,7 @@ class Merging {
     const Order order_;
     const ListSizes& sizes_;
     const ListRoom& room_;
-    const int rank_, tile_; ///< tile_: the tile that this rank merges for
+    const int rank_, tile_; ///< `tile_` is the tile that this rank merges for
     ProgramBuilder builder_;
     std::vector<List> others_;
     int round_ = 0;

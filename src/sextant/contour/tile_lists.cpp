@@ -207,8 +207,9 @@ class Joining {
     std::vector<BorderPixel> all_;
     const Elements width_;
     const bool corners_;
-    std::vector<Elements> smallest_;            // smallest pixel of each component
-    std::vector<std::size_t> before_, numbers_; // parent of each component; component of each pixel
+    std::vector<Elements> smallest_; // smallest pixel of each component
+    std::vector<std::size_t> before_,
+        numbers_; // parent of each component, and component of each pixel
     std::vector<std::uint8_t> marked_;
 };
 

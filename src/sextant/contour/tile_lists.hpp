@@ -72,7 +72,7 @@ TileList<Entry> get(const std::byte* from) {
 template <class Entry>
 struct Merger {
     Order order;
-    /// Joins the entries of all lists with each other, and returns them.
+    /// Joins the entries of all lists with each other, and returns the joined entries.
     std::function<std::vector<Entry>(std::span<const TileList<Entry>> lists)> join;
     /// True if an entry of the list of `tiles` concerns pixels outside these tiles.
     std::function<bool(Run tiles, const Entry& entry)> is_at_border;

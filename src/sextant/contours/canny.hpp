@@ -44,7 +44,7 @@ class Quantiles {
         std::uint32_t found = 0; // leading bits of the quantile
         Elements place = 0;      // position of the quantile among values with these bits
         bool nothing = false;
-        Counts counts; // numbers of values with these leading bits, by trailing bits
+        Counts counts; // by trailing bits: number of values with these leading bits
     };
 
     std::vector<Sought> sought_;

@@ -24,8 +24,8 @@ using distributed::PointOrder;
 
 namespace {
 
-/// Converts thresholds, which may be optional, to and from "LOW,HIGH", both within the range of the
-/// field.
+/// Converts thresholds to and from "LOW,HIGH". Both values must be within the range of the field;
+/// the thresholds may be optional.
 template <class Thresholds>
 Codec codec_of(Thresholds& thresholds) {
     return {[&thresholds] {

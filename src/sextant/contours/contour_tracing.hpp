@@ -98,8 +98,8 @@ class ContourTracing {
     /// object after its first run has the same effect. Not collective.
     void fail(const std::string& text) const;
 
-    /// Input     the image, of which every rank reads its tile from its own source; `sink`: called
-    ///           once, on rank 0; ignored on other ranks.
+    /// Input     the image; every rank reads its tile from its own source. `sink`: called once, on
+    ///           rank 0; ignored on other ranks.
     ContoursResult run(RowSource& image, const LineSink& sink);
     /// Traces an image of gray_f32, gray_u8 or gray_u16 in tiles on this communicator. `grid` and
     /// `memory` have no effect.

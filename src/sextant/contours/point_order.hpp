@@ -33,7 +33,8 @@ class PointOrder {
     /// Sorts the points and keeps contours of at least `min_points` points. Call finish() after the
     /// last point.
     void finish(Elements min_points);
-    /// After finish(): simplifies the contours (kernel/label/line_simplification.hpp).
+    /// Simplifies the contours (kernel/label/line_simplification.hpp).
+    /// Requires  a previous call of finish().
     void simplify(ImageShape image, double tolerance);
 
     /// Counts of the kept contours.

@@ -63,7 +63,8 @@ class TopDownReader {
 /// One byte per pixel of an image, in a scratch file of rank 0.
 class BytePlane {
   public:
-    /// Collective. Throws AgreedFailure if no file can be created in the folder of `scratch`.
+    /// Creates the scratch file. Throws AgreedFailure if no file can be created in the folder of
+    /// `scratch`. Collective.
     BytePlane(const Communicator& communicator, const StripTiles& tiles,
               const std::string& scratch);
 
@@ -165,11 +166,11 @@ class StripLists {
     StripTiles tiles_;
     contour::Merger<Entry> merger_;
     std::optional<ScratchFile> file_; // only on rank 0
-    std::vector<Bytes> ends_;         // for each strip, the end of the list from above in `file_`
+    std::vector<Bytes> ends_;         // by strip: end of the list from above in `file_`
     List above_, below_;
 };
 
-/// The context that all steps share.
+/// The context shared by all steps.
 struct StripWork {
     const Communicator& communicator;
     const StripTiles& tiles;

@@ -24,8 +24,8 @@ std::vector<int> first_ranks(int most) {
     return all;
 }
 
-/// Returns some numbers of ranks between `best` and the next smaller and larger numbers in `known`;
-/// at most about 16 on either side.
+/// Returns some numbers of ranks between `best` and the next smaller and next larger number in
+/// `known`, at most about 16 on either side.
 std::vector<int> beside(int best, const std::vector<int>& known) {
     constexpr int most = 16;
     int below = 0, above = best;
@@ -42,8 +42,8 @@ std::vector<int> beside(int best, const std::vector<int>& known) {
     return all;
 }
 
-/// Returns the gather algorithms. The first is null, which means that planes are sent directly to
-/// rank 0.
+/// Returns the gather algorithms. The first entry is null and means that planes are sent directly
+/// to rank 0.
 std::vector<const Algorithm*> gathers() {
     std::vector<const Algorithm*> all = {nullptr};
     for (const Algorithm& row : collective::catalogue()) {

@@ -29,9 +29,9 @@ class FilterConfigurations {
     ///           is empty, those of first() are added first.
     std::vector<filtering::Configuration> of_other_ranks(const filtering::Configuration& best,
                                                          std::vector<int>& known) const;
-    /// Returns the variants of `configuration` in which a sequence of consecutive filters uses the
-    /// tiles of one of `grids`, which have the same number of ranks. If the sequence contains the
-    /// first or the last filter, the variant also uses the grid's collective there.
+    /// Returns the variants of `configuration` in which consecutive filters use the tiles of one of
+    /// `grids`, which have the same number of ranks. If these filters include the first or the last
+    /// one, the variant also uses the grid's collective there.
     std::vector<filtering::Configuration>
     retiled(const filtering::Configuration& configuration,
             const std::vector<filtering::Configuration>& grids) const;

@@ -57,7 +57,7 @@ Codec codec_of(std::vector<std::string>& names) {
             }};
 }
 
-/// True for a number that may be a scale in some unit.
+/// True for a number in the range of scales, in any unit.
 bool is_scale(double number) {
     constexpr double most = 1e30;
     return number >= 1 / most && number <= most;

@@ -38,8 +38,8 @@ struct FilterOptions {
     std::string unit = {};
     /// The size of a pixel in `unit`; required if `unit` is set.
     std::optional<kernel::Scales> pixel = {};
-    /// The features to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
-    /// (kernel::find_feature), each once.
+    /// The features to compute, each once: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
+    /// (kernel::find_feature).
     std::vector<std::string> derivatives = {"x", "y", "xx", "xy", "yy"};
     kernel::GaussianKernel::Weights kernel = kernel::GaussianKernel::Weights::gaussian;
     /// if set, Gaussians are truncated at this many sigmas, as in SciPy
@@ -65,7 +65,7 @@ struct FilterOptions {
     /// `grid`, `distribute` and `memory` have no effect.
     std::optional<distributed::FilterPlan> plan = {};
 };
-Record record_of(FilterOptions& options); ///< all options except `pixel` and `plan`
+Record record_of(FilterOptions& options); ///< for all options except `pixel` and `plan`
 
 /// Returns the filters that the options name, with scales in pixels. Throws InvalidTask, naming the
 /// option.

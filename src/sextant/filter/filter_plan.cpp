@@ -259,7 +259,7 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
 
 FilterPlan default_filter_plan(const FilterTask& task, const planner::Setting& setting,
                                Elements rows) {
-    distributions_of(task); // throws for an unknown distribution, even if nothing is distributed
+    distributions_of(task); // throws for an unknown distribution, even without a distribution step
     if (task.ranks == 1)
         return strips_plan(task, "nothing to choose: there is only one rank");
     try {

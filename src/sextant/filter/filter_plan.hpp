@@ -51,7 +51,7 @@ FilterTask padded(FilterTask task);
 struct FilterPlan : planner::Plan<filtering::Configuration> {
     Elements window = 0;                   ///< number of rows or planes in memory at a time
     Bytes memory = 0;                      ///< memory of all ranks for the window and its planes
-    struct Predicted : planner::Expected { ///< time of distribution, filters and gather
+    struct Predicted : planner::Expected { ///< predicted time of distribution, filters and gather
         std::optional<Seconds> read = {}, write = {}; ///< set if the profile has file rates
     };
     std::optional<Predicted> predicted = {}; ///< prediction for all windows

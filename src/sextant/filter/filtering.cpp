@@ -160,7 +160,7 @@ class FilterRun {
     distributed::FilterTask task_;       // task with the wrapped margin (padded)
     Tile image_;                         // the image or volume without its margin
     FilterResult result_;
-    distributed::NotFinite not_finite_; // results, on rank 0
+    distributed::NotFinite not_finite_; // results that are infinite or NaN, on rank 0
     double offset_ = 0, scale_ = 1;     // offset and scale of rank 0's image
     ElementFormat stored_;              // stored sample format of rank 0's image
 };
@@ -473,7 +473,7 @@ void FilterRun::write_window(const FilterSink& write, int feature, const Tile& w
     write(feature, first, plane);
 }
 
-/// Adds warnings that are new and not empty.
+/// Adds warnings, except empty ones and duplicates.
 void FilterRun::warn(const std::vector<std::string>& warnings) {
     std::vector<std::string>& all = result_.warnings;
     for (const std::string& warning : warnings) {

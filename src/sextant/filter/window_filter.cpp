@@ -336,7 +336,7 @@ class StripProgress {
 } // namespace
 
 void NotFinite::add(const float* values, Elements count) {
-    // Compilers vectorise the comparison of bits.
+    // Compares bits, because compilers vectorise this comparison.
     constexpr std::uint32_t magnitude = 0x7fffffff, infinity = 0x7f800000;
     const auto bits = [&](Elements i) {
         return std::bit_cast<std::uint32_t>(values[i]) & magnitude;

@@ -21,7 +21,7 @@
 
 namespace sextant::distributed {
 
-/// A Gaussian filter and its outputs; features are named as for kernel::find_feature.
+/// A Gaussian filter and its outputs. Features have the names of kernel::find_feature.
 struct Filter {
     kernel::Scales sigma = 1; ///< in pixels
     std::vector<std::string> features;

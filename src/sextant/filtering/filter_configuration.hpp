@@ -12,7 +12,7 @@
 
 namespace sextant::filtering {
 
-/// A change of tiles: the grid that is used from this filter on.
+/// A change of tiles: the grid for this filter and later ones.
 struct Retiling {
     int filter = 1; ///< index of the filter; 1 is the second filter
     Tiles tiles = {};
@@ -51,7 +51,7 @@ struct Configuration {
 Configuration configuration_on(const Tiles& tiles);
 
 /// Throws InvalidTask if there is less than one column, row or layer of tiles, or if the changes of
-/// tiles are out of order or not at one of filters 1 to `filters` − 1.
+/// tiles are out of order or outside filters 1 to `filters` − 1.
 void check_tiles(const Configuration& configuration, int filters);
 
 /// All grids of tiles for a number of ranks, strips of rows first.

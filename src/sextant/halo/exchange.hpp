@@ -33,7 +33,7 @@ struct Grid : sextant::Grid {
     Elements above = 0, below = 0;  ///< rows
     Elements before = 0, after = 0; ///< planes
 
-    /// The available part of the image or volume, in the grid's coordinates.
+    /// The available part of the image or volume, in the coordinates of the grid.
     Tile at_hand() const {
         return {0, -above, width, height + above + below, -before, depth + before + after};
     }
@@ -42,9 +42,11 @@ struct Grid : sextant::Grid {
 using sextant::Tile;
 using sextant::tile;
 
-/// A tile with its margin on all sides, partly outside of the image. An empty tile stays empty.
+/// A tile with its margin on all sides, which may extend beyond the image. An empty tile stays
+/// empty.
 Tile padded_tile(const Grid& grid, int rank);
-/// Like padded_tile, but clipped to the available image, so margins exist only towards neighbours.
+/// The same as padded_tile, but clipped to the available image, so that margins exist only towards
+/// neighbours.
 Tile clipped_tile(const Grid& grid, int rank);
 
 /// The parts of a tile's margin that lie above, below, before and after the window; may be empty.

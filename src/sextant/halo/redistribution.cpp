@@ -50,7 +50,7 @@ Program redistribution(const sextant::Grid& from, const Grid& to, int rank) {
     const Tile had = tile_before(from, to, rank), held = clipped_tile(to, rank);
     ProgramBuilder builder;
     const Region before = builder.input(had.elements()), after = builder.output(held.elements());
-    // Each rank starts with its successor, so that not all ranks start with the same one.
+    // Each rank sends to its successor first, so that ranks start with different partners.
     for (int distance = 1; distance < ranks; ++distance) {
         const int next = (rank + distance) % ranks, last = (rank + ranks - distance) % ranks;
         const Tile sent = common(had, clipped_tile(to, next));

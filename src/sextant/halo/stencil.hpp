@@ -15,7 +15,7 @@ struct Stencil {
     int planes = 1;
     Bytes sample = 0;      ///< bytes per sample of the image; 0 for the size used in the planes
     bool overlaps = true;  ///< compute the inner part of the tile during the exchange
-    bool collects = false; ///< rank 0 ends up with all planes, the others with nothing
+    bool collects = false; ///< rank 0 gets all planes, the other ranks none
     int kernel = 0;        ///< index into the run's kernels
     bool exchanges = true; ///< if false, the margins are defined from the start
 };
@@ -39,7 +39,7 @@ inline constexpr int image_buffer = 0, planes_buffer = 1;
 /// Cost      the messages of the halo exchange, and one per collected plane.
 Program stencil(const Stencil& stencil, int rank);
 
-/// True if a rank must have this pixel of its tile or margin before the program starts.
+/// True if a rank must have this pixel of its tile or margin when the program starts.
 bool is_given(const Stencil& stencil, int rank, Elements x, Elements y, Elements z = 0);
 
 /// The part of each plane that a rank holds at the end.

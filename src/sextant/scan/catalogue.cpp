@@ -63,8 +63,8 @@ constexpr Algorithm algorithms[] = {
      }},
 };
 
-/// Describes the error in a rank's result, which should be operands [0, last) of every element; ""
-/// if it is correct.
+/// Checks a rank's result, which should be operands [0, last) of every element. Returns a
+/// description of the error, or "".
 std::string judge(const std::vector<Symbol>& result, Elements elements, int last) {
     const Elements expected = last > 0 ? elements : 0;
     if (static_cast<Elements>(result.size()) != expected)
@@ -141,8 +141,8 @@ Prefixes shifted_right(ProgramBuilder& builder, const Stage& stage, int rank, co
     return own;
 }
 
-/// Derives the inclusive form of an exclusive algorithm, for ranks that need it. Rank 0 has it
-/// already.
+/// Derives the inclusive form of an exclusive algorithm, for ranks that need it. Rank 0 already has
+/// its inclusive result.
 Prefixes shifted_left(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                       const Wanted& wanted) {
     Line line(builder, stage.ranks, rank, stage.first_round);

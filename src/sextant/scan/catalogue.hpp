@@ -45,8 +45,8 @@ std::array<Form, 2> forms_of(const Algorithm& algorithm);
 /// A short text: "ladner-fischer, k = 1".
 std::string to_text(const Algorithm& algorithm, const Tuning& tuning);
 
-/// The program of one rank. Its input buffer holds `task.elements` values; the result has as many,
-/// or none on rank 0 of an exclusive scan. Throws InvalidTask.
+/// The program of one rank. Its input buffer holds `task.elements` values. The result has the same
+/// number of values; on rank 0 of an exclusive scan it is empty. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
 /// The claim to prove for a task's schedule: every rank gets the combination of the values before
@@ -60,7 +60,7 @@ struct Stage {
     int ranks = 1;
     int first_round = 0; ///< label of the stage's first round
 
-    /// The greatest number of rounds in any form.
+    /// The maximum number of rounds in any form.
     int rounds() const { return algorithm.rounds(ranks, tuning) + 1; }
 };
 

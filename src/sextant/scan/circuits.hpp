@@ -13,7 +13,7 @@ namespace sextant::scan {
 /// The values combined in a rank's result.
 enum class Form {
     inclusive, ///< all values up to and including the rank's own
-    exclusive, ///< all values before the rank's own; rank 0 gets nothing
+    exclusive, ///< all values before the rank's own; rank 0 has no result
     both
 };
 
@@ -33,8 +33,8 @@ struct Tuning {
     bool operator==(const Tuning&) const = default;
 };
 
-/// A rank's results: the combination of the values before its own, and of those up to its own.
-/// Either is empty if it does not exist or was not requested.
+/// A rank's results: the combination of the values before its own (`before`), and that of the
+/// values up to its own (`through`). Either is empty if it does not exist or was not requested.
 struct Prefixes {
     Region before, through;
 };

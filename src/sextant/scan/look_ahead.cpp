@@ -49,8 +49,7 @@ std::optional<LookAhead::Task> LookAhead::lead(int thread) {
         segment.reached = true;
         segment.filled = segment.first;
         own.segment = joined_;
-        if (segment.attended) { // the thread that extends the segment also joins it, because only
-                                // that thread knows when it ends
+        if (segment.attended) { // joined by the thread that extends the segment, when it stops
             segment.filling = true;
             own.role = Role::fills;
             return std::nullopt;
@@ -92,7 +91,7 @@ std::optional<LookAhead::Task> LookAhead::fill(int thread) {
     return std::nullopt;
 }
 
-/// Assigns a role to an idle thread; returns false if there is no work for it now.
+/// Assigns a role to an idle thread. Returns false if there is no work now.
 bool LookAhead::find_work(int thread) {
     Thread& own = threads_[static_cast<std::size_t>(thread)];
     for (std::size_t i = 0; i < segments_.size(); ++i) {
@@ -110,7 +109,7 @@ bool LookAhead::find_work(int thread) {
         const Segment& farthest = segments_.back();
         first = std::max(farthest.first + distance, farthest.last + (farthest.extending ? 1 : 0));
     }
-    constexpr Elements fewest = 4; // with fewer values left, a join saves nothing
+    constexpr Elements fewest = 4; // a join of fewer values saves nothing
     if (values_ - first < fewest)
         return false;
     segments_.push_back({first, first + 1});

@@ -47,7 +47,7 @@ class LookAhead {
     /// Requires  at least one thread; values >= 1. The result of value 0 is value 0 itself.
     LookAhead(Elements values, int threads);
 
-    /// Ends the thread's previous task and returns its next one; nothing if there is none now.
+    /// Ends the thread's previous task and returns its next task, or nullopt if there is none now.
     std::optional<Task> next(int thread);
 
     /// True if no thread will get another task. Until then, a thread without a task waits until

@@ -22,7 +22,8 @@ namespace {
 
 using Values = std::vector<Interval>;
 
-/// An event that may give a rank work: it starts, a message arrives, or its application ends.
+/// An event after which a rank may have work: its start, the arrival of a message, or the end of
+/// its application.
 struct Moment {
     Seconds time = 0;
     std::uint64_t order = 0; ///< for events at the same time: order of scheduling

@@ -60,11 +60,11 @@ class Stealing {
     /// The first value of a thread's segment; no application is needed for it.
     Elements start(int thread) const { return at(thread).start; }
 
-    /// The next value for a thread to combine, starting at `now`; nothing if its segment is final.
+    /// The next value for a thread to combine, starting at `now`; nullopt if its segment is final.
     /// Ends the thread's previous application.
     std::optional<Extension> next(int thread, Seconds now);
 
-    /// The segment that a thread has claimed; final once `next` returns nothing.
+    /// The segment that a thread has claimed; final once `next` returns nullopt.
     Interval segment(int thread) const { return at(thread).claimed; }
 
     /// The number of values claimed outside a thread's initial block.
@@ -75,7 +75,7 @@ class Stealing {
         Interval share, claimed;
         Elements start = 0;
         Elements applied = 0; ///< number of finished applications
-        Seconds busy = 0;     ///< measured time of these applications
+        Seconds busy = 0;     ///< measured time of the finished applications
         Seconds began = 0;    ///< start of the current application
         bool working = false;
     };
@@ -107,7 +107,7 @@ class Stealing {
 /// The circuit that scans totals across threads: it has the fewest dependent applications.
 inline constexpr std::string_view circuit_among_threads = "kogge-stone";
 
-/// The number of threads that a rank with `values` values employs: never more than values.
+/// The number of threads that a rank with `values` values uses: at most one per value.
 int employed(Elements values, int threads);
 
 /// The scan of the ranks' totals as one rank's program. Its input is the rank's total. Its result
@@ -155,8 +155,8 @@ struct Configuration {
     Boundaries boundaries = Boundaries::moving; ///< used with more than one thread
 };
 
-/// Throws InvalidTask unless there is at least one thread, and more than one only with
-/// reduce-then-scan, because only its reductions may associate values in any order.
+/// Throws InvalidTask unless there is at least one thread, or if there is more than one without
+/// reduce-then-scan. Only the reductions of reduce-then-scan may associate values in any order.
 void check(const Configuration& configuration);
 
 /// A short text: "reduce-then-scan over ladner-fischer, k = 1, 8 threads, boundaries moving".

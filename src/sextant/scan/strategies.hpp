@@ -15,7 +15,8 @@ namespace sextant::scan {
 /// The number of values of a series on each rank, in rank order; any may be 0.
 using Series = std::vector<Elements>;
 
-/// Distributes `values` values over ranks as evenly as possible: the first ranks have one more.
+/// Distributes `values` values over ranks as evenly as possible. The first ranks have one value
+/// more if necessary.
 Series even_blocks(Elements values, int ranks);
 
 /// The claim to prove for a scan of a series: every rank ends with one result per value, which is
@@ -40,11 +41,11 @@ struct Worker {
     Elements own() const { return values[static_cast<std::size_t>(number)]; }
 };
 
-/// The ranks of a series that have values, in order, and the number of one rank among them.
+/// The ranks of a series that have values, in order, and the index of one of them.
 struct Workers {
     std::vector<int> ranks;
     std::vector<Elements> values; ///< number of values of each rank
-    int number = 0;               ///< number of the requested rank, if it has values
+    int number = 0;               ///< index of the requested rank in `ranks`, if it has values
 };
 
 Workers workers_of(const Series& series, int rank);

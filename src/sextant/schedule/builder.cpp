@@ -133,8 +133,7 @@ Region ProgramBuilder::run(const Program& part, std::span<const Region> places) 
 
 void ProgramBuilder::compute(int kernel, std::span<const Region> read, std::span<const Region> made,
                              bool reads_in_place) {
-    int apart = -1; // the last buffer found without outputs; skips the search for the thousands of
-                    // regions of a volume
+    int apart = -1; // last buffer found without outputs, so that its regions need no search
     for (const Region& region : read) {
         if (region.buffer == apart)
             continue;

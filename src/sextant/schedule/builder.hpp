@@ -28,7 +28,7 @@ class ProgramBuilder {
     }
     Region buffer(const BufferSpec& spec);
 
-    /// Set the round and the group of the steps that follow.
+    /// Sets the round (or the group) of the steps that follow.
     void round(int round) { round_ = round; }
     void group(int group) { group_ = group; }
     /// The number of rounds whose messages may be open at once; 0 means no limit.
@@ -78,7 +78,7 @@ class ProgramBuilder {
     std::uint32_t append(std::span<const Region> regions);
 
     Program program_;
-    std::vector<int> shared_; ///< scratch buffers that the parts of the program share, by number
+    std::vector<int> shared_; ///< numbers of the scratch buffers that the parts share
     int round_ = 0, group_ = 0;
 };
 

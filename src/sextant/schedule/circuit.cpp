@@ -64,7 +64,8 @@ class Reader {
         return all;
     }
 
-    /// Returns false if the next step cannot be done yet or there is none.
+    /// Executes a rank's next step. Returns false if the rank has finished or the step must wait
+    /// for a message.
     bool do_next_step(int rank) {
         const Program& own = program(rank);
         if (at(rank).next == own.steps.size())

@@ -124,7 +124,7 @@ class Finder {
         if (region.count > 1 && region.stride < region.length) {
             fail(step, "the runs of a region overlap or are not in ascending order");
         }
-        // Compare without computing the region's end, which may overflow.
+        // Does not compute the region's end, because the sum may overflow.
         const Elements room = size - region.length;
         if (region.offset < 0 || region.offset > room ||
             (region.count > 1 && region.count - 1 > (room - region.offset) / region.stride)) {
@@ -238,7 +238,7 @@ Dependences::Dependences(const Program& program)
     look_for_messages(program);
 }
 
-/// Edges lead to later steps only, so one backward pass suffices.
+/// Edges only lead to later steps, so one backward pass is enough.
 void Dependences::look_for_messages(const Program& program) {
     before_message_.resize(program.steps.size());
     for (std::size_t i = program.steps.size(); i-- > 0;) {

@@ -30,8 +30,7 @@ std::vector<Loans::Use> uses_of(const Program& program, const Dependences& depen
     const Step& receive = program.steps[static_cast<std::size_t>(step)];
     for (const Dependences::Edge& edge : dependences.after(step)) {
         if (edge.region == Dependences::commit)
-            continue; // overwrites the received region; no conflict, because the elements are read
-                      // at the sender
+            continue; // overwrites the received region, which is read at the sender
         if (!reads_in_place(program.steps[edge.step]))
             return {};
         const auto region = static_cast<std::uint32_t>(edge.region);
@@ -99,7 +98,7 @@ class TakersOfMade {
     /// The elements of a send that kernels compute.
     struct Takes {
         Elements elements = 0;           ///< number of elements computed by kernels
-        std::vector<std::uint32_t> from; ///< the steps that compute them
+        std::vector<std::uint32_t> from; ///< steps that compute these elements
         bool shares = false;             ///< another step reads some of these elements
     };
 

@@ -34,8 +34,8 @@ constexpr bool has_destination(Verb verb) {
     return verb == Verb::fold || verb == Verb::copy;
 }
 
-/// One step of a rank's program. Its regions are `Program::regions[first .. first + count)`; those
-/// that a compute step writes follow them.
+/// One step of a rank's program. The regions that it reads are `Program::regions[first .. first +
+/// count)`; the regions that a compute step writes come next.
 struct Step {
     Verb verb = Verb::copy;
     int round = 0;           ///< a label for models and drawings; has an effect only with a window
@@ -44,8 +44,8 @@ struct Step {
     std::uint32_t first = 0; ///< index of the step's first region
     std::uint32_t count = 0; ///< number of the step's regions
     Region to;               ///< destination of a fold or copy
-    int kernel = -1;         ///< of a compute step: index into the kernels given for the run
-    std::uint32_t made = 0;  ///< of a compute step: the number of regions it writes
+    int kernel = -1;         ///< for a compute step: index of its kernel among the run's kernels
+    std::uint32_t made = 0;  ///< for a compute step: the number of regions it writes
     /// For a compute step: true if its kernel finds its inputs with Computation::sources, so that
     /// data of other ranks may be read in place.
     bool reads_in_place = false;
@@ -63,8 +63,8 @@ struct BufferSpec {
     Role role = Role::scratch;
     Elements size = 0;
     Bytes element = 0; ///< bytes per element; 0 for the element size of the run
-    /// The maximum number of bytes of an element if elements vary in size (Operator::used); 0: the
-    /// size of the element format. Both sides of a message must have the same maximum.
+    /// The maximum number of bytes of an element if elements vary in size (Operator::used); 0 for
+    /// the size of the element format. Both sides of a message must have the same maximum.
     Bytes room = 0;
 };
 

@@ -27,7 +27,7 @@ struct Symbol {
 /// A rule for when a send finishes. A schedule must be correct under every rule.
 enum class Delivery : std::uint8_t {
     rendezvous, ///< both sides finish once both have started: no buffering
-    shuffled,   ///< as rendezvous, with steps started in random order
+    shuffled,   ///< like `rendezvous`, with steps started in random order
     eager,      ///< the sender finishes at once
     lent        ///< the receiver folds from the sender's memory (zero copy)
 };

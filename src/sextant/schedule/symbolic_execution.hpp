@@ -24,7 +24,8 @@ class SymbolicMemory {
   public:
     /// Inputs hold the claim's symbols; everything else is undefined.
     SymbolicMemory(const Schedule& schedule, const Claim& claim);
-    SymbolicMemory(const SymbolicMemory&) = delete; // elements point to one another
+    SymbolicMemory(const SymbolicMemory&) =
+        delete; // not copyable, because elements point to one another
 
     /// Read one operand of a fold, or all regions of a step, and mark the elements as used.
     std::vector<Symbol> read(StepOfRank at, const Region& region);
@@ -37,7 +38,7 @@ class SymbolicMemory {
     void compute(StepOfRank compute);
     /// Writes the content of a message.
     void receive(StepOfRank receive, std::span<const Symbol> message);
-    /// Makes the receiver's elements refer to those sent.
+    /// Makes the receiver's elements refer to the sender's elements.
     void lend(StepOfRank send, StepOfRank receive);
 
     /// Reads a rank's result and marks its elements as used.
@@ -54,7 +55,8 @@ class SymbolicMemory {
     struct Cell {
         Symbol symbol;
         const Cell* lender = nullptr;
-        std::int64_t arrival = -1; ///< index into `arrivals` of this element, or of its original
+        std::int64_t arrival =
+            -1; ///< index into `arrivals` of the received element that this one is, or is a copy of
 
         const Symbol& value() const { return lender ? lender->symbol : symbol; }
     };

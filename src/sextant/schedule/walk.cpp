@@ -94,7 +94,8 @@ void Walk::offer(int i) {
     }
 }
 
-/// Skips rounds whose messages have all finished, and releases the messages that waited for them.
+/// Skips rounds whose messages have all finished, and releases the messages that the window held
+/// back.
 void Walk::close_rounds() {
     while (oldest_ < open_.size() && open_[oldest_] == 0)
         ++oldest_;

@@ -33,7 +33,7 @@ class Walk {
     int next_message() { return messages_.pop(); }
     int next_work();
 
-    /// Call when a step has finished.
+    /// Must be called when a step has finished.
     void finish(int step);
 
     bool done() const { return unfinished_ == 0; }
@@ -62,8 +62,9 @@ class Walk {
 
     const Program& program_;
     const Dependences& dependences_;
-    // Numbers of unfinished predecessors of each step, of each step's commit and of each region, in
-    // this order; all in one block, so that a single copy resets them at the start of a run.
+    // The numbers of unfinished predecessors of each step, of each step's commit and of each
+    // region, in this order. All are in one block, so that a single copy resets them at the start
+    // of a run.
     std::vector<std::uint32_t> needs_, needs_at_start_;
     std::size_t commits_at_ = 0, regions_at_ = 0;
     std::vector<std::uint8_t> finished_;

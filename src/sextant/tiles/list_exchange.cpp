@@ -39,7 +39,7 @@ Elements sum(std::span<const Elements> counts) {
     return std::accumulate(counts.begin(), counts.end(), Elements{0});
 }
 
-/// Nearest ranks come first.
+/// Exchanges with the nearest ranks first.
 void exchange_lists(const Communicator& communicator, Bytes element,
                     std::span<const Elements> counts_to, std::span<const std::byte> values,
                     std::span<const Elements> counts_from, std::span<std::byte> to, bool same) {

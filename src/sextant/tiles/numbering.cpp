@@ -101,7 +101,7 @@ class RowTotals {
     }
 
     const Grid& grid_;
-    std::vector<Total> all_;                 // of all ranks, one after another
+    std::vector<Total> all_;                 // row totals of all ranks, one rank after another
     std::vector<std::size_t> offsets_ = {0}; // index of each rank's first row in `all_`
 };
 
