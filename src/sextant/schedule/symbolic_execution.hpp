@@ -56,7 +56,7 @@ class SymbolicMemory {
         Symbol symbol;
         const Cell* lender = nullptr;
         std::int64_t arrival =
-            -1; ///< index into `arrivals` of the received element that this one is, or is a copy of
+            -1; ///< index into `arrivals` of this element, or of the element that it copies
 
         const Symbol& value() const { return lender ? lender->symbol : symbol; }
     };

@@ -57,8 +57,8 @@ class Timeline {
   public:
     void add(const Program& program, StepOfRank at, Activity activity, Seconds begin, Seconds end);
 
-    /// Returns the trace, sorted by rank and time. Idle time before a rank's last event (no fold,
-    /// copy or compute step) is recorded as a wait.
+    /// Returns the trace, sorted by rank and time. Time without a fold, copy or compute step, up to
+    /// the end of a rank's last event, is recorded as a wait.
     Trace finish(Seconds duration);
 
   private:
