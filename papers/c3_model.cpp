@@ -307,7 +307,8 @@ struct Protocol {
     const char* name;
     machine::Routing routing;
     bool blocking;
-    /// The formulas of Figure 2, and those of Figure 3 for `n` messages of k packets each.
+    /// The formulas of Figure 2 for a message of k packets, and those of Figure 3 for n messages of
+    /// k packets each.
     double (*send)(double k), (*receive)(double k), (*sends)(double n, double k),
         (*receives)(double n, double k);
 };

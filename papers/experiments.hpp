@@ -29,7 +29,7 @@ std::string_view name(Basis basis);
 /// The condition under which two numbers agree.
 enum class Match {
     factor,  ///< within a factor of 1.25
-    count,   ///< equal; for counts
+    count,   ///< equal, for counts
     at_most, ///< our number is at most the paper's, which is a bound
 };
 

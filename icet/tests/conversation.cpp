@@ -478,7 +478,7 @@ int main(int argc, char** argv) {
     say_state("new");
     say_types();
 
-    // Formats, modes, strategies.
+    // Invalid formats, modes and strategies.
     icetSetColorFormat((IceTEnum)0x1234);
     say("color format: %s", error());
     icetSetDepthFormat((IceTEnum)0x1234);

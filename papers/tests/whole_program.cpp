@@ -103,7 +103,7 @@ TEST(WholeProgram, is_fastest_on_a_2x8_grid_only_for_more_than_one_filter) {
 }
 
 TEST(WholeProgram, needs_fewer_filters_to_prefer_other_grids_if_schedules_are_replayed) {
-    // In schedules, strips cost more also because a receive may take longer than the full path of
+    // In schedules, strips also cost more because a receive may take longer than the full path of
     // its message, which Figure 6 ignores.
     for (int gathers : {1, 5}) {
         const int figure = threshold(by_figure_6(19), gathers);

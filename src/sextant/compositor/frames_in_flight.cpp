@@ -171,7 +171,7 @@ void FramesInFlight::set_drawn(std::span<const Rectangle> drawn) {
     try {
         for (const auto& slot : slots_)
             slot->compositor.set_drawn(drawn);
-    } catch (...) { // the same on all ranks
+    } catch (...) { // all ranks throw the same exception
         for (const auto& slot : slots_)
             slot->compositor.set_drawn(before);
         throw;
@@ -189,7 +189,7 @@ void FramesInFlight::resize(ImageShape shape) {
     };
     try {
         resize_all(shape);
-    } catch (...) { // the same on all ranks
+    } catch (...) { // all ranks throw the same exception
         resize_all(before);
         throw;
     }
