@@ -612,7 +612,7 @@ IceTImage icetDrawFrame(const IceTDouble* projection_matrix, const IceTDouble* m
     });
 }
 
-/// Differs: the same as icetDrawFrame.
+/// Differs: in the same ways as icetDrawFrame.
 IceTImage icetCompositeImage(const IceTVoid* color_buffer, const IceTVoid* depth_buffer,
                              const IceTInt* valid_pixels_viewport,
                              const IceTDouble* projection_matrix,

@@ -149,7 +149,7 @@ void icetGLDrawCallback(IceTGLDrawCallbackType callback) {
     });
 }
 
-/// Differs: the same as icetDrawFrame.
+/// Differs: in the same ways as icetDrawFrame.
 IceTImage icetGLDrawFrame(void) {
     return guarded(__func__, icetImageNull(), [] {
         Context& context = current();
