@@ -48,7 +48,7 @@ def start(line, processes=0, env=None, **options):
                             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
 
 
-def finish(process, *expected, code=0, limit=250):
+def finish(process, *expected, code=0, limit=900):
     """Waits for a command, which must end with this code, and print these texts. Adds to the process: `out`, `err`, and
     `text`, which is both."""
     out, err = process.communicate(timeout=limit)
