@@ -25,9 +25,10 @@ cases = {
     "filter-f32": "filter float.npy -o OUT/x.npy --sigma 3 --derivatives gradient-magnitude --no-probe",
     "filter-volume": "filter volume.npy -o OUT/x.npy --sigma 1.5 --derivatives smooth --no-probe",
     "filter-streamed": "filter volume.npy -o OUT/x.npy --derivatives hessian-1 --memory 8M --no-probe",
-    "label": "label noise.npy -o OUT/x.npy --ranks 2 --no-probe",
-    "label-table": "label blobs.npy -o OUT/x.npy --table OUT/x.csv --no-probe",
-    "label-streamed": "label blobs.npy -o OUT/x.npy --memory 4M --ranks 2 --no-probe",
+    "label": "label noise.npy -o OUT/x.npy --ranks 2",
+    "label-half": "label half.npy -o OUT/x.npy --ranks 2",
+    "label-table": "label blobs.npy -o OUT/x.npy --table OUT/x.csv",
+    "label-streamed": "label blobs.npy -o OUT/x.npy --memory 4M --ranks 2",
     "label-volume": "label volume_mask.npy -o OUT/x.npy --table OUT/x.csv",
     "label-volume-zarr": "label volume_mask.zarr -o OUT/x.zarr --min-size 5",
     "label-volume-holes": "label volume_mask.npy -o OUT/x.npy --fill-holes --keep-largest 100",
@@ -65,6 +66,7 @@ def prepare(folder, old):
         volume = (volume + numpy.roll(volume, 1, 0) + numpy.roll(volume, 1, 1) + numpy.roll(volume, 1, 2)) / 4
     arrays = {
         "image": (image * 255).astype("u1"), "float": image, "noise": (random_numbers.random((2048, 2048)) < .3).astype("u1"),
+        "half": (random_numbers.random((2048, 2048)) < .5).astype("u1"),
         "blobs": (image > numpy.median(image)).astype("u1"), "volume": volume,
         "volume_mask": (volume > numpy.median(volume)).astype("u1"),
         "regions": (numpy.arange(volume.size, dtype="u4") // 300 % 9000).reshape(volume.shape) * (volume > .5),
