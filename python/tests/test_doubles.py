@@ -101,13 +101,13 @@ def test_constant_images_keep_their_value():
 def test_results_that_a_type_cannot_hold_are_refused(tmp_path, program):
     for magnitude in (1e-60, 1e50):
         image = IMAGE * magnitude
-        with pytest.raises(sextant.Error, match="which f32 cannot hold, expected f64"):
+        with pytest.raises(sextant.Error, match="which f32 cannot represent, expected f64"):
             sextant.filter(image, 1, out=np.empty((5, *IMAGE.shape), "f4"))
         np.save(tmp_path / "image.npy", image)
         for name in ("out.mrc", "out.tif"):
             done = subprocess.run([program, "filter", tmp_path / "image.npy", "-o", tmp_path / name],
                                   capture_output=True, text=True)
-            assert done.returncode == 1 and "which f32 cannot hold" in done.stderr
+            assert done.returncode == 1 and "which f32 cannot represent" in done.stderr
             assert not (tmp_path / name).exists()
     out = np.empty(IMAGE.shape, "f4")
     found = sextant.filter(1e9 + IMAGE, 1, derivatives="smooth", out=out)
@@ -295,7 +295,7 @@ def test_averages_of_doubles_are_doubles(tmp_path, program, movie):
     assert not np.isinf(found.aligned).any() and found.frames["gaps"][2] == 1
     with pytest.raises(sextant.Error, match="exceed the range of 32-bit floats"):
         sextant.register(1e50 * movie)
-    with pytest.raises(sextant.Error, match="which 32-bit floats cannot hold"):
+    with pytest.raises(sextant.Error, match="which 32-bit floats cannot represent"):
         sextant.register(1e-60 * movie)
 
 
@@ -440,7 +440,7 @@ def test_features_of_f32_volumes_of_any_magnitude(tmp_path, program, magnitude):
     lost = (np.isinf(narrow) | (narrow == 0) & (wide != 0)).sum()
     assert (lost > 0) == (magnitude in (2.**-80, 2.**100))
     np.save(tmp_path / "volume.npy", volume)
-    said = f"{lost} results are infinite or 0, because f32 cannot hold them" if lost else ""
+    said = f"{lost} results are infinite or 0, because f32 cannot represent them" if lost else ""
     for image in (volume, tmp_path / "volume.npy"):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

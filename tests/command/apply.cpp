@@ -173,7 +173,7 @@ TEST_F(Apply, WritesAPyramidWithoutHalvingFrames) {
     EXPECT_EQ(pixels[4 * 151 + 2], value_at(0, 4, 8) + .5F) << "of the last row";
     pixels = frame_of(zarr + "::1", 1);
     EXPECT_TRUE(std::isnan(pixels[150])) << "outside the frame";
-    EXPECT_THAT(refusal(movie, shown, {{"pyramid", {"true"}}}), HasSubstr("no levels of lower"));
+    EXPECT_THAT(refusal(movie, shown, {{"pyramid", {"true"}}}), HasSubstr("cannot hold a pyramid"));
     EXPECT_FALSE(std::filesystem::exists(shown));
     std::ofstream(folder.path("points.csv")) << "frame,x,y\n0,1,2\n";
     EXPECT_THAT(refusal(folder.path("points.csv"), folder.path("to.csv"), {{"pyramid", {"true"}}}),

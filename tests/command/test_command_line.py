@@ -138,9 +138,9 @@ class Info(CommandTest):
         # Axes of which neither or both of the last two are y and x, in this order. Other arrays are described only.
         for axes in ("y,x,wavelength", "t,x,y", "y,x,Time", "row,column,e", "x,y,z"):
             self.axes(*axes.split(","))
-            sextant("info stack.zarr --check", "axes ... 5 × ... 20 × ... 30", "has the axes ... (5×20×30), of which ... are no frames")
+            sextant("info stack.zarr --check", "axes ... 5 × ... 20 × ... 30", "has the axes ... (5×20×30), of which ... are not those of a frame")
             for command in ("label", "filter", "register"):
-                refuses(f"1 has the axes ... are no frames, expected y (rows) and x (columns) as the last <- {command} stack.zarr -o none")
+                refuses(f"1 has the axes ... are not those of a frame, expected y (rows) and x (columns) as the last <- {command} stack.zarr -o none")
         for axes in ("y,ky,kx", "t,y,x", "e,row,column"):
             self.axes(*axes.split(","))
             sextant("filter stack.zarr --derivatives smooth -o filtered.mrc")

@@ -227,7 +227,7 @@ class Follow(CommandTest):
         shutil.copy("files/frame_4.mrc", "mixed")
         time.sleep(.3)
         cut("files/frame_8.mrc", "mixed/frame_8.mrc", 30000)
-        finish(process, "mixed/frame_4.mrc came after mixed/frame_7.mrc", "frame 8 is left out",
+        finish(process, "mixed/frame_4.mrc appeared after mixed/frame_7.mrc", "frame 8 is left out",
                "1 of 9 frames equal the frame before them")
         self.expect_results_of("mixed", "of_mixed")
         # A frame of another size, and one that is written again.

@@ -256,6 +256,6 @@ check(abs(box[0] / box[1] - 519 * .25 / (67 * 2)) < .01, "the slice xz is not to
 check("2, 0.5, 0.25 µm" in page, "the size of a voxel")
 
 refused = subprocess.run([command, "label", "volume.npy", "-o", "x.npy", "--pyramid"], cwd=folder, capture_output=True, text=True)
-check(refused.returncode != 0 and "x.npy: NPY files have no levels of lower resolution" in refused.stderr, "a pyramid in NPY")
+check(refused.returncode != 0 and "x.npy: NPY files cannot hold a pyramid" in refused.stderr, "a pyramid in NPY")
 check(not os.path.exists(folder + "/x.npy"), "an output of a failed run")
 print("pages and pyramids are as expected")

@@ -142,8 +142,9 @@ TEST_F(Growing, files_of_single_frames_are_numbered_as_they_come) {
     EXPECT_TRUE(frames->take_remarks().empty());
     write("f2.png", 2);
     EXPECT_TRUE(finds(*frames));
-    EXPECT_THAT(frames->take_remarks(), testing::ElementsAre(testing::AllOf(
-                                            HasSubstr("f2.png came after"), HasSubstr("f10.png"))));
+    EXPECT_THAT(frames->take_remarks(),
+                testing::ElementsAre(
+                    testing::AllOf(HasSubstr("f2.png appeared after"), HasSubstr("f10.png"))));
     EXPECT_EQ(frames->whole(), 3);
     expect_frame(*frames, 0, 9);
     expect_frame(*frames, 1, 10);

@@ -421,8 +421,10 @@ TEST_F(Hdf5Frames, AreNotThePlanesOfASpectrumImage) {
     EXPECT_EQ(array->header().names, (std::vector<std::string>{"y", "x", "energy"}));
     EXPECT_EQ(array->header().pixel, (PixelSize{.25, .5, "nm"}));
     EXPECT_EQ(array->header().slice_distance, 0);
-    EXPECT_THAT(failure([&] { format::open_frames(path); }),
-                HasSubstr("has the axes y,x,energy (3×7×13), of which x and energy are no frames"));
+    EXPECT_THAT(
+        failure([&] { format::open_frames(path); }),
+        HasSubstr(
+            "has the axes y,x,energy (3×7×13), of which x and energy are not those of a frame"));
 }
 
 TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {

@@ -185,7 +185,7 @@ TEST_F(Hdf5ExternalData, VirtualSourcesMayNotReferToFurtherFilesUnlessAllowed) {
     EXPECT_EQ(read_frame(*format::open_frames(path, allowed), 1),
               std::vector<float>(91, float{'s'}));
     Hdf5File(path).stack("/d", {"a.h5"}, 2, 7, 13);
-    EXPECT_THAT(opening_fails(path), HasSubstr("virtual datasets nested more than 8 deep"));
+    EXPECT_THAT(opening_fails(path), HasSubstr("virtual datasets nested more than 8 levels deep"));
 }
 
 TEST_F(Hdf5ExternalData, FramesWithAMissingSourceAreReportedAsUnreadable) {

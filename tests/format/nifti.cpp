@@ -143,13 +143,12 @@ TEST_F(Nifti, WithADamagedHeaderIsRefused) {
     EXPECT_EQ(refused({.dim = {0, 13, 7, 3, 1, 1, 1, 1}}), "has 0 axes, expected 1 to 7: damaged");
     EXPECT_EQ(refused({.dim = {9, 13, 7, 3, 1, 1, 1, 1}}), "has 9 axes, expected 1 to 7: damaged");
     EXPECT_EQ(refused({.dim = {3, 13, -7, 3, 1, 1, 1, 1}}),
-              "has -7 as length of axis 2, expected a positive number below 2^40: damaged");
-    EXPECT_THAT(refused({.dim = {3, 13, 7, 0, 1, 1, 1, 1}}),
-                HasSubstr("has 0 as length of axis 3"));
+              "has length -7 of axis 2, expected a positive number below 2^40: damaged");
+    EXPECT_THAT(refused({.dim = {3, 13, 7, 0, 1, 1, 1, 1}}), HasSubstr("has length 0 of axis 3"));
     EXPECT_THAT(refused({.dim = {6, 13, 7, 1, 1, 1, 3, 1}}), HasSubstr("at most five axes"));
     constexpr std::int64_t huge = std::int64_t{1} << 62, large = std::int64_t{1} << 32;
     EXPECT_THAT(refused({.version = 2, .dim = {3, huge, 7, 3, 1, 1, 1, 1}}),
-                HasSubstr("as length of axis 1, expected a positive number below 2^40"));
+                HasSubstr("of axis 1, expected a positive number below 2^40"));
     EXPECT_THAT(refused({.version = 2, .dim = {3, large, large, 3, 1, 1, 1, 1}}),
                 HasSubstr("expected positive sides and at most"));
     EXPECT_THAT(refused({.version = 2, .dim = {5, 8, 8, large, large, 8, 1, 1}}),
@@ -158,13 +157,14 @@ TEST_F(Nifti, WithADamagedHeaderIsRefused) {
     EXPECT_THAT(refused({.type = 32, .bits = 64}), HasSubstr("of type 32 (complex numbers)"));
     EXPECT_THAT(refused({.type = 128, .bits = 24}), HasSubstr("of type 128 (RGB colours)"));
     EXPECT_THAT(refused({.type = 77}), HasSubstr("of type 77 (unknown)"));
-    EXPECT_EQ(refused({.start = -5}), "has samples from byte -5 on, expected 352 or more: damaged");
+    EXPECT_EQ(refused({.start = -5}),
+              "has samples starting at byte -5, expected 352 or more: damaged");
     EXPECT_THAT(refused({.start = 348}), HasSubstr("expected 352 or more"));
     EXPECT_THAT(refused({.version = 2, .start = 352}), HasSubstr("expected 544 or more"));
-    EXPECT_THAT(refused({.start = std::nan("")}), HasSubstr("has samples from byte nan on"));
+    EXPECT_THAT(refused({.start = std::nan("")}), HasSubstr("has samples starting at byte nan"));
     EXPECT_THAT(refused({.start = 1e30}), HasSubstr("expected 352 or more"));
     EXPECT_THAT(refused({.start = 1e6}),
-                HasSubstr("has samples from byte 1000000 on, but only 898 bytes"));
+                HasSubstr("has samples starting at byte 1000000, but only 898 bytes"));
     EXPECT_THAT(refused({.magic = "ni1"}), HasSubstr("is the header of a pair of NIfTI files"));
     fill_file(folder.path("a.hdr"), NiftiFile{.magic = "ni1"}.bytes(""));
     EXPECT_THAT(failure([&] { format::open_frames(folder.path("a.hdr")); }),

@@ -254,8 +254,8 @@ TEST_P(PixelUnits, OfDifferentKindsGiveARemarkAndNoPixelSize) {
         EXPECT_FALSE(opened(x_unit, y_unit).pixel.known()) << x_unit << ' ' << y_unit;
         EXPECT_THAT(said, HasSubstr(fmt::format(" {} along x and ", x_unit)));
         EXPECT_THAT(said,
-                    HasSubstr(fmt::format(" {} along y, expected units that can be converted, "
-                                          "and is ignored",
+                    HasSubstr(fmt::format(" {} along y; it is ignored, because the units cannot be "
+                                          "converted",
                                           y_unit)));
     }
 }

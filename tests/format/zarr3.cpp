@@ -278,7 +278,8 @@ TEST_F(Zarr3, with_fields_that_are_wrong_or_unknown_is_refused) {
     EXPECT_THAT(with("}}]}", R"(}}], "dimension_names": ["y", "x"]})"),
                 HasSubstr("dimension_names is an array of 2, expected one name per axis"));
     // Shards.
-    EXPECT_THAT(sharded_with("[2, 4, 5]", "[2, 3, 5]"), HasSubstr("expected parts of shards"));
+    EXPECT_THAT(sharded_with("[2, 4, 5]", "[2, 3, 5]"),
+                HasSubstr("expected divisors of the shard shape"));
     EXPECT_THAT(sharded_with("[4, 8, 10]", "[4, 80000, 100000]"),
                 HasSubstr("expected at most 16777216 chunks per shard"));
     EXPECT_THAT(sharded_with("\"end\"", "\"middle\""), HasSubstr("index_location is \"middle\""));

@@ -269,7 +269,7 @@ TEST_F(ZarrPyramid, is_refused_for_other_formats) {
                                       options(StackAxis::slices, false));
             },
             ThrowsMessage<InvalidTask>(
-                AllOf(HasSubstr(name + ": "), HasSubstr("no levels of lower resolution"))));
+                AllOf(HasSubstr(name + ": "), HasSubstr("cannot hold a pyramid"))));
     }
     EXPECT_EQ(folder.entries(), 0);
 }

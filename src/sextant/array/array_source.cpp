@@ -65,9 +65,9 @@ void check_block(const ArrayHeader& header, const ArrayBlock& block, std::size_t
         inside = block.start[axis] >= 0 && block.count[axis] > 0 &&
                  block.count[axis] <= header.lengths[axis] - block.start[axis];
     if (!inside)
-        throw std::logic_error("a block is not within its array");
+        throw std::logic_error("the block is not within the array");
     if (static_cast<Bytes>(given) != block.elements() * header.element_bytes())
-        throw std::logic_error("the buffer differs from the block of an array in size");
+        throw std::logic_error("the buffer does not have the size of the block");
 }
 
 } // namespace
@@ -109,7 +109,7 @@ void ArraySink::write(const ArrayBlock& block, std::span<const std::byte> from) 
         const std::int64_t end = block.start[axis] + block.count[axis];
         if (block.start[axis] % header_.chunk[axis] != 0 ||
             (end % header_.chunk[axis] != 0 && end != header_.lengths[axis]))
-            throw std::logic_error("a block does not consist of whole chunks");
+            throw std::logic_error("the block does not consist of whole chunks");
     }
     store(block, from);
 }

@@ -180,7 +180,7 @@ FrameSource::FrameSource(std::unique_ptr<ArraySource> array, FrameHeader header,
       block_{axes_.fixed, std::vector<std::int64_t>(axes_.fixed.size(), 1)} {
     const std::size_t count = array_->header().lengths.size();
     if (count < 2 || axes_.fixed.size() != count)
-        throw std::logic_error("the axes of frames differ from those of their array");
+        throw std::logic_error("the axes of the frames do not match those of the array");
     block_.start[count - 1] = 0;
     block_.count[count - 1] = header_.shape.width;
 }
@@ -312,7 +312,8 @@ class SinkOfFrames final : public ArraySink {
         const FramesInBlock frames(header(), block);
         if (block.count[columns] != header().lengths[columns] || frames[0] != frame_ ||
             block.start[columns - 1] != row_)
-            throw std::logic_error("blocks of frames are whole rows that follow one another");
+            throw std::logic_error(
+                "a block must consist of whole rows and continue the previous block");
         const std::int64_t rows = block.count[columns - 1];
         const std::size_t bytes = from.size() / static_cast<std::size_t>(frames.count());
         for (std::int64_t i = 0; i < frames.count(); ++i, from = from.subspan(bytes)) {
@@ -346,7 +347,7 @@ FrameSink::FrameSink(std::unique_ptr<ArraySink> array, FrameHeader header, std::
     const ArrayHeader& all = array_->header();
     const std::size_t axes = all.lengths.size();
     if (header_.channels != 1 || axes < 2 || axes > 3)
-        throw std::logic_error("a sink accepts only grey frames of one axis");
+        throw std::logic_error("a sink accepts only grey frames along a single axis");
     block_ = {std::vector<std::int64_t>(axes, 0), std::vector<std::int64_t>(axes, 1)};
     block_.count.back() = header_.shape.width;
     chunk_frames_ = axes == 3 ? all.chunk.front() : 1;

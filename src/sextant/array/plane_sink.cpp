@@ -22,7 +22,7 @@ PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offset
                      const std::vector<double>& scales)
     : sink_(std::move(sink)), offsets_(std::move(offsets)) {
     if (scales.size() != offsets_.size())
-        throw std::logic_error("planes have as many scales as offsets");
+        throw std::logic_error("the number of scales differs from the number of offsets");
     offsets_.insert(offsets_.end(), scales.begin(), scales.end());
 }
 

@@ -31,7 +31,7 @@ constexpr std::array named{
 
 void check_count(Sample sample, std::size_t bytes, std::size_t floats) {
     if (bytes != floats * static_cast<std::size_t>(size_of(sample)))
-        throw std::logic_error("the buffer of floats does not match the number of samples");
+        throw std::logic_error("the size of the float buffer does not match the number of samples");
 }
 
 template <class T>
@@ -127,7 +127,7 @@ void check_range(std::span<const std::byte> from, std::span<float> to, double sc
         if (strict)
             throw InvalidFile(
                 path, fmt::format("frame {}: the sample {:g} exceeds the range of 32-bit floats, "
-                                  "in which images are computed, expected at most {:g}",
+                                  "in which samples are processed, expected at most {:g}",
                                   frame, sample,
                                   scale * static_cast<double>(std::numeric_limits<float>::max())));
         to[i] = std::numeric_limits<float>::quiet_NaN();

@@ -45,7 +45,7 @@ decltype(auto) visit_sample(Sample sample, const Visitor& visit) {
     case Sample::f64:
         return visit(std::type_identity<double>());
     }
-    throw std::logic_error("unknown type of sample");
+    throw std::logic_error("unknown sample type");
 }
 
 Bytes size_of(Sample sample);

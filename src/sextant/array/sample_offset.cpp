@@ -271,13 +271,13 @@ void require_range(FrameSource& source, std::span<const std::int64_t> frames, do
     const double typical = *middle, largest = *std::max_element(middle, values.end());
     if (typical > most)
         throw InvalidFile(source.path(),
-                          fmt::format("samples of the magnitude of {:g} exceed the range of 32-bit "
-                                      "floats, in which images are computed, expected at most {:g}",
+                          fmt::format("samples of magnitude {:g} exceed the range of 32-bit "
+                                      "floats, in which they are processed, expected at most {:g}",
                                       typical, most));
     if (largest > 0 && largest < least)
         throw InvalidFile(source.path(),
                           fmt::format("samples differ from {:g} by at most {:g}, which 32-bit "
-                                      "floats cannot hold, expected at least {:g}",
+                                      "floats cannot represent, expected at least {:g}",
                                       offset, largest, least));
 }
 
@@ -329,7 +329,7 @@ std::unique_ptr<FrameSource> scaled_by(std::unique_ptr<FrameSource> source,
 void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
                     std::span<float> to) {
     if (from.size() != to.size() * static_cast<std::size_t>(size_of(sample)))
-        throw std::logic_error("the buffer of floats does not match the number of samples");
+        throw std::logic_error("the size of the float buffer does not match the number of samples");
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_arithmetic_v<T>) {
             const auto taken_off = static_cast<T>(offset);
@@ -488,11 +488,10 @@ Elements to_nearest_floats(std::span<const double> from, std::span<float> to) {
 }
 
 std::string remark_on_lost_results(Elements lost, const std::string& path) {
-    return lost == 0
-               ? ""
-               : fmt::format("{}: {} results are infinite or 0, because f32 cannot hold them; "
-                             "results of f64 samples are f64",
-                             path, lost);
+    return lost == 0 ? ""
+                     : fmt::format("{}: {} results are infinite or 0, because f32 cannot represent "
+                                   "them; convert the samples to f64 to get f64 results",
+                                   path, lost);
 }
 
 void to_doubles(std::span<const float> from, double offset, double scale, std::span<double> to,
@@ -514,7 +513,7 @@ void to_floats(std::span<const double> from, std::span<float> to, const std::str
         if (lost)
             throw InvalidFile(
                 path,
-                fmt::format("a result is {:g}, which f32 cannot hold, expected f64", from[i]));
+                fmt::format("a result is {:g}, which f32 cannot represent, expected f64", from[i]));
     }
 }
 

@@ -47,7 +47,7 @@ std::string remark_on_uneven(std::span<const DescribedAxis> axes) {
                                                     : printable(axes[axis].name));
     }
     return names.empty() ? ""
-                         : fmt::format("the positions along {} are not evenly spaced: its pixel "
+                         : fmt::format("the positions along {} are not evenly spaced, so the pixel "
                                        "size, distance or interval is unknown",
                                        fmt::join(names, ", "));
 }

@@ -130,7 +130,8 @@ BlockList read_block_list(const std::string& path) {
         list.blocks.push_back(std::move(block));
     }
     if (list.blocks.empty())
-        throw InvalidFile(path, "has no blocks, expected a line file,z,y,x and one for each block");
+        throw InvalidFile(path,
+                          "has no blocks, expected the line file,z,y,x and one line per block");
     return list;
 }
 

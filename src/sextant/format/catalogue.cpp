@@ -260,7 +260,7 @@ const FrameFormat& known_format(const std::string& path) {
         return *format;
     if (has_extension(path, ".hdr") || has_extension(path, ".img"))
         throw InvalidFile(path, "may be one of a pair of NIfTI or Analyze files, which are not "
-                                "read, expected a single NIfTI file (.nii)");
+                                "supported, expected a single NIfTI file (.nii)");
     std::string known;
     for (const FrameFormat& format : frame_formats)
         known += fmt::format("{}{}", known.empty() ? "" : " ", format.extensions);
@@ -345,16 +345,16 @@ const FrameFormat* find_frame_format(const std::string& path) {
 
 std::unique_ptr<FrameSource> open_frames(const std::string& name, const SourceOptions& options) {
     if (options.time && options.slice)
-        throw InvalidTask(fmt::format("{}: a time, whose slices are the frames, and a slice were "
-                                      "requested, expected one of them",
+        throw InvalidTask(fmt::format("{}: both a time, whose slices are read as frames, and a "
+                                      "slice were requested, expected one of them",
                                       name));
     auto source = open_named(name, options);
     if (options.every_plane && !source->header().axes.lengths.empty())
         return source;
     if (!options.axes.empty() && source->header().axes.names.empty())
-        throw InvalidTask(fmt::format("axes {}: {} is not an array of NPY, HDF5 or Zarr, whose "
-                                      "axes can be named",
-                                      printable(options.axes), name));
+        throw InvalidTask(fmt::format(
+            "axes {}: {} is not an array of NPY, HDF5 or Zarr: only their axes can be named",
+            printable(options.axes), name));
     const Hyperstack& read = source->header().hyperstack;
     if (options.time && source->header().frames == 1 && read.times == 1 &&
         source->header().axes.names.find('t') == std::string::npos)
@@ -388,9 +388,9 @@ std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHea
     if (format.written.empty())
         throw InvalidFile(path, fmt::format("{} files can only be read", format.name));
     if (options.pyramid && !format.has_pyramids)
-        throw InvalidTask(fmt::format("{}: {} files have no levels of lower resolution for a "
-                                      "pyramid, expected .zarr",
-                                      path, format.name));
+        throw InvalidTask(fmt::format(
+            "{}: {} files cannot hold a pyramid (levels of lower resolution), expected .zarr", path,
+            format.name));
     check_sink(path, header, format);
     if (format.create)
         return format.create(path, header, options);
@@ -405,8 +405,8 @@ std::string remark_on_lost_pixel(const std::string& path, const FrameHeader& hea
         format->keeps_pixel(header, options))
         return "";
     const std::string& unit = header.pixel.unit;
-    return fmt::format("{}: the pixel size of {:.6g}{} is not stored: this format has a place for "
-                       "it only with a unit of length",
+    return fmt::format("{}: the pixel size of {:.6g}{} is not stored: this format stores it only "
+                       "with a unit of length",
                        path, header.pixel.x, unit.empty() ? " without a unit" : " " + unit);
 }
 
@@ -455,7 +455,9 @@ Planes planes_of(const std::string& path, const ArrayHeader& header, SinkOptions
         known = header.names[axes - 2] == "y" && header.names[axes - 1] == "x";
     const bool holds = known && (planes.size() <= 1 || several);
     if (!holds && options.pyramid)
-        throw InvalidFile(path, "levels of lower resolution are only written of series of frames");
+        throw InvalidFile(
+            path,
+            "a pyramid (levels of lower resolution) can be written only for a series of frames");
     if (!holds)
         throw InvalidFile(
             path, fmt::format("cannot hold an array with the axes {} ({}), expected .npy, .h5 or "
@@ -523,15 +525,15 @@ std::string remark_on_lost_pixel(const std::string& path, const ArrayHeader& hea
         const bool lost = header.slice_distance > 0 && format->name != "Zarr" &&
                           std::ranges::count(names, "z") > 0 && names[names.size() - 3] != "z";
         return lost ? fmt::format("{}: the distance of slices, {:.6g} {}, is not stored: this "
-                                  "format has a place for it only with z, y and x as the last axes",
+                                  "format stores it only if the last axes are z, y and x",
                                   path, header.slice_distance, header.pixel.unit)
                     : "";
     }
-    return fmt::format("{}: the pixel size of {:.6g} {} is not stored: this format has a place for "
-                       "it only with {}",
-                       path, header.pixel.x, header.pixel.unit,
-                       format->name == "Zarr" ? "the axes t, c, z, y and x, in this order"
-                                              : "y and x as the last axes, and a unit of length");
+    return fmt::format(
+        "{}: the pixel size of {:.6g} {} is not stored: this format stores it only with {}", path,
+        header.pixel.x, header.pixel.unit,
+        format->name == "Zarr" ? "the axes t, c, z, y and x, in this order"
+                               : "y and x as the last axes, and a unit of length");
 }
 
 } // namespace sextant::format

@@ -378,10 +378,9 @@ PixelSize believable(const StatedPixelSize& stated, std::vector<std::string>& re
     const auto size = [](double side, const std::string& its_unit) {
         return fmt::format("{:.6g} {}", side, its_unit.empty() ? "(no unit)" : its_unit);
     };
-    remarks.push_back(
-        fmt::format("the pixel size is {} along x and {} along y, expected units that "
-                    "can be converted, and is ignored",
-                    size(stated.x, unit), size(stated.y, y_unit)));
+    remarks.push_back(fmt::format("the pixel size is {} along x and {} along y; it is ignored, "
+                                  "because the units cannot be converted",
+                                  size(stated.x, unit), size(stated.y, y_unit)));
     return {};
 }
 

@@ -89,7 +89,7 @@ class Walk {
     void read_group(const std::string& path, int depth) {
         constexpr int deepest = 64;
         if (depth > deepest)
-            fail(fmt::format("has tags nested more than {} deep: damaged", deepest));
+            fail(fmt::format("has tags nested more than {} levels deep: damaged", deepest));
         number<std::uint16_t>(); // skip the flags "sorted" and "open"
         const std::uint64_t count = length();
         for (std::uint64_t i = 0; i < count; ++i)

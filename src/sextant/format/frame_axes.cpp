@@ -182,8 +182,8 @@ std::string why_no_frames(const ArrayAxes& as_read) {
     const auto is_of_image = [](const std::string& name) { return name == "y" || name == "x"; };
     if ((row == "y" && column == "x") || (!is_of_image(row) && !is_of_image(column)))
         return "";
-    return fmt::format("has the axes {} ({}), of which {} and {} are no frames, expected y (rows) "
-                       "and x (columns) as the last two axes",
+    return fmt::format("has the axes {} ({}), of which {} and {} are not those of a frame, "
+                       "expected y (rows) and x (columns) as the last two axes",
                        printable(fmt::format("{}", fmt::join(names, ","))),
                        fmt::join(as_read.lengths, "×"), printable(row), printable(column));
 }

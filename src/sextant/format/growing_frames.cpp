@@ -141,9 +141,10 @@ void GrowingFrames::take_files(std::vector<std::string> found) {
     const std::string last = *std::max_element(files_.begin(), files_.end(), naturally_before);
     for (const std::string& path : fresh) {
         if (naturally_before(path, last))
-            remarks_.push_back(fmt::format("{} came after {}: it is the last frame while the "
-                                           "series is followed, and gets its place at the end",
-                                           path, last));
+            remarks_.push_back(
+                fmt::format("{} appeared after {}: it is read as the last frame for now, and moved "
+                            "to its sorted position when the series is complete",
+                            path, last));
         files_.push_back(path);
     }
 }

@@ -64,7 +64,7 @@ std::string describe_type(hid_t type) {
                    ? "complex numbers"
                    : "records";
     default:
-        return "something else";
+        return "an unsupported type";
     }
 }
 

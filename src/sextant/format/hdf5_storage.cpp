@@ -119,8 +119,8 @@ Hdf5Sources::Source Hdf5Sources::look_at(const Hdf5Input& file, const SourceName
                                          int depth) const {
     constexpr int deepest = 8;
     if (depth >= deepest)
-        throw InvalidFile(path_,
-                          fmt::format("has virtual datasets nested more than {} deep", deepest));
+        throw InvalidFile(
+            path_, fmt::format("has virtual datasets nested more than {} levels deep", deepest));
     const auto& [path, dataset] = name;
     std::optional<Hdf5Input> other;
     if (path != ".") {

@@ -212,7 +212,7 @@ ArrayInFile nifti_array(const std::string& path, const NiftiHeader& header) {
             static_cast<double>(axis) <= axes ? header.get(nifti_field::sizes, axis) : 1;
         if (length < 1 || length > longest || (axis > names.size() && length > 1)) {
             throw InvalidFile(
-                path, fmt::format("has {} as length of axis {}, expected {}", length, axis,
+                path, fmt::format("has length {} of axis {}, expected {}", length, axis,
                                   axis > names.size() ? "at most five axes: columns, rows, slices, "
                                                         "times and channels"
                                                       : "a positive number below 2^40: damaged"));
@@ -238,9 +238,9 @@ Bytes nifti_start(const std::string& path, const NiftiHeader& header) {
     const auto least = static_cast<double>(header.size() + nifti_extension_bytes);
     constexpr double most = 0x1p53;
     if (!(start >= least && start <= most)) {
-        throw InvalidFile(path, fmt::format("has samples from byte {} on, expected {} or more: "
-                                            "damaged",
-                                            start, least));
+        throw InvalidFile(
+            path, fmt::format("has samples starting at byte {}, expected {} or more: damaged",
+                              start, least));
     }
     return static_cast<Bytes>(start);
 }
@@ -346,9 +346,11 @@ std::unique_ptr<FrameSource> open_checked_nifti(const std::string& path,
         header.slice_distance = believable_distance(grid.spacing[2], header.pixel);
     if (!compressed) {
         if (first > file.size())
-            throw InvalidFile(path, fmt::format("has samples from byte {} on, but only {} bytes: "
-                                                "damaged or truncated",
-                                                first, file.size()));
+            throw InvalidFile(
+                path,
+                fmt::format(
+                    "has samples starting at byte {}, but only {} bytes: damaged or truncated",
+                    first, file.size()));
         return with_nifti_scale(
             stored_frames(std::move(file), std::move(header), std::move(layout)), nifti);
     }

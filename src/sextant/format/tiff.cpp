@@ -124,9 +124,9 @@ class TiffFrames : public FrameFile {
         TIFF* const tiff = open_->tiff.get();
         const Bytes line = header().shape.width * together(page) * size_of(header().sample);
         if (static_cast<Bytes>(TIFFScanlineSize64(tiff)) != line)
-            fail_tiff(open_->bytes,
-                      fmt::format("rows of frame {} do not have the length that its width requires",
-                                  frame));
+            fail_tiff(open_->bytes, fmt::format("the rows of frame {} do not have the length that "
+                                                "the width of the frame requires",
+                                                frame));
         line_.resize(static_cast<std::size_t>(line));
         for (int plane = 0; plane < planes(page); ++plane) {
             std::byte* row = to.data();
@@ -191,11 +191,9 @@ class TiffFrames : public FrameFile {
         const Bytes pixel = header().channels * size_of(header().sample);
         const Bytes line = page.tile.width * together(page) * size_of(header().sample);
         if (static_cast<Bytes>(TIFFTileSize64(tiff)) != line * page.tile.height)
-            fail_tiff(
-                open_->bytes,
-                fmt::format(
-                    "tiles of frame {} do not have the size that their width and height require",
-                    frame));
+            fail_tiff(open_->bytes, fmt::format("the tiles of frame {} do not have the size that "
+                                                "their width and height require",
+                                                frame));
         tile_.resize(static_cast<std::size_t>(line * page.tile.height));
         if (TIFFReadTile(tiff, tile_.data(), static_cast<std::uint32_t>(x),
                          static_cast<std::uint32_t>(y), 0,

@@ -126,7 +126,7 @@ void decompress(const std::string& path, ZarrCodec codec, std::span<const std::b
     case ZarrCodec::crc32c:
         break;
     }
-    throw std::logic_error("unknown codec of Zarr");
+    throw std::logic_error("unknown Zarr codec");
 }
 
 /// Computes CRC-32C (Castagnoli) as in RFC 3720, eight bytes at a time.
@@ -225,9 +225,11 @@ std::vector<ZarrRange> decode_zarr_index(const std::string& path, const ZarrArra
     for (std::size_t i = 0; i < chunks.size(); ++i) {
         const ZarrRange& range = chunks[i];
         if (!range.is_missing() && (range.offset > size || range.bytes > size - range.offset))
-            refuse_chunk(path, fmt::format("has {} bytes, but its index states {} bytes from byte "
-                                           "{} on for chunk {}",
-                                           size, range.bytes, range.offset, i));
+            refuse_chunk(
+                path,
+                fmt::format(
+                    "has {} bytes, but its index states {} bytes starting at byte {} for chunk {}",
+                    size, range.bytes, range.offset, i));
     }
     return chunks;
 }

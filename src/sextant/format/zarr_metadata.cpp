@@ -304,7 +304,7 @@ void take_shards(const Extension& codec, ZarrArray& array) {
     Elements all = 1;
     for (std::size_t axis = 0; axis < array.chunk.size(); ++axis) {
         if (shards.sides[axis] % array.chunk[axis] != 0)
-            chunk.fail(fmt::format("is {}, expected parts of shards of {}",
+            chunk.fail(fmt::format("is {}, expected divisors of the shard shape {}",
                                    fmt::join(array.chunk, "×"), fmt::join(shards.sides, "×")));
         const std::int64_t count = shards.sides[axis] / array.chunk[axis];
         if (count > most_chunks_per_shard / all)

@@ -404,7 +404,7 @@ ZarrSeries only_array(const ZarrStore& store, const std::string& group) {
 
 ZarrSeries series_in(const ZarrStore& store, const std::string& name, int depth) {
     if (depth > deepest_group)
-        throw InvalidFile(store.path_of(name), "is a group whose image is a group, and so on");
+        throw InvalidFile(store.path_of(name), "has groups of images that are nested too deeply");
     if (!store.has(name))
         throw InvalidFile(store.path(), fmt::format("has no array or group {}", printable(name)));
     const Node node = node_3(store, name);
