@@ -120,8 +120,8 @@ TEST(Collective, InvalidArgumentsAreRefusedOnEveryRank) {
               "binary-swap does not support 3 ranks, expected a power of two");
     EXPECT_EQ(
         with({scan, {1}, 1, matrix_product()}, {.algorithm = "sklansky", .reproducible = true}),
-        "sklansky does not combine in the order of a serial loop; use serial with the option "
-        "reproducible");
+        "sklansky does not combine elements in the order of a serial loop, as the option "
+        "reproducible requires; use serial");
 }
 
 /// Floats whose sum depends on the order of association.

@@ -211,7 +211,7 @@ TEST(Failure, MoreThreadsThanTheLimitAreRefused) {
         run_threads(1'000'000, [](const Communicator&) { FAIL() << "a thread was started"; });
         FAIL() << "a million threads";
     } catch (const InvalidTask& error) {
-        EXPECT_STREQ(error.what(), "1000000 threads as ranks, expected 1 to 4096");
+        EXPECT_STREQ(error.what(), "cannot run 1000000 ranks as threads: expected 1 to 4096");
     }
 }
 

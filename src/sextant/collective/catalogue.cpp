@@ -116,9 +116,8 @@ constexpr std::string_view seinstra = "Seinstra and Koelma 2002";
 constexpr std::string_view chan = "Chan et al. 2007, doi:10.1002/cpe.1206";
 
 const Algorithm algorithms[] = {
-    {"binomial-scatter",
-     "binomial tree: each rank sends half of its remaining tiles away, repeatedly", chan,
-     CollectiveKind::scatter, strips,
+    {"binomial-scatter", "binomial tree: each rank repeatedly sends half of its remaining tiles",
+     chan, CollectiveKind::scatter, strips,
      static_cast<Program (*)(const Partition&, int)>(binomial_scatter)},
     {"binomial-gather",
      "binomial tree: each rank collects the tiles of its subtree and sends them on", chan,

@@ -195,7 +195,7 @@ Division into_pieces(const Submachine& machine, int across, int down) {
 Divide by_alpha(double alpha) {
     if (!(alpha > 0 && alpha < 1))
         throw InvalidTask(
-            fmt::format("an exponent alpha of {}, expected more than 0 and less than 1", alpha));
+            fmt::format("the exponent alpha is {}, expected more than 0 and less than 1", alpha));
     return [alpha](const Submachine& machine, int level) {
         if (level > 0)
             return into_processors(machine);
@@ -240,8 +240,8 @@ namespace {
 
 Divide in_two(double share) {
     if (!(share > 0 && share < 1))
-        throw InvalidTask(
-            fmt::format("a fraction of {}, expected more than 0 and less than 1", share));
+        throw InvalidTask(fmt::format(
+            "the fraction that a leader keeps is {}, expected more than 0 and less than 1", share));
     return [share](const Submachine& machine, int) {
         return Division{machine, cut_in_two(machine, share)};
     };

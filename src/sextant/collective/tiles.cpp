@@ -139,7 +139,7 @@ Region PackedTiles::place(const Tile& inner, int buffer) const {
         region.offset += start;
         return region;
     }
-    throw std::logic_error("none of the packed rectangles holds the tile");
+    throw std::logic_error("none of the packed rectangles contains the tile");
 }
 
 std::vector<Region> PackedTiles::regions_of(const PackedTiles& part, int buffer) const {
@@ -158,7 +158,7 @@ Region PackedTiles::region_of(int rank, int buffer) const {
     }
     const auto found = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
     if (found == ranks_.end() || *found != rank)
-        throw std::logic_error("the packed tiles have no block of the rank");
+        throw std::logic_error("the packed tiles contain no block of this rank");
     return block(buffer, firsts_[static_cast<std::size_t>(found - ranks_.begin())],
                  partition_->elements(rank));
 }
@@ -191,7 +191,7 @@ int group_of(const Grid& grid, const Submachine& machine) {
     const std::int64_t ranks = grid.ranks();
     if (ranks * ranks >= std::numeric_limits<int>::max()) {
         throw InvalidTask(
-            fmt::format("{} ranks: expected at most 46340, because submachines have 32-bit numbers",
+            fmt::format("{} ranks: expected at most 46340, because submachine numbers have 32 bits",
                         grid.ranks()));
     }
     const int size = (machine.rows - 1) * grid.columns + machine.columns - 1;

@@ -91,18 +91,18 @@ void check(const CollectiveTask& task, const CollectiveOptions& options, int ran
     require(options.root >= 0 && options.root < ranks,
             fmt::format("root {}: expected 0 to {}", options.root, ranks - 1));
     require(!options.reproducible || options.association == Association::in_order,
-            "reproducible results are combined in order, not by arrival");
+            "reproducible requires the association in-order, not by-arrival");
     const std::vector<std::string_view> names = algorithms_of(task.kind);
     const std::string& wanted = options.algorithm;
     require(wanted == "auto" || std::find(names.begin(), names.end(), wanted) != names.end(),
             unknown_name(fmt::format("{} algorithm", name(task.kind)), wanted, names));
-    require(
-        !options.reproducible || !combines(task.kind) || wanted == "auto" || is_serial(wanted),
-        fmt::format(
-            "{} does not combine in the order of a serial loop; {} with the option reproducible",
-            wanted,
-            task.kind == scan || task.kind == exclusive_scan ? "use serial"
-                                                             : "use direct-send or shift-based"));
+    require(!options.reproducible || !combines(task.kind) || wanted == "auto" || is_serial(wanted),
+            fmt::format("{} does not combine elements in the order of a serial loop, as the option "
+                        "reproducible requires; {}",
+                        wanted,
+                        task.kind == scan || task.kind == exclusive_scan
+                            ? "use serial"
+                            : "use direct-send or shift-based"));
 }
 
 /// A summary of a rank's counts. Every rank checks the summaries of all ranks.
@@ -427,13 +427,13 @@ Record record_of(CollectiveOptions& options) {
         .between(0, std::numeric_limits<int>::max());
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "order of combining operands");
+               "HOW", "order in which operands are combined");
     record.add("reproducible", options.reproducible,
                "combine in the order of a serial loop over the ranks");
     planner::declare_planning(record, options.machine, options.probing);
     record
         .add("operator_seconds", options.operator_seconds, "SECONDS",
-             "time of the operator on two elements, if the profile lacks it")
+             "time in seconds to combine two elements, if the profile lacks it")
         .between(0, longest)
         .by_rank();
     return record;

@@ -42,7 +42,8 @@ void all_gather_bytes(const Communicator& communicator, std::span<const std::byt
     if (std::ssize(sizes) != communicator.size() ||
         own.size() != sizes[static_cast<std::size_t>(communicator.rank())] ||
         all.size() != std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}))
-        throw std::logic_error("the buffers of a gather do not have the announced sizes");
+        throw std::logic_error(
+            "all_gather_bytes: the buffers do not match the sizes of the blocks");
     if (*std::max_element(sizes.begin(), sizes.end()) > little)
         gather<much>(communicator, own, sizes, all);
     else

@@ -189,7 +189,8 @@ class MpiTransport : public Transport, public Scoping {
     }
     void all_gather(std::span<const std::byte> local, std::span<std::byte> all) override {
         if (local.size() * static_cast<std::size_t>(size_) != all.size())
-            throw std::logic_error("all_gather: sizes differ");
+            throw std::logic_error(
+                "all_gather: the receive buffer does not hold one block per rank");
         call(MpiCalls::Kind::all_gather, static_cast<Bytes>(local.size()),
              [&] { sextant::all_gather(comm(), local, all, calls_.get()); });
     }

@@ -299,10 +299,10 @@ class MpiExchange : public Exchange {
             if (status.MPI_ERROR != MPI_SUCCESS)
                 MPI_Error_class(status.MPI_ERROR, &error);
             if (error == MPI_ERR_TRUNCATE)
-                throw CommunicationFailed(fmt::format(
-                    "a message from rank {} is longer than expected: ranks run different "
-                    "programs, or in different orders",
-                    status.MPI_SOURCE));
+                throw CommunicationFailed(
+                    fmt::format("a message from rank {} is longer than expected: ranks run "
+                                "different programs, or run programs in different orders",
+                                status.MPI_SOURCE));
             mpi_check(status.MPI_ERROR, "MPI_Testsome");
         }
     }

@@ -223,8 +223,8 @@ Memory NodeNeighbourhood::memory(Bytes size) {
     if (std::optional<Memory> taken = arena_->take(size))
         return std::move(*taken);
     if (shortage_.empty()) {
-        shortage_ = fmt::format("rank {} has {} bytes of shared memory, too little for {} more: "
-                                "data outside shared memory is sent in messages",
+        shortage_ = fmt::format("rank {} has {} bytes of shared memory, which do not suffice for "
+                                "{} more: data outside shared memory is sent in messages",
                                 rank_, arena_->segment().size(), size);
     }
     return Memory(size);

@@ -21,8 +21,8 @@ bool some_share_a_node(const Communicator& communicator) {
 /// Threads always share memory, so "off" is refused.
 OfferedSharing among_threads(const std::string& requested) {
     if (requested == "off") {
-        throw InvalidTask("shared_memory off: ranks are threads of one process; expected processes "
-                          "started by mpirun");
+        throw InvalidTask("shared_memory off: ranks are threads, which always share memory; "
+                          "expected processes started by mpirun");
     }
     return {};
 }

@@ -83,9 +83,9 @@ void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
     if (spec.role == Role::scratch)
         throw std::logic_error("a scratch buffer cannot be bound");
     if (static_cast<Bytes>(bytes) != expected) {
-        throw InvalidTask(fmt::format("rank {}: {} bytes given, expected {} ({} elements of {})",
-                                      rank_, bytes, expected, spec.size,
-                                      spec.element == 0 ? operator_.element.name : "their own"));
+        throw InvalidTask(fmt::format(
+            "rank {}: {} bytes given, expected {} ({} elements of {})", rank_, bytes, expected,
+            spec.size, spec.element == 0 ? operator_.element.name : "the buffer's own type"));
     }
     bound_[static_cast<std::size_t>(buffer)] = true;
     if (places_.base(buffer) == memory)
@@ -319,7 +319,7 @@ void Execution::Runner::tell_failed(const std::exception_ptr& failure) {
     } catch (const std::exception& error) {
         sextant::fail(communicator_, error.what());
     } catch (...) {
-        sextant::fail(communicator_, "failed in a run");
+        sextant::fail(communicator_, "failed during a run");
     }
 }
 

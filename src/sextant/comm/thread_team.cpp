@@ -41,7 +41,7 @@ void look_out(const Done& done) {
 
 Team::Team(int size) {
     if (size < 1)
-        throw InvalidTask(fmt::format("a team of {} threads, expected 1 or more", size));
+        throw InvalidTask(fmt::format("cannot start {} threads, expected 1 or more", size));
     try {
         others_.reserve(static_cast<std::size_t>(size - 1));
         for (int member = 1; member < size; ++member)

@@ -334,8 +334,8 @@ class Errors {
 
 void run_threads(int ranks, const std::function<void(Communicator)>& body) {
     if (ranks < 1 || ranks > most_thread_ranks) {
-        throw InvalidTask(
-            fmt::format("{} threads as ranks, expected 1 to {}", ranks, most_thread_ranks));
+        throw InvalidTask(fmt::format("cannot run {} ranks as threads: expected 1 to {}", ranks,
+                                      most_thread_ranks));
     }
     const auto group = std::make_shared<ThreadGroup>(ranks);
     Errors errors(ranks);
@@ -729,7 +729,7 @@ void ThreadGroup::meet(int rank, Call call, std::size_t bytes, Part&& part) {
 
 void ThreadGroup::all_gather(int rank, std::span<const std::byte> own, std::span<std::byte> all) {
     if (own.size() * static_cast<std::size_t>(size_) != all.size()) {
-        throw std::logic_error("all_gather: sizes differ");
+        throw std::logic_error("all_gather: the receive buffer does not hold one block per rank");
     }
     begin_call(rank, Call::all_gather, true);
     meet(rank, Call::all_gather, own.size(), [&] {
