@@ -92,17 +92,17 @@ class LabelOptions(TypedDict, total=False):
     measure : bool, default: False
         Measure each component.
     columns : {"auto", "sizes", "all"}, default: "auto"
-        Columns of tables; auto: sizes in images.
+        Table columns; auto: sizes in images, else all.
     fill_holes : bool, default: False
-        First fill background enclosed by components.
+        First fill holes: background enclosed by a component.
     min_size : int, default: 0
-        Components of fewer samples become background.
+        Turn components with fewer samples into background.
     keep_largest : int, default: 0
         Keep only this many of the largest components; 0: all.
     memory : str or int, default: "1G"
         Memory limit for samples and labels; larger inputs are streamed.
     grid : tuple of int, int or str, optional
-        Label an image in tiles, one per rank: columns and rows of tiles.
+        Label an image in tiles, one per rank: columns x rows of tiles.
     pattern : str, default: "auto"
         Order in which tiles are merged (sextant list algorithms).
     machine : path, optional
@@ -127,7 +127,7 @@ class LabelOptions(TypedDict, total=False):
 class MeasureOptions(TypedDict, total=False):
     r"""
     columns : {"auto", "sizes", "all"}, default: "auto"
-        Columns of tables; auto: sizes in images.
+        Table columns; auto: sizes in images, else all.
     memory : str or int, default: "1G"
         Memory limit for samples; larger volumes are read in slabs.
     """
@@ -138,15 +138,15 @@ class MeasureOptions(TypedDict, total=False):
 class StitchOptions(TypedDict, total=False):
     r"""
     block : int or sequence of int, optional
-        Blocks into which each volume is cut; 0: not along this axis.
+        Size of blocks to cut each volume into; 0: do not cut along this axis.
     size : int or sequence of int, optional
-        Size of the whole; default: as the blocks need.
+        Size of the stitched volume; default: extent of the blocks.
     allow_gaps : bool, default: False
-        Voxels in no block are background, not an error.
+        Treat voxels in no block as background, not as an error.
     by : {"iou", "voxels"}, default: "iou"
-        Score: intersection over union, or shared voxels.
+        Match score: intersection over union, shared voxels.
     threshold : float, optional
-        Least score of labels that are joined; default: 0.5, or 1 voxel.
+        Minimum score for joining labels; default: 0.5 (iou) or 1 (voxels).
     memory : str or int, default: "1G"
         Memory limit for samples and labels.
     """
@@ -163,13 +163,13 @@ class FilterOptions(TypedDict, total=False):
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
     kernel : {"gaussian", "p3pc"}, default: "gaussian"
-        Filter weights, as in SciPy or in P-3PC.
+        Filter weights of SciPy or of P-3PC.
     truncate : float, optional
-        Truncation radius in sigmas; default: where weights become negligible (0 to 20).
+        Truncation radius in sigmas; default: where weights are negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     border : {"replicate", "mirror", "reflect", "constant", "wrap"}, default: "replicate"
-        Values outside.
+        Border handling.
     border_value : float, default: 0
         Value outside the image, -1e30 to 1e30, for border constant.
     memory : str or int, default: "64M"
@@ -243,11 +243,11 @@ class ContoursOptions(TypedDict, total=False):
 class CompositeOptions(TypedDict, total=False):
     r"""
     algorithm : str, default: "auto"
-        See 'sextant list algorithms'; auto: predicted to be fastest.
+        Algorithm (sextant list algorithms); auto: predicted fastest.
     radices : int or sequence of int, optional
-        Factors of the number of ranks, each 2 or more, for radix-k.
+        Radices of radix-k: factors of the number of ranks, each 2 or more.
     window : int, optional
-        Rounds of messages in flight at once, for algorithms that run in rounds.
+        Number of message rounds in flight, for algorithms that work in rounds.
     sparse : {"auto", "on", "off"}, default: "auto"
         Skip empty pixels in messages.
     interlace : {"auto", "on", "off"}, default: "auto"
@@ -255,13 +255,13 @@ class CompositeOptions(TypedDict, total=False):
     operator : str, default: "over"
         Over, nearest, add, max or deep.
     order : int or sequence of int, optional
-        Ranks front to back.
+        Visibility order of the ranks, front to back.
     background : str or sequence of float, optional
         White, black, gray, #rrggbb, #rrggbbaa, or r,g,b[,a] from 0 to 1.
     root : int, default: 0
         Rank that receives the image; -1: the image stays distributed.
     association : {"in-order", "by-arrival"}, default: "in-order"
-        Order of combining operands.
+        Order in which operands are combined.
     threads : int, default: 1
         Threads per rank for blending; their number does not affect results (1 to 1024).
     machine : path, optional
@@ -269,11 +269,11 @@ class CompositeOptions(TypedDict, total=False):
     probe : {"now", "kept", "off"}, default: "kept"
         Measure a machine that has no profile, once, for about a second.
     plan : path, optional
-        Use this plan.
+        Read the plan from this file.
     density : float, default: 1
-        Fraction of active pixels; decides if messages skip empty pixels (0 to 1).
+        Expected fraction of active pixels; decides if messages skip empty ones (0 to 1).
     reproducible : bool, default: False
-        Use one order of association for all frames; do not race candidates.
+        Combine operands in the same order in all frames; race no candidates.
     """
     algorithm: str
     radices: Integers
@@ -298,19 +298,19 @@ class ScanOptions(TypedDict, total=False):
     strategy : str, default: "scan-then-propagate"
         How each rank's values and the totals of ranks are combined (docs/scans.md).
     algorithm : str, default: "kogge-stone"
-        Circuit that scans the totals of ranks.
+        Prefix circuit that scans the totals of ranks.
     k : int, default: 0
-        Extra rounds of ladner-fischer, which save applications (0 to 64).
+        Extra rounds of ladner-fischer, which save operator applications (0 to 64).
     gives_last : bool, default: True
         Pass on the last result of each rank instead of its total, if possible.
     association : {"in-order", "by-arrival"}, default: "in-order"
-        Order of combining operands.
+        Order in which operands are combined.
     threads : int, default: 1
         Threads per rank (1 to 1024).
     boundaries : {"fixed", "moving", "towards-slower", "look-ahead"}, default: "moving"
-        How the boundaries between the values of threads move.
+        How the boundaries between the threads' blocks of values move.
     time_limit : float, default: 0
-        End the process if one application takes longer; 0: no limit.
+        End the process if one application takes longer (seconds); 0: no limit.
     """
     strategy: str
     algorithm: str
@@ -371,9 +371,9 @@ class ExplainOptions(TypedDict, total=False):
     density : float, default: 1
         Fraction of active pixels in each image (0 to 1).
     radices : int or sequence of int, optional
-        Factors of the number of ranks, each 2 or more, for radix-k.
+        Radices of radix-k: factors of the number of ranks, each 2 or more.
     window : int, optional
-        Rounds of messages in flight at once, for algorithms that run in rounds.
+        Number of message rounds in flight, for algorithms that work in rounds.
     transport : {"mpi", "threads"}, optional
         Transport; default: that of the given machine, else mpi.
     ranks_per_node : int, optional
@@ -391,13 +391,13 @@ class ExplainOptions(TypedDict, total=False):
     depth : int, optional
         Filter: number of planes of a volume; default: an image.
     sigma : float, default: 1
-        Scale in pixels, 0 to 1000, or units (2um); also y,x or z,y,x.
+        Scale in pixels, 0 to 1000, or with unit (2um); also y,x or z,y,x.
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
         Derivatives or other features (docs/filters.md).
     kernel : {"gaussian", "p3pc"}, default: "gaussian"
-        Filter weights, as in SciPy or in P-3PC.
+        Filter weights of SciPy or of P-3PC.
     truncate : float, optional
-        Truncation radius in sigmas; default: where weights become negligible (0 to 20).
+        Truncation radius in sigmas; default: where weights are negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     memory : str or int, default: "64M"
@@ -439,9 +439,9 @@ class SimulateOptions(TypedDict, total=False):
     algorithm : str, optional
         Algorithm; default: the first of the family, with default parameters.
     radices : int or sequence of int, optional
-        Factors of the number of ranks, each 2 or more, for radix-k.
+        Radices of radix-k: factors of the number of ranks, each 2 or more.
     window : int, optional
-        Rounds of messages in flight at once, for algorithms that run in rounds.
+        Number of message rounds in flight, for algorithms that work in rounds.
     interlace : int, optional
         Assign pixels to ranks cyclically, in blocks of N.
     gamma : float, optional
@@ -564,13 +564,13 @@ class SynthesizeOptions(TypedDict, total=False):
 class FeaturesOptions(TypedDict, total=False):
     r"""
     kernel : {"gaussian", "p3pc"}, default: "gaussian"
-        Filter weights, as in SciPy or in P-3PC.
+        Filter weights of SciPy or of P-3PC.
     truncate : float, optional
-        Truncation radius in sigmas; default: where weights become negligible (0 to 20).
+        Truncation radius in sigmas; default: where weights are negligible (0 to 20).
     before : str or sequence of str or (str, float), optional
         Filters to apply first, one after the other, such as smooth@2.
     border : {"replicate", "mirror", "reflect", "constant", "wrap"}, default: "replicate"
-        Values outside.
+        Border handling.
     border_value : float, default: 0
         Value outside the image, -1e30 to 1e30, for border constant.
     memory : str or int, default: "64M"

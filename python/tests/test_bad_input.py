@@ -190,7 +190,7 @@ def test_nan_and_infinity_are_accepted(name):
     (lambda: sextant.stitch([(LABELS, (0, 0, 0)), (LABELS, (0, 0, 0))]), ValueError,
      "have the same position"),
     (lambda: sextant.stitch([(LABELS, (0, 0, 0)), (LABELS, (9, 0, 0))]), ValueError,
-     "no block has the voxels z 4 to 8"),
+     "no block contains the voxels z 4 to 8"),
     (lambda: sextant.stitch(LABELS, block=(2, 2)), ValueError, "block: 2 numbers"),
     (lambda: sextant.stitch(LABELS, block=(2, 0, 0), threshold=2), ValueError, "threshold"),
     (lambda: sextant.stitch(LABELS, block=(2, 0, 0), out=np.zeros((4, 9, 9), "u4")), ValueError,

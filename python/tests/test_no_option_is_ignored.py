@@ -217,7 +217,7 @@ IGNORED = {
 #: Options of the command whose files functions return instead, and the format of images, which are its arguments.
 RETURNED = {"json", "report", "output", "truth", "element"}
 #: Keywords that errors describe in other words.
-WORDS = {"channel_axis": "channels", "directions": "a direction", "size": "no block has the voxels", "image": "the image",
+WORDS = {"channel_axis": "channels", "directions": "a direction", "size": "no block contains the voxels", "image": "the image",
          "blanks": "blank at frame"}
 
 

@@ -82,9 +82,9 @@ class BadInput(CommandTest):
         2 --thread-work has no effect here: <- register noise.npy --thread-work rows -o out
         2 --allow-gaps has no effect here: one volume has no gaps <- stitch planes.npy --block 1,0,0 --allow-gaps -o out.npy
         2 --allow-external has no effect here: only HDF5 and Zarr <- filter one.npy --allow-external -o out.npy
-        2 out.npy: NPY files have no levels of lower resolution <- label one.npy --pyramid -o out.npy
-        2 out.npy: NPY files have no levels of lower resolution <- label noise.npy --pyramid -o out.npy
-        2 out.npy: NPY files have no levels of lower resolution <- apply motions/transforms.json movie.tif --pyramid -o out.npy
+        2 out.npy: NPY files cannot hold a pyramid <- label one.npy --pyramid -o out.npy
+        2 out.npy: NPY files cannot hold a pyramid <- label noise.npy --pyramid -o out.npy
+        2 out.npy: NPY files cannot hold a pyramid <- apply motions/transforms.json movie.tif --pyramid -o out.npy
         """)
 
     def test_data_and_what_is_asked_of_them(self):
@@ -112,7 +112,7 @@ class BadInput(CommandTest):
         2 axes TYX: movie.tif is not an array <- filter movie.tif --axes TYX --frame 0 -o out.npy
         1 --size: planes.npy ends at z 4, expected 3 or less <- stitch planes.npy --block 1,0,0 --size 3,64,64 -o out.npy
         2 --block: planes.npy has 4 planes, expected three numbers <- stitch planes.npy --block 1,0 -o out.npy
-        2 --block 0,0,0: cuts along no axis <- stitch planes.npy --block 0,0,0 -o out.npy
+        2 --block 0,0,0: does not cut along any axis <- stitch planes.npy --block 0,0,0 -o out.npy
         2 --neighbours 6: one.npy is an image, expected 4 or 8 <- label one.npy --neighbours 6 -o out.npy
         2 out.xyz: <- apply motions/transforms.json movie.tif -o out.xyz
         2 out.xyz: <- filter one.npy -o out.xyz
@@ -198,17 +198,17 @@ class BadInput(CommandTest):
         Path("wrong_large.json").write_text('{"cases": [{"width": 18446744073709551615}]}')
         for what in ("composite", "collective", "filter", "scan"):
             refuses(f"""
-            1 wrong_deep.json: is nested more than 100 deep <- bench {what} --cases wrong_deep.json
+            1 wrong_deep.json: is nested more than 100 levels deep <- bench {what} --cases wrong_deep.json
             1 wrong_digits.json: is not JSON: number overflow parsing '999 <- bench {what} --cases wrong_digits.json
             1 wrong_many.json: holds more than 100000 values <- bench {what} --cases wrong_many.json
             1 wrong_twice.json: has the key "width" twice in one object <- bench {what} --cases wrong_twice.json
             """)
         refuses("""
         1 wrong_large.json: cases[0].width is 18446744073709551615, expected a whole number from 1 to <- bench composite --cases wrong_large.json
-        1 wrong_deep.json: is nested more than 100 deep <- composite wrong_deep.json -o out.exr
-        1 wrong_deep.json: is nested more than 100 deep <- apply wrong_deep.json movie.tif -o out.npy
+        1 wrong_deep.json: is nested more than 100 levels deep <- composite wrong_deep.json -o out.exr
+        1 wrong_deep.json: is nested more than 100 levels deep <- apply wrong_deep.json movie.tif -o out.npy
         1 wrong_keys.json: has an object of more than 1000 keys <- apply wrong_keys.json movie.tif -o out.npy
-        1 wrong_deep.json: is nested more than 100 deep <- report wrong_deep.json -o out.html
+        1 wrong_deep.json: is nested more than 100 levels deep <- report wrong_deep.json -o out.html
         """)
 
     def test_messages_quote_only_parts_of_long_inputs(self):

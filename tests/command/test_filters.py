@@ -235,7 +235,7 @@ class Volumes(CommandTest):
         2 expected one number, or one each for z,y,x, for a volume <- volume.npy -o x.npy --sigma 2,1
         2 from 0 to 1000 <- volume.npy -o x.npy --sigma 2,1,-.1
         2 derivative x: the scale along x is 0.1 pixels, expected 0.5 to 1000 <- volume.npy -o x.npy --sigma 2,1,.1
-        2 layers of tiles are for volumes <- frames/3.tif -o x.npy --grid 1x1x2
+        2 only volumes have layers of tiles <- frames/3.tif -o x.npy --grid 1x1x2
         1 --sigma in µm: ...volume.npy states no pixel size <- volume.npy -o x.npy --sigma 2um
         2 --sigma in "xx": expected pixels <- volume.npy -o x.npy --sigma 2xx
         2 or with a unit, such as 2um <- volume.npy -o x.npy --sigma -2um

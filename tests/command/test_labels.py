@@ -208,7 +208,7 @@ class Labels(CommandTest):
         1 expected positive numbers <- label empty.npy -o x.tif
         2 out.png: frames of u32 can be written as .tif <- label cells.npy -o out.png
         2 --grid 2x2: 4 tiles, expected one for each of the 3 ranks <- label cells.npy -o x.npy --ranks 3 --grid 2x2
-        2 --memory 100K is too small: a row of 100000 pixels and its labels on each of 1 ranks takes 489K <- label wide.npy -o x.npy --memory 100K
+        2 --memory 100K is too small: a row of 100000 pixels and its labels on each of 1 ranks take 489K <- label wide.npy -o x.npy --memory 100K
         2 MiB in tiles; without a grid or pattern, larger images are labelled in strips <- label wide.npy -o x.npy --memory 1 --grid 2x1
         2 --min-size has no effect here: tiles are labelled without it <- label cells.npy -o x.npy --min-size 3 --grid 2x1
         2 --machine has no effect here: a pattern is predicted only for tiles: expected --grid <- label cells.npy -o x.npy --machine x
@@ -276,7 +276,7 @@ class Stitch(CommandTest):
         Path("single.csv").write_text("file,z,y,x\none.zarr,0,0,0\n")
         sextant("stitch single.csv -o again.npy")
         same("one.npy", "again.npy")
-        refuses("1 no block has the voxels z 20 to 27, y 50 to 99, x 0 to 63 of 48x100x100 <- stitch gap.csv -o x.npy")
+        refuses("1 no block contains the voxels z 20 to 27, y 50 to 99, x 0 to 63 of 48x100x100 <- stitch gap.csv -o x.npy")
         sextant("stitch gap.csv -o gap.npy --allow-gaps")
 
     def test_errors(self):

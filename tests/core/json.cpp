@@ -50,8 +50,8 @@ TEST(Json, is_parsed_as_by_the_nlohmann_library) {
 
 TEST(Json, nested_too_deeply_is_refused) {
     EXPECT_EQ(refusal(nested(100)), "");
-    EXPECT_EQ(refusal(nested(101)), "f.json: is nested more than 100 deep");
-    EXPECT_EQ(refusal(std::string(1'000'000, '[')), "f.json: is nested more than 100 deep");
+    EXPECT_EQ(refusal(nested(101)), "f.json: is nested more than 100 levels deep");
+    EXPECT_EQ(refusal(std::string(1'000'000, '[')), "f.json: is nested more than 100 levels deep");
 }
 
 TEST(Json, with_duplicate_or_too_many_keys_is_refused) {

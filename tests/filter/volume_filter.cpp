@@ -135,7 +135,7 @@ TEST(VolumeFilter, is_refused_with_the_reason_if_options_do_not_suit_the_dimensi
     EXPECT_THAT(refusal({.derivatives = {"hessian-larger"}}, three), HasSubstr("hessian-larger"));
     EXPECT_THAT(refusal({.grid = Tiles{1, 1, 2}}, three), HasSubstr("grid 1x1x2: 2 tiles"));
     EXPECT_THAT(refusal({.grid = Tiles{1, 1, 2}}, two),
-                HasSubstr("layers of tiles are for volumes"));
+                HasSubstr("only volumes have layers of tiles"));
     EXPECT_THAT(refusal({.sigma = {2, 1, 2000}}, three), HasSubstr("sigma 2000,1,2: expected"));
 }
 

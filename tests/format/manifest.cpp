@@ -100,7 +100,7 @@ TEST_F(Manifest, WithInvalidJsonIsRejectedWithThePosition) {
                 StartsWith("is not JSON: parse error at line 1, column 13"));
     EXPECT_THAT(fails(""), StartsWith("is not JSON"));
     EXPECT_EQ(fails("[1, 2]"), "is an array of 2, expected a JSON object");
-    EXPECT_EQ(fails(std::string(1000000, '[')), "is nested more than 100 deep");
+    EXPECT_EQ(fails(std::string(1000000, '[')), "is nested more than 100 levels deep");
 }
 
 TEST_F(Manifest, OfAnotherVersionIsRejected) {

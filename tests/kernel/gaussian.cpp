@@ -186,7 +186,7 @@ TEST(GaussianDerivatives, with_invalid_options_are_refused) {
     EXPECT_EQ(made(.1, five), "sigma is 0.1, expected 0.5 to 1000 pixels");
     EXPECT_EQ(made(1, {{5, 0}}), "the order of the derivative is 5, expected 0 to 4");
     EXPECT_EQ(made(1, {{0, -1}}), "the order of the derivative is -1, expected 0 to 4");
-    EXPECT_EQ(made(1, {}), "no Gaussian derivative: expected one or more");
+    EXPECT_EQ(made(1, {}), "no Gaussian derivatives given: expected at least one");
     EXPECT_THAT(made(1, {{1, 0}, {0, 1}, {1, 0}}), HasSubstr("orders 1, 0 is requested twice"));
 }
 

@@ -178,12 +178,13 @@ TEST(Stitching, invalid_blocks_are_refused) {
             << text;
     };
     refuses({}, "no blocks");
-    refuses({at({0, 0, 0}, "one"), at({0, 0, 5}, "two")},
-            "no block has the voxels z 0 to 1, y 0 to 2, x 4 to 4 of 2x3x9; the block before them "
-            "is one (z 0 to 1, y 0 to 2, x 0 to 3)");
+    refuses(
+        {at({0, 0, 0}, "one"), at({0, 0, 5}, "two")},
+        "no block contains the voxels z 0 to 1, y 0 to 2, x 4 to 4 of 2x3x9; the preceding block "
+        "is one (z 0 to 1, y 0 to 2, x 0 to 3)");
     refuses({at({0, 0, 0}, "one"), at({2, 1, 0}, "two")},
-            "no block has the voxels z 0 to 1, y 3 to 3, x 0 to 3");
-    refuses({at({1, 0, 0}, "one")}, "no block has the voxels z 0 to 0, y 0 to 2, x 0 to 3");
+            "no block contains the voxels z 0 to 1, y 3 to 3, x 0 to 3");
+    refuses({at({1, 0, 0}, "one")}, "no block contains the voxels z 0 to 0, y 0 to 2, x 0 to 3");
     refuses({at({0, 0, 0}, "one"), at({0, 0, 0}, "two")},
             "one and two have the same position: z 0, y 0, x 0");
     refuses({at({0, 0, 0}, "one"), at({0, -1, 0}, "two")}, "two: y is -1, expected 0");
@@ -202,7 +203,7 @@ TEST(Stitching, invalid_blocks_are_refused) {
     options.size = {2, 3, 3};
     refuses({at({0, 0, 0}, "one")}, "size: one ends at x 4, expected 3 or less", options);
     options.size = {2, 3, 5};
-    refuses({at({0, 0, 0}, "one")}, "no block has the voxels z 0 to 1, y 0 to 2, x 4 to 4",
+    refuses({at({0, 0, 0}, "one")}, "no block contains the voxels z 0 to 1, y 0 to 2, x 4 to 4",
             options);
     options.size = {2, 3};
     refuses({at({0, 0, 0}, "one")}, "size: 2 numbers", options);
@@ -218,7 +219,7 @@ TEST(Stitching, ranks_with_other_blocks_are_refused) {
                 stitched(communicator, {},
                          {block_of(labels, Sample::u8, {12 / rows, rows, 2}, {0, 0, 0})}, written);
             },
-            ThrowsMessage<AgreedFailure>(HasSubstr("rank 2 has other blocks than rank 0")));
+            ThrowsMessage<AgreedFailure>(HasSubstr("rank 2 has different blocks from rank 0")));
     });
 }
 

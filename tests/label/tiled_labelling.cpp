@@ -93,7 +93,8 @@ TEST(TiledLabelling, refuses_invalid_options_on_every_rank) {
     options = {};
     options.min_size = 2;
     options.grid = Tiles{1, 3};
-    EXPECT_THAT(failure(options), HasSubstr("grid: tiles are of an image, without intensities"));
+    EXPECT_THAT(failure(options),
+                HasSubstr("grid: tiles require an image and exclude intensities"));
     options = {};
     options.merging.pattern = "quad";
     run_threads(2, [&](Communicator communicator) {

@@ -89,7 +89,7 @@ inline void a_frame_of_the_wrong_size_fails_only_that_frame(const Communicator& 
         });
         if (communicator.rank() == odd) {
             EXPECT_EQ(said, "task: rank " + std::to_string(odd) +
-                                ": a frame of 19184 bytes, planned for 19200 (1 images of 1200 "
+                                ": a frame of 19184 bytes, expected 19200 (1 images of 1200 "
                                 "pixels, rgba f32)");
         } else {
             EXPECT_EQ(said, "peer");

@@ -138,8 +138,8 @@ inline void a_pixel_beyond_the_capacity_is_refused(const Communicator& communica
             DeepCompositor compositor(communicator, shape, 1, 2 * ranks - 1, options);
             const std::string said = agreed_failure([&] { compositor.composite({&image, 1}); });
             EXPECT_THAT(said, testing::EndsWith("pixel (1, 1) has " + std::to_string(2 * ranks) +
-                                                " fragments, planned for " +
-                                                std::to_string(2 * ranks - 1) + " at most"))
+                                                " fragments, expected at most " +
+                                                std::to_string(2 * ranks - 1)))
                 << algorithm.name;
         }
     }

@@ -454,9 +454,9 @@ inline void invalid_image_orders_are_reported_on_all_ranks(const Communicator& c
     EXPECT_THAT(what_is_thrown([&] { compositor.composite(pixels, {.image_order = twice}); }),
                 testing::HasSubstr(" twice"));
     EXPECT_THAT(what_is_thrown([&] { compositor.composite(pixels, {.order = of_ranks}); }),
-                testing::HasSubstr("a frame has an order of ranks, but the options"));
+                testing::HasSubstr("the frame has an order of ranks, but the options"));
     EXPECT_THAT(what_is_thrown([&] { by_rank.composite(pixels, {.image_order = order}); }),
-                testing::HasSubstr("a frame has an order of images, but the options"));
+                testing::HasSubstr("the frame has an order of images, but the options"));
     if (ranks > 1) {
         std::vector<ImageOfRank> other = order, another = order;
         std::swap(other[0], other.back());
@@ -469,7 +469,7 @@ inline void invalid_image_orders_are_reported_on_all_ranks(const Communicator& c
     EXPECT_THAT(what_is_thrown([&] {
                     TileWall(communicator, {{{0, 0, 8, 8}, 0}}, {}, options);
                 }),
-                testing::StartsWith("invalid: a rank has one image in a tile"));
+                testing::StartsWith("invalid: each rank has one image per tile"));
     const auto whole = [&](ImageOfRank) { return Rectangle{0, 0, shape.width, shape.height}; };
     const Frame frame = compositor.composite(pixels);
     expect_part(serial_in_order(order, shape, whole), compositor, frame,
@@ -626,10 +626,11 @@ inline void invalid_rectangles_keep_the_previous_ones(const Communicator& commun
                                              : std::span<const Rectangle>(&half, 1));
         });
     };
-    EXPECT_THAT(said({{1, 0, 8, 3}}),
-                testing::HasSubstr(fmt::format("rank {}: image 0 is drawn in 8x3 pixels at (1, 0), "
-                                               "outside of its 8x6 pixels",
-                                               odd)));
+    EXPECT_THAT(
+        said({{1, 0, 8, 3}}),
+        testing::HasSubstr(fmt::format("rank {}: the rectangle of image 0, 8x3 pixels at (1, 0), "
+                                       "is not within its 8x6 pixels",
+                                       odd)));
     EXPECT_THAT(said({{0, -1, 8, 3}}), testing::HasSubstr("at (0, -1)"));
     EXPECT_THAT(said({half, half}),
                 testing::HasSubstr(fmt::format("rank {}: 2 rectangles for 1 images", odd)));

@@ -36,11 +36,11 @@ void declare_tuning(Record& record, std::vector<int>& radices, int& window) {
     constexpr int most = 1 << 30;
     record
         .add("radices", radices, "K,K,...",
-             "factors of the number of ranks, each 2 or more, for radix-k")
+             "radices of radix-k: factors of the number of ranks, each 2 or more")
         .between(2, most);
     record
         .add("window", window, "N",
-             "rounds of messages in flight at once, for algorithms that run in rounds")
+             "number of message rounds in flight, for algorithms that work in rounds")
         .between(1, most)
         .none_is(0);
 }

@@ -224,7 +224,8 @@ Claim DrawnImages::claim() const {
                                                                 const std::vector<Symbol>& read) {
         const Elements pixels = program.made_by(step)[0].elements();
         if (static_cast<Elements>(read.size()) != pixels * step.kernel)
-            throw std::logic_error("a kernel reads other pixels than it makes");
+            throw std::logic_error(
+                "a blend kernel does not read one pixel per operand for each pixel that it writes");
         std::vector<Symbol> made;
         for (Elements i = 0; i < pixels; ++i) {
             // Pixels outside every image have no operand, so their element stays undefined.
@@ -233,7 +234,7 @@ Claim DrawnImages::claim() const {
             for (int k = 0; k < step.kernel; ++k) {
                 const Symbol& operand = read[static_cast<std::size_t>(k * pixels + i)];
                 if (k > 0 && operand.element != sum.element)
-                    throw std::logic_error("a kernel blends different pixels");
+                    throw std::logic_error("a blend kernel combines operands of different pixels");
                 sum.element = operand.element;
                 sum.depth = std::max(sum.depth, operand.depth + 1);
                 found.push_back(operand.first);
@@ -246,7 +247,8 @@ Claim DrawnImages::claim() const {
                     expected.push_back(layer);
             }
             if (found != expected)
-                throw std::logic_error("a kernel blends other images than those that draw a pixel");
+                throw std::logic_error(
+                    "a blend kernel does not blend exactly the images that contain the pixel");
             if (step.kernel == 0) // an empty pixel: the claim checks its position instead
                 sum = {0, 0, 0, 0};
             made.push_back(sum);

@@ -201,10 +201,9 @@ void CompositorRun::check_size(std::span<const std::byte> images) const {
     const Bytes expected = task_.elements * layers_ * operator_->element.size;
     if (static_cast<Bytes>(images.size()) == expected)
         return;
-    throw InvalidTask(fmt::format("rank {}: a frame of {} bytes, planned for {} ({} images of {} "
-                                  "pixels, {})",
-                                  rank_, images.size(), expected, layers_, task_.elements,
-                                  operator_->element.name));
+    throw InvalidTask(
+        fmt::format("rank {}: a frame of {} bytes, expected {} ({} images of {} pixels, {})", rank_,
+                    images.size(), expected, layers_, task_.elements, operator_->element.name));
 }
 
 Elements CompositorRun::pixel(const Frame& frame, Elements i) const {
@@ -253,8 +252,8 @@ Image composite(const Image& image, const Communicator& communicator,
     with_element.element = image.element();
     Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
     if (options.root == CompositeOptions::distributed) {
-        throw InvalidTask("a distributed result is not an image: use a Compositor, which returns "
-                          "each rank's piece");
+        throw InvalidTask("composite() returns a complete image, but the result stays distributed: "
+                          "use a Compositor, which returns each rank's piece");
     }
     const Frame frame = compositor.composite(image.bytes());
     if (communicator.rank() != options.root)
@@ -333,7 +332,7 @@ std::exception_ptr CompositorRun::turn(const FrameOptions& frame) {
         std::swap(asked_, next_asked_);
         try {
             if (frame.background && options_.blend == "deep")
-                throw InvalidTask("deep pixels are blended in place, without a background");
+                throw InvalidTask("a frame of deep pixels cannot have a background");
             check_background(frame.background);
             background_ = frame.background ? frame.background : options_.background;
             take_order(frame);
@@ -353,11 +352,11 @@ std::exception_ptr CompositorRun::turn(const FrameOptions& frame) {
 
 void CompositorRun::check_order_kind(const FrameOptions& frame) const {
     if (!frame.image_order.empty() && !is_by_image()) {
-        throw InvalidTask("a frame has an order of images, but the options of the compositor have "
-                          "none");
+        throw InvalidTask(
+            "the frame has an order of images, but the options of the compositor do not");
     }
     if (!frame.order.empty() && is_by_image()) {
-        throw InvalidTask("a frame has an order of ranks, but the options of the compositor have "
+        throw InvalidTask("the frame has an order of ranks, but the options of the compositor have "
                           "an order of images");
     }
 }

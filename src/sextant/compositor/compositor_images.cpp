@@ -97,15 +97,16 @@ namespace {
 void check_rectangles(int rank, std::span<const Rectangle> drawn, int images, ImageShape shape) {
     if (drawn.size() != static_cast<std::size_t>(images)) {
         throw InvalidTask(
-            fmt::format("rank {}: {} rectangles for {} images", rank, drawn.size(), images));
+            fmt::format("rank {}: {} rectangles for {} images, expected one per image", rank,
+                        drawn.size(), images));
     }
     for (std::size_t i = 0; i < drawn.size(); ++i) {
         const auto& [left, top, width, height] = drawn[i];
         const bool is_inside =
             left >= 0 && top >= 0 && width <= shape.width - left && height <= shape.height - top;
         if (!drawn[i].empty() && !is_inside) {
-            throw InvalidTask(fmt::format("rank {}: image {} is drawn in {}x{} pixels at ({}, {}), "
-                                          "outside of its {}x{} pixels",
+            throw InvalidTask(fmt::format("rank {}: the rectangle of image {}, {}x{} pixels at "
+                                          "({}, {}), is not within its {}x{} pixels",
                                           rank, i, width, height, left, top, shape.width,
                                           shape.height));
         }
@@ -121,7 +122,7 @@ void CompositorRun::set_drawn(std::span<const Rectangle> drawn) {
         if (!execution().over())
             throw InvalidTask("the rectangles of images cannot change while a frame is in flight");
         if (any && operator_->used)
-            throw InvalidTask("deep images have no rectangles: empty pixels are not sent anyway");
+            throw InvalidTask("deep images have no rectangles: their empty pixels are never sent");
         if (any)
             check_rectangles(rank_, drawn, layers_, shape_);
     });
@@ -178,7 +179,7 @@ planner::CompositingPlan CompositorRun::for_image_orders(planner::CompositingPla
         plan = planner::choose_by_name("direct-send", requested(false),
                                        std::max(1, task_.positions()));
     }
-    plan.reason += "; images are ordered one by one";
+    plan.reason += "; images are ordered individually";
     return plan;
 }
 

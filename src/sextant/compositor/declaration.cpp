@@ -119,7 +119,7 @@ Record record_of(CompositeOptions& options) {
     constexpr int most_threads = 1024;
     Record record;
     record.add("algorithm", options.algorithm, "NAME",
-               "see 'sextant list algorithms'; auto: predicted to be fastest");
+               "algorithm (sextant list algorithms); auto: predicted fastest");
     compositing::declare_tuning(record, options.radices, options.window);
     record.add("sparse", options.sparse,
                {{"auto", planner::Sparse::automatic},
@@ -132,10 +132,10 @@ Record record_of(CompositeOptions& options) {
                 {"off", planner::Interlace::off}},
                "WHEN", "assign rows to ranks cyclically, to balance work");
     record.add("operator", options.blend, "NAME", "over, nearest, add, max or deep");
-    record.add("element", codec_of(options.element, options.blend), "FORMAT", "the pixel format");
+    record.add("element", codec_of(options.element, options.blend), "FORMAT", "pixel format");
     record.add("fragments", options.fragments, "N", "maximum number of fragments per deep pixel")
         .between(0, std::numeric_limits<int>::max());
-    record.add("order", options.order, "I,I,...", "ranks front to back")
+    record.add("order", options.order, "I,I,...", "visibility order of the ranks, front to back")
         .between(0, std::numeric_limits<int>::max());
     record.add("background", codec_of(options.background), "COLOUR", std::string(colour_forms));
     record
@@ -144,21 +144,22 @@ Record record_of(CompositeOptions& options) {
         .between(-1, std::numeric_limits<int>::max());
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "order of combining operands");
+               "HOW", "order in which operands are combined");
     record
         .add("threads", options.threads, "N",
              "threads per rank for blending; their number does not affect results")
         .between(1, most_threads);
     planner::declare_planning(record, options.machine, options.probing);
-    record.add("plan", options.plan, "FILE", "use this plan").file().by_rank();
-    record.add("frames", options.frames, "N", "approximate number of frames to composite")
+    record.add("plan", options.plan, "FILE", "read the plan from this file").file().by_rank();
+    record
+        .add("frames", options.frames, "N", "approximate number of frames that will be composited")
         .between(0, std::numeric_limits<int>::max());
     record
         .add("density", options.density, "FRACTION",
-             "fraction of active pixels; decides if messages skip empty pixels")
+             "expected fraction of active pixels; decides if messages skip empty ones")
         .between(0, 1);
     record.add("reproducible", options.reproducible,
-               "use one order of association for all frames; do not race candidates");
+               "combine operands in the same order in all frames; race no candidates");
     record.add("trace", options.trace, "record a trace of all ranks");
     return record;
 }
@@ -177,7 +178,8 @@ void check_numbers(CompositeOptions& options) {
     record_of(options).check();
     check_background(options.background);
     if (!options.order.empty() && !options.image_order.empty())
-        throw InvalidTask("both an order of ranks and an order of images are given");
+        throw InvalidTask(
+            "both an order of ranks and an order of images are given, expected one of them");
     if (!options.drawn.empty() && options.drawn.size() != planner::drawn_bands)
         throw InvalidTask(fmt::format("the option drawn has {} bands: expected {} or none",
                                       options.drawn.size(), planner::drawn_bands));
@@ -343,7 +345,7 @@ void say_failed(std::vector<int>& requested) {
 
 std::string text_of_request(std::span<const int> requested) {
     if (requested[failed_at] != 0)
-        return "could not prepare for the visibility order";
+        return "failed to prepare for the visibility order";
     std::vector<std::string> texts;
     const int flags = requested[flags_at];
     if ((flags & has_image_order) != 0) {

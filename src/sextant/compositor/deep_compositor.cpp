@@ -99,7 +99,7 @@ void DeepCompositor::pack(std::span<const DeepImage> images) {
     const int rank = communicator_.rank();
     if (images.size() != static_cast<std::size_t>(layers_)) {
         throw InvalidTask(
-            fmt::format("rank {}: {} deep images, planned for {}", rank, images.size(), layers_));
+            fmt::format("rank {}: {} deep images, expected {}", rank, images.size(), layers_));
     }
     check_images(rank, shape_, images);
     const auto size =
@@ -113,7 +113,7 @@ void DeepCompositor::check_room(const Frame& merged) const {
     if (found.fragments <= fragments_)
         return;
     const Elements pixel = merged.first + found.pixel;
-    throw InvalidTask(fmt::format("pixel ({}, {}) has {} fragments, planned for {} at most",
+    throw InvalidTask(fmt::format("pixel ({}, {}) has {} fragments, expected at most {}",
                                   pixel % shape_.width, pixel / shape_.width, found.fragments,
                                   fragments_));
 }

@@ -21,7 +21,7 @@ namespace sextant {
 namespace {
 
 constexpr const char* one_image_each =
-    "a rank has one image in a tile: expected an order of ranks, not of images";
+    "each rank has one image per tile: expected an order of ranks, not of images";
 
 std::string text_of(const Rectangle& area) {
     return fmt::format("{}x{}+{}+{}", area.width, area.height, area.left, area.top);

@@ -222,7 +222,7 @@ void AtomicFile::seek(Bytes position) {
     flush();
     if (lseek(descriptor_, static_cast<off_t>(position), SEEK_SET) < 0) {
         if (errno == ESPIPE)
-            fail("the path is a pipe, expected a file, because its parts are not written in order");
+            fail("the path is a pipe, expected a file, because its parts are written out of order");
         fail(errno);
     }
     position_ = position;

@@ -27,7 +27,7 @@ Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements hei
         return near_square(ranks, width, height);
     if (tiles->layers != 1)
         throw InvalidTask(fmt::format(
-            "grid {}: layers of tiles are for volumes, expected columns x rows", tiles->text()));
+            "grid {}: only volumes have layers of tiles, expected columns x rows", tiles->text()));
     if (tiles->columns < 1 || tiles->rows < 1 || tiles->count() != ranks)
         throw InvalidTask(fmt::format("grid {}: {} tiles, expected one for each of the {} ranks",
                                       tiles->text(), tiles->count(), ranks));

@@ -97,7 +97,7 @@ class Builder : public nlohmann::json_sax<Value> {
 
     bool open(Value&& empty) {
         if (open_.size() == most_depth)
-            fail(fmt::format("is nested more than {} deep", most_depth));
+            fail(fmt::format("is nested more than {} levels deep", most_depth));
         open_.push_back(&place(std::move(empty)));
         if (in_stream())
             values_before_ = values_;

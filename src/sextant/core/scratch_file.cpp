@@ -100,10 +100,9 @@ void ScratchFile::read(Bytes position, std::span<std::byte> to) const {
 }
 
 void ScratchFile::fail(int error) const {
-    throw InvalidFile(
-        beside_,
-        "a scratch file in the same folder, for data that exceeds the memory, cannot be used: " +
-            std::generic_category().message(error));
+    throw InvalidFile(beside_, "a scratch file in the same folder, for data that exceeds the "
+                               "memory limit, cannot be used: " +
+                                   std::generic_category().message(error));
 }
 
 } // namespace sextant

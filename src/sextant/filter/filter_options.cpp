@@ -142,16 +142,16 @@ Record record_of(FilterOptions& options) {
     constexpr double most_sample = 1e30; // largest border_value
     Record record;
     Field& sigma = record.add("sigma", codec_of(options.sigma, &options.unit), "SCALE",
-                              "scale in pixels, 0 to 1000, or units (2um); also y,x or z,y,x");
+                              "scale in pixels, 0 to 1000, or with unit (2um); also y,x or z,y,x");
     sigma.kind = options.unit.empty() ? Field::Kind::number : Field::Kind::text;
     sigma.between(0, kernel::largest_sigma);
     record.add("derivatives", codec_of(options.derivatives), "D,D,...",
                "derivatives or other features (docs/filters.md)");
     record.add("kernel", options.kernel, {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}},
-               "NAME", "filter weights, as in SciPy or in P-3PC");
+               "NAME", "filter weights of SciPy or of P-3PC");
     record
         .add("truncate", options.truncate, "SIGMAS",
-             "truncation radius in sigmas; default: where weights become negligible")
+             "truncation radius in sigmas; default: where weights are negligible")
         .between(0, kernel::largest_truncation);
     record.add("before", codec_of(options.before), "D@PIXELS,...",
                "filters to apply first, one after the other, such as smooth@2");
@@ -161,7 +161,7 @@ Record record_of(FilterOptions& options) {
                 {"reflect", Border::reflect},
                 {"constant", Border::constant},
                 {"wrap", Border::wrap}},
-               "HOW", "values outside");
+               "HOW", "border handling");
     record
         .add("border_value", options.border_value, "V",
              "value outside the image, -1e30 to 1e30, for border constant")
@@ -240,9 +240,9 @@ class ScalesInPixels {
     kernel::Scales in_pixels(const char* option, const std::string& feature, double scale,
                              double least) const {
         if (sigma_.x == 0)
-            throw InvalidTask(fmt::format("{} {}@{}{}: scales after @ are relative to sigma along "
-                                          "x, which is 0",
-                                          option, feature, scale, options_.unit));
+            throw InvalidTask(
+                fmt::format("{} {}@{}{}: scales after @ are relative to sigma along x, which is 0",
+                            option, feature, scale, options_.unit));
         const kernel::Scales scales = kernel::in_proportion(sigma_, scale / pixel_.x);
         const std::string wrong = wrong_scale(scales, dimensions_, least);
         if (!wrong.empty())

@@ -280,7 +280,7 @@ void check(const FilterPlan& plan, const FilterTask& task) {
                                       task.is_volume() ? "planes" : "rows", task.length()));
     for (const filtering::Retiling& change : plan.configuration.all_tiles()) {
         if (change.tiles.layers != 1 && !task.is_volume())
-            throw InvalidTask(fmt::format("{}: layers of tiles are for volumes",
+            throw InvalidTask(fmt::format("{}: only volumes have layers of tiles",
                                           plan.configuration.tiles_text()));
     }
     filtering::check_role(plan.configuration.distribute, {scatter, broadcast}, "distribute");

@@ -84,8 +84,8 @@ Filters filters_less_offset(Filters filters, double border_value, double offset,
         kernel::BorderRule& border = filters[k].border;
         border.constant = static_cast<float>((border_value - offset) / scales[k]);
         if (border.border == kernel::Border::constant && !std::isfinite(border.constant))
-            throw InvalidTask(fmt::format("border_value {:g}: the samples of the image are of the "
-                                          "magnitude of {:g}, and 32-bit floats cannot hold both",
+            throw InvalidTask(fmt::format("border_value {:g}: the samples of the image have "
+                                          "magnitude {:g}, and 32-bit floats cannot represent both",
                                           border_value, scale));
         if (!keeps_offset(filters[k]))
             offset = 0;
@@ -224,7 +224,7 @@ void FilterRun::describe(const Filters& filters) {
             throw InvalidData(fmt::format("{}: samples of {}, expected f32, u8 or u16",
                                           source_->path(), source_->element().name));
         if (dimensions_ == kernel::Dimensions::two && described.planes != 1)
-            throw InvalidTask("a volume is filtered with the options of an image");
+            throw InvalidTask("a volume cannot be filtered with the options for an image");
         if (described.planes > most_voxels / std::max<Elements>(1, described.image.elements()))
             throw InvalidData(fmt::format(
                 "{}: {} voxels, expected at most {}", is_root() ? source_->path() : "the volume",
@@ -372,11 +372,10 @@ void FilterRun::warn_of_vanished() {
         all += count;
     result_.vanished = all;
     if (is_root())
-        warn(
-            {fmt::format("{}: {} samples differ from {} by less than {:.2g}, and count as equal to "
-                         "it: images are computed in 32-bit floats",
-                         source_->path(), all, offset_,
-                         scale_ * static_cast<double>(std::numeric_limits<float>::denorm_min()))});
+        warn({fmt::format("{}: {} samples differ from {} by less than {:.2g} and are treated as "
+                          "equal to it, because samples are processed as 32-bit floats",
+                          source_->path(), all, offset_,
+                          scale_ * static_cast<double>(std::numeric_limits<float>::denorm_min()))});
 }
 
 /// Checks that this rank has the same image as rank 0, because the file of that name may differ on
@@ -396,11 +395,10 @@ void FilterRun::check_source() const {
                                       shape_text({image_.width, image_.height}, image_.depth),
                                       task_.element.name));
     if (source_->offset() != offset_ || source_->scale() != scale_)
-        throw InvalidFile(
-            source_->path(),
-            fmt::format("has samples relative to {} + {:g} x on this rank, expected {} + {:g} x as "
-                        "on rank 0",
-                        source_->offset(), source_->scale(), offset_, scale_));
+        throw InvalidFile(source_->path(),
+                          fmt::format("has samples with offset {} and scale {:g} on this rank, "
+                                      "expected offset {} and scale {:g} as on rank 0",
+                                      source_->offset(), source_->scale(), offset_, scale_));
 }
 
 /// Returns the window that begins at this row or plane.
@@ -505,7 +503,7 @@ std::vector<std::string> remarks_on_values(const FilterResult& result, const std
     if (result.overflowed > 0)
         remarks.push_back(
             fmt::format("{}: {} results are infinite or NaN, because samples are infinite, or too "
-                        "large for computations in 32-bit floats, whose range ends at {:.2g}",
+                        "large for computations in 32-bit floats, which are limited to {:.2g}",
                         path, result.overflowed, std::numeric_limits<float>::max()));
     return remarks;
 }
@@ -563,7 +561,8 @@ FilterResult Filtering::run(const distributed::Image& image) const {
     agree(communicator_, [&] {
         control_.check();
         if (options_.border == kernel::Border::wrap && communicator_.size() > 1)
-            throw InvalidTask("border wrap: expected rows of an image, or tiles on one rank");
+            throw InvalidTask(
+                "border wrap: an image that is already divided into tiles must be on one rank");
     });
     FilterResult result{.image = image.shape(), .element = image.element(), .windows = 1};
     timed(result.filter, [&] { distributed::filter_tiles(image, filters_, result.planes); });

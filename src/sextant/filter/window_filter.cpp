@@ -36,7 +36,7 @@ const ElementFormat& checked(const ElementFormat& element) {
 
 std::vector<kernel::FilterBank> banks_of(const Filters& filters, kernel::Dimensions dimensions) {
     if (filters.empty())
-        throw InvalidTask("no filters, expected at least one");
+        throw InvalidTask("no filters given, expected at least one");
     for (std::size_t k = 0; k + 1 < filters.size(); ++k) {
         if (filters[k].features.size() != 1)
             throw InvalidTask(fmt::format("filter {} of {} computes {} planes, expected one", k + 1,
@@ -140,8 +140,8 @@ WindowFilter::WindowFilter(Communicator communicator, Filters filters, ElementFo
 void WindowFilter::prepare(const Window& window, std::span<float> planes) {
     check(window, std::ssize(filters_.back().features), communicator_.size());
     if (window.dimensions() != dimensions_)
-        throw InvalidTask(window.is_volume() ? "filters of images are applied to a volume"
-                                             : "filters of volumes are applied to an image");
+        throw InvalidTask(window.is_volume() ? "filters for images cannot be applied to a volume"
+                                             : "filters for volumes cannot be applied to an image");
     filtering::WindowTask task =
         window_task(window, filters_, element_, collects_, communicator_.size() > 1);
     const bool alike = execution_ && same_program(task_, task, window_, window);

@@ -36,7 +36,7 @@ void check(const WindowTask& task, const Configuration& configuration) {
                "distribute");
     check_role(configuration.collect, {CollectiveKind::gather}, "collect");
     if (task.filters.empty())
-        throw InvalidTask("no filter: expected one or more");
+        throw InvalidTask("no filters given: expected at least one");
     for (std::size_t k = 0; k < task.filters.size(); ++k) {
         const halo::Stencil& filter = task.filters[k];
         const Tiles tiles = configuration.tiles_of(static_cast<int>(k));

@@ -72,9 +72,12 @@ Record record_of(LabelOptions& options) {
     record.add(
         "columns", options.columns,
         {{"auto", LabelColumns::usual}, {"sizes", LabelColumns::sizes}, {"all", LabelColumns::all}},
-        "WHICH", "columns of tables; auto: sizes in images");
-    record.add("fill_holes", options.fill_holes, "first fill background enclosed by components");
-    record.add("min_size", options.min_size, "N", "components of fewer samples become background")
+        "WHICH", "table columns; auto: sizes in images, else all");
+    record.add("fill_holes", options.fill_holes,
+               "first fill holes: background enclosed by a component");
+    record
+        .add("min_size", options.min_size, "N",
+             "turn components with fewer samples into background")
         .between(0, 1e15);
     record
         .add("keep_largest", options.keep_largest, "N",
@@ -84,7 +87,7 @@ Record record_of(LabelOptions& options) {
                       "memory limit for samples and labels; larger inputs are streamed");
     record.add("threads", options.threads, "N", "threads of each rank").between(1, 4096).by_rank();
     record.add("grid", options.grid,
-               "label an image in tiles, one per rank: columns and rows of tiles");
+               "label an image in tiles, one per rank: columns x rows of tiles");
     record.include(record_of(options.merging));
     return record;
 }
@@ -354,9 +357,9 @@ void check(const LabelOptions& options, const LabelInput& input) {
             fmt::format("neighbours {}: {} is {}", neighbours, input.path(),
                         is_image ? "an image, expected 4 or 8" : "a volume, expected 6, 18 or 26"));
     if (options.fill_holes && options.by_value)
-        throw InvalidTask(fmt::format("fill_holes: holes have no value, so that {} cannot be "
-                                      "connected by_value",
-                                      is_image ? "pixels" : "voxels"));
+        throw InvalidTask(fmt::format(
+            "fill_holes: filled holes have no value, so {} cannot be connected by_value",
+            is_image ? "pixels" : "voxels"));
 }
 
 } // namespace
@@ -382,10 +385,9 @@ LabelResult Labelling::run(const LabelInput& input, const LabelInput* intensity,
     agree(communicator_, [&] {
         if (!input.rows() || intensity || options.fill_holes || options.min_size > 0 ||
             options.keep_largest > 0)
-            throw InvalidTask(fmt::format(
-                "{}: tiles are of an image, without intensities, fill_holes, min_size and "
-                "keep_largest",
-                options.grid ? "grid" : "pattern"));
+            throw InvalidTask(fmt::format("{}: tiles require an image and exclude intensities, "
+                                          "fill_holes, min_size and keep_largest",
+                                          options.grid ? "grid" : "pattern"));
         check(options, input);
     });
     options.neighbours = neighbours_in(options, true);

@@ -55,7 +55,7 @@ LabelBlocks::LabelBlocks(std::vector<LabelBlock> volumes, std::span<const Elemen
         throw InvalidTask(
             fmt::format("block: {} numbers, expected depth, height and width", cut.size()));
     if (!cut.empty() && std::ranges::all_of(cut, [](Elements side) { return side == 0; }))
-        throw InvalidTask("block 0,0,0: cuts along no axis, expected a positive number");
+        throw InvalidTask("block 0,0,0: does not cut along any axis, expected a positive number");
     if (!size.empty() && size.size() != 3)
         throw InvalidTask(
             fmt::format("size: {} numbers, expected depth, height and width", size.size()));
@@ -91,9 +91,9 @@ void LabelBlocks::open_all(std::vector<LabelBlock> given, std::span<const Elemen
         }
         blocks += parts;
         if (blocks > most_blocks)
-            throw InvalidTask(fmt::format("{}: with it there are {} blocks or more, expected at "
-                                          "most {}",
-                                          volume.given.name, blocks, most_blocks));
+            throw InvalidTask(fmt::format(
+                "{}: the number of blocks reaches {} with this volume, expected at most {}",
+                volume.given.name, blocks, most_blocks));
         volume.blocks.resize(static_cast<std::size_t>(parts));
     }
 }
@@ -163,10 +163,9 @@ void LabelBlocks::measure(std::span<const Elements> size, bool allow_gaps) {
         return;
     const auto next = std::ranges::upper_bound(cover_.blocks(), gap->low, {}, &VolumeBox::low);
     const auto before = std::max<std::ptrdiff_t>(0, next - cover_.blocks().begin() - 1);
-    throw InvalidData(fmt::format("no block has the voxels {} of {}x{}x{}; the block before them "
-                                  "is {}",
-                                  kernel::text_of(*gap), sides[0], sides[1], sides[2],
-                                  name(static_cast<int>(before))));
+    throw InvalidData(fmt::format(
+        "no block contains the voxels {} of {}x{}x{}; the preceding block is {}",
+        kernel::text_of(*gap), sides[0], sides[1], sides[2], name(static_cast<int>(before))));
 }
 
 std::string LabelBlocks::name(int block) const {
@@ -218,8 +217,8 @@ FrameSource& LabelBlocks::opened(std::size_t volume) {
         now.shape.height != before.shape.height || now.sample != before.sample ||
         now.channels != before.channels)
         throw InvalidFile(volumes_[volume].given.name,
-                          fmt::format("has changed while it was read: {}, before {}", sides_of(now),
-                                      sides_of(before)));
+                          fmt::format("has changed while it was read: now {}, before {}",
+                                      sides_of(now), sides_of(before)));
     return *source_;
 }
 

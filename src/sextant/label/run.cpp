@@ -515,10 +515,11 @@ std::string LabelRun::reason() const {
     if (slabs_.slabs() <= 1)
         return fmt::format("the samples and labels of all {} fit in {}", planes, limit);
     if (result_.kept == slabs_.slabs())
-        return fmt::format("samples exceed {}, but runs of all {} fit: each {} is read once", limit,
-                           slabs, is_image ? "row" : "plane");
-    return fmt::format("samples exceed {}, and the runs of {} of {} {} fit: the others are read "
-                       "and labelled twice",
+        return fmt::format(
+            "the samples exceed {}, but the runs of all {} fit: each {} is read once", limit, slabs,
+            is_image ? "row" : "plane");
+    return fmt::format("the samples exceed {}; the runs of {} of {} {} fit, and the others are "
+                       "read and labelled twice",
                        limit, result_.kept, slabs_.slabs(), slabs);
 }
 

@@ -100,7 +100,7 @@ void StitchRun::require_same_blocks() {
         std::ranges::find_if(sums, [&](std::uint64_t each) { return each != sums[0]; });
     if (other != sums.end())
         throw AgreedFailure(
-            fmt::format("rank {} has other blocks than rank 0", other - sums.begin()),
+            fmt::format("rank {} has different blocks from rank 0", other - sums.begin()),
             AgreedFailure::Fault::task);
     result_.shape = blocks_.shape();
     result_.blocks = std::ssize(blocks_.cover().blocks());
@@ -399,17 +399,20 @@ Record record_of(StitchOptions& options) {
     Record record;
     record
         .add("block", options.block, "D,H,W",
-             "blocks into which each volume is cut; 0: not along this axis")
+             "size of blocks to cut each volume into; 0: do not cut along this axis")
         .between(0, most_side);
-    record.add("size", options.size, "D,H,W", "size of the whole; default: as the blocks need")
+    record
+        .add("size", options.size, "D,H,W",
+             "size of the stitched volume; default: extent of the blocks")
         .between(1, most_side);
-    record.add("allow_gaps", options.allow_gaps, "voxels in no block are background, not an error");
+    record.add("allow_gaps", options.allow_gaps,
+               "treat voxels in no block as background, not as an error");
     record.add("by", options.by,
                {{"iou", kernel::MatchScore::iou}, {"voxels", kernel::MatchScore::voxels}}, "SCORE",
-               "score: intersection over union, or shared voxels");
+               "match score: intersection over union, shared voxels");
     record
         .add("threshold", options.threshold, "X",
-             "least score of labels that are joined; default: 0.5, or 1 voxel")
+             "minimum score for joining labels; default: 0.5 (iou) or 1 (voxels)")
         .between(0, 1e15);
     record.add_memory("memory", options.memory, "memory limit for samples and labels");
     return record;

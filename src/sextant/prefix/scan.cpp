@@ -44,16 +44,17 @@ Record record_of(ScanOptions& options) {
     Record record;
     record.add("strategy", options.strategy, "NAME",
                "how each rank's values and the totals of ranks are combined (docs/scans.md)");
-    record.add("algorithm", options.algorithm, "NAME", "circuit that scans the totals of ranks");
+    record.add("algorithm", options.algorithm, "NAME",
+               "prefix circuit that scans the totals of ranks");
     record
         .add("k", options.tuning.k, "ROUNDS",
-             "extra rounds of ladner-fischer, which save applications")
+             "extra rounds of ladner-fischer, which save operator applications")
         .between(0, most_rounds);
     record.add("gives_last", options.gives_last,
                "pass on the last result of each rank instead of its total, if possible");
     record.add("association", options.association,
                {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
-               "HOW", "order of combining operands");
+               "HOW", "order in which operands are combined");
     record.add("trace", options.trace, "record the schedule and the time of each application");
     record.add("threads", options.threads, "N", "threads per rank").between(1, most_threads);
     record.add("boundaries", options.boundaries,
@@ -61,16 +62,16 @@ Record record_of(ScanOptions& options) {
                 {name(Boundaries::moving), Boundaries::moving},
                 {name(Boundaries::towards_slower), Boundaries::towards_slower},
                 {name(Boundaries::look_ahead), Boundaries::look_ahead}},
-               "HOW", "how the boundaries between the values of threads move");
+               "HOW", "how the boundaries between the threads' blocks of values move");
     record
         .add("time_limit", options.time_limit, "SECONDS",
-             "end the process if one application takes longer; 0: no limit")
+             "end the process if one application takes longer (seconds); 0: no limit")
         .between(0, a_year);
     record.add("names_elements", options.names_elements,
-               "name the combined elements in errors of the operator");
+               "name the combined elements in error messages of the operator");
     record
         .add("commutative_samples", options.commutative_samples, "N",
-             "pairs of values that are combined in both orders to check a commutative operator")
+             "number of pairs of values combined in both orders to check a commutative operator")
         .between(0, most_samples);
     return record;
 }

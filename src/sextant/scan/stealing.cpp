@@ -155,7 +155,7 @@ constexpr NamedBoundaries boundary_rows[] = {
     {"towards-slower", "a thread takes values from the neighbour that is slower per application",
      Boundaries::towards_slower},
     {"look-ahead",
-     "on a single rank, idle threads reduce values ahead of the results; else as moving",
+     "on one rank, idle threads reduce values ahead of the scan; on several ranks, as moving",
      Boundaries::look_ahead},
 };
 

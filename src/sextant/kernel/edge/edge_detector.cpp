@@ -134,7 +134,7 @@ void EdgeFinder::find(SamplePieces input, const Tile& tile, EdgeThresholds thres
                       const EdgePlane& codes) {
     require_thresholds(thresholds);
     if (input.empty())
-        throw InvalidTask("edges: no samples are given");
+        throw InvalidTask("edges: no input samples given");
     const ImageShape image = input.front().image;
     if (tile.x < 0 || tile.y < 0 || tile.x + tile.width > image.width ||
         tile.y + tile.height > image.height)

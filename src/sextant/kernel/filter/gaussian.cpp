@@ -115,7 +115,7 @@ GaussianDerivatives::GaussianDerivatives(const Scales& sigma,
                                          const Scales& pixel)
     : rule_(rule) {
     if (derivatives.empty())
-        throw InvalidTask("no Gaussian derivative: expected one or more");
+        throw InvalidTask("no Gaussian derivatives given: expected at least one");
     WantedOrders along_x{};
     std::array<WantedOrders, orders> along_y{};
     for (auto& row : plane_)
@@ -171,7 +171,7 @@ Tile GaussianDerivatives::reads(const Tile& tile, ImageShape image) const {
 
 void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
     if (input.empty())
-        throw InvalidTask("Gaussian derivatives: no samples are given");
+        throw InvalidTask("Gaussian derivatives: no input samples given");
     const ImageShape image = input.front().image;
     if (tile.width < 0 || tile.height < 0 || !Tile{0, 0, image.width, image.height}.holds(tile))
         throw InvalidTask(fmt::format("Gaussian derivatives of {}, expected a tile within {}x{}",

@@ -35,7 +35,7 @@ VolumeDerivatives::VolumeDerivatives(const Scales& sigma, std::span<const Deriva
                                      const Scales& pixel)
     : rule_(rule), derivatives_(derivatives.begin(), derivatives.end()) {
     if (derivatives.empty())
-        throw InvalidTask("no Gaussian derivative: expected one or more");
+        throw InvalidTask("no Gaussian derivatives given: expected at least one");
     WantedOrders wanted{};
     for (const Derivative& one : derivatives) {
         // gaussian_reach() throws if an argument is out of range.
@@ -99,7 +99,7 @@ Bytes VolumeDerivatives::memory(ImageShape block, ImageShape image, Elements dep
 
 void VolumeDerivatives::begin(const Tile& block, ImageShape image, Elements depth) {
     if (rule_.border == Border::wrap) // the ring lacks planes of the opposite end
-        throw InvalidTask("border wrap: expected a volume that is padded with its own samples");
+        throw InvalidTask("border wrap: expected a volume that is already padded periodically");
     block_ = {block.x, block.y, block.width, block.height};
     region_ = read_for(block_, image, reach_x_, reach_y_, rule_.border);
     image_ = image, depth_ = depth;

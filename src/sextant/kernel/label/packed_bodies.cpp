@@ -93,13 +93,13 @@ std::uint64_t BodyReader::take() {
         if (next < 128)
             return number;
     }
-    throw Error("a record is damaged: measures of components end before they should");
+    throw Error("a record is damaged: the measures of components are truncated");
 }
 
 double BodyReader::take_double() {
     std::array<std::byte, sizeof(double)> bytes;
     if (bytes_.size() < bytes.size())
-        throw Error("a record is damaged: measures of components end before they should");
+        throw Error("a record is damaged: the measures of components are truncated");
     std::ranges::copy(bytes_.first(bytes.size()), bytes.begin());
     bytes_ = bytes_.subspan(bytes.size());
     return std::bit_cast<double>(bytes);
