@@ -131,7 +131,8 @@ void Pixels::shape(IceTEnum with_color, IceTEnum with_depth, IceTSizeType column
 IceTInt Context::number(IceTEnum name) const {
     const std::vector<IceTInt> all = numbers(name);
     if (all.empty())
-        throw Raised(ICET_INVALID_OPERATION, fmt::format("the variable {:#x} is not set", name));
+        throw Raised(ICET_INVALID_OPERATION,
+                     fmt::format("the state variable {:#x} is not set", name));
     return all.front();
 }
 

@@ -232,7 +232,7 @@ Result guarded(const char* function, Result otherwise, Body&& body) noexcept {
     } catch (const std::exception& error) {
         report(ICET_INVALID_OPERATION, function, error.what(), ICET_DIAG_ERRORS);
     } catch (...) { // an exception from a callback
-        report(ICET_INVALID_OPERATION, function, "an exception that is no std::exception",
+        report(ICET_INVALID_OPERATION, function, "an exception that is not a std::exception",
                ICET_DIAG_ERRORS);
     }
     return otherwise;

@@ -197,8 +197,9 @@ void Frame::prepare() {
                                             !context_.enabled(ICET_COMPOSITE_ONE_BUFFER));
     for (std::size_t tile = 0; tile < tiles_.size(); ++tile) {
         if (displays_[tile] >= context_.size()) // the state was copied from a larger context
-            throw Raised(ICET_INVALID_VALUE, fmt::format("tile {} is displayed by rank {} of {}",
-                                                         tile, displays_[tile], context_.size()));
+            throw Raised(ICET_INVALID_VALUE,
+                         fmt::format("tile {} is displayed by rank {}, but there are {} ranks",
+                                     tile, displays_[tile], context_.size()));
     }
     // When blending, the background is added once, at the end.
     const bool blends = mode == ICET_COMPOSITE_MODE_BLEND;
@@ -273,8 +274,9 @@ std::vector<Request> Frame::exchange(bool failed) {
         return all; // this rank reports its own error
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         if (all[rank].failed)
-            throw Raised(ICET_INVALID_OPERATION,
-                         fmt::format("rank {} cannot draw this frame, and states why", rank));
+            throw Raised(
+                ICET_INVALID_OPERATION,
+                fmt::format("rank {} cannot draw this frame: see the error that it reports", rank));
     }
     const auto require = [&](const char* what, auto member) {
         for (std::size_t rank = 1; rank < all.size(); ++rank) {
@@ -628,9 +630,9 @@ IceTImage icetCompositeImage(const IceTVoid* color_buffer, const IceTVoid* depth
             std::copy_n(valid_pixels_viewport, 4, valid.begin());
             if (!is_empty(valid) && common(valid, rendered.valid) != valid)
                 report(ICET_INVALID_VALUE, "icetCompositeImage",
-                       fmt::format("the valid pixels {}x{} at {}, {} are not all in the image of "
-                                   "{}x{}",
-                                   valid[2], valid[3], valid[0], valid[1], whole[2], whole[3]),
+                       fmt::format(
+                           "the valid pixels, {}x{} at {}, {}, are not within the image of {}x{}",
+                           valid[2], valid[3], valid[0], valid[1], whole[2], whole[3]),
                        ICET_DIAG_WARNINGS);
             rendered.valid = common(valid, rendered.valid);
         }

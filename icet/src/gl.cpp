@@ -137,8 +137,7 @@ void icetGLSetReadBuffer(GLenum mode) {
         const bool is_buffer = std::find(buffers.begin(), buffers.end(), mode) != buffers.end() ||
                                (mode >= GL_AUX0 && mode < GL_AUX0 + 16);
         if (!is_buffer)
-            throw Raised(ICET_INVALID_ENUM,
-                         fmt::format("{:#x} is not a buffer to read from", mode));
+            throw Raised(ICET_INVALID_ENUM, fmt::format("{:#x} is not a read buffer", mode));
         current().set_number(ICET_GL_READ_BUFFER, static_cast<IceTInt>(mode));
     });
 }

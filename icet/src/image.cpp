@@ -25,8 +25,11 @@ T* colors(const char* function, const IceTImage& image, std::initializer_list<Ic
             if (format == allowed)
                 return reinterpret_cast<T*>(pixels->color.data());
         }
-        throw Raised(ICET_INVALID_OPERATION,
-                     fmt::format("the image has the color format {:#x}", format));
+        throw Raised(
+            ICET_INVALID_OPERATION,
+            fmt::format(
+                "the color format of the image is {:#x}, which this function does not support",
+                format));
     });
 }
 
@@ -116,7 +119,7 @@ void icetImageCopyColorub(const IceTImage image, IceTUByte* color_buffer, IceTEn
         const Pixels& pixels = with_color(image);
         if (color_format != ICET_IMAGE_COLOR_RGBA_UBYTE)
             throw Raised(ICET_INVALID_ENUM,
-                         fmt::format("{:#x} is not a format of bytes", color_format));
+                         fmt::format("{:#x} is not a byte format", color_format));
         const auto count = static_cast<std::size_t>(pixels.count());
         const float* from = floats(pixels.color);
         switch (pixels.color_format) {
@@ -143,7 +146,7 @@ void icetImageCopyColorf(const IceTImage image, IceTFloat* color_buffer, IceTEnu
         if (color_format != ICET_IMAGE_COLOR_RGBA_FLOAT &&
             color_format != ICET_IMAGE_COLOR_RGB_FLOAT)
             throw Raised(ICET_INVALID_ENUM,
-                         fmt::format("{:#x} is not a format of floats", color_format));
+                         fmt::format("{:#x} is not a float format", color_format));
         const std::size_t to_channels = color_format == ICET_IMAGE_COLOR_RGBA_FLOAT ? 4 : 3;
         const std::size_t channels = pixels.color_format == ICET_IMAGE_COLOR_RGB_FLOAT ? 3 : 4;
         const bool bytes = pixels.color_format == ICET_IMAGE_COLOR_RGBA_UBYTE;
@@ -169,7 +172,7 @@ void icetImageCopyDepthf(const IceTImage image, IceTFloat* depth_buffer, IceTEnu
             throw Raised(ICET_INVALID_OPERATION, "the image has no depths");
         if (depth_format != ICET_IMAGE_DEPTH_FLOAT)
             throw Raised(ICET_INVALID_ENUM,
-                         fmt::format("{:#x} is not a format of depths", depth_format));
+                         fmt::format("{:#x} is not a depth format", depth_format));
         std::memcpy(depth_buffer, pixels->depth.data(),
                     static_cast<std::size_t>(pixels->count()) * sizeof(float));
     });

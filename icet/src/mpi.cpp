@@ -33,7 +33,7 @@ MPI_Datatype type_of(IceTEnum datatype) {
         return MPI_DOUBLE;
     default:
         report(ICET_INVALID_ENUM, "communicator",
-               fmt::format("{:#x} is not a type of messages", datatype), ICET_DIAG_ERRORS);
+               fmt::format("{:#x} is not a message type", datatype), ICET_DIAG_ERRORS);
         return MPI_BYTE;
     }
 }

@@ -312,8 +312,9 @@ TilePlan OverlapCompositor::plan() const {
             several += std::int64_t{overlap.pixels[2]} * overlap.pixels[3];
     }
     return {fmt::format("overlaps, {} rectangles", overlaps_.size()),
-            fmt::format("up to {} ranks draw a pixel, several draw {:.0f} % of the tile", most,
-                        100. * static_cast<double>(several) / static_cast<double>(task_.pixels()))};
+            fmt::format(
+                "up to {} ranks draw a pixel; {:.0f} % of the tile is drawn by several ranks", most,
+                100. * static_cast<double>(several) / static_cast<double>(task_.pixels()))};
 }
 
 } // namespace

@@ -19,7 +19,7 @@ void get(const char* function, IceTEnum name, To* to) {
     guarded(function, [&] {
         if (name >= ICET_STATE_SIZE || current().at(name).type() == ICET_NULL)
             throw Raised(ICET_INVALID_ENUM,
-                         fmt::format("{:#x} is not a variable that is set", name));
+                         fmt::format("the state variable {:#x} is not set", name));
         const Value& value = current().at(name);
         const auto copy = [&](auto type) {
             for (const auto each : value.as<decltype(type)>())
@@ -49,7 +49,8 @@ void get(const char* function, IceTEnum name, To* to) {
             }
             [[fallthrough]];
         default:
-            throw Raised(ICET_BAD_CAST, fmt::format("the variable {:#x} is not a number", name));
+            throw Raised(ICET_BAD_CAST,
+                         fmt::format("the state variable {:#x} is not a number", name));
         }
     });
 }
@@ -176,7 +177,8 @@ std::vector<IceTInt> members_of(const Context& context, IceTInt color) {
 /// Throws if a frame is being drawn, because all images of a frame must have one format.
 void require_no_frame(const void* frame, const char* what) {
     if (current().draws(frame))
-        throw Raised(ICET_INVALID_OPERATION, fmt::format("the {} changes while drawing", what));
+        throw Raised(ICET_INVALID_OPERATION,
+                     fmt::format("the {} cannot change while a frame is drawn", what));
 }
 
 } // namespace
@@ -220,9 +222,10 @@ void icetGetPointerv(IceTEnum pname, IceTVoid** params) {
     guarded(__func__, [&] {
         if (pname >= ICET_STATE_SIZE || current().at(pname).type() == ICET_NULL)
             throw Raised(ICET_INVALID_ENUM,
-                         fmt::format("{:#x} is not a variable that is set", pname));
+                         fmt::format("the state variable {:#x} is not set", pname));
         if (current().at(pname).type() != ICET_POINTER)
-            throw Raised(ICET_BAD_CAST, fmt::format("the variable {:#x} is not a pointer", pname));
+            throw Raised(ICET_BAD_CAST,
+                         fmt::format("the state variable {:#x} is not a pointer", pname));
         for (IceTVoid* each : current().at(pname).as<IceTVoid*>())
             *params++ = each;
     });
@@ -253,8 +256,9 @@ void icetBoundingVertices(IceTInt size, IceTEnum type, IceTSizeType stride, IceT
             return set_vertices(current(), {});
         if (size < 1 || !pointer)
             throw Raised(ICET_INVALID_VALUE,
-                         fmt::format("{} vertices of {} coordinates at {}", count, size,
-                                     pointer ? "an address" : "no address"));
+                         fmt::format("{} vertices with {} coordinates and {}, expected 1 or more "
+                                     "coordinates and a pointer",
+                                     count, size, pointer ? "a pointer" : "a null pointer"));
         switch (type) {
         case ICET_SHORT:
             return set_vertices(current(), vertices_of<IceTShort>(size, stride, count, pointer));

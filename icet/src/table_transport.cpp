@@ -209,7 +209,7 @@ class TableTransport : public Transport {
     void barrier() override { table_->get()->Barrier(table_->get()); }
     void all_gather(std::span<const std::byte> own, std::span<std::byte> all) override {
         if (static_cast<Bytes>(own.size()) > most_at_once)
-            throw CommunicationFailed("a part of more than 1 GiB is gathered");
+            throw CommunicationFailed("cannot gather parts of more than 1 GiB");
         table_->get()->Allgather(table_->get(), own.data(), static_cast<int>(own.size()), ICET_BYTE,
                                  all.data());
     }
@@ -230,7 +230,7 @@ class TableTransport : public Transport {
             return nullptr;
         if (!part)
             throw CommunicationFailed(
-                fmt::format("the IceTCommunicator of rank {} has no Subset of {} of {} ranks",
+                fmt::format("Subset of the IceTCommunicator of rank {} failed for {} of {} ranks",
                             rank_, members.size(), size_));
         return std::make_shared<TableTransport>(part);
     }
