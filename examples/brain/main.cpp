@@ -39,24 +39,27 @@ struct Options {
 
 void declare(CLI::App& command, Options& options) {
     command.description(
-        "Cuts a NIfTI volume into bricks and renders each separately: one partial image per\n"
-        "brick, and a manifest with their order from front to back.");
+        "Cuts a NIfTI volume into bricks and renders each of them: one partial image per "
+        "brick,\nand a manifest with the visibility order of the images.");
     command.footer("\nExample, with the volumes of the Debian package mricron-data:\n"
                    "  render_bricks --volume ch2.nii.gz --brain ch2bet.nii.gz -o head\n"
                    "  sextant composite head/manifest.json -o head.png");
-    command.add_option("--volume", options.volume, "The head, a .nii or .nii.gz file")
+    command.add_option("--volume", options.volume, "Volume of the head, a .nii or .nii.gz file")
         ->required()
         ->type_name("FILE");
     command
-        .add_option("--brain", options.brain, "The same volume without skull, to show the brain")
+        .add_option("--brain", options.brain,
+                    "The same volume without the skull, to show the brain")
         ->type_name("FILE");
-    command.add_option("--bricks", options.bricks, "Bricks along each axis")
+    command.add_option("--bricks", options.bricks, "Number of bricks along each axis")
         ->delimiter('x')
         ->type_size(3)
         ->expected(1)
         ->type_name("AxBxC")
         ->default_str("2x2x2");
-    command.add_option("--size", options.size, "Pixels of each image, up to 8192x8192")
+    command
+        .add_option("--size", options.size,
+                    "Width and height of each image in pixels, up to 8192x8192")
         ->delimiter('x')
         ->type_size(2)
         ->expected(1)
@@ -72,7 +75,8 @@ void declare(CLI::App& command, Options& options) {
         .add_option("--elevation", options.elevation, "Elevation of the viewer, between -90 and 90")
         ->type_name("DEGREES")
         ->capture_default_str();
-    command.add_option("--only", options.only, "Render only this brick; the manifest lists all")
+    command
+        .add_option("--only", options.only, "Render only this brick; the manifest lists all bricks")
         ->type_name("I");
     command.add_flag("--whole", options.whole, "Also render the whole volume, as whole.exr");
     command.add_option("-o,--output", options.folder, "Folder for the images and the manifest")

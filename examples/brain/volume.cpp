@@ -120,8 +120,8 @@ Volume read_volume(const std::string& path) {
     const auto [least, greatest] = std::minmax_element(volume.values.begin(), volume.values.end());
     const double first = *least, range = static_cast<double>(*greatest) - first;
     if (!(range > 0)) {
-        throw InvalidFile(
-            path, fmt::format("has values from {} to {}, expected a range", first, *greatest));
+        throw InvalidFile(path, fmt::format("has values from {} to {}, expected different values",
+                                            first, *greatest));
     }
     for (float& value : volume.values)
         value = static_cast<float>((value - first) / range);

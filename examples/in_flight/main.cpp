@@ -111,11 +111,12 @@ void show_both(const Communicator& communicator, const Asked& requested) {
 
 int main(int argc, char** argv) {
     Asked requested;
-    CLI::App app("Blends frames one by one, and with several in flight.");
-    app.add_option("--ranks", requested.ranks, "number of threads, without mpirun")
+    CLI::App app("Compares blending frames one by one with several frames in flight.");
+    app.add_option("--ranks", requested.ranks,
+                   "number of ranks, which are threads unless started by mpirun")
         ->check(CLI::Range(1, 64));
     app.add_option("--frames", requested.frames)->check(CLI::Range(1, 10000));
-    app.add_option("--size", requested.size, "width and height, pixels")
+    app.add_option("--size", requested.size, "width and height of an image in pixels")
         ->check(CLI::Range(1, 8192));
     app.add_option("--in-flight", requested.in_flight, "maximum number of frames in flight")
         ->check(CLI::Range(1, 16));

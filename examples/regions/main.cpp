@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     CLI::App app("Finds regions of similar brightness in an 8-bit image.");
     app.add_option("image", options.image, "image with 8-bit samples")->required();
     app.add_option("--bands", options.bands, "number of brightness levels, 1 to 255");
-    app.add_option("--ranks", options.ranks, "number of tiles, one per thread");
+    app.add_option("--ranks", options.ranks, "number of ranks (threads), each with one tile");
     app.add_option("--most", options.most, "number of regions to list, largest first")
         ->check(CLI::NonNegativeNumber);
     CLI11_PARSE(app, argc, argv);

@@ -69,7 +69,7 @@ DeepImage draw_shells(const Shells& scene, int part, int parts) {
 std::vector<RgbaF32> blend_sorted(std::span<const DeepImage> images) {
     for (const DeepImage& image : images) {
         if (image.shape != images[0].shape)
-            throw std::logic_error("deep images of several shapes");
+            throw std::logic_error("the deep images have different shapes");
     }
     std::vector<RgbaF32> picture;
     for (Elements pixel = 0; pixel < images[0].shape.elements(); ++pixel) {

@@ -50,12 +50,12 @@ int main(int argc, char** argv) {
     Asked requested;
     CLI::App app("Draws translucent shells into deep images, one per rank.");
     app.add_option("--parts", requested.parts, "number of images")->check(CLI::Range(1, 99));
-    app.add_option("--size", requested.size, "width and height, pixels")
+    app.add_option("--size", requested.size, "width and height of an image in pixels")
         ->check(CLI::Range(1, 8192));
     app.add_option("--shells", requested.shells, "number of shells")->check(CLI::Range(0, 500));
     app.add_option("-o,--output", requested.folder, "folder for part_00.exr, ...")->required();
     app.add_option("--sorted", requested.sorted,
-                   "file for the image blended by sorting each pixel");
+                   "also write the image that results from sorting the fragments of each pixel");
     CLI11_PARSE(app, argc, argv);
     try {
         const std::vector<DeepImage> images = draw(requested);
