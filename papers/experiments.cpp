@@ -165,7 +165,7 @@ JsonField timed_by_lab(const LabRun& run) {
     if (program.empty())
         throw Error("sextant-lab is not installed");
     if (detect_launcher().launcher != Launcher::none)
-        throw Error("a launch cannot start another launch");
+        throw Error("a process started by an MPI launcher cannot launch another one");
     const PrivateFolder folder;
     const std::string cases = folder.file("cases.json"), found = folder.file("found.json");
     write_file(cases, run.cases);

@@ -187,8 +187,8 @@ Claim compared(std::string text, const std::vector<Row>& rows, double at_least, 
 }
 
 constexpr const char* only_drawn_there =
-    "the profile of the Beowulf cluster was not published, and its times are only drawn";
-constexpr const char* only_drawn = "the measured times on DAS are drawn, not printed";
+    "the profile of the Beowulf cluster was not published, and its times are only plotted";
+constexpr const char* only_drawn = "the measured times on DAS are plotted, not printed";
 
 // Figure 9.
 

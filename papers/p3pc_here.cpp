@@ -258,7 +258,7 @@ constexpr Experiment experiments[] = {
      "messages take twice as long",
      figures_here},
     {"p3pc", "Figure 4 on this machine", "the flat scatter compared with MPI_Scatterv",
-     "the paper draws the times on DAS without numbers; here, processes of one launch are timed, "
+     "the paper plots the times on DAS without numbers; here, processes of one launch are timed, "
      "so every run differs",
      "the MPI library scatters small blocks differently, or other programs ran", figure_4_here}};
 

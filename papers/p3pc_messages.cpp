@@ -177,7 +177,7 @@ Result messages_of(std::span<const std::int64_t> values) {
     const machine::Profile das = machine_of_paper("das"), short_sides = with_short_sides();
     const DasCosts T;
     Result result{"microseconds of the full path",
-                  {"LogGP*", "P-3PC, sides at most the full path", "P-3PC"}};
+                  {"LogGP*", "P-3PC, sides limited to the full path", "P-3PC"}};
     for (const NamedLayout& layout : named_layouts) {
         for (const Elements count : values) {
             const Schedule schedule = one_message(layout, count);

@@ -307,7 +307,7 @@ Result figure_3(Extent) {
 
 constexpr Experiment experiments[] = {
     {"radix-k", "Table 1", "lower bounds of reductions",
-     "counted on the schedules. Each term is bounded for itself. For Radix-k and Direct-Send, the "
+     "counted on the schedules. Each term is bounded separately. For Radix-k and Direct-Send, the "
      "steps are the rounds that section 3.2 gives",
      "no reduce or allreduce of a long vector reaches all three bounds: a tree needs the fewest "
      "steps, and halving the vector moves and combines the least data; each bound is reached by "
@@ -318,7 +318,7 @@ constexpr Experiment experiments[] = {
     {"radix-k", "Figure 1", "Binary-Swap compared with MPI's reductions",
      "Blue Gene/P as for Figure 3. The paper names no algorithms, so those of MPICH for a "
      "user-defined operator and long vectors are used. Pairwise exchange requires a commutative "
-     "operator, which blending is not. The paper draws the points without numbers: their values "
+     "operator, which blending is not. The paper plots the points without numbers: their values "
      "cannot be known",
      "which reduce-scatter MPI used, and how fast it applied the operator, cannot be known. "
      "Pairwise exchange sends and combines as much as binary swap, so only contention makes it "
@@ -329,7 +329,7 @@ constexpr Experiment experiments[] = {
      figure_2, Basis::printed, Match::count},
     {"radix-k", "Figure 3", "Binary-Swap and [8, 8] on 64 nodes",
      "Blue Gene/P, 374 MB/s per link; 1.5 us per message and 25 Mpx/s are assumed, because the "
-     "paper states neither. The paper draws time lines without numbers: durations cannot be known. "
+     "paper states neither. The paper plots timelines without numbers: durations cannot be known. "
      "A partition of 64 nodes was a mesh; as part of a torus, its links wrap around",
      "on a mesh, messages between ranks at distance 2 share links, so the second round takes as "
      "long for its messages as the first. On a torus, they do not",

@@ -321,7 +321,7 @@ Result figure_5(Extent extent) {
 constexpr Experiment scaling_experiments[] = {
     {"radix-k", "Figure 4", "image and system size, first radix 8",
      "Blue Gene/P as for Figure 3, ranks in XYZ order in partitions of the shapes that this "
-     "machine had. The paper draws the points without numbers, so they cannot be compared one by "
+     "machine had. The paper plots the points without numbers, so they cannot be compared one by "
      "one; the text has the mean and the maximum. It does not state whether fewer than 512 nodes "
      "were a mesh or part of a torus of 512, so both are simulated",
      "the section on assumptions tests what the speedup depends on", figure_4},
@@ -336,7 +336,7 @@ constexpr Experiment scaling_experiments[] = {
      figure_4_assumptions},
     {"radix-k", "Figure 5", "numbers that are not powers of two",
      "as for Figure 4. The factors of the paper are unknown: factors up to 8 are used, largest "
-     "first. The paper draws the points without numbers: their values cannot be known. The "
+     "first. The paper plots the points without numbers: their values cannot be known. The "
      "caption ends the second panel at 8,192 nodes, the text at 34,816. Above 16 racks ranks are "
      "in ZYX order, because in XYZ order the messages of all ranks share links with each other, "
      "which takes too long to simulate",

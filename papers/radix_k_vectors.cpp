@@ -278,7 +278,7 @@ constexpr Experiment vectors_experiments[] = {
     {"radix-k", "Figure 6", "radices at 256 nodes: mesh, torus, mapping",
      "Blue Gene/P as for Figure 3; the mesh is a partition of 256 nodes, the torus half of one of "
      "512, as in the paper. With --whole, the statements are judged on all 128 vectors of radices, "
-     "of which the table shows those in descending order. The paper draws the curves without "
+     "of which the table shows those in descending order. The paper plots the curves without "
      "numbers: times, and which vectors it shows, cannot be known",
      "the paper does not state the order of ranks within a block of 4x4x4. In XYZ order its rows "
      "have 4 nodes and no wrap-around link; a block that consists of blocks of 2x2x2 gains as much "
@@ -290,7 +290,7 @@ constexpr Experiment vectors_experiments[] = {
      "or slower blending changes the slopes, but not the distance. The text prints no other line",
      figure_7, Basis::fitted},
     {"radix-k", "Figure 7: points", "every number of nodes",
-     "as for Figure 7. The paper draws the points without numbers: their values cannot be known",
+     "as for Figure 7. The paper plots the points without numbers: their values cannot be known",
      "", figure_7_points}};
 
 } // namespace

@@ -149,7 +149,7 @@ Record record_of(ReproduceCommand& command) {
     record.add("whole", command.whole,
                "run all cases (minutes); default: a selection (about one minute)");
     record.add_size("size", command.width, command.height,
-                    "p3pc: estimate all grids of --ranks for this image, in pixels");
+                    "p3pc: image size in pixels, for estimates of all grids of --ranks");
     record.add("ranks", command.ranks, "N", "number of ranks for --size").between(2, 1024);
     record.add("values", command.values, "N,...", "p3pc: estimate messages of N 4-byte values")
         .between(100, 1 << 30);
@@ -230,11 +230,13 @@ class Summary {
             line += "---:|";
         }
         return "## All tables and figures\n\n"
-               "Rows that agree, and rows that differ: with numbers or formulas that the paper "
-               "prints; with numbers of a measurement to which values were fitted; and where both "
-               "columns are evaluated from the same formulas or tables, so that they can hardly "
-               "differ. Then rows without a published number; statements that hold, that do not, "
-               "and that are not judged.\n\n"
+               "Each of the first columns has the number of rows that agree, and of rows that "
+               "differ: "
+               "with numbers or formulas that the paper prints; with numbers of a measurement to "
+               "which values were fitted; and where both columns are evaluated from the same "
+               "formulas or tables, so that they can hardly differ. The other columns count rows "
+               "without a published number, and statements that hold, do not hold and are not "
+               "judged.\n\n"
                "| |" +
                columns + " no number | hold | do not hold | not judged |\n|---|" + line +
                "---:|---:|---:|---:|\n" + rows_ + all_.row("all");

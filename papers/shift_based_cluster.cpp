@@ -308,7 +308,7 @@ constexpr Experiment cluster_experiments[] = {
     {paper_of_cluster, "Figures 4-7, 9: matrices", "bandwidths of messages",
      "each rank times its messages from when it starts to send until they have arrived, as in the "
      "paper; MB, network and assumptions as for the frame rates. The paper prints the means, and "
-     "draws the matrices; the page shows the extremes of ours, --json each sender's",
+     "plots the matrices; the page shows the extremes of ours, --json each sender's",
      "a calibrated network loses bandwidth only where messages share cables, but the paper's 144 "
      "nodes lose a fifth of it also where they do not. A start-up or slower cables, fitted to "
      "Figure 5, predict the other means within a quarter; frame rates do not decide between them: "

@@ -98,7 +98,7 @@ Result cores_1024(Extent) {
                                     {fitted_times(), true, false}};
     Result result{"seconds, 4,096 frames on 1,024 cores",
                   {"perfect balance within ranks", "neighbours take as long as applications",
-                   "twice as long", "and in fixed shares without stealing"}};
+                   "twice as long", "and in fixed blocks without stealing"}};
     double least_gain = 1e9, most_gain = 0, best = 1e9;
     for (const PublishedStealing& published : table) {
         std::array<double, 2> times{};
