@@ -280,7 +280,7 @@ constexpr Experiment experiments[] = {
     {"c3", "Figure 8", "one-to-all on 256 processors of the Delta", delta_setup,
      "the times in the last column agree: a processor is busy while its message leaves, and copies "
      "what it receives (\"Figures 8, 11: causes\"). logp-lev-sq takes up to 1.24 times as long "
-     "as measured, and becomes slower than 1-lev-dir at half the size of that in the paper",
+     "as measured, and becomes slower than 1-lev-dir at half the paper's message size",
      figure_8, Basis::fitted},
     {"c3", "Figure 11", "all-to-all on 256 processors of the Delta", exchange_setup,
      "from 2048 to 4096 bytes, the time of 1-lev-direct grows 2.5 times in the paper, which no "
