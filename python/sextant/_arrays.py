@@ -731,7 +731,7 @@ def volume_sinks_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any,
 
 
 def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int:
-    """The number of threads that share an image: one per tile of a grid, else one per core.
+    """The number of threads among which an image is divided: one per tile of a grid, else per core.
 
     Small images have one, because starting threads would take longer than the work.
     """
@@ -823,9 +823,9 @@ def agreed(comm: Any, function: str, options: Mapping[str, Any],
            called: Optional[str] = None) -> Iterator[None]:
     """Runs a part that may fail on one rank, and then raises an exception on all ranks.
 
-    With a communicator, the options of a function are checked too, and that all ranks call the same
-    function, which is named `called` in errors. This must be the first that a function does with
-    its communicator: ranks that call different ones can only be told in a call that all make alike.
+    With a communicator, this also checks the options of a function, and that all ranks call the
+    same function, which errors name `called`. This must be the first use of the communicator by a
+    function: ranks that call different functions are detected only in a call that all ranks make.
     """
     check_comm(comm)
     if comm is None:
@@ -855,7 +855,7 @@ def agreed(comm: Any, function: str, options: Mapping[str, Any],
 
 @contextmanager
 def told(comm: Any, function: str, called: Optional[str] = None) -> Iterator[None]:
-    """Runs a part before `agreed` that may fail on one rank; the others are told in `agreed`."""
+    """Runs a part before `agreed` that may fail on one rank; `agreed` notifies the other ranks."""
     try:
         yield
     except Exception as error:

@@ -19,7 +19,7 @@ def documented(options: Optional[type] = None) -> Callable[[Function], Function]
     """Replace the line ``{options}`` of a docstring, and ``**options`` of the signature, by the
     options in `options`, a TypedDict.
 
-    Errors about unknown keywords name the nearest of all arguments. Without options, only the
+    Errors about unknown keywords suggest the most similar argument. Without options, only the
     annotations of the signature are evaluated.
     """
     def decorate(function: Function) -> Function:
@@ -60,7 +60,7 @@ def _docstring_of(function: Callable[..., Any], options: type) -> str:
 
 
 def _signature_of(function: Callable[..., Any], options: Optional[type]) -> inspect.Signature:
-    """The signature with options as keywords; without the annotation Any, which says nothing."""
+    """The signature with options as keywords, without annotations Any, which say nothing."""
     hints = {name: inspect.Parameter.empty if hint is Any else hint
              for name, hint in typing.get_type_hints(function).items()}
     parameters = [each.replace(annotation=hints.get(name, each.empty))

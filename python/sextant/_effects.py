@@ -49,15 +49,16 @@ _EFFECTS: Dict[str, List[Effect]] = {
         (("probe",), "a pattern is predicted only for tiles: expected grid",
          lambda v: v["probe"] != "now" or v.get("grid") is not None),
         (("fill_holes", "min_size", "keep_largest", "intensity", "columns"),
-         "tiles are labelled without it: omit grid and pattern",
+         "labelling in tiles does not support it: omit grid and pattern",
          lambda v: v.get("grid") is None and v["pattern"] == "auto")],
     "label of a volume": [_MEASURES],
     "dask.label": [(("measure",), "tables are not returned: call sextant.measure", _never)],
     "filter": [
         *_PLANNING,
         (("border_value",), "expected border=\"constant\"", lambda v: v["border"] == "constant"),
-        (("machine", "distribute"), "one rank has no choice: expected ranks or grid", _has_ranks),
-        (("probe",), "one rank has no choice: expected ranks or grid",
+        (("machine", "distribute"), "one rank has nothing to choose: expected ranks or grid",
+         _has_ranks),
+        (("probe",), "one rank has nothing to choose: expected ranks or grid",
          lambda v: v["probe"] != "now" or _has_ranks(v))],
     "contours": [*_EDGES, *_MERGING, _TIMELINE],
     "contours in memory": [
@@ -65,7 +66,7 @@ _EFFECTS: Dict[str, List[Effect]] = {
     "canny": [*_EDGES, *_MERGING],
     "composite": [
         (("algorithm", "radices", "window", "sparse", "interlace", "density", "machine", "probe"),
-         "the file of plan states it", lambda v: v.get("plan") is None),
+         "the file given as plan states it", lambda v: v.get("plan") is None),
         *_PLANNING,
         (("machine", "probe"), "the algorithm is stated", lambda v: v["algorithm"] == "auto"),
         (("root",), "the image is returned: expected comm", lambda v: v["comm"] is not None),
@@ -87,7 +88,7 @@ _EFFECTS: Dict[str, List[Effect]] = {
         (("commutative_samples",), "op need not be commutative", _never)],
     "register": [
         (("restart",), "expected checkpoint", lambda v: v.get("checkpoint") is not None),
-        (("thread_work",), "one thread has no work to share: expected threads",
+        (("thread_work",), "there is one thread per rank: expected threads",
          lambda v: v["threads"] > 1)],
     "stitch": [
         (("allow_gaps",), "one array has no gaps: expected size, or several blocks",

@@ -202,7 +202,7 @@ def plan_of(json_plan: Mapping[str, Any], measured: Optional[float] = None,
 
 
 class Page(str):
-    """A page of HTML that stands alone. A notebook shows it in a frame."""
+    """A self-contained HTML page. A notebook shows it in a frame."""
 
     def _repr_html_(self) -> str:
         fit = "this.style.height=this.contentDocument.documentElement.scrollHeight+'px'"
@@ -211,7 +211,7 @@ class Page(str):
 
 
 class Shown:
-    """Base class of results that have a page. A notebook shows a line and a small picture."""
+    """Base class of results that have a page. A notebook shows a summary and a small picture."""
 
     _title = "Sextant"
     #: The part of the run that the prediction of the plan describes.
@@ -247,7 +247,7 @@ class Shown:
         return found
 
     def page(self) -> Page:
-        """Return the result as an HTML page that stands alone, which a notebook shows."""
+        """Return the result as a self-contained HTML page, which a notebook shows."""
         return Page(_core.page(self._content()))
 
     def _repr_html_(self) -> str:
@@ -324,8 +324,8 @@ class ArrayLike(NDArrayOperatorsMixin):
         """The array, to be changed in place."""
         held = self._held()
         if not isinstance(held, np.ndarray):
-            raise WrongType(f"{type(self).__name__} holds a {type(held).__name__}, which is not "
-                            "changed in place: np.asarray of it is a copy that can be changed")
+            raise WrongType(f"{type(self).__name__} holds a {type(held).__name__}, which cannot be "
+                            "changed in place: np.asarray returns a copy that can be changed")
         return held
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
@@ -351,7 +351,7 @@ class ArrayLike(NDArrayOperatorsMixin):
             if ufunc not in _COMPARISONS:
                 raise
             kinds = " and a ".join(type(each).__name__ for each in inputs)
-            raise WrongType(f"a {kinds} are not compared: expected numbers") from None
+            raise WrongType(f"a {kinds} cannot be compared: expected numbers") from None
         return out[0] if len(out) == 1 else result
 
     def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
@@ -410,14 +410,14 @@ class ArrayLike(NDArrayOperatorsMixin):
     def __contains__(self, value: Any) -> bool:
         found = np.asarray(value)
         if found.dtype.kind not in "buifc":
-            raise WrongType(f"a {type(value).__name__} is not searched in a {type(self).__name__}: "
-                            "expected a number")
+            raise WrongType(f"{type(self).__name__} cannot be searched for a "
+                            f"{type(value).__name__}, expected a number")
         return bool(np.equal(np.asarray(self), found).any())
 
     def __bool__(self) -> bool:
         if np.prod(self.shape) != 1:
-            raise ValueError(f"{type(self).__name__} has shape {self.shape}, whose truth is "
-                             "ambiguous: use any() or all()")
+            raise ValueError(f"{type(self).__name__} has shape {self.shape}, whose truth "
+                             "value is ambiguous: use any() or all()")
         return bool(np.asarray(self))
 
 

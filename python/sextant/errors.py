@@ -45,7 +45,7 @@ class NoSuchFile(InvalidFile, FileNotFoundError):
 
 
 def printable(path: str) -> str:
-    """A path in which surrogates, which stand for bytes that are not UTF-8, are escaped; the ends of a long one."""
+    """A path for display: bytes that are not UTF-8 are escaped, and a long path is shortened."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     return text if len(text) <= 2000 else f"{text[:1000]} ... {text[-1000:]}"
 

@@ -248,8 +248,8 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
         Run on the ranks of this communicator. All of them call the function with the same
         arguments; the labels are on rank 0.
     ranks : int, optional
-        Number of threads that share the image. Default: one per tile of `grid`, or one per core;
-        one for images of fewer than 131072 pixels.
+        Number of threads among which the image is divided. Default: one per tile of `grid`, or one
+        per core; one for images of fewer than 131072 pixels.
     progress : callable or True, optional
         Called with the name of a part of the work, the number of steps done, and the total number
         of steps. True shows a tqdm progress bar.
@@ -264,8 +264,8 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     Notes
     -----
     An image or volume that exceeds `memory` is read twice, in strips of rows or slabs of planes;
-    with `fill_holes`, four or five times. Labels are the same for any number of ranks and any memory. With ``measure=True``,
-    the table takes about 600 bytes per component while it is made.
+    with `fill_holes`, four or five times. Labels do not depend on the number of ranks and on
+    `memory`. With ``measure=True``, computing the table takes about 600 bytes per component.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     intensity : array_like, path or lazy array, optional
         Samples of the shape of `labels`. NaN makes the sum and mean of a region NaN.
     ranks : int, optional
-        Number of threads that share the labels. Default: one per core.
+        Number of threads among which the labels are divided. Default: one per core.
     progress : callable or True, optional
         As in `sextant.label`.
     {options}
@@ -450,7 +450,7 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
 class Filtered(ArrayResult, Mapping[str, Any]):
     """Derivatives and features of an image or volume: a mapping of their names to arrays.
 
-    Other than as a mapping, it behaves as the array `planes`: ``filtered > 0`` compares all planes,
+    In all other respects, it behaves as the array `planes`: ``filtered > 0`` compares all planes,
     and ``filtered[0]`` is the first one.
 
     Attributes
@@ -463,8 +463,8 @@ class Filtered(ArrayResult, Mapping[str, Any]):
         Number of NaN samples in the image.
     warnings : list of str
         Remarks of the planner, such as that the machine profile lacks a value; and NaN samples,
-        results that are not finite and losses of precision, which are raised as Python warnings,
-        too.
+        results that are not finite and losses of precision, which are also raised as Python
+        warnings.
     ranks : int
         Number of ranks or threads that were used.
     """
@@ -497,8 +497,8 @@ class Filtered(ArrayResult, Mapping[str, Any]):
 
     def __contains__(self, name: Any) -> bool:
         if not isinstance(name, str):
-            raise WrongType(f"a {type(name).__name__} is not searched in a Filtered: expected the "
-                            "name of a derivative, or use filtered.planes")
+            raise WrongType(f"a Filtered cannot be searched for a {type(name).__name__}, expected "
+                            "the name of a derivative; or use filtered.planes")
         return name in self.derivatives
 
     def __repr__(self) -> str:

@@ -176,7 +176,7 @@ class Calibration:
 def calibrate(**options: Unpack[CalibrateOptions]) -> Calibration:
     """Measure messages and computation on this machine, and write its profile.
 
-    The measurement runs in a process of its own, so that Ctrl-C ends it at once.
+    The measurement runs in a separate process, so that Ctrl-C ends it immediately.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class Transforms:
         """Write a file such as transforms.json of ``sextant register``, for `read` and the command.
 
         Displacement fields are written to ``fields.npy``, and displacements of rows to
-        ``rows.npy``, in the same folder. All files appear together; after an error, files of before
+        ``rows.npy``, in the same folder. All files appear together; after an error, earlier files
         are unchanged.
         """
         if not _is_path(path):
@@ -227,13 +227,14 @@ class Registration(Result):
         ``ambiguous``
             Another motion was nearly as likely, such as one lattice period further.
         ``unrelated``
-            No more similar to the reference than noise.
+            It is no more similar to the reference than noise.
         ``converged``
             The search converged.
         ``mended``
-            Disagreed with its neighbours; registered again, starting from their motion.
+            Its motion disagreed with those of its neighbours; it was registered again, starting
+            from their motion.
         ``in_doubt``
-            Neighbouring frames disagree about its motion.
+            The motions relative to neighbouring frames disagree.
         ``gaps``
             Number of samples that are not finite, or in blank rows or columns.
     left_out, not_averaged : dict of int to str
@@ -387,8 +388,8 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
     """Align the frames of a noisy series, and average them.
 
     Motions are those of the content of frames, to the right and downward. With more than one stage,
-    they are relative to the average of the stage before the last one, so that of the reference
-    frame is a few hundredths of a pixel (``found.relative_to``).
+    they are relative to the average of the stage before the last one (``found.relative_to``), so
+    the motion of the reference frame is a few hundredths of a pixel instead of 0.
 
     Parameters
     ----------
@@ -411,8 +412,8 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         Run on the ranks of this communicator. All of them call the function with the same series
         and options; `aligned`, `out` and displacement fields are on rank 0.
     ranks : int, optional
-        Number of ranks that share the frames, each with `threads` threads. By default both are
-        chosen for the number of cores and the series.
+        Number of ranks among which the frames are divided, each with `threads` threads. By default,
+        both are chosen for the number of cores and the series.
     progress : callable or True, optional
         Called with the name of a part of the work, the number of steps done, and the total number
         of steps. True shows a tqdm progress bar.
@@ -498,7 +499,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         The result of `sextant.register`, or a file transforms.json written by ``sextant register``
         or `Transforms.write`.
     data : array_like, list, lazy array, path or Series
-        One of these: a series with as many frames as were registered; one image, if `frame` is
+        One of these: a series with as many frames as the registered one; one image, if `frame` is
         given; points, an array (points, 3) with the columns frame, x, y, where pixel centres have
         integer coordinates; with `axes`, an array, lazy array (zarr, h5py, dask) or path with up
         to 32 axes, which is read in blocks.
@@ -507,7 +508,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         frames, height and width. With `axes`: an array with the shape and type of the result, or the path of a
         file (.zarr, .h5, .npy, .tif), which contains only the frames that were registered.
     frame : int, optional
-        `data` is one image, to be transformed like this frame.
+        The frame whose transform is applied; `data` is then one image.
     from_reference : bool
         Map points from the average to the frames, instead of from the frames to the average.
     axes : str, optional
@@ -604,12 +605,12 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     if frame is None:
         expected = len(transforms._motions)
         if frames.frames != expected:
-            raise InvalidTask(f"data has {frames.frames} frames, expected {expected}, as were "
-                              "registered; for one image, add frame=N")
+            raise InvalidTask(f"data has {frames.frames} frames, expected {expected} as in the "
+                              "registered series; for one image, add frame=N")
     shape = (frames.height, frames.width)
     if shape != transforms.shape:
-        raise InvalidTask(f"data has frames of shape {shape}, expected {transforms.shape}, as were "
-                          "registered")
+        raise InvalidTask(f"data has frames of shape {shape}, expected {transforms.shape} as in "
+                          "the registered series")
     check_overlap(out, data, "data")
     _x, _y, width, height = handle.area
     shape = (frames.frames, height, width)
@@ -664,11 +665,11 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
                                  dtype, len(transforms._motions), open_out, progress_for(progress))
     if found["farthest"] > .71:
         warnings.warn("the motions are not shifts: pixels are up to "
-                      f"{found['farthest']:.2f} pixels from their positions; by=\"splat\" or "
+                      f"{found['farthest']:.2f} pixels from their true positions; by=\"splat\" or "
                       "\"bilinear\" follows rotation and distortion", stacklevel=3)
     if found["vanished"]:
-        warnings.warn(f"{found['vanished']} samples are so near to 0 that they are 0 in the type of the "
-                      "result", stacklevel=3)
+        warnings.warn(f"{found['vanished']} samples are so close to 0 that they become 0 in the type "
+                      "of the result", stacklevel=3)
     for loss in (found["rounded"], found["lost_pixel"]):
         if loss:
             warnings.warn(loss, stacklevel=3)

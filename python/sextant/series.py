@@ -175,7 +175,7 @@ class Series(ArrayLike):
             yield self[number]
 
     def __contains__(self, value: Any) -> bool:
-        raise WrongType("a series is not searched, because all frames would be read: use "
+        raise WrongType("a series cannot be searched, because all frames would be read: use "
                         "np.asarray(series)")
 
     def _held(self) -> Any:
@@ -183,7 +183,7 @@ class Series(ArrayLike):
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("the samples of a series must be copied to be an array")
+            raise ValueError("the samples of a series must be copied to become an array")
         if dtype is None or np.dtype(dtype) == self.dtype:
             return self._read(range(len(self)))
         array = np.empty(self.shape, dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Segmentations of blocks, joined into one."""
+"""Joins the segmentations of blocks into one."""
 from __future__ import annotations
 
 import os
@@ -22,7 +22,7 @@ __all__ = ["Stitched", "stitch"]
 
 
 class Stitched(ArrayResult):
-    """One segmentation, joined from those of blocks, which behaves as the array of labels.
+    """A segmentation that joins those of blocks, and behaves as the array of its labels.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Stitched(ArrayResult):
     table : structured ndarray
         One row per label of a block: ``label`` (its object, 0 if the object has no voxel left),
         ``z``, ``y``, ``x`` (the position of the block), ``block_label``, ``voxels`` in the block,
-        and how many of them the whole has ``kept``. Empty on ranks other than 0.
+        and how many of them the stitched volume has (``kept``). Empty on ranks other than 0.
     joins : structured ndarray
         One row per pair of labels that meet, the best first: ``z_a``, ``y_a``, ``x_a``,
         ``label_a`` and the same for b, shared ``voxels``, their ``union``, ``iou``, and
@@ -80,18 +80,18 @@ class Stitched(ArrayResult):
 def stitch(blocks: Any, *, out: Any = None, comm: Any = None, ranks: Optional[int] = None,
            progress: Progress = None, copy: Optional[bool] = None,
            **options: Unpack[StitchOptions]) -> Stitched:
-    """Join segmentations that were made block by block into one consistently labelled whole.
+    """Join the segmentations of blocks into one consistently labelled image or volume.
 
-    Where blocks overlap or touch, labels that mark the same voxels become one object: the best
+    Where blocks overlap or touch, labels of the same voxels are joined to one object: the best
     matches first, and never two labels of one block.
 
     Parameters
     ----------
     blocks : sequence of (labels, position), array_like, lazy array or path
         Labelled blocks, each an array of integers or a path, and the position (z, y, x) of its
-        first voxel in the whole; of images, (y, x). Or the path of a list of blocks (.csv). Or one
-        labelled image or volume, which `block` cuts into the blocks in which it was labelled. 0 is
-        the background.
+        first voxel in the stitched volume; of images, (y, x). Or the path of a list of blocks
+        (.csv). Or one labelled image or volume, which `block` cuts into the blocks in which it was
+        labelled. 0 is the background.
     out : array, optional
         NumPy, zarr or h5py array to which the labels are written: an integer type of 32 bits or
         more. If the call raises an exception, its content is unspecified.
@@ -157,7 +157,7 @@ def _is_list(blocks: Any) -> bool:
 
 def _listed(blocks: Any, copy: Optional[bool],
             options: Mapping[str, Any]) -> Tuple[List[Block], int]:
-    """The name, labels and position of each block, and the number of axes of the whole."""
+    """The name, labels and position of each block, and the number of axes of the result."""
     if _is_list(blocks) and not isinstance(blocks, (list, tuple)):
         files, of_images = _core.read_block_list(blocks)
         return [_block(file, file, position[1:] if of_images else position, copy)

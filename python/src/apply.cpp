@@ -195,7 +195,7 @@ class PythonSink final : public ArraySink {
         auto array = py::reinterpret_borrow<py::array>(out_);
         const auto steps = steps_in_memory(array);
         if (!steps || sample_of(array.dtype()) != this->header().sample)
-            throw std::logic_error("an array in memory has the samples of the result");
+            throw std::logic_error("an array in memory must have the sample type of the result");
         steps_ = *steps;
         data_ = static_cast<std::byte*>(array.mutable_data());
     }
@@ -251,10 +251,10 @@ struct ArrayOptions {
 
 Record record_of(ArrayOptions& options) {
     Record record;
-    record.add("by", options.by, registration::align_by_names(), "NAME", "how samples move");
+    record.add("by", options.by, registration::align_by_names(), "NAME", "how samples are moved");
     record.add("sum", options.sum, "add up the aligned frames");
     record.add_memory("memory", options.memory, "memory limit for blocks of the data");
-    record.add("zarr", options.zarr, "N", "version of Zarr that is written").between(2, 3);
+    record.add("zarr", options.zarr, "N", "version of Zarr to write").between(2, 3);
     return record;
 }
 
@@ -300,7 +300,8 @@ std::unique_ptr<ArraySource> open_given(const GivenArray& given, const ArrayOpti
         const auto array = py::reinterpret_borrow<py::array>(given.data);
         auto steps = steps_in_memory(array);
         if (!steps)
-            throw std::logic_error("an array in memory has whole samples as steps");
+            throw std::logic_error(
+                "the strides of an array in memory must be multiples of its sample size");
         header.check("data");
         return std::make_unique<MemorySource>(std::move(header), array, std::move(*steps));
     }
@@ -329,10 +330,10 @@ py::dict align(const Transforms& transforms, const py::object& data,
     const ArrayHeader& header = source.header();
     const ImageShape shape{header.lengths[chosen.axes.column], header.lengths[chosen.axes.row]};
     if (shape != transforms.shape)
-        throw InvalidTask(fmt::format("{} has frames of shape ({}, {}), expected ({}, {}), as were "
-                                      "registered",
-                                      source.path(), shape.height, shape.width,
-                                      transforms.shape.height, transforms.shape.width));
+        throw InvalidTask(fmt::format(
+            "{} has frames of shape ({}, {}), expected ({}, {}) as in the registered series",
+            source.path(), shape.height, shape.width, transforms.shape.height,
+            transforms.shape.width));
     const std::int64_t count = chosen.axes.frame ? header.lengths[*chosen.axes.frame] : 1;
     std::vector<registration::MovedFrame> moved;
     std::vector<std::int64_t> positions;
@@ -340,9 +341,9 @@ py::dict align(const Transforms& transforms, const py::object& data,
         transforms.at(*like);
         moved = {{0, *like}};
     } else if (count != frames) {
-        throw InvalidTask(fmt::format("{} has {} frames, expected {}, as were registered; for one "
-                                      "image, add frame=N",
-                                      source.path(), count, frames));
+        throw InvalidTask(fmt::format(
+            "{} has {} frames, expected {} as in the registered series; for one image, add frame=N",
+            source.path(), count, frames));
     } else {
         for (const auto& [frame, transform] : transforms.of)
             moved.push_back({frame, frame});

@@ -55,9 +55,9 @@ void* address_of(const py::object& comm) {
     const std::string theirs =
         py::str(mpi.attr("Get_library_version")().attr("split")(",").attr("__getitem__")(0));
     if (is_open_mpi(theirs) != is_open_mpi(mpi_of_build()))
-        throw InvalidTask(fmt::format(
-            "mpi4py uses {}, but Sextant was built with {}: use the mpi4py of the same MPI", theirs,
-            mpi_of_build()));
+        throw InvalidTask(fmt::format("mpi4py uses {}, but Sextant was built with {}: use an "
+                                      "mpi4py that was built with the same MPI",
+                                      theirs, mpi_of_build()));
     return reinterpret_cast<void*>(mpi.attr("_addressof")(comm).cast<std::uintptr_t>());
 #else
     (void)comm;
@@ -222,7 +222,7 @@ void Call::run_threads_and_wait(const std::function<void(const Communicator&)>& 
         });
     } catch (const std::system_error& failed) {
         throw CommunicationFailed(
-            fmt::format("no thread for ranks could be started: {}", failed.what()));
+            fmt::format("cannot start a thread for ranks: {}", failed.what()));
     }
     for (std::unique_lock lock(mutex);
          !ended.wait_for(lock, between_checks, [&] { return has_ended; });) {

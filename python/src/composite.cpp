@@ -65,7 +65,8 @@ py::dict composite(const py::array& images, const std::string& element,
               [&] { frame = compositor.composite(has_comm ? all : all.subspan(first, one)); });
         if (communicator.rank() == options.root && frame.count > 0) {
             if (frame.bytes.size() != room)
-                throw std::logic_error("the composited image has another size than its array");
+                throw std::logic_error(
+                    "the size of the composited image differs from that of its array");
             for (std::size_t at = 0; at < room; at += bytes_between_checks) {
                 if (!has_comm) // with processes, other ranks would wait for this one
                     control.check();

@@ -369,7 +369,7 @@ Frames Frames::of_arrays(const py::list& arrays, bool channels) {
                each.channel == layouts[0].channel && each.swapped == layouts[0].swapped;
     });
     if (!alike)
-        throw std::logic_error("frames have different strides");
+        throw std::logic_error("the frames have different strides");
     Layout all = layouts[0];
     all.frames.clear();
     for (const Layout& each : layouts)
@@ -382,7 +382,7 @@ Frames Frames::of_arrays(const py::list& arrays, bool channels) {
 
 Frames Frames::of_stack(const py::array& stack, bool channels) {
     if (stack.ndim() != (channels ? 4 : 3))
-        throw std::logic_error("a stack has three axes");
+        throw std::logic_error("a stack must have three axes, or four with channels");
     Frames frames;
     Layout layout;
     frames.header_ = header_of(stack, 1, channels, layout);
@@ -424,9 +424,9 @@ Frames Frames::of_files(const std::string& name, const format::SourceOptions& op
         std::unique_ptr<FrameSource> source = open_files(name, options);
         const FramesSummary expected = summary_of(header), found = summary_of(source->header());
         if (found != expected)
-            throw InvalidFile(name, fmt::format("has changed: has frames {}, but had {} when it "
-                                                "was opened",
-                                                text_of(found), text_of(expected)));
+            throw InvalidFile(
+                name, fmt::format("has changed: it has frames {}, but had {} when it was opened",
+                                  text_of(found), text_of(expected)));
         return source;
     };
     return frames;
@@ -449,7 +449,7 @@ void Frames::read_into(const std::vector<std::int64_t>& frames, const py::array&
     if (!(out.flags() & py::array::c_style) || !out.writeable() || is_swapped(out.dtype()) ||
         sample_of(out.dtype()) != header_.sample ||
         out.nbytes() != std::ssize(frames) * frame_bytes)
-        throw std::logic_error("an array has not the shape or type of the frames");
+        throw std::logic_error("the array does not have the shape or type of the frames");
     for (const std::int64_t frame : frames) {
         if (frame < 0 || frame >= header_.frames)
             throw py::index_error(fmt::format("frame {} of {}", frame, header_.frames));
@@ -532,7 +532,7 @@ RowSink::RowSink(const py::object& out, std::int64_t value_size)
     auto array = py::reinterpret_borrow<py::array>(out);
     if (array.ndim() != 3 || array.itemsize() != value_size || array.strides(2) != value_size ||
         !array.writeable())
-        throw std::logic_error("a sink has contiguous rows");
+        throw std::logic_error("the rows of a sink must be contiguous");
     data_ = static_cast<std::byte*>(array.mutable_data());
     plane_bytes_ = array.strides(0);
     row_bytes_ = array.strides(1);

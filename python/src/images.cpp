@@ -43,8 +43,8 @@ struct ImageCall {
 /// The reason in a plan for an image in memory.
 std::string reason_in_memory(int threads) {
     return threads == 1
-               ? "one thread, which reads and writes the arrays where they are"
-               : fmt::format("{} threads, which read and write the arrays where they are", threads);
+               ? "one thread, which reads and writes the arrays in place"
+               : fmt::format("{} threads, which read and write the arrays in place", threads);
 }
 
 /// Returns planes as a dictionary. `losses`: the warnings about samples or results that lost

@@ -90,10 +90,10 @@ std::vector<std::string> add_intensities(py::dict& table, std::span<const kernel
     }
     std::vector<std::string> losses;
     if (rounded > 0)
-        losses.push_back(fmt::format("sums of intensities that f64 rounds: {}", rounded));
+        losses.push_back(fmt::format("sums of intensities that are rounded to f64: {}", rounded));
     if (const auto beyond = std::ranges::count_if(bodies, &Body::sum_is_beyond); beyond > 0)
-        losses.push_back(
-            fmt::format("sums of intensities beyond the range of f64, which are inf: {}", beyond));
+        losses.push_back(fmt::format(
+            "sums of intensities that exceed the range of f64 and are inf: {}", beyond));
     return losses;
 }
 

@@ -249,7 +249,8 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
     all["threads"] = options.threads;
     std::string reason;
     if (divisions.size() > 1)
-        reason = fmt::format("predicted to be the fastest of {} divisions", divisions.size());
+        reason = fmt::format("predicted to be the fastest of {} divisions into ranks and threads",
+                             divisions.size());
     if (options.threads > 1)
         reason +=
             fmt::format("{}threads {}", reason.empty() ? "" : "; ", describe_threads(result, true));

@@ -192,7 +192,7 @@ def test_labels_in_a_file_behave_as_an_array(tmp_path):
         np.testing.assert_array_equal(found[2:4], array[2:4])
         with pytest.raises(sextant.WrongType, match="Labels holds a Dataset, which is not changed"):
             found += 1
-        with pytest.raises(sextant.WrongType, match="not changed in place"):
+        with pytest.raises(sextant.WrongType, match="cannot be changed in place"):
             found.fill(3)
         found[0] = 9
         assert (file["labels"][0] == 9).all()

@@ -90,13 +90,13 @@ def test_sums_and_extremes_of_integers_are_exact(dtype, tmp_path, program):
 def test_sums_that_no_type_holds_are_counted(tmp_path, program):
     labels = np.array([[1, 1, 1, 2, 2]])
     for intensity in np.array([[2**62, 2**62, 1, 2**62, 2**62]]), np.array([[2**64 - 1, 2, 1, 0, 0]], "u8"):
-        with pytest.warns(UserWarning, match="sums of intensities that f64 rounds: 1$"):
+        with pytest.warns(UserWarning, match="sums of intensities that are rounded to f64: 1$"):
             table = sextant.measure(labels, intensity)
         assert table["sum"].dtype == "f8" and table["maximum"].dtype == intensity.dtype
         assert table["sum"][0] == float(sum(intensity[0, :3].tolist()))
         assert table["maximum"][0] == intensity[0, :3].max()
     intensity = np.array([[1e308, 1e308, 1e307, -1e308, 1e308]])
-    with pytest.warns(UserWarning, match="sums of intensities beyond the range of f64, which are inf: 1$"):
+    with pytest.warns(UserWarning, match="sums of intensities that exceed the range of f64 and are inf: 1$"):
         table = sextant.measure(labels, intensity)
     np.testing.assert_allclose(table["mean"], [7e307, 0], rtol=1e-15)
     assert table["sum"].tolist() == [np.inf, 0]

@@ -152,7 +152,7 @@ def test_data_has_as_many_frames_as_were_registered(movie, tmp_path):
     found.transforms.write(tmp_path / "transforms.json")
     for transforms in (found, tmp_path / "transforms.json"):
         for frames in (movie[:7], np.concatenate([movie, movie])):
-            with pytest.raises(sextant.InvalidTask, match="frames, expected 8, as were registered"):
+            with pytest.raises(sextant.InvalidTask, match="frames, expected 8 as in the registered series"):
                 sextant.apply(transforms, frames)
 
 
