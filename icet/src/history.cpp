@@ -117,15 +117,15 @@ std::string History::page() const {
                         "slowest rank of each).</p>",
                         frames_.size(), frames_.empty() ? 0 : frames_[0].size(),
                         sorted.empty() ? "no time" : milliseconds(sorted[sorted.size() / 2]));
-    html += "<h2>How</h2><table><tr><th>Tile</th><th>Algorithm</th><th>Predicted</th>"
-            "<th>Why</th></tr>";
+    html += "<h2>Algorithms</h2><table><tr><th>Tile</th><th>Algorithm</th><th>Predicted</th>"
+            "<th>Reason</th></tr>";
     for (const Tile& tile : tiles_)
         html +=
             fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>", escaped(tile.name),
                         escaped(tile.plan), tile.predicted > 0 ? milliseconds(tile.predicted) : "",
                         escaped(tile.reason));
     html += "</table><h2>The slowest frames</h2><table><tr><th>Frame</th><th>Time</th>"
-            "<th>Compositing</th><th>Drew last</th><th>The others waited</th></tr>";
+            "<th>Compositing</th><th>Last to draw</th><th>Longest wait</th></tr>";
     for (const std::size_t frame : slowest) {
         const Late late = late_in(frames_[frame]);
         html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>rank {}</td><td>{}</td></tr>",
