@@ -222,7 +222,7 @@ void Call::run_threads_and_wait(const std::function<void(const Communicator&)>& 
         });
     } catch (const std::system_error& failed) {
         throw CommunicationFailed(
-            fmt::format("cannot start a thread for ranks: {}", failed.what()));
+            fmt::format("no thread for ranks could be started: {}", failed.what()));
     }
     for (std::unique_lock lock(mutex);
          !ended.wait_for(lock, between_checks, [&] { return has_ended; });) {

@@ -429,7 +429,9 @@ inline void invalid_image_orders_are_reported_on_all_ranks(const Communicator& c
                                     "adjacent; an order of images requires direct-send"));
     options.algorithm = "auto";
     options.order = {0};
-    EXPECT_EQ(made(options), "invalid: both an order of ranks and an order of images are given");
+    EXPECT_EQ(made(options),
+              "invalid: both an order of ranks and an order of images are given, expected one of "
+              "them");
     options.order.clear();
     options.image_order.pop_back();
     EXPECT_EQ(made(options),
