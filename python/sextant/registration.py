@@ -664,12 +664,12 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
     found = _core.apply_to_array(transforms._handle, given, axes, options, frame, channel, slice,
                                  dtype, len(transforms._motions), open_out, progress_for(progress))
     if found["farthest"] > .71:
-        warnings.warn("the motions are not shifts: pixels are up to "
-                      f"{found['farthest']:.2f} pixels from their true positions; by=\"splat\" or "
+        warnings.warn("the motions are not shifts: whole-pixel shifts misplace pixels by up to "
+                      f"{found['farthest']:.2f} pixels; by=\"splat\" or "
                       "\"bilinear\" follows rotation and distortion", stacklevel=3)
     if found["vanished"]:
-        warnings.warn(f"{found['vanished']} samples are so close to 0 that they become 0 in the type "
-                      "of the result", stacklevel=3)
+        warnings.warn(f"{found['vanished']} nonzero samples are too small for the output type and are "
+                      "written as 0", stacklevel=3)
     for loss in (found["rounded"], found["lost_pixel"]):
         if loss:
             warnings.warn(loss, stacklevel=3)

@@ -251,10 +251,11 @@ struct ArrayOptions {
 
 Record record_of(ArrayOptions& options) {
     Record record;
-    record.add("by", options.by, registration::align_by_names(), "NAME", "how samples are moved");
+    record.add("by", options.by, registration::align_by_names(), "NAME", "resampling method");
     record.add("sum", options.sum, "add up the aligned frames");
-    record.add_memory("memory", options.memory, "memory limit for blocks of the data");
-    record.add("zarr", options.zarr, "N", "version of Zarr to write").between(2, 3);
+    record.add_memory("memory", options.memory,
+                      "memory limit; larger data are processed in blocks");
+    record.add("zarr", options.zarr, "N", "Zarr version to write").between(2, 3);
     return record;
 }
 

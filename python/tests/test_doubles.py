@@ -249,7 +249,7 @@ def test_frames_of_any_magnitude_are_aligned(tmp_path, program, transforms, magn
                                tmp_path / "out.mrc"], capture_output=True, text=True)
         assert done.returncode != 0 and "exceed the range of 32-bit floats" in done.stderr
     elif (as_floats == 0).any():
-        with pytest.warns(UserWarning, match=f"{(as_floats == 0).sum()} samples are so close to 0"):
+        with pytest.warns(UserWarning, match=f"{(as_floats == 0).sum()} nonzero samples are too small"):
             sextant.apply(transforms, frames, out=narrow)
     else:
         with warnings.catch_warnings():

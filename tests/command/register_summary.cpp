@@ -55,7 +55,8 @@ TEST(RegisterText, AdvisesWhatToTryForFramesOutOfReach) {
     RegisterSummary summary = summary_of(6);
     summary.transforms.frames[4].left_out =
         "the overlap with the reference, 3 % of a frame, has no higher NCC than noise";
-    EXPECT_THAT(to_text(summary), HasSubstr("\nframes out of reach: try --rotation 180"));
+    EXPECT_THAT(to_text(summary),
+                HasSubstr("\nsome frames are outside the search range: try --rotation 180"));
     summary.transforms.model = "nonrigid";
     EXPECT_THAT(to_text(summary), HasSubstr("try --model rigid, or --reference N"));
     summary.transforms.model = "rigid";
@@ -68,7 +69,7 @@ TEST(RegisterText, OffersTheMedianWhereTheMeanHasStreaks) {
     EXPECT_THAT(to_text(summary), Not(HasSubstr("median may be")));
     summary.streaks = {24, 31, 7, 55};
     EXPECT_THAT(to_text(summary), HasSubstr("differ by more than noise in 24 pixels, most at (31, "
-                                            "7), as hot pixels cause: the median may be"));
+                                            "7), which suggests hot pixels: the median may be"));
     EXPECT_THAT(to_json(summary), HasSubstr("\"streak_pixels\": 24"));
 }
 

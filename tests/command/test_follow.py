@@ -69,7 +69,7 @@ class Follow(CommandTest):
         wait_for(lambda: os.path.exists(name), process)
 
     def test_files_that_grow(self):
-        # The producer is at most eight frames ahead, so at least the links between the first 31 frames are made meanwhile.
+        # The producer is at most eight frames ahead, so at least the links between the first 31 frames are computed meanwhile.
         sextant("synthesize -o gain.npy --frames 1 --width 128 --height 120 --specimen carbon --contrast .05 --dose 9999")
         at = HEADER + 20 * FRAME + 4 * (60 * 128 + 64)
         changed("movie.mrc", "ray.part", at, array.array("f", [3000]).tobytes())  # a cosmic ray in one frame
@@ -86,14 +86,14 @@ class Follow(CommandTest):
                 name += f"::{LAYOUT}"
             done = follow_to_the_end(f"{name} -o {kind} --idle 5 {options}", "40 frames")
             self.assertEqual(producer.wait(), 0)
-            links = re.search(": ([0-9]+) results from the time of following are reused", done.err)
+            links = re.search(": ([0-9]+) results computed while following are reused", done.err)
             self.assertTrue(links and least <= int(links[1]) <= most, f"{kind}: {done.err}")
             self.assertEqual("ignored: 1 outlier" in done.err, kind == "ray")
             self.expect_results_of(name, kind, options)
 
     def test_streams_are_kept(self):
         produce("stream", "raw")
-        follow_to_the_end(f"stream::{LAYOUT} -o fifo", "frames are kept in fifo.frames.raw",
+        follow_to_the_end(f"stream::{LAYOUT} -o fifo", "frames are stored in fifo.frames.raw",
                           "the stream has ended after 40 frames", "fifo.frames.raw: 2.46 MB")
         self.expect_kept("fifo.frames.raw", 40)
         self.expect_results_of(f"fifo.frames.raw::{LAYOUT}", "fifo")
@@ -148,7 +148,7 @@ class Follow(CommandTest):
         self.assertGreaterEqual(kept, 1)
         append("resumed.frames.raw", b"half a frame")  # it is dropped
         self.feed(kept)
-        follow_to_the_end(f"stream::{LAYOUT} -o resumed", "frames are added to the")
+        follow_to_the_end(f"stream::{LAYOUT} -o resumed", "frames are appended to the")
         self.expect_kept("resumed.frames.raw", 40)
         self.expect_results_of(f"resumed.frames.raw::{LAYOUT}", "resumed")
 
@@ -162,12 +162,12 @@ class Follow(CommandTest):
         sextant("register stream::1280x1200,f32 -o limited --follow", f"limited.frames.raw: has {8 * FRAME} bytes, expected whole "
                 "frames of 1280x1200,f32", code=1)
         self.feed(8)
-        follow_to_the_end(f"stream::{LAYOUT} -o limited", "frames are added to the")
+        follow_to_the_end(f"stream::{LAYOUT} -o limited", "frames are appended to the")
         self.expect_kept("limited.frames.raw", 40)
         self.expect_results_of(f"limited.frames.raw::{LAYOUT}", "limited")
         producer = produce("stream", "raw")
         finish(follow(f"stream::{LAYOUT} -o none", preexec_fn=file_limit(40)),
-               "none.frames.raw: cannot be written: File too large; it has no whole frame", code=1)
+               "none.frames.raw: cannot be written: File too large; no complete frame was stored", code=1)
         producer.wait()
         os.mkdir("small")
         if subprocess.run("mount -t tmpfs -o size=700k none small", shell=True, capture_output=True).returncode:
@@ -183,7 +183,7 @@ class Follow(CommandTest):
         os.remove("small/spool.raw")
         Path("small/other").write_bytes(bytes(600 << 10))
         produce("stream", "raw")
-        finish(follow(f"stream::{LAYOUT} -o small/out --spool spool.raw"), "No space left on device; frames are still taken", code=1)
+        finish(follow(f"stream::{LAYOUT} -o small/out --spool spool.raw"), "No space left on device; frames are still read", code=1)
         self.expect_kept("spool.raw", 40)
         self.assertFalse(os.path.exists("small/out/average.tif"))
         sextant(f"register spool.raw::{LAYOUT} -o moved --reproducible")
@@ -310,7 +310,7 @@ class Follow(CommandTest):
         self.assertEqual(clients.returncode, 0, clients.stderr)
         producer.wait()
         finish(process)
-        self.assertIn("the page: 1 client disconnected, because it was too slow", read("errors"))
+        self.assertIn("the page: 1 client disconnected for reading too slowly", read("errors"))
         self.expect_results_of("page.mrc", "page")
 
 

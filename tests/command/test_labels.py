@@ -83,7 +83,7 @@ class Labels(CommandTest):
         self.assertTrue(read("nan.csv").split()[-1].endswith(",nan,nan,nan,nan"))
         for rule in ("", "--by-value", "--frame 0", "--frame 0 --by-value --ranks 2"):
             count, what = (18, "pixels") if "frame" in rule else (36, "voxels")
-            found = facts(f"label nan.npy -o one.npy {rule}", f"{count} {what} are NaN: background")
+            found = facts(f"label nan.npy -o one.npy {rule}", f"{count} {what} are NaN and count as background")
             self.assertEqual((found["nan"], found["components"]), (count, 0))
         npy("signed.npy", (1, 2, 3), [2, 7, -5, -1, 0, 2], "|i1")
         sextant("measure signed.npy -o signed.csv")
@@ -144,7 +144,7 @@ class Labels(CommandTest):
         cut("l.nii.gz", "short.nii.gz", len(content("l.nii.gz")) // 2)
         refuses("""
         1 short.nii.gz: truncated: its compressed data end after <- label short.nii.gz -o x.npy --ranks 2
-        2 frames of u32 can be written as ....npy .nii .nii.gz .h5 .hdf5 .zarr <- label v.npy -o x.mrc
+        2 u32 frames can be written as ....npy .nii .nii.gz .h5 .hdf5 .zarr <- label v.npy -o x.mrc
         2 is not an array of NPY, HDF5 or Zarr <- info l.tif --axes ZYX
         1 the file names them ZYX <- info l.nii --axes TYX
         """)
@@ -206,12 +206,12 @@ class Labels(CommandTest):
         2 expected --table <- label small.npy -o x.npy --intensity small.npy
         2 --zarr has no effect here <- label small.npy -o x.npy --zarr 2
         1 expected positive numbers <- label empty.npy -o x.tif
-        2 out.png: frames of u32 can be written as .tif <- label cells.npy -o out.png
+        2 out.png: u32 frames can be written as .tif <- label cells.npy -o out.png
         2 --grid 2x2: 4 tiles, expected one for each of the 3 ranks <- label cells.npy -o x.npy --ranks 3 --grid 2x2
         2 --memory 100K is too small: a row of 100000 pixels and its labels on each of 1 ranks take 489K <- label wide.npy -o x.npy --memory 100K
         2 MiB in tiles; without a grid or pattern, larger images are labelled in strips <- label wide.npy -o x.npy --memory 1 --grid 2x1
-        2 --min-size has no effect here: tiles are labelled without it <- label cells.npy -o x.npy --min-size 3 --grid 2x1
-        2 --machine has no effect here: a pattern is predicted only for tiles: expected --grid <- label cells.npy -o x.npy --machine x
+        2 --min-size has no effect here: not supported for tiles <- label cells.npy -o x.npy --min-size 3 --grid 2x1
+        2 --machine has no effect here: merging is planned only for tiles: expected --grid <- label cells.npy -o x.npy --machine x
         """)
         for rule in ("--ranks 1", "--ranks 3 --fill-holes"):  # the least memory is named, and is enough
             done = sextant(f"label volume.npy -o x.npy --memory 1K {rule}", "--memory 1K is too small", code=2)

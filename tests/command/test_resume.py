@@ -95,7 +95,7 @@ class Volumes(CommandTest):
         self.assertTrue(os.path.exists("labels.zarr.partial/labels.0"))
         sextant("label volume.npy --memory 1 -o labels.zarr --ranks 3", code=1)
         os.utime("volume.npy", (0, 10 ** 9))
-        sextant(line, "results of a run with other inputs that failed were removed")
+        sextant(line, "the results of a failed run with other inputs were removed")
         self.expect_same("after another run that failed")
         # Another run in the folder of an interrupted one is refused, and says why.
         self.remove("labels.*")

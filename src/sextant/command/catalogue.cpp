@@ -16,7 +16,7 @@ Commands catalogue() {
           prove_operation(), draw_operation(), report_operation()}}};
     static constexpr LaboratoryCommand laboratory[] = {
         {"bench", "compare the times of Sextant's algorithms with those of MPI"},
-        {"tune", "choose the algorithms of MPI's collectives that are fastest on this machine"},
+        {"tune", "find the fastest algorithms of MPI's collectives on this machine"},
         {"evaluate", "measure the accuracy of predictions and automatic choices on this machine"},
         {"reproduce",
          "compute the tables and figures of papers, and compare them with the published ones",

@@ -216,7 +216,7 @@ Record record_of(SourceChoice& source, std::string_view meaning) {
         .between(0, most_count);
     record
         .add("time", source.time, "N",
-             "read the slices at this time of a hyperstack, from 0, as frames")
+             "of a hyperstack, read the slices at time N (from 0) as frames")
         .between(0, most_count);
     record.add("axes", source.axes, "NAMES",
                "names for the axes of an array (NPY, HDF5, Zarr), such as TCZYX");
@@ -313,12 +313,12 @@ Effect effect_of_external(std::vector<std::string> inputs) {
 }
 
 void declare_zarr(Record& record, int& version) {
-    record.add("zarr", version, "N", "version of Zarr: 3, with OME-Zarr 0.5, or 2, with 0.4")
+    record.add("zarr", version, "N", "Zarr version: 3 (OME-Zarr 0.5) or 2 (OME-Zarr 0.4)")
         .between(2, 3);
 }
 
 Effect effect_of_zarr(const std::string& output) {
-    return {{"zarr"}, "the output is not a store of Zarr (.zarr)", [&output] {
+    return {{"zarr"}, "the output is not a Zarr store (.zarr)", [&output] {
                 const format::FrameFormat* const format = format::find_frame_format(output);
                 return format && format->is_folder();
             }};

@@ -94,7 +94,7 @@ void check_picture_name(const std::string& path) {
         const format::Format& format = format::format_of(path);
         if (!format.write)
             throw InvalidTask(
-                fmt::format("{}: {} files can be read, not written", path, format.name));
+                fmt::format("{}: {} files can be read but not written", path, format.name));
     } catch (const InvalidFile& error) {
         throw InvalidTask(error.what()); // the name is wrong, not the content of the file
     }
@@ -110,8 +110,7 @@ void check_frames_name(const std::string& path, Sample sample) {
         if (takes(each))
             known += fmt::format("{}{}", known.empty() ? "" : " ", each.extensions);
     }
-    throw InvalidTask(
-        fmt::format("{}: frames of {} can be written as {}", path, name(sample), known));
+    throw InvalidTask(fmt::format("{}: {} frames can be written as {}", path, name(sample), known));
 }
 
 bool can_write_frames(const std::string& path, Sample sample) {

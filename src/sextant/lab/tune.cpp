@@ -363,7 +363,7 @@ int run_tune(const TuneCommand& command, const command::Call& call) {
 
 command::Operation tune_operation() {
     return command::declare_command<TuneCommand>(
-        "tune", "choose the algorithms of MPI's collectives that are fastest on this machine",
+        "tune", "find the fastest algorithms of MPI's collectives on this machine",
         "  mpirun -n 2 sextant tune -o rules.conf --collectives bcast --sizes 1024,65536\n"
         "  sextant tune --launcher 'mpirun -n 2' -o rules.conf --csv latencies.csv\n"
         "  mpirun -n 2 sextant tune --once --collectives allreduce",

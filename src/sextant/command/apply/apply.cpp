@@ -46,14 +46,14 @@ Record record_of(ApplyCommand& command) {
         .file()
         .positional()
         .required();
-    Record source = record_of(command.source,
-                              "series with as many frames as registered, or a .csv of frame, x, y");
+    Record source = record_of(
+        command.source, "series with as many frames as were registered, or a .csv of frame,x,y");
     Field& data = source["image"];
     data.name = "data";
     data.value_name = "DATA";
-    source["frame"].meaning = "DATA is one frame, to be transformed like frame N";
-    source["channel"].meaning = "channel, from 0; default: all channels";
-    source["slice"].meaning = "slice, from 0; default: all slices";
+    source["frame"].meaning = "DATA is a single frame; apply the transform of frame N to it";
+    source["channel"].meaning = "channel, counted from 0; default: all channels";
+    source["slice"].meaning = "slice, counted from 0; default: all slices";
     source["axes"].meaning = "names for the axes of an array: TCZYX, TYXE, or T,Y,X,ky,kx";
     record.include(std::move(source));
     declare_output(record, command.output, "OUT", "aligned frames, their sum, or points (.csv)");
@@ -80,7 +80,7 @@ Effects effects_of(ApplyCommand& command) {
          "a table of coordinates is not an image",
          is_image},
         {{"count"},
-         "the number of frames per pixel is that of a --sum",
+         "expected --sum, whose frames per pixel it counts",
          [&] { return command.image.sum; }},
         effect_of_zarr(command.output),
         effect_of_external({data})};
@@ -217,14 +217,17 @@ int run_apply(const ApplyCommand& command, const Call&) {
 } // namespace
 
 constexpr std::string_view notes_of_apply =
-    "Aligned frames have the area of the average (register --canvas). Points are mapped from "
-    "their\n"
-    "frames to the average; each then marks the same feature of the specimen there. Samples keep\n"
-    "their type, except splats and sums: f32, or f64 of f64 and of integers of 32 and 64 bits, or\n"
-    "64-bit integers of sums of shifted integers.\n"
-    "Outside the data, they are 0 or NaN. --by shift moves frames by whole pixels and keeps all "
-    "bits;\n"
-    "splat keeps the sum of counts.";
+    "Aligned frames cover the area of the average (register --canvas). Points are mapped from "
+    "frames\n"
+    "to the average, where each marks the same feature of the specimen. --by shift moves frames "
+    "by\n"
+    "whole pixels and keeps all bits; --by splat preserves the sum of counts. Samples outside the "
+    "data\n"
+    "are 0 or NaN. The default output type is the input's, except for --by splat and --sum: "
+    "64-bit\n"
+    "integers for sums of shifted integers; else f64 if the input is f64 or has integers of 32 or "
+    "64\n"
+    "bits; else f32.";
 
 Operation apply_operation() {
     Operation operation = declare_command<ApplyCommand>(

@@ -27,15 +27,17 @@ using registration::AlignBy;
 
 Record record_of(ImageChoice& choice) {
     Record record;
-    record.add("by", choice.by, registration::align_by_names(), "NAME", "how samples move");
+    record.add("by", choice.by, registration::align_by_names(), "NAME", "resampling method");
     record.add("sum", choice.sum, "add up the aligned frames instead of writing them");
-    record.add("count", choice.count, "FILE", "with --sum: write the number of frames per pixel")
+    record
+        .add("count", choice.count, "FILE",
+             "with --sum: write the number of frames summed in each pixel")
         .file();
-    record.add("sample", choice.sample, "TYPE", "type of samples")
+    record.add("sample", choice.sample, "TYPE", "output type")
         .one_of({"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64"});
-    record.add_memory("memory", choice.memory, "memory limit for blocks of the data");
+    record.add_memory("memory", choice.memory, "memory limit; larger data are processed in blocks");
     record.add("pyramid", choice.pyramid,
-               "OME-Zarr: also write levels of half the resolution, for viewers");
+               "OME-Zarr: also write successively halved resolutions, for viewers");
     declare_zarr(record, choice.zarr);
     return record;
 }
@@ -186,7 +188,8 @@ double AlignedArray::slice_distance() const {
 
 std::string AlignedArray::run() {
     if (array_->header().channels > 1)
-        throw InvalidFile(array_->path(), "has colours, which are only interpolated bilinearly");
+        throw InvalidFile(array_->path(),
+                          "has colours, which only --by bilinear without --sum supports");
     if (several_axes_unnamed_)
         throw InvalidFile(
             array_->path(),
@@ -196,7 +199,8 @@ std::string AlignedArray::run() {
     for (const std::string& remark : array_->header().remarks)
         print_warning(fmt::format("{}: {}", array_->path(), remark));
     if (options_.sum && !axes_.frame)
-        throw InvalidTask(fmt::format("--sum: {} has a single frame", array_->path()));
+        throw InvalidTask(
+            fmt::format("--sum: {} has a single frame, expected a series", array_->path()));
     require_resolution();
     print_warning(format::remark_on_lost_pixel(output_, header_of_result()));
     const std::unique_ptr<ArraySink> sink = format::create_array(
@@ -237,16 +241,17 @@ std::string AlignedArray::run() {
         text += fmt::format(", {} outside the data", std::isnan(options_.gap) ? "NaN" : "0");
     if (constexpr double whole = .71; result.farthest > whole)
         print_warning(
-            fmt::format("{}: the motions are not shifts: pixels are up to {:.2f} pixels from their "
-                        "positions; --by splat or bilinear follows rotation and distortion",
+            fmt::format("{}: the motions are not shifts: whole-pixel shifts misplace pixels by up "
+                        "to {:.2f} pixels; --by splat or bilinear follows rotation and distortion",
                         array_->path(), result.farthest));
     if (const std::string rounded =
             registration::remark_on_rounding(result, array_->header().sample, sample_, options_);
         !rounded.empty())
         print_warning(fmt::format("{}: {}", output_, rounded));
     if (result.vanished > 0)
-        print_warning(fmt::format("{}: {} samples are so near to 0 that they are 0 as {}", output_,
-                                  result.vanished, name(sample_)));
+        print_warning(
+            fmt::format("{}: {} nonzero samples are too small for {} and are written as 0", output_,
+                        result.vanished, name(sample_)));
     return text + "\n";
 }
 

@@ -39,7 +39,7 @@ Record record_of(ContoursCommand& command) {
     Record record =
         record_of(command.source, "a grey image, or a series with --frame (docs/frames.md)");
     declare_output(record, command.output, "OUT",
-                   "contours, each with its points in order: .geojson, .svg, .csv or .npy");
+                   "file of the ordered contours: .geojson, .svg, .csv or .npy");
     Record contours = record_of(command.contours);
     contours.without("scratch").without("timeline");
     offer_no_probe(contours, command.contours.merging.probing);
@@ -105,8 +105,8 @@ std::vector<report::Fact> facts_of(const Summary& summary) {
         {"Image", fmt::format("{}x{} pixels", result.grid.width, result.grid.height)},
         {"Found", found_text(summary)},
         {"Edges", edges_text(summary)},
-        {"Cut", fmt::format("{} at {}", report::grouped(result.junctions.cut),
-                            report::counted(result.junctions.junctions, "junction"))},
+        {"Links cut", fmt::format("{} at {}", report::grouped(result.junctions.cut),
+                                  report::counted(result.junctions.junctions, "junction"))},
         {"Tiles", fmt::format("{}x{} on {}", result.grid.columns, result.grid.rows,
                               ranks_text(summary.ranks, summary.transport))}};
     if (result.plan) {

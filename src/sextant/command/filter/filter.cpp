@@ -47,7 +47,7 @@ Record record_of(FilterCommand& command) {
     Record record =
         record_of(command.source, "a grey image, or a volume: a series without --frame");
     declare_output(record, command.output, "OUT",
-                   "planes of f32, f64 for f64: .npy, .tif ...; of a volume, one file each");
+                   "f32 (input f64: f64) planes as .npy, .tif ...; volumes: one file each");
     Record filter = record_of(command.filter);
     offer_no_probe(filter, command.filter.probing);
     record.include(std::move(filter));
@@ -67,11 +67,11 @@ Effects effects_of(FilterCommand& command) {
                            return command.filter.kernel ==
                                   kernel::GaussianKernel::Weights::gaussian;
                        }});
-    effects.push_back({{"distribute", "memory"}, "the file of --plan states it", [&] {
+    effects.push_back({{"distribute", "memory"}, "the plan file specifies it", [&] {
                            return !is_saved(command.plan);
                        }});
     effects.push_back({{"machine", "no_probe", "distribute"},
-                       "one rank has no choice: expected --ranks 2 or more",
+                       "nothing to plan for one rank: expected --ranks 2 or more",
                        [&] { return !is_one_rank(command.ranks, command.filter.grid); }});
     effects.push_back(effect_of_external({command.source.image}));
     effects.push_back(effect_of_zarr(command.output));

@@ -62,7 +62,7 @@ std::string units_text(const FilterSummary& summary) {
 std::string predicted_text(const FilterSummary& summary) {
     const distributed::FilterPlan& plan = summary.result.plan;
     if (!plan.predicted)
-        return "no prediction: the profile of the machine has no time for filters";
+        return "no prediction: the machine profile has no filter costs";
     std::string text;
     for (const report::Phase& phase : phases_of(summary)) {
         if (phase.predicted)
@@ -112,10 +112,10 @@ std::string tiles_picture(const FilterSummary& summary, const Tiles& tiles) {
 
 std::string tiles_caption(const FilterSummary& summary, const filtering::Retiling& change) {
     const bool is_volume = summary.result.depth > 0;
-    const std::string layers = change.tiles.layers > 1
-                                   ? " Layers are beside each other, the one with the "
-                                     "first planes on the left."
-                                   : "";
+    const std::string layers =
+        change.tiles.layers > 1
+            ? " Layers are drawn side by side, with the first planes on the left."
+            : "";
     if (change.filter > 0)
         return fmt::format("The {} of filter {} and of later filters.{}",
                            is_volume ? "boxes" : "tiles", change.filter + 1, layers);

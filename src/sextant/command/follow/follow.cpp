@@ -67,10 +67,10 @@ class Follower {
         spool_ = std::make_unique<FrameSpool>(name_, chosen.empty() ? beside : chosen,
                                               continues() && !series_.registration.restart);
         const Bytes before = spool_->size_at_start();
-        print_note(before > 0 ? fmt::format("frames are added to the {} in {}",
+        print_note(before > 0 ? fmt::format("frames are appended to the {} already in {}",
                                             report::bytes_to_text(static_cast<double>(before)),
                                             spool_->path())
-                              : fmt::format("frames are kept in {}", spool_->path()));
+                              : fmt::format("frames are stored in {}", spool_->path()));
         name_ = spool_->series();
     }
 
@@ -124,9 +124,9 @@ class Follower {
         if (files && std::filesystem::equivalent(
                          std::filesystem::absolute(files->paths.front()).parent_path(),
                          output.empty() ? "." : output, unknown))
-            throw InvalidTask(fmt::format("--output {}: is the folder of the frames, expected "
-                                          "another one",
-                                          series_.output));
+            throw InvalidTask(
+                fmt::format("--output {}: this folder holds the frames, expected another folder",
+                            series_.output));
     }
 
     /// Prepares links, registration and view. Requires that the output folder exists.
@@ -169,7 +169,7 @@ class Follower {
         said_due_.run_if_due(.1, 0, [&] {
             progress_.say(fmt::format("following: {}, {} averaged{}",
                                       report::counted(taken(), "frame"), live_->averaged(),
-                                      behind() > 1 ? fmt::format(", {} behind", behind()) : ""));
+                                      behind() > 1 ? fmt::format(", {} waiting", behind()) : ""));
         });
     }
 
@@ -191,7 +191,7 @@ class Follower {
         if (dropped == 0)
             return;
         progress_.clear();
-        print_note(fmt::format("the page: {} disconnected, because it was too slow",
+        print_note(fmt::format("the page: {} disconnected for reading too slowly",
                                report::counted(dropped, "client")));
     }
 
@@ -207,7 +207,7 @@ class Follower {
         if (failure.empty() || !failures_.insert(failure).second)
             return;
         progress_.clear();
-        print_warning(failure + "; frames are still taken");
+        print_warning(failure + "; frames are still read");
     }
 
     /// Reads the next frame. Returns false if there is none, or if it is not complete yet.
@@ -241,7 +241,7 @@ class Follower {
         if (spool_ && spool_->ended() && !growing_->refresh())
             return end_ = "the stream has ended", true;
         if (growing_->is_complete())
-            return end_ = "all frames that the file states are there", true;
+            return end_ = "all frames declared by the file have arrived", true;
         if (quiet_ >= idle())
             return end_ = fmt::format("no new frame for {:g} s", idle()), true;
         return false;
@@ -249,9 +249,10 @@ class Follower {
 
     void describe_end() const {
         const auto all = format::open_frames(name_, series_.source.options());
-        print_note(fmt::format("{}: {} after {}; {} made meanwhile", name_, end_,
-                               report::counted(all->header().frames, "frame"),
-                               report::counted(static_cast<std::int64_t>(links_->size()), "link")));
+        print_note(fmt::format(
+            "{}: {} after {}; {} computed meanwhile", name_, end_,
+            report::counted(all->header().frames, "frame"),
+            report::counted(static_cast<std::int64_t>(links_->size()), "pairwise registration")));
         if (spool_)
             print_note(fmt::format("{}: {}", spool_->path(),
                                    report::bytes_to_text(static_cast<double>(spool_->size()))));
@@ -282,12 +283,14 @@ class Follower {
 Record record_of(FollowChoice& choice) {
     Record record;
     record.add("follow", choice.follow,
-               "take frames while they are written, then register the series");
+               "process frames while they are written, then register the series");
     record
         .add("idle", choice.idle, "S",
-             "with --follow: end S s after the last frame [10; streams: never]")
+             "with --follow: stop S seconds after the last frame [10; streams: never]")
         .between(.1, 1e6);
-    record.add("spool", choice.spool, "FILE", "with --follow: keep the frames of a stream in FILE")
+    record
+        .add("spool", choice.spool, "FILE",
+             "with --follow: store a stream's frames in FILE; default: DIR.frames.raw")
         .file();
     record.add("serve", choice.serve, "HOST:PORT",
                "with --follow: show the average and drift on a page at 127.0.0.1:PORT");

@@ -76,8 +76,9 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
                                        stream_ + "::512x512,u16");
     layout_ = series.substr(at + 2);
     if (!format::has_extension(path_, ".raw") && !format::has_extension(path_, ".bin"))
-        throw InvalidFile(path_, "is the file of a stream's frames, which have no header; expected "
-                                 "the extension .raw or .bin");
+        throw InvalidFile(
+            path_,
+            "is to store a stream's frames without a header, expected the extension .raw or .bin");
     in_ = ::open(stream_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (in_ < 0)
         fail_spool(stream_, "read", errno);
@@ -88,9 +89,8 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
         ::close(in_);
         if (error != EEXIST)
             fail_spool(path_, "created", error);
-        throw InvalidFile(path_,
-                          "exists, and may hold frames that are nowhere else; register them, "
-                          "remove it, or choose another file by --spool");
+        throw InvalidFile(path_, "exists, and may hold the only copy of its frames; register them, "
+                                 "remove the file, or choose another file with --spool");
     }
     if (const Bytes there = ::lseek(out_, 0, SEEK_END); there > 0) {
         if (drop_incomplete_frame() == 0) { // the file may have another layout
@@ -124,11 +124,12 @@ FrameSpool::~FrameSpool() {
 void FrameSpool::fail(const std::string& why) {
     const std::int64_t frames = drop_incomplete_frame();
     const std::string what =
-        frames == 0 ? "it has no whole frame"
-                    : fmt::format("{} of the stream {} kept in {}: the same command adds the rest "
-                                  "of the stream, and sextant register {} registers what is there",
-                                  report::counted(frames, "frame"), frames == 1 ? "is" : "are",
-                                  path_, series());
+        frames == 0
+            ? "no complete frame was stored"
+            : fmt::format("{} of the stream {} stored in {}: repeat the command to append the rest "
+                          "of the stream, or run sextant register {} to register the stored frames",
+                          report::counted(frames, "frame"), frames == 1 ? "is" : "are", path_,
+                          series());
     const std::lock_guard lock(guards_failure_);
     failure_ = why + "; " + what;
 }

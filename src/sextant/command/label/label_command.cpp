@@ -26,7 +26,7 @@ Record record_of(LabelCommand& command) {
                    "the labels, 32-bit integers: .tif, .npy, .nii, .nii.gz, .h5 or .zarr");
     record.add("table", command.table, "FILE", "write a table of the components (CSV)").file();
     record.add("pyramid", command.pyramid,
-               "OME-Zarr: also write levels of half the resolution, for viewers");
+               "OME-Zarr: also write successively halved resolutions, for viewers");
     declare_zarr(record, command.zarr);
     Record label = sextant::record_of(command.label);
     label.without("measure").without("timeline").without("threads");
@@ -47,23 +47,22 @@ constexpr std::string_view an_image = "an image", a_volume = "a volume";
 Effects effects_of(LabelCommand& command) {
     Effects effects = effects_of(command.intensity);
     const auto in_tiles = [&] { return command.label.in_tiles(); };
-    effects.push_back({{"machine", "no_probe"},
-                       "a pattern is predicted only for tiles: expected --grid",
-                       in_tiles});
+    effects.push_back(
+        {{"machine", "no_probe"}, "merging is planned only for tiles: expected --grid", in_tiles});
     for (Effect& effect :
          effects_of_merging(command.label.merging, command.ranks, command.label.grid))
         effects.push_back(std::move(effect));
     effects.push_back({{"columns"}, "there is no table: expected --table or --report", [&] {
                            return !command.table.empty() || !command.reports.report.empty();
                        }});
-    effects.push_back({{"columns"}, "tables of tiles have sizes: omit --grid and --pattern", [=] {
-                           return !in_tiles();
-                       }});
+    effects.push_back({{"columns"},
+                       "tables of images in tiles list only sizes: omit --grid and --pattern",
+                       [=] { return !in_tiles(); }});
     effects.push_back({{"intensity"},
                        "it adds columns to the table: expected --table or --report",
                        [&] { return !command.table.empty() || !command.reports.report.empty(); }});
     effects.push_back({{"fill_holes", "min_size", "keep_largest", "intensity", "intensity_channel"},
-                       "tiles are labelled without it: omit --grid and --pattern",
+                       "not supported for tiles: omit --grid and --pattern",
                        [=] { return !in_tiles(); }});
     effects.push_back(effect_of_external({command.source.image, command.intensity.file}));
     effects.push_back(effect_of_zarr(command.output));
@@ -89,8 +88,7 @@ class LabelRun {
         agree(communicator_, [&] { open_files(); });
         if (files_->identify())
             remarks_.push_back(
-                fmt::format("{}: results of a run with other inputs that failed were "
-                            "removed",
+                fmt::format("{}: the results of a failed run with other inputs were removed",
                             files_->folder()));
         agree(communicator_, [&] {
             LabelOptions options = command_.label;
@@ -109,7 +107,7 @@ class LabelRun {
                     result_.resumed, result_.slabs, command_.is_image ? "strips" : "slabs",
                     files_->stored(), command_.is_image ? "rows" : "planes"));
             if (result_.nan > 0)
-                remarks_.push_back(fmt::format("{} {} are NaN: background", result_.nan,
+                remarks_.push_back(fmt::format("{} {} are NaN and count as background", result_.nan,
                                                command_.is_image ? "pixels" : "voxels"));
             if (std::string remark = remark_on_sums(files_->sums_beyond()); !remark.empty())
                 remarks_.push_back(std::move(remark));
@@ -236,7 +234,7 @@ class LabelRun {
                                 std::exchange(slabs, ""));
         else if (result_.slabs > 1)
             slabs += ": " + result_.reason;
-        const char* const bits = result_.label_bits == 64 ? ", with labels of 64 bits" : "";
+        const char* const bits = result_.label_bits == 64 ? ", with 64-bit labels" : "";
         return fmt::format("{}: {} of {}{}{}, on {}{}\n{}", command_.output,
                            report::counted(result_.components, "component"),
                            size_text(result_.shape), removed, bits,

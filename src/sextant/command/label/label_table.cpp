@@ -63,9 +63,10 @@ std::string LabelTable::row(const std::string& label, const kernel::Body& body) 
 }
 
 std::string remark_on_sums(Elements beyond) {
-    return beyond == 0 ? ""
-                       : fmt::format("{} of intensities {} beyond the range of f64: infinite",
-                                     report::counted(beyond, "sum"), beyond == 1 ? "is" : "are");
+    return beyond == 0
+               ? ""
+               : fmt::format("{} of intensities {} beyond the range of f64 and written as infinity",
+                             report::counted(beyond, "sum"), beyond == 1 ? "is" : "are");
 }
 
 bool is_volume(const SourceChoice& source) {
@@ -138,7 +139,7 @@ Record record_of(IntensityChoice& intensity, std::string_view meaning) {
     constexpr double most = 1e15;
     record
         .add("intensity_channel", intensity.channel, "N",
-             "its channel, from 0; default: the first, or --channel if FILE is IMAGE")
+             "--intensity channel, from 0; default: first (--channel if the same file)")
         .between(0, most);
     return record;
 }

@@ -79,8 +79,9 @@ void RunFolder::hold(bool create) {
             if (failed)
                 throw InvalidFile(path_, "cannot be created: " + failed.message());
         } else if (!fs::is_directory(there)) {
-            throw InvalidFile(path_, "is not a folder, expected one of an interrupted run, or an "
-                                     "unused name");
+            throw InvalidFile(
+                path_,
+                "is not a folder, expected the folder of an interrupted run, or an unused name");
         }
         if (!lock())
             continue;

@@ -31,17 +31,20 @@ struct StitchCommand {
 };
 
 Record record_of(StitchCommand& command) {
-    Record record =
-        record_of(command.source, "list of labelled blocks (.csv), or a volume (--block)");
+    Record record = record_of(
+        command.source, "list of labelled blocks (.csv), or one labelled volume (with --block)");
     record.without("frame");
     declare_output(record, command.output, "OUT",
                    "the labels, 32-bit integers: .tif, .npy, .nii, .nii.gz, .h5 or .zarr");
     record.include(record_of(command.stitch));
     record
         .add("table", command.table, "FILE",
-             "write the label of each block's labels in the whole (CSV)")
+             "write the stitched label of each label of each block (CSV)")
         .file();
-    record.add("joins", command.joins, "FILE", "write all pairs of labels that meet (CSV)").file();
+    record
+        .add("joins", command.joins, "FILE",
+             "write all pairs of overlapping or touching labels (CSV)")
+        .file();
     declare_zarr(record, command.zarr);
     declare_ranks(record, command.ranks, "one per core");
     Record reports = record_of(command.reports);
@@ -131,8 +134,8 @@ class StitchCommandRun {
         } else {
             if (command_.stitch.block.empty())
                 throw InvalidTask(
-                    fmt::format("{} is one volume: expected --block D,H,W, the blocks in "
-                                "which it was labelled, or a list of blocks (.csv)",
+                    fmt::format("{} is one volume: expected --block D,H,W, the size of the blocks "
+                                "in which it was labelled, or a list of blocks (.csv)",
                                 image));
             list.blocks.push_back({image, {}});
         }

@@ -111,7 +111,9 @@ Record record_of(CalibrateCommand& command) {
         .one_of({"auto", "threads", "mpi"});
     record.add("launcher", command.launcher, "COMMAND",
                "command that starts processes, for transport mpi");
-    record.add("seed", command.seed, "N", "random seed for the measurement order and for check")
+    record
+        .add("seed", command.seed, "N",
+             "seed of the measurement order and of the messages of --check")
         .between(0, 1 << 30);
     record
         .add("check", command.check, "FILE",
@@ -336,7 +338,7 @@ void measure_in_launches(const Request& request, const std::string& program) {
     for (Profile& launch : machine::read_launches(file)) {
         if (launch.transport != request.transport)
             throw Error(fmt::format("--launcher {}: a launch measured transport {}, expected {}: "
-                                    "expected a command that starts processes of MPI",
+                                    "the command must start MPI processes",
                                     request.launcher, launch.transport, request.transport));
         launches.push_back(std::move(launch));
     }

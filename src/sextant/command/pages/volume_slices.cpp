@@ -184,7 +184,7 @@ kernel::Scales pixel_size_in(const std::string& unit, const FrameHeader& header,
     if (!pixel.known())
         throw unknown("no pixel size");
     if (stated == 0)
-        throw unknown(fmt::format("a pixel size of {:.4g} {}, which is no length", pixel.x,
+        throw unknown(fmt::format("a pixel size of {:.4g} {}, which is not a length", pixel.x,
                                   pixel.unit.empty() ? "without a unit" : pixel.unit));
     const bool is_volume = dimensions == kernel::Dimensions::three;
     if (is_volume && header.slice_distance <= 0)

@@ -214,10 +214,10 @@ class RegisterRun {
             write(result, frames);
         };
         hooks.resumed = [follows = command_.following.follow](std::size_t results) {
-            print_note(
-                follows ? fmt::format("{} results from the time of following are reused", results)
-                        : fmt::format("resuming an earlier run: {} of its results are reused",
-                                      results));
+            print_note(follows
+                           ? fmt::format("{} results computed while following are reused", results)
+                           : fmt::format("resuming an earlier run: {} of its results are reused",
+                                         results));
         };
         hooks.failed = [this](std::span<const FrameRegistration> frames) {
             report_failure(frames);
@@ -542,11 +542,11 @@ Effects effects_of(RegisterCommand& command) {
          "only with --follow",
          [&] { return command.following.follow; }},
         {{"spool"},
-         fmt::format("{} is not a stream, whose frames must be kept", command.source.image),
+         fmt::format("{} is not a stream: only frames of streams are stored", command.source.image),
          [&] { return is_stream(command.source.image); }},
         {{"gap"}, "--aligned=off writes no frames", [&] { return command.aligned.when != "off"; }},
         {{"thread_work"},
-         "one thread has no work to share; expected --threads 2 or more",
+         "one thread has no work to divide; expected --threads 2 or more",
          [&] { return command.registration.threads > 1; }},
         effect_of_external({command.source.image})};
 }
@@ -559,18 +559,19 @@ std::string notes_of_register() {
     std::string notes =
         "Motions state how far the content of a frame has moved relative to the reference: to the "
         "right\n"
-        "(tx), downward (ty) and clockwise (alpha). For two frames, motions of up to half a frame "
-        "in each\n"
-        "direction are searched, and rotations up to --rotation. Frames that overlap the reference "
-        "by less\n"
-        "than half are registered by way of other frames. Result images show the area of the "
-        "reference;\n"
-        "with --canvas union, the area of all averaged frames; with common, that shared by all of "
-        "them.\n"
+        "(tx), downward (ty) and clockwise (alpha). Two frames are searched for motions of up to "
+        "half a\n"
+        "frame in each direction and rotations of up to --rotation. Frames that overlap the "
+        "reference by\n"
+        "less than half are registered through frames in between. Result images cover the area of "
+        "the\n"
+        "reference; with --canvas union, the area of all averaged frames; with --canvas common, "
+        "the area\n"
+        "that all of them share.\n"
         "Flags of frames in transforms.csv and the report:\n";
     for (const report::FrameFlag& flag : report::frame_flags())
         notes += fmt::format("  {:<14} {}\n", flag.name, flag.meaning);
-    return notes + "The last lines of the output count the flags, and give advice.";
+    return notes + "The last lines of the output count the flags and give advice.";
 }
 
 } // namespace

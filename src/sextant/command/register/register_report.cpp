@@ -328,10 +328,10 @@ report::Section work_of(const GatheredWork& work, const RegistrationResult& resu
     const registration::FrameThreadUse::Scan& scan = result.thread_use.scan;
     if (scan.applications > 0) {
         chart.figures.push_back(
-            {percent(scan.idle / (threads * scan.seconds)), "idle in the scan, of all threads"});
-        chart.figures.push_back({fmt::format("{}", scan.stolen),
-                                 "motions stolen in the scan: combined by another thread than "
-                                 "with equal blocks"});
+            {percent(scan.idle / (threads * scan.seconds)), "idle in the scan (all threads)"});
+        chart.figures.push_back(
+            {fmt::format("{}", scan.stolen),
+             "motions stolen in the scan: combined outside the equal block of their thread"});
     } else if (const auto idle = work.idle(Work::combined)) {
         chart.figures.push_back({percent(*idle), "idle in the scan"});
     }
@@ -374,15 +374,15 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         facts.push_back({"Threads", fmt::format("{} per rank, which {}", summary.team,
                                                 describe_threads(summary.result, true))});
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
-        facts.push_back({"A pixel", pixel});
+        facts.push_back({"Pixel size", pixel});
     if (summary.streaks.pixels > 0)
-        facts.push_back({"Mean and median",
-                         fmt::format("differ by more than noise in {}, as hot pixels cause: the "
-                                     "median may be the better image",
-                                     report::counted(summary.streaks.pixels, "pixel"))});
-    if (summary.result.resumed > 0)
         facts.push_back(
-            {"Resumed", fmt::format("{} results of an earlier run", summary.result.resumed)});
+            {"Mean and median", fmt::format("differ by more than noise in {}, which suggests hot "
+                                            "pixels: the median may be the better image",
+                                            report::counted(summary.streaks.pixels, "pixel"))});
+    if (summary.result.resumed > 0)
+        facts.push_back({"Resumed", fmt::format("{} results of an earlier run are reused",
+                                                summary.result.resumed)});
     if (const std::string text = resolution_text(summary); !text.empty())
         facts.push_back({"Resolution", text.substr(text.find(' ') + 1)});
     for (const std::string& advice : advice_of(summary))
@@ -445,7 +445,7 @@ std::string to_failure_page(const RegisterSummary& summary) {
     page.subtitle = "fewer than two frames could be registered";
     page.facts = {series_fact(transforms)};
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
-        page.facts.push_back({"A pixel", pixel});
+        page.facts.push_back({"Pixel size", pixel});
     for (const std::string& advice : advice_on_failure(summary))
         page.facts.push_back({"What to try", advice});
     add_provenance(page.facts, summary.warnings);

@@ -74,12 +74,13 @@ Counts counts_of(const std::vector<FrameRegistration>& places) {
     return sorted;
 }
 
-constexpr std::string_view out_of_reach = "frames out of reach: try --rotation 180 if frames are "
-                                          "rotated, or leave them out of the series";
+constexpr std::string_view out_of_reach =
+    "some frames are outside the search range: try --rotation 180 if they are rotated, or leave "
+    "them out of the series";
 
 constexpr std::string_view out_of_reach_of_fields =
-    "frames out of reach: displacement fields need an overlap with the reference; try "
-    "--model rigid, or --reference N";
+    "some frames are outside the search range: displacement fields need an overlap with the "
+    "reference; try --model rigid, or --reference N";
 
 std::string_view advice_for(std::string_view flag) {
     const auto flags = report::frame_flags();
@@ -139,8 +140,8 @@ std::string misfit_text(const RegistrationResult& result) {
 std::string unresolved_text(const RegistrationResult& result) {
     if (result.resolution.values.empty() || result.resolution.resolved > 0)
         return "";
-    return "averages of every second frame do not correlate: motions may be wrong, or frames too "
-           "noisy; compare frames in the aligned stack, sum neighbouring frames first, or try "
+    return "the averages of even and odd frames do not correlate: motions may be wrong, or frames "
+           "too noisy; compare frames in the aligned stack, sum neighbouring frames first, or try "
            "--reference N";
 }
 
@@ -168,8 +169,8 @@ std::string closing_of(const RegisterSummary& summary,
     for (const std::string& advice : advice_of(summary))
         text += advice + "\n";
     if (summary.streaks.pixels > 0)
-        text += fmt::format("mean and median differ by more than noise in {}, most at ({}, {}), as "
-                            "hot pixels cause: the median may be the better image\n",
+        text += fmt::format("mean and median differ by more than noise in {}, most at ({}, {}), "
+                            "which suggests hot pixels: the median may be the better image\n",
                             report::counted(summary.streaks.pixels, "pixel"), summary.streaks.x,
                             summary.streaks.y);
     return text;
@@ -193,8 +194,8 @@ std::string rows_text(const RegistrationResult& result) {
                        "(RMS); standard deviation of a row {:.3f} px\n",
                        rows.jitter, rows.drift_x, rows.drift_y, rows.sigma) +
            (result.flyback > 0
-                ? fmt::format("the first {} of all frames are disturbed, as by the flyback of the "
-                              "scan, and have no weight\n",
+                ? fmt::format("the first {} of every frame are disturbed, for example by the "
+                              "flyback of the scan, and have no weight\n",
                               report::counted(result.flyback, "column"))
                 : "");
 }
@@ -290,10 +291,11 @@ std::string resolution_text(const RegisterSummary& summary) {
         rings.resolved == 0 ? "resolution: none"
         : rings.resolved < nyquist
             ? fmt::format("resolution {}", period(rings.resolved))
-            : fmt::format("resolution {}, the limit of the pixels,", period(nyquist));
-    text += " by the correlation of averages of every second frame (FRC 1/7)";
+            : fmt::format("resolution {}, the limit set by the pixels,", period(nyquist));
+    text +=
+        " from the Fourier ring correlation of the averages of even and odd frames (threshold 1/7)";
     if (rings.highest > 0)
-        text += fmt::format("; spots of a lattice down to {}", period(rings.highest));
+        text += fmt::format("; lattice spots down to {}", period(rings.highest));
     return text;
 }
 

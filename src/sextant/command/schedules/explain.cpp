@@ -94,7 +94,7 @@ Record record_of(ExplainCommand& command) {
                "scan: speedup of the operator on 1, 2, ... cores");
     record
         .add("depth", command.depth, "PLANES",
-             "filter: number of planes of a volume; default: an image")
+             "filter: number of planes of the volume; default: plan for an image")
         .between(2, most_planes);
     Record filter = record_of(command.filter);
     for (const std::string_view name : of_filter) {
@@ -110,7 +110,7 @@ Effects effects_of(ExplainCommand& command) {
             {of_filter, "only explain filter uses this option",
              [&] { return command.what == "filter"; }},
             {{"distribute"},
-             "one rank has no choice: expected --ranks 2 or more",
+             "nothing to plan for one rank: expected --ranks 2 or more",
              [&] { return command.ranks > 1; }},
             {{"memory"},
              "expected --depth: only plans for volumes have windows",

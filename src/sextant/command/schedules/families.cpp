@@ -95,11 +95,11 @@ Record record_of(ScheduleRequest& request) {
         .none_is(0);
     record
         .add("gamma", request.gamma, "F",
-             "logp-lev-rec: fraction kept by a leader; default: 0.75, to gather 0.6")
+             "logp-lev-rec: fraction that a leader keeps; default: 0.75, gather: 0.6")
         .between(.01, .99);
     record
         .add("alpha", request.alpha, "F",
-             "2-lev-rec: divide p ranks into p^alpha parts; default: rows")
+             "2-lev-rec: divide p ranks into p^alpha parts; default: one part per row")
         .between(.01, .99);
     record.add("ranks", request.ranks, "N", "number of ranks").between(1, most_ranks);
     record.add("elements", request.elements, "N", "number of pixels or values")

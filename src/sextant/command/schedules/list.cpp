@@ -68,7 +68,8 @@ Section scans() {
     for (const scan::Strategy& row : scan::strategies()) {
         section.rows.push_back(
             {std::string(row.name), std::string(row.summary),
-             fmt::format("strategy for a series, with any circuit of this list; {}", row.source)});
+             fmt::format("strategy for scanning a series, with any circuit in this list; {}",
+                         row.source)});
     }
     for (const scan::NamedBoundaries& row : scan::all_boundaries()) {
         section.rows.push_back(

@@ -117,8 +117,8 @@ Record record_of(PredictCommand& command) {
 std::string write_shown(const PredictCommand& command,
                         const std::vector<report::Recording>& recordings) {
     if (recordings.empty())
-        throw InvalidTask("none of the chosen models predicts a timeline of each rank: choose "
-                          "another --model, or omit --trace and --report");
+        throw InvalidTask("none of the chosen models predicts a timeline per rank: choose another "
+                          "--model, or omit --trace and --report");
     if (!command.trace.empty())
         write_trace(command.trace, recordings.front());
     return report::render(report::comparison("Sextant: predicted", recordings));

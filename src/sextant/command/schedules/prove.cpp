@@ -33,7 +33,7 @@ Record record_of(ProveCommand& command) {
     record.without("ranks");
     record["algorithm"].meaning = "algorithm of the family; default: all";
     Field& elements = record["elements"].between(1, most_elements).none_is(0);
-    elements.meaning = "number of pixels; default: several sizes that divide unevenly";
+    elements.meaning = "number of pixels; default: several sizes that ranks divide unevenly";
     record.add_ranges("ranks", command.ranks, "rank counts, such as 1..16,64")
         .between(1, most_ranks);
     declare_json(record, command.json);
@@ -270,7 +270,7 @@ int run_prove(const ProveCommand& command, const Call& call) {
 
 Operation prove_operation() {
     return declare_command<ProveCommand>(
-        "prove", "prove schedules correct: every operand once, in order, no deadlock",
+        "prove", "prove that schedules are correct: every operand once, in order, no deadlock",
         "  sextant prove compositing --ranks 1..70\n"
         "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512",
         run_prove, RunOn::one_rank);

@@ -69,7 +69,7 @@ Record record_of(SimulateCommand& command) {
     record.add("operator", command.operator_name, "NAME",
                "operator to apply, as named in the profile");
     record.add("clock", command.clock,
-               "use Sextant's simulator, not SimGrid; faster with much contention");
+               "use Sextant's simulator, not SimGrid; faster if contention is high");
     record
         .add("trace", command.trace, "OUT",
              "write a trace of all ranks: .svg or JSON (docs/trace.md)")

@@ -113,7 +113,7 @@ Record record_of(AlignedChoice& choice) {
         .by_rank();
     record
         .add("gap", choice.gap, "V",
-             "aligned sample outside the data; default: 0 for integers, else NaN")
+             "value of samples outside the data; default: 0 for integers, else NaN")
         .between(-std::numeric_limits<double>::max(), std::numeric_limits<double>::max());
     return record;
 }

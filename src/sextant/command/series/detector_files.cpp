@@ -52,15 +52,17 @@ std::vector<registration::DetectorPixel> read_pixels(const std::string& path, Im
 
 Record record_of(DetectorFiles& files) {
     Record record;
-    record.add("dark", files.dark, "FILE", "image without beam, which is subtracted from frames")
+    record
+        .add("dark", files.dark, "FILE",
+             "image recorded with the beam off; subtracted from every frame")
         .file();
     record
         .add("gain", files.gain, "FILE",
-             "image of the detector's sensitivity, by which frames are divided")
+             "image of the detector's sensitivity; every frame is divided by it")
         .file();
     record
         .add("defects", files.defects, "FILE",
-             "defective pixels: an image (not 0) or a .txt or .csv list of x,y")
+             "defective pixels: an image (nonzero) or a .txt or .csv list of x,y")
         .file();
     return record;
 }

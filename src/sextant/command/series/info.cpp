@@ -179,7 +179,7 @@ Findings look_at(const std::string& path, const format::SourceOptions& options, 
     if (other_axes || (!findings.header.axes.lengths.empty() && findings.header.axes.names.empty()))
         take_axes(*format::open_array(path, options, 0), other_axes || !reason.empty(), findings);
     if (!reason.empty())
-        findings.header.remarks.push_back(reason + "; apply may read it");
+        findings.header.remarks.push_back(reason + "; sextant apply may read it");
     if (check)
         read_all(*source, findings);
     return findings;
