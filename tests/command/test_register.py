@@ -167,7 +167,7 @@ class ImperfectInput(CommandTest):
 
     def test_parts_that_can_be_used(self):
         self.write("stalled.npy", self.frames[:1] + self.frames[7:] * 7)
-        self.registered("stalled.npy", "stalled.npy: 6 of 8 frames equal the frame before them, the first of them is frame 2")
+        self.registered("stalled.npy", "stalled.npy: 6 of 8 frames are identical to the frame before them, the first is frame 2")
         cut("movie.mrc", "cut.mrc", 1024 + 5 * self.size + 100)
         found = self.registered("cut.mrc", "cut.mrc: truncated: 5 of 8 frames are complete")
         self.assertEqual(found["registered"], 5)

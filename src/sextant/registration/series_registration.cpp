@@ -73,7 +73,7 @@ void require_space(const SeriesState& state) {
     const auto needed = static_cast<std::uintmax_t>(disk_of_fields(header, state.options.stages));
     if (!unknown && space.available < needed)
         throw InvalidFile(state.options.checkpoint,
-                          fmt::format("{}, but only {} MiB of the disk are left",
+                          fmt::format("{}, but only {} MiB of the disk are free",
                                       describe_field_storage(header, state.options.stages),
                                       space.available >> 20));
 }
@@ -138,7 +138,7 @@ void open_checkpoint(SeriesState& state, const RegistrationHooks& hooks) {
             Checkpoint::remove(folder);
         else if (Checkpoint::remove_failed(folder, series))
             state.result.warnings.push_back(fmt::format(
-                "{}: the checkpoint of a run of another series that failed was removed", folder));
+                "{}: the checkpoint of a failed run on another series was removed", folder));
         Checkpoint::check(folder, identity);
     });
     agree(state.communicator, [&] {

@@ -303,8 +303,8 @@ void warn_of_copies(SeriesState& state) {
     }
     if (copies > 0)
         state.result.warnings.push_back(fmt::format(
-            "{} of {} frames equal the frame before them, the first of them is frame {}: they "
-            "add no information, and deviations are stated as if their noise were independent",
+            "{} of {} frames are identical to the frame before them, the first is frame {}: they "
+            "add no information, and standard deviations assume that their noise is independent",
             copies, frames.size(), first));
 }
 

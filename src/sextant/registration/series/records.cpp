@@ -33,11 +33,11 @@ Record record_of(RegistrationOptions& options) {
     record.add("model", options.model, models, "NAME", "model");
     record
         .add("reference", options.reference, "N",
-             "reference frame; default: first usable one, middle of a long drift")
+             "reference frame; default: first usable, or the middle of a long drift")
         .between(0, most_count);
     record
         .add("stages", options.stages, "N",
-             "registration stages; each after the first uses the previous average")
+             "number of stages; each later one registers to the average before it")
         .between(1, 100);
     record.add("reproducible", options.reproducible,
                "produce the same bits in every run with the same number of ranks");
@@ -48,44 +48,44 @@ Record record_of(RegistrationOptions& options) {
                {{"auto", ThreadWork::automatic},
                 {"rows", ThreadWork::rows},
                 {"frames", ThreadWork::frames}},
-               "NAME", "threads share a frame's rows or take frames");
-    record.add_memory("memory", options.memory, "memory per rank for the samples of a median");
+               "NAME", "divide rows or whole frames among threads");
+    record.add_memory("memory", options.memory, "memory limit per rank for computing the median");
     record
         .add("checkpoint", options.checkpoint, "FOLDER",
-             "folder for checkpoint files, from which an interrupted run resumes")
+             "folder of checkpoints, from which an interrupted run resumes")
         .by_rank();
     record.add("restart", options.restart, "discard the checkpoint of an earlier run");
     record
         .add("prefilter", options.prefilter, "PIXELS",
-             "standard deviation of the Gaussian filter applied to frames")
+             "standard deviation of the Gaussian filter applied to frames before registration")
         .between(0, 64);
     record
         .add("farthest", options.farthest, "N",
-             "number of previous frames to which a frame is registered")
+             "number of preceding frames to which each frame is registered")
         .between(1, 1024);
     record
         .add("tolerance", options.tolerance, "PIXELS",
-             "tolerance within which registrations to previous frames agree")
+             "largest difference between motions that count as agreeing")
         .between(0, 1 << 20);
     record.add("average", options.average,
                {{"plain", AverageKind::plain}, {"weighted", AverageKind::weighted}}, "NAME",
-               "mean, or mean at one level and contrast");
+               "mean, or mean at equal level and contrast");
     record.add("frames", options.frames, "sound|all|LIST",
                "frames to average: sound, all, or a list such as 0-9,12");
     record.add("despike", codec_of(options.despike), "SIGMA",
-               "ignore hot pixels and cosmic rays: auto, off, or a threshold");
+               "ignore hot pixels and cosmic rays: auto, off, or a threshold in sigmas");
     record.add("flatten", options.flatten,
                {{"auto", Flattening::automatic}, {"on", Flattening::on}, {"off", Flattening::off}},
-               "WHEN", "remove changing shading before registration");
+               "WHEN", "before registration, remove varying shading");
     record.add("contrast", options.contrast,
                {{"auto", ContrastSearch::automatic}, {"same", ContrastSearch::same}}, "NAME",
-               "whether to recognise frames of opposite contrast");
+               "contrast of frames; auto recognises inverted ones");
     record.add(
         "canvas", options.canvas,
         {{"reference", Canvas::reference}, {"union", Canvas::united}, {"common", Canvas::common}},
-        "NAME", "area that all result images show");
+        "NAME", "area that result images cover");
     record.add("scan_rows", options.scan_rows,
-               "register the rows of scanned frames: jitter, and drift within frames");
+               "register each row of scanned frames: jitter, and drift within frames");
     constexpr double half_turn = 180;
     record
         .add("rotation", options.rigid.most_rotation, "DEGREES",
@@ -115,9 +115,9 @@ void require_compatible(const RegistrationOptions& options) {
 
 std::string describe_threads(const RegistrationResult& result, bool with_prediction) {
     const ThreadPlan& plan = result.thread_plan;
-    std::string text = plan.steals         ? "take whole frames, and steal work in the scan"
-                       : plan.whole_frames ? "take whole frames, and share rows in the scan"
-                                           : "share the rows of a frame";
+    std::string text = plan.steals         ? "process whole frames, and steal work in the scan"
+                       : plan.whole_frames ? "process whole frames, and divide rows in the scan"
+                                           : "divide the rows of each frame";
     if (with_prediction && plan.by_rows > 0)
         text += fmt::format("; whole frames are predicted to take {:.0f} % of the time of rows",
                             100 * plan.by_frames / plan.by_rows);

@@ -24,7 +24,7 @@ namespace {
 /// Returns the reason why the motion of a frame is in doubt.
 std::string doubt_of(const FrameRegistration& frame) {
     if (frame.result.unrelated)
-        return "the frame resembles its reference no more than noise";
+        return "the frame is no more similar to its reference than noise";
     if (frame.in_doubt)
         return "registrations to the frames around it disagree";
     return "a registration to a frame next to it is ambiguous";
@@ -97,7 +97,7 @@ void choose_averaged(SeriesState& state) {
     state.result.not_averaged = std::ssize(state.registered.frames) - std::ssize(state.averaged);
     if (state.averaged.empty())
         throw InvalidData(
-            fmt::format("frames {}: none of them is registered", state.options.frames));
+            fmt::format("frames {}: none of these frames is registered", state.options.frames));
     for (FrameRegistration& frame : state.own) {
         if (frame.left_out.empty() && !has(frame.frame))
             frame.not_averaged = sound ? doubt_of(frame) : "not listed";

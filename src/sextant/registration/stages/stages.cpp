@@ -238,8 +238,7 @@ void register_first(SeriesState& state) {
         state.nonrigid() ? series.reference : reference_frame(state));
     if (!state.options.reference && state.result.reference != first_sound_frame(state))
         state.result.reference_reason =
-            "it is in the middle of the motion, and frames drift out of "
-            "the view of the first one";
+            "it is in the middle of a drift that leaves the view of the first frame";
     if (!state.nonrigid())
         return;
     agree(state.communicator, [&] {

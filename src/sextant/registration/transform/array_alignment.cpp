@@ -425,7 +425,7 @@ class ArrayAligner {
     }
 
     [[noreturn]] void refuse(const std::string& found) const {
-        throw InvalidTask(fmt::format("{}: {}, expected another type of the result, such as f64",
+        throw InvalidTask(fmt::format("{}: {}, expected another output type, such as f64",
                                       source_.path(), found));
     }
 

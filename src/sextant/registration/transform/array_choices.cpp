@@ -142,7 +142,7 @@ ChosenArray choose_axes(std::unique_ptr<ArraySource> array, const ArrayChoice& c
     };
     const auto row = find("y"), column = find("x"), time = find("t"), slice = find("z");
     if (!row || !column || *column != *row + 1)
-        refuse("y (rows) and x (columns) one after the other: name them by --axes");
+        refuse("y (rows) and x (columns) next to each other: name them with --axes");
     if (time && *time > *row)
         refuse("t (frames) before y and x");
     const auto length = [&](const std::optional<std::size_t>& axis) {
