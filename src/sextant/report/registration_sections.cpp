@@ -20,7 +20,7 @@ namespace sextant::report {
 
 std::span<const FrameFlag> frame_flags() {
     static constexpr FrameFlag all[] = {
-        {"ambiguous", "another motion was nearly as likely, such as one lattice period further",
+        {"ambiguous", "another motion was nearly as likely, such as a jump by one lattice period",
          "try --reference N, or record at shorter intervals or in a region with more amorphous "
          "material"},
         {"mended", "disagreed with its neighbours; registered again, starting from their motion",
@@ -178,8 +178,8 @@ std::string chart(CurveChart chart) {
 
 Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before) {
     CurveChart ncc{"Correlation",
-                   "NCC of filtered frames with the frames that they were registered to", "frame",
-                   ""};
+                   "normalised cross-correlation (NCC) of filtered frames with their references",
+                   "frame", ""};
     ncc.curves = {curve("registered", frames, &RegisteredFrame::ncc_after),
                   curve(before, frames, &RegisteredFrame::ncc_before)};
     CurveChart rest{

@@ -172,8 +172,12 @@ Seconds disagreement(const Trace& trace) {
 }
 
 std::string paths(std::span<const Recording> recordings) {
-    Table table{
-        {{"Critical path", ""}, "Length", "Work", "Messages", "Between events", "Changes of rank"}};
+    Table table{{{"Critical path", ""},
+                 "Length",
+                 "Work",
+                 "Messages",
+                 "Gaps between events",
+                 "Changes of rank"}};
     for (const Recording& recording : recordings) {
         const CriticalPath path = critical_path(recording);
         const Seconds length = path.work + path.messages + path.between;
