@@ -199,10 +199,10 @@ httplib::Server::HandlerResponse LiveServer::State::check(const httplib::Request
                         "'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'");
     if (request.get_header_value_count("Host") != 1 ||
         !names_server(request.get_header_value("Host"), address))
-        return refuse(response, 421, "this server has another name");
+        return refuse(response, 421, "the Host header does not name this server");
     if (request.method != "GET" && request.method != "HEAD") {
         response.set_header("Allow", "GET, HEAD");
-        return refuse(response, 405, "this page can only be read");
+        return refuse(response, 405, "expected the method GET or HEAD");
     }
     const std::string& path = request.path;
     const bool known = path.size() > token.size() + 1 &&
@@ -223,7 +223,9 @@ void LiveServer::State::answer(const httplib::Request& request, httplib::Respons
 void LiveServer::State::stream(httplib::Response& response) {
     if (++clients > most_clients) {
         --clients;
-        refuse(response, 503, fmt::format("{} clients follow this page already", most_clients));
+        refuse(response, 503,
+               fmt::format("{} clients are already connected, the largest number that is supported",
+                           most_clients));
         return;
     }
     auto received = std::make_shared<Received>();
