@@ -27,7 +27,7 @@ void declare_planning(Record& record, std::string& machine, Probing& probing) {
     record
         .add("probe", probing,
              {{"now", Probing::now}, {"kept", Probing::kept}, {"off", Probing::off}}, "WHEN",
-             "measure a machine that has no profile, once, for about a second")
+             "if this machine has no profile, measure it once, for about a second")
         .by_rank();
 }
 

@@ -12,8 +12,8 @@ namespace sextant::planner {
 
 Race::Race(int contestants, int rounds) : contestants_(contestants), rounds_(rounds) {
     if (contestants < 2 || contestants > most_contestants || rounds < 1 || rounds > most_rounds)
-        throw std::logic_error(fmt::format(
-            "a race with {} candidates and {} rounds is not supported", contestants, rounds));
+        throw std::logic_error(fmt::format("a race of {} candidates in {} rounds is not supported",
+                                           contestants, rounds));
 }
 
 int Race::contestant_of(int frame) const {

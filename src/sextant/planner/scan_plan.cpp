@@ -115,9 +115,9 @@ bool apart(const ExpectedMakespan& a, const ExpectedMakespan& b) {
 
 std::string reason_for(std::size_t configurations, std::size_t rivals,
                        const ScanQuestion& question) {
-    std::string reason =
-        fmt::format("lowest expected makespan of {} candidates over {} draws of {} times",
-                    configurations, question.draws, scan::name(question.times.kind));
+    std::string reason = fmt::format(
+        "lowest expected makespan of {} candidates over {} samples of {} operator times",
+        configurations, question.draws, scan::name(question.times.kind));
     if (rivals > 1)
         reason += fmt::format("; the next {} candidates are within the sampling error", rivals - 1);
     return reason;
