@@ -140,7 +140,7 @@ TEST(HostOrder, lists_one_host_per_line_and_allows_comments) {
     EXPECT_THAT(refused("n0\nn1\nn0\n"),
                 HasSubstr("order.txt: line 3 lists 'n0' again, expected each host once"));
     EXPECT_THAT(refused("n0 n1\n"), HasSubstr("line 1 has 'n1' after 'n0'"));
-    EXPECT_THAT(refused("# nobody\n"), HasSubstr("names no host"));
+    EXPECT_THAT(refused("# nobody\n"), HasSubstr("lists no host"));
 }
 
 std::string refusal(std::span<const HostSlots> rooms, const std::vector<OrderedHost>& order,
@@ -159,7 +159,8 @@ TEST(RankPlacement, fills_the_hosts_one_after_another_in_the_given_order) {
     EXPECT_THAT(place(rooms, std::vector<OrderedHost>{{"c"}, {"b"}}, 3, "small"),
                 ElementsAre(2, 2, 1));
     EXPECT_THAT(refusal(rooms, {}, 6), HasSubstr("6 ranks, but small has 5 cores on 3 hosts"));
-    EXPECT_THAT(refusal(rooms, {{"b"}}, 2), HasSubstr("1 cores on 1 hosts named in the order"));
+    EXPECT_THAT(refusal(rooms, {{"b"}}, 2),
+                HasSubstr("1 cores on 1 hosts listed in the order file"));
     EXPECT_THAT(refusal(rooms, {{"b"}, {"d", "o.txt: line 2"}}, 2),
                 HasSubstr("o.txt: line 2 names 'd', expected a host of small"));
     EXPECT_THAT(refusal(rooms, {{"b"}, {"b"}}, 2), HasSubstr("lists 'b' again"));

@@ -130,7 +130,7 @@ std::vector<OrderedHost> read_order(const std::string& path) {
         order.push_back({host, fmt::format("{}: line {}", path, number)});
     }
     if (order.empty())
-        throw InvalidFile(path, "names no host");
+        throw InvalidFile(path, "lists no host");
     return order;
 }
 
@@ -191,7 +191,7 @@ std::vector<int> place(std::span<const HostSlots> rooms, std::span<const Ordered
     if (all_cores < ranks) {
         throw InvalidTask(fmt::format("{} ranks, but {} has {} cores on {} hosts{}", ranks,
                                       platform, all_cores, hosts.size(),
-                                      order.empty() ? "" : " named in the order"));
+                                      order.empty() ? "" : " listed in the order file"));
     }
     return host_of;
 }
