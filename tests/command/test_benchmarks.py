@@ -91,7 +91,7 @@ class Tune(CommandTest):
         1 a launch by 'mpirun-missing' failed <- tune -o new --launcher mpirun-missing
         1 wrong.conf: line 1: 'two', expected a number of ranks <- tune --verify wrong.conf
         """)
-        refuses("2 1 rank has nothing to tune <- tune -o new\n2 1 rank has nothing to tune <- tune --once --sizes 64,128", processes=1)
+        refuses("2 nothing to tune for one rank <- tune -o new\n2 nothing to tune for one rank <- tune --once --sizes 64,128", processes=1)
         refuses("2 old.conf: written for Open MPI 2.0.0, but this MPI is <- tune --verify old.conf\n"
                 "2 unknown algorithm 'defalt'; did you mean default? <- tune --once --collectives bcast --sizes 64 --algorithms defalt"
                 + "\n2 three.conf: written for 3 ranks, but the launcher starts 2 <- tune --verify three.conf" * self.is_open, processes=2)

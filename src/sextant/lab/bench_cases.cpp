@@ -82,7 +82,7 @@ Record record_of(CompositeCase& what) {
     declare_shape(record, what.shape);
     record.add("operator", what.blend, "NAME", "blending operator");
     record.add("element", what.element, "TYPE", "pixel element type");
-    record.add("image", what.image, "NAME", "active pixels").one_of(image_patterns());
+    record.add("image", what.image, "NAME", "pattern of active pixels").one_of(image_patterns());
     record.add("collect", what.collect, "collect the image on rank 0");
     record.add("sparse", what.sparse, "time messages both with and without empty pixels");
     record.add("interlaced", what.interlaced,

@@ -307,11 +307,13 @@ Record record_of(FilterCase& what) {
     declare_shape(record, what.shape);
     record.add("element", what.element, {{"f32", gray_f32}, {"u8", gray_u8}, {"u16", gray_u16}},
                "TYPE", "element type of the samples");
-    auto& sigma = record.add("sigma", codec_of(what.filter.sigma), "PIXELS", "scale of the filter");
+    auto& sigma =
+        record.add("sigma", codec_of(what.filter.sigma), "PIXELS", "scale of the filter (sigma)");
     sigma.kind = sextant::Field::Kind::number;
     sigma.between(kernel::smallest_sigma, kernel::largest_sigma);
     record.add("kernel", what.filter.kernel.weights,
-               {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}}, "NAME", "weights");
+               {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}}, "NAME",
+               "filter weights");
     record.add("derivatives", what.filter.features, "NAME", "derivatives or features to compute");
     record.add("most", what.most, "N", "number of configurations to time").between(1, 1000);
     return record;

@@ -214,8 +214,8 @@ report::Section section_of(const ScanResults& results) {
     sort_by_time(configurations);
     report::Section section = alternatives_section(configurations);
     section.html += report::to_html(report::Figure{idle_shares(results), ""});
-    section.html += report::to_html(
-        report::Figure{picture_of(results), "The last round of Sextant's fastest configuration."});
+    section.html += report::to_html(report::Figure{
+        picture_of(results), "The last round of the fastest of Sextant's configurations."});
     return section;
 }
 

@@ -88,7 +88,7 @@ Record record_of(EvaluateCommand& command) {
              "maximum number of additional configurations to simulate per case")
         .between(0, 100000);
     record.add("clock", command.clock,
-               "use Sextant's own simulator instead of SimGrid, for hundreds of ranks");
+               "use Sextant's simulator instead of SimGrid, for hundreds of ranks");
     return record;
 }
 

@@ -52,22 +52,25 @@ Record record_of(TuneCommand& command) {
     Record record;
     record
         .add("output", command.output, "FILE",
-             "file of confirmed rules: for Open MPI, or an environment for MPICH")
+             "write confirmed rules: an Open MPI rules file, or variables for MPICH")
         .file()
         .letter('o');
     record
         .add("verify", command.verify, "FILE",
              "compare launches with and without this file; exit code 1 unless faster")
         .file();
-    record.add("once", command.once, "only time all algorithms in this launch by mpirun");
+    record.add("once", command.once,
+               "time all algorithms in this one launch by mpirun, without choosing rules");
     record.add("launcher", command.launcher, "COMMAND",
                "command that starts the ranks of launches; default: mpirun");
-    record.add("launches", command.launches, "N", "launches that time all algorithms")
+    record.add("launches", command.launches, "N", "number of launches that time all algorithms")
         .between(2, 100);
-    record.add("pairs", command.pairs, "N", "pairs of launches with and without the rules")
+    record
+        .add("pairs", command.pairs, "N",
+             "number of pairs of launches, one with and one without the rules")
         .between(2, 100);
     record.add("commutative", command.commutative,
-               "all operators commute: also use algorithms that are wrong for others");
+               "assume commutative operators: also use algorithms that require them");
     record.include(record_of(command.task));
     record.add("csv", command.csv, "FILE", "write all latencies as CSV").file();
     record.include(record_of(command.reports));
@@ -312,7 +315,7 @@ void check_modes(const TuneCommand& command) {
         throw InvalidTask("expected one of --output FILE, --verify FILE and --once");
     check_task(command.task);
     if (!command.output.empty() && command.task.sizes.size() < 2)
-        throw InvalidTask("--sizes: expected two sizes or more, the ends of classes of sizes");
+        throw InvalidTask("--sizes: expected two sizes or more, the limits of size classes");
 }
 
 /// Returns text on how to use a file of rules.
@@ -344,7 +347,7 @@ int run_tune(const TuneCommand& command, const command::Call& call) {
     if (mpi_of_build().empty())
         throw InvalidTask("tune measures MPI, but this sextant was built without it");
     if (by.size == 1 && command.launcher.empty())
-        throw InvalidTask("1 rank has nothing to tune: expected two ranks or more");
+        throw InvalidTask("nothing to tune for one rank: expected two ranks or more");
     command::check_outputs(command.outputs(), command::files_named({command.verify}));
     leave_launcher(by.launcher);
     TuneCampaign campaign(command, call.own_command(), by);

@@ -30,7 +30,7 @@ Record record_of(TuneTask& task) {
     Record record;
     record.add("collectives", task.collectives, "NAME...",
                "operations, such as bcast and allreduce; default: all seven");
-    record.add("sizes", task.sizes, "BYTES", "message sizes, which bound classes")
+    record.add("sizes", task.sizes, "BYTES", "message sizes; limits of size classes")
         .between(4, 1 << 28);
     record.add("rounds", task.rounds, "N", "rounds per launch; each algorithm runs once per round")
         .between(3, 10000);
@@ -256,7 +256,7 @@ void require_ranks(const Communicator& communicator, const TuneTask& task) {
     if (transport_of(communicator) == "threads")
         throw InvalidTask("--once: expected ranks that are processes of MPI: start with mpirun");
     if (communicator.size() < 2)
-        throw InvalidTask("1 rank has nothing to tune: expected two ranks or more");
+        throw InvalidTask("nothing to tune for one rank: expected two ranks or more");
     if (task.sizes.back() > INT_MAX / communicator.size())
         throw InvalidTask(fmt::format("--sizes {}: expected at most {} bytes with {} ranks",
                                       task.sizes.back(), INT_MAX / communicator.size(),

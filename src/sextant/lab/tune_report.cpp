@@ -169,14 +169,13 @@ std::string fastest_tables(const TuneResults& results) {
 
 std::string rules_table(const TuneResults& results) {
     if (results.rules.empty())
-        return "no rules: in no class of sizes is another algorithm of MPI faster beyond "
-               "noise\n";
+        return "no rules: no other algorithm of MPI is faster beyond noise in any size class\n";
     std::string text =
-        fmt::format("times as fast as the default, median [95 %] of {} pairs of launches, with "
-                    "and without the rules; {}\n{:<10} {:<18} {:<36} {:<20} {:<16} {}\n",
+        fmt::format("speedup over the default, median [95 %] of {} pairs of launches with and "
+                    "without the rules; {}\n{:<10} {:<18} {:<36} {:<20} {:<16} {}\n",
                     results.with.size(),
                     results.any().crowded ? "CPU time of all ranks" : "time of the slowest rank",
-                    "collective", "sizes", "algorithm", "speedup", "at worst", "rule");
+                    "collective", "sizes", "algorithm", "speedup", "lowest speedup", "rule");
     for (const TunedRule& each : results.rules) {
         text +=
             fmt::format("{:<10} {:<18} {:<36} {:<20} {:<16} {}\n", each.rule.operation,
@@ -270,8 +269,8 @@ std::string rules_html(const TuneResults& results) {
                          {"Sizes in bytes", ""},
                          {"Algorithm", ""},
                          {"Rule", ""},
-                         "Times as fast",
-                         "At worst"}};
+                         "Speedup",
+                         "Lowest speedup"}};
     for (const TunedRule& each : results.rules)
         table.rows.push_back({std::string(tuned_operation(each.rule.operation).call),
                               sizes_text(each.rule), report::escape(each.rule.algorithm.text()),
