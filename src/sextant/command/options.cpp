@@ -337,7 +337,7 @@ Effects effects_of_merging(const distributed::MergingOptions& merging,
                            const std::optional<std::int64_t>& ranks,
                            const std::optional<Tiles>& grid) {
     Effects effects = effects_of_planning(merging.machine);
-    effects.push_back({{"machine", "no_probe"}, "--pattern states how tiles are merged", [&] {
+    effects.push_back({{"machine", "no_probe"}, "--pattern specifies how tiles are merged", [&] {
                            return merging.pattern == "auto";
                        }});
     effects.push_back({{"pattern", "machine", "no_probe"},

@@ -74,7 +74,7 @@ Effects effects_of(ApplyCommand& command) {
         {{"from_reference"},
          fmt::format("{} is not a table of coordinates (.csv)", data),
          [&] { return is_table(data); }},
-        {{"frame"}, "a table of coordinates states the frame of each point", is_image},
+        {{"frame"}, "a table of coordinates specifies the frame of each point", is_image},
         {{"channel", "slice"}, "a file of coordinates has no channels or slices", is_image},
         {{"by", "sum", "count", "sample", "memory", "pyramid", "axes", "time", "allow_external"},
          "a table of coordinates is not an image",

@@ -412,12 +412,13 @@ Record record_of(CompositeCommand& command) {
 
 Effects effects_of(CompositeCommand& command) {
     Effects effects = effects_of_planning(command.composite.machine);
-    effects.push_back(
-        {{"machine", "no_probe"}, "the algorithm is stated, and there is no --report", [&] {
-             const CompositeOptions& options = command.composite;
-             return (options.algorithm == "auto" && !is_saved(options.plan)) ||
-                    !command.reports.report.empty();
-         }});
+    effects.push_back({{"machine", "no_probe"},
+                       "the algorithm is given (--algorithm or --plan), and there is no --report",
+                       [&] {
+                           const CompositeOptions& options = command.composite;
+                           return (options.algorithm == "auto" && !is_saved(options.plan)) ||
+                                  !command.reports.report.empty();
+                       }});
     return effects;
 }
 

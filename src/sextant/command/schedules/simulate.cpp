@@ -82,7 +82,7 @@ Effects effects_of(SimulateCommand& command) {
     return {{{"operator"},
              "expected --machine with a profile that has the operator's cost",
              [&] { return !command.machine.empty(); }},
-            {{"operator"}, "--blend-rate states its cost", [&] { return !command.blend_rate; }}};
+            {{"operator"}, "--blend-rate specifies its cost", [&] { return !command.blend_rate; }}};
 }
 
 /// Returns the operator's time per element, from passes over two operands of the size that each
