@@ -111,7 +111,7 @@ command::Effects effects_of(EvaluateCommand& command) {
          [=] { return !simulates(); }},
         {{"ways", "clock"}, "expected --platform", simulates},
         {{"ranks"},
-         "--launcher states the number of processes",
+         "--launcher sets the number of processes",
          [&] { return command.task.transport != "mpi"; }},
         {{"launcher"}, "expected --transport mpi", [&] { return command.task.transport == "mpi"; }},
         {{"launches"},

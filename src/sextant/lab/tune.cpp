@@ -62,7 +62,7 @@ Record record_of(TuneCommand& command) {
     record.add("once", command.once,
                "time all algorithms in this one launch by mpirun, without choosing rules");
     record.add("launcher", command.launcher, "COMMAND",
-               "command that starts the ranks of launches; default: mpirun");
+               "command that starts the ranks of each launch; default: mpirun");
     record.add("launches", command.launches, "N", "number of launches that time all algorithms")
         .between(2, 100);
     record
