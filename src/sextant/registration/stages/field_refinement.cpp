@@ -92,8 +92,9 @@ StoredField identity_field(ImageShape shape) {
 StoredField found_field(Ledger& ledger, const EntryName& name) {
     const auto bytes = ledger.find(name);
     if (!bytes)
-        throw CommunicationFailed(fmt::format(
-            "the field of frame {} cannot be found: do all ranks see the same files?", name.moved));
+        throw CommunicationFailed(fmt::format("the displacement field of frame {} cannot be found, "
+                                              "expected the same files on all ranks",
+                                              name.moved));
     return field_from(*bytes);
 }
 
