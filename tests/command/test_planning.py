@@ -36,7 +36,7 @@ class Plans(CommandTest):
         sextant("explain --ranks 128 --distributed --machine cluster-64x128", "radix-k...by p3pc-extended on cluster-64x128")
 
     def test_sparse_images_and_scans(self):
-        sextant("explain --ranks 64 --distributed --density .05 --machine das", ", sparse: ...; 5 % active: sparse ... ms, dense ... ms")
+        sextant("explain --ranks 64 --distributed --density .05 --machine das", ", sparse: ...; 5 % of pixels active: sparse ... ms, dense ... ms")
         self.assertNotIn("sparse", sextant("explain --ranks 64 --distributed").out)
         sextant("explain scan --values 64 --cores 4 --times correlated", "rank")
         self.assertIn("candidates", facts("explain scan --values 16 --cores 2"))

@@ -84,7 +84,7 @@ TEST(Planner, skips_empty_pixels_if_that_is_predicted_to_be_faster) {
     const CompositingPlan sparse = planner.plan(task, moved(.1));
     EXPECT_TRUE(sparse.configuration.sparse);
     EXPECT_THAT(sparse.text(), testing::EndsWith(", sparse"));
-    EXPECT_THAT(sparse.reason, HasSubstr("10 % active: sparse "));
+    EXPECT_THAT(sparse.reason, HasSubstr("10 % of pixels active: sparse "));
     const CompositingPlan dense = planner.plan(task, moved(1));
     EXPECT_FALSE(dense.configuration.sparse);
     EXPECT_LT(sparse.alternatives.front().expected->seconds,

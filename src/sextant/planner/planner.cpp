@@ -64,7 +64,7 @@ CompositingPlan faster(CompositingPlan dense, CompositingPlan sparse, double den
     const bool wins = d && s && s->seconds < d->seconds;
     CompositingPlan& best = wins ? sparse : dense;
     if (d && s)
-        best.reason += fmt::format("; {:.0f} % active: sparse {:.3g} ms, dense {:.3g} ms",
+        best.reason += fmt::format("; {:.0f} % of pixels active: sparse {:.3g} ms, dense {:.3g} ms",
                                    density * 100, s->seconds * 1e3, d->seconds * 1e3);
     return best;
 }

@@ -166,7 +166,7 @@ ExpectedMakespan expected_makespan(const scan::Series& series,
 std::string ScanConfiguration::text() const {
     std::string text =
         ranks == 1 && threads == 1
-            ? "one after another"
+            ? "serial"
             : fmt::format("{} {}, {}", ranks, ranks == 1 ? "rank" : "ranks", scan::to_text(*this));
     if (operator_cores > 1)
         text += fmt::format(", {} cores per application", operator_cores);
