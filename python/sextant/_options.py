@@ -18,11 +18,11 @@ Numbers = Union[float, str, Sequence[float]]
 class RegisterOptions(TypedDict, total=False):
     r"""
     model : {"translation", "rigid", "similarity", "affine", "nonrigid", "auto"}, default: "rigid"
-        Model.
+        Motions.
     reference : int, optional
-        Reference frame; default: first usable one, middle of a long drift.
+        Reference frame; default: first usable, or the middle of a long drift.
     stages : int, default: 2
-        Registration stages; each after the first uses the previous average (1 to 100).
+        Number of stages; each later one registers to the average before it (1 to 100).
     reproducible : bool, default: False
         Produce the same bits in every run with the same number of ranks.
     recorded_mean : bool, default: False
@@ -30,33 +30,34 @@ class RegisterOptions(TypedDict, total=False):
     threads : int, default: 1
         Threads per rank (1 to 1024).
     thread_work : {"auto", "rows", "frames"}, default: "auto"
-        Threads share a frame's rows or take frames.
+        Divide rows or whole frames among threads.
     memory : str or int, default: "64M"
-        Memory per rank for the samples of a median.
+        Memory limit per rank for computing the median.
     checkpoint : path, optional
-        Folder for checkpoint files, from which an interrupted run resumes.
+        Folder of checkpoints, from which an interrupted run resumes.
     restart : bool, default: False
         Discard the checkpoint of an earlier run.
     prefilter : float, default: 1.5
-        Standard deviation of the Gaussian filter applied to frames (0 to 64).
+        Standard deviation of the Gaussian filter applied to frames before registration (0 to
+        64).
     farthest : int, default: 3
-        Number of previous frames to which a frame is registered (1 to 1024).
+        Number of preceding frames to which each frame is registered (1 to 1024).
     tolerance : float, default: 1.5
-        Tolerance within which registrations to previous frames agree.
+        Largest difference between motions that count as agreeing.
     average : {"plain", "weighted"}, default: "plain"
-        Mean, or mean at one level and contrast.
+        Mean, or mean at equal level and contrast.
     frames : str or sequence of int, default: "sound"
         Frames to average: sound, all, or a list such as 0-9,12.
     despike : str or float, default: "auto"
-        Ignore hot pixels and cosmic rays: auto, off, or a threshold.
+        Ignore hot pixels and cosmic rays: auto, off, or a threshold in sigmas.
     flatten : {"auto", "on", "off"}, default: "auto"
-        Remove changing shading before registration.
+        Register without shading that varies per frame.
     contrast : {"auto", "same"}, default: "auto"
-        Whether to recognise frames of opposite contrast.
+        Contrast of frames; auto recognises inverted ones.
     canvas : {"reference", "union", "common"}, default: "reference"
-        Area that all result images show.
+        Area that result images cover.
     scan_rows : bool, default: False
-        Register the rows of scanned frames: jitter, and drift within frames.
+        Register each row of scanned frames: jitter, and drift within frames.
     rotation : float, default: 3
         Largest rotation between frames; 180: any angle (3 to 180).
     """
@@ -108,7 +109,7 @@ class LabelOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        Measure a machine that has no profile, once, for about a second.
+        If this machine has no profile, measure it once, for about a second.
     """
     neighbours: Literal["4", 4, "8", 8, "6", 6, "18", 18, "26", 26]
     by_value: bool
@@ -183,7 +184,7 @@ class FilterOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        Measure a machine that has no profile, once, for about a second.
+        If this machine has no profile, measure it once, for about a second.
     """
     derivatives: Texts
     kernel: Literal["gaussian", "p3pc"]
@@ -224,7 +225,7 @@ class ContoursOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        Measure a machine that has no profile, once, for about a second.
+        If this machine has no profile, measure it once, for about a second.
     """
     sigma: float
     quantiles: Pair
@@ -267,7 +268,7 @@ class CompositeOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        Measure a machine that has no profile, once, for about a second.
+        If this machine has no profile, measure it once, for about a second.
     plan : path, optional
         Read the plan from this file.
     density : float, default: 1
@@ -339,7 +340,7 @@ class CalibrateOptions(TypedDict, total=False):
     launcher : str, default: "mpirun -n 2"
         Command that starts processes, for transport mpi.
     seed : int, default: 1
-        Random seed for the measurement order and for check.
+        Random seed of the measurement order and of checks.
     check : path, optional
         Check the predictions of the profile FILE against new measurements.
     """
@@ -389,7 +390,7 @@ class ExplainOptions(TypedDict, total=False):
     speedup : float or sequence of float, default: 1
         Scan: speedup of the operator on 1, 2, ... cores.
     depth : int, optional
-        Filter: number of planes of a volume; default: an image.
+        Filter: number of planes of the volume; default: plan for an image.
     sigma : float, default: 1
         Scale in pixels, 0 to 1000, or with unit (2um); also y,x or z,y,x.
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
@@ -445,9 +446,9 @@ class SimulateOptions(TypedDict, total=False):
     interlace : int, optional
         Assign pixels to ranks cyclically, in blocks of N.
     gamma : float, optional
-        Logp-lev-rec: fraction kept by a leader; default: 0.75, to gather 0.6 (0.01 to 0.99).
+        Logp-lev-rec: fraction that a leader keeps; default: 0.75, gather: 0.6 (0.01 to 0.99).
     alpha : float, optional
-        2-lev-rec: divide p ranks into p^alpha parts; default: rows (0.01 to 0.99).
+        2-lev-rec: divide p ranks into p^alpha parts; default: one part per row (0.01 to 0.99).
     ranks : int, default: 8
         Number of ranks (1 to 16384).
     elements : int, default: 1048576
@@ -471,7 +472,7 @@ class SimulateOptions(TypedDict, total=False):
     operator : str, default: "over"
         Operator to apply, as named in the profile.
     clock : bool, default: False
-        Use Sextant's simulator, not SimGrid; faster with much contention.
+        Use Sextant's simulator, not SimGrid; faster if contention is high.
     trace : path, optional
         Write a trace of all ranks: .svg or JSON (docs/trace.md).
     """
@@ -584,7 +585,7 @@ class FeaturesOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        Measure a machine that has no profile, once, for about a second.
+        If this machine has no profile, measure it once, for about a second.
     """
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
@@ -614,7 +615,7 @@ class CannyOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        Measure a machine that has no profile, once, for about a second.
+        If this machine has no profile, measure it once, for about a second.
     """
     sigma: float
     quantiles: Pair

@@ -111,9 +111,7 @@ Record record_of(CalibrateCommand& command) {
         .one_of({"auto", "threads", "mpi"});
     record.add("launcher", command.launcher, "COMMAND",
                "command that starts processes, for transport mpi");
-    record
-        .add("seed", command.seed, "N",
-             "seed of the measurement order and of the messages of --check")
+    record.add("seed", command.seed, "N", "random seed of the measurement order and of checks")
         .between(0, 1 << 30);
     record
         .add("check", command.check, "FILE",

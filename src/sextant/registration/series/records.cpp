@@ -30,7 +30,7 @@ std::string_view name(MotionModel model) {
 
 Record record_of(RegistrationOptions& options) {
     Record record;
-    record.add("model", options.model, models, "NAME", "model");
+    record.add("model", options.model, models, "NAME", "motions");
     record
         .add("reference", options.reference, "N",
              "reference frame; default: first usable, or the middle of a long drift")
@@ -76,7 +76,7 @@ Record record_of(RegistrationOptions& options) {
                "ignore hot pixels and cosmic rays: auto, off, or a threshold in sigmas");
     record.add("flatten", options.flatten,
                {{"auto", Flattening::automatic}, {"on", Flattening::on}, {"off", Flattening::off}},
-               "WHEN", "before registration, remove varying shading");
+               "WHEN", "register without shading that varies per frame");
     record.add("contrast", options.contrast,
                {{"auto", ContrastSearch::automatic}, {"same", ContrastSearch::same}}, "NAME",
                "contrast of frames; auto recognises inverted ones");
