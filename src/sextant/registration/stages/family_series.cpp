@@ -45,7 +45,7 @@ class Families {
                 show_pair();
             std::int64_t done = 0;
             for (std::size_t i = 0; i < own_.size(); ++i) {
-                context_.step("fit a family of motions", done++, std::ssize(own_));
+                context_.step("fit motion models", done++, std::ssize(own_));
                 if (!own_[i].left_out.empty() || (pair && own_[i].frame == reference_))
                     continue;
                 const EntryName name{Work::family, pass, static_cast<std::int64_t>(family), 0,
