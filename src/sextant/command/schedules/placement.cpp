@@ -61,10 +61,10 @@ std::shared_ptr<planner::Planner> usual(const PlacementOptions& options, int ran
     std::error_code missing;
     if (options.transport.empty() && usual.planner->machine().name == machine::built_in().name &&
         !threads.empty() && std::filesystem::exists(threads, missing)) {
-        print_note(fmt::format("planned for MPI processes, of which this machine has no profile: "
-                               "--transport threads uses {}, and mpirun -n 2 sextant calibrate "
-                               "measures MPI",
-                               threads));
+        print_note(fmt::format(
+            "planned for MPI processes, for which this machine has no profile: use --transport "
+            "threads to plan with {}, or measure MPI with mpirun -n 2 sextant calibrate",
+            threads));
     }
     return usual.planner;
 }
