@@ -97,14 +97,12 @@ Record record_of(RegistrationOptions& options) {
 void require_compatible(const RegistrationOptions& options) {
     const bool fields = options.model == MotionModel::nonrigid;
     if (fields && options.rigid.most_rotation > usual_rotation)
-        throw InvalidTask(fmt::format(
-            "rotation {:g}: displacement fields describe rotations of up to {:g} degrees; "
-            "expected another model than nonrigid",
-            options.rigid.most_rotation, usual_rotation));
+        throw InvalidTask(fmt::format("rotation {:g}: displacement fields describe rotations of up "
+                                      "to {:g} degrees; expected a model other than nonrigid",
+                                      options.rigid.most_rotation, usual_rotation));
     if (fields && options.canvas == Canvas::united)
-        throw InvalidTask("canvas union: displacement fields are defined only in the area of "
-                          "the reference; expected reference, common, or another model than "
-                          "nonrigid");
+        throw InvalidTask("canvas union: displacement fields are defined only in the area of the "
+                          "reference; expected reference, common, or a model other than nonrigid");
     if (options.scan_rows && options.model != MotionModel::rigid &&
         options.model != MotionModel::translation)
         throw InvalidTask(fmt::format(

@@ -80,10 +80,10 @@ bool needs_stage(SeriesState& state) {
     if (const PixelArea area = matched_area(state);
         too_large_for_matching(area, state.source->header().shape)) {
         if (state.result.stages == 1)
-            state.result.warnings.push_back(fmt::format(
-                "the frames extend over {}x{} pixels, too many for an average to which frames "
-                "could be registered: there is one stage only",
-                area.shape.width, area.shape.height));
+            state.result.warnings.push_back(
+                fmt::format("the frames extend over {}x{} pixels, too many for an average to "
+                            "register frames to: only one stage is run",
+                            area.shape.width, area.shape.height));
         return false;
     }
     return state.result.stages < state.options.stages ||
@@ -262,10 +262,10 @@ void fit_family(SeriesState& state) {
         const PixelArea area = matched_area(state);
         state.fails_again = too_large_for_matching(area, state.source->header().shape);
         if (state.fails_again)
-            throw InvalidTask(fmt::format(
-                "model {}: the frames extend over {}x{} pixels, too many for an average to "
-                "which frames could be registered; expected rigid",
-                name(state.options.model), area.shape.width, area.shape.height));
+            throw InvalidTask(fmt::format("model {}: the frames extend over {}x{} pixels, too many "
+                                          "for an average to register frames to; expected rigid",
+                                          name(state.options.model), area.shape.width,
+                                          area.shape.height));
     });
     const FamilyChoice choice =
         register_by_family(*state.context, state.registered, state.result.reference, state.own,

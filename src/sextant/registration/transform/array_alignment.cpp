@@ -521,11 +521,11 @@ class ArrayAligner {
     }
 
     [[noreturn]] void refuse_rows(const AlignedBlock& work, Rows rows) const {
-        throw InvalidTask(fmt::format(
-            "{}: frame {} moves so that {} rows are needed at once, which take {} MiB, expected "
-            "--memory of at least {} MiB",
-            source_.path(), frames_[frame_].position, rows.count(),
-            bytes_of(work, rows) / (1 << 20) + 1, bytes_of(work, rows) / (1 << 19) + 1));
+        throw InvalidTask(fmt::format("{}: the motion of frame {} requires {} rows at once, which "
+                                      "take {} MiB, expected --memory of at least {} MiB",
+                                      source_.path(), frames_[frame_].position, rows.count(),
+                                      bytes_of(work, rows) / (1 << 20) + 1,
+                                      bytes_of(work, rows) / (1 << 19) + 1));
     }
 
     /// Returns the source's fill value, converted to a sample of the result.
