@@ -261,7 +261,7 @@ def test_bad_input(tmp_path, spectra):
             (spectra, {}, "has the axes 5×24×32×7, expected names for them, such as axes TYXE"),
             (spectra, {"axes": "TYX"}, "axes names 3 axes, but data has shape"),
             (spectra, {"axes": "TEYX"}, r"frames of shape \(32, 7\), expected \(24, 32\)"),
-            (spectra, {"axes": "TYEX"}, "one after the other: name them by axes"),
+            (spectra, {"axes": "TYEX"}, "next to each other: name them with axes"),
             (spectra, {"axes": "TY1E"}, "expected a letter for each axis"),
             (spectra, {"axes": 4}, "axes is 4, expected names"),
             (spectra[:4], {"axes": "TYXE"}, "has 4 frames, expected 5"),

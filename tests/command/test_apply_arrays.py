@@ -528,7 +528,7 @@ refuse(("far.npy: has samples near", "f32 cannot represent"), transforms, FOLDER
 refuse("expected names for them, such as --axes TYXE", transforms, FOLDER / "good.npy")
 refuse("expected a name for each of 4 axes", transforms, FOLDER / "good.npy", "--axes", "TYX")
 refuse("expected a letter for each axis", transforms, FOLDER / "good.npy", "--axes", "TYYX")
-refuse("one after the other", transforms, FOLDER / "good.npy", "--axes", "TYEX")
+refuse("next to each other", transforms, FOLDER / "good.npy", "--axes", "TYEX")
 refuse("has no channel 1, expected channel 0", transforms, FOLDER / "good.npy", "--axes", "TYXE", "--channel", 1)
 refuse("cannot hold an array with the axes t,y,x,e", transforms, FOLDER / "good.npy", "--axes", "TYXE", out="gone.tif")
 (FOLDER / "cut.npy").write_bytes((FOLDER / "good.npy").read_bytes()[:-10])

@@ -87,7 +87,7 @@ class Tune(CommandTest):
         2 expected ranks that are processes of MPI <- tune --once
         2 unknown collective 'bcst'; did you mean bcast? <- tune -o new --collectives bcst
         2 --sizes 60: expected multiples of 4 in increasing order <- tune -o new --sizes 64,60
-        2 expected two sizes or more, the ends of classes <- tune -o new --sizes 64
+        2 expected two sizes or more, the limits of size classes <- tune -o new --sizes 64
         1 a launch by 'mpirun-missing' failed <- tune -o new --launcher mpirun-missing
         1 wrong.conf: line 1: 'two', expected a number of ranks <- tune --verify wrong.conf
         """)

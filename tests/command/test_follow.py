@@ -102,7 +102,7 @@ class Follow(CommandTest):
             finish(follow(f"/dev/stdin::{LAYOUT},frames=40 -o stdin --spool kept.bin", stdin=whole))
         self.expect_results_of(f"kept.bin::{LAYOUT},frames=40", "stdin")
         refuses(f"""
-        1 kept.bin: exists, and may hold frames that are nowhere else <- register stream::{LAYOUT} --follow --spool kept.bin -o refused
+        1 kept.bin: exists, and may hold the only copy of its frames <- register stream::{LAYOUT} --follow --spool kept.bin -o refused
         1 the extension .raw or .bin <- register stream::{LAYOUT} --follow --spool kept.dat -o refused
         1 is a stream without a header <- register stream --follow -o refused
         1 is a stream, whose frames can be read only once <- register stream::{LAYOUT} -o refused
@@ -227,8 +227,8 @@ class Follow(CommandTest):
         shutil.copy("files/frame_4.mrc", "mixed")
         time.sleep(.3)
         cut("files/frame_8.mrc", "mixed/frame_8.mrc", 30000)
-        finish(process, "mixed/frame_4.mrc appeared after mixed/frame_7.mrc", "frame 8 is left out",
-               "1 of 9 frames equal the frame before them")
+        finish(process, "mixed/frame_4.mrc came after mixed/frame_7.mrc", "frame 8 is left out",
+               "1 of 9 frames are identical to the frame before them")
         self.expect_results_of("mixed", "of_mixed")
         # A frame of another size, and one that is written again.
         process = self.begin("several", range(6), 5)
@@ -282,7 +282,7 @@ class Follow(CommandTest):
         refuses("""
         2 --idle has no effect here: only with --follow <- register movie.mrc --idle 3 -o refused
         1 missing.mrc: no such file <- register missing.mrc --follow --idle .2 -o refused
-        2 files: is the folder of the frames <- register files -o files --follow
+        2 files: this folder holds the frames <- register files -o files --follow
         2 movie.zarr: is a Zarr store, which cannot be followed <- register movie.zarr --follow -o refused
         2 'pear' <- register movie.mrc --follow --model pear -o refused
         1 is not a part of a layout <- register some.raw::128x120,f32,pear --follow --idle .2 -o refused

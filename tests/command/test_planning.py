@@ -62,7 +62,7 @@ class Plans(CommandTest):
         sextant(composite, "warning: ...threads.json")
         # A user who calibrated threads only is told that the plan for MPI does not use this profile.
         shutil.copy("threads.json", profile)
-        sextant("explain --ranks 2", "sextant: planned for MPI...--transport threads uses ...threads.json")
+        sextant("explain --ranks 2", "sextant: planned for MPI...--transport threads to plan with ...threads.json")
         sextant("explain --ranks 2 --transport threads", "on threads")
         profile.unlink()
 

@@ -261,7 +261,7 @@ TEST(LongDrift, displacement_fields_refer_to_the_middle_of_the_motion) {
     for (const int ranks : {1, 3}) {
         const DriftRun run = run_of(made.frames, ranks, options);
         EXPECT_NEAR(static_cast<double>(run.result.reference), 6.5, 1.6);
-        EXPECT_THAT(run.result.reference_reason, HasSubstr("in the middle of the motion"));
+        EXPECT_THAT(run.result.reference_reason, HasSubstr("in the middle of a drift"));
         for (const FrameRegistration& frame : run.result.frames) {
             EXPECT_EQ(frame.left_out, "") << frame.frame;
             EXPECT_FALSE(frame.result.unrelated) << frame.frame;

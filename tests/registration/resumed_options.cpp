@@ -229,7 +229,7 @@ TEST(ResumedOptions, checkpoint_of_a_failed_run_does_not_stop_another_series) {
     const std::string folder = left.copy();
     const Finished run = registered(other.frames, usual(folder));
     EXPECT_THAT(run.result.warnings,
-                testing::Contains(HasSubstr("of another series that failed was removed")));
+                testing::Contains(HasSubstr("of a failed run on another series was removed")));
     expect_same(run, registered(other.frames, usual()));
     EXPECT_TRUE(std::filesystem::is_empty(folder));
 

@@ -147,8 +147,8 @@ TEST(SeriesRegistration, warns_of_frames_that_repeat_the_frame_before) {
             std::copy_n(made.frames[2].row(y), 128, made.frames[copy].row(y));
     }
     EXPECT_THAT(registered(made.frames, 2, reproducible()).result.warnings,
-                testing::ElementsAre(HasSubstr("2 of 6 frames equal the frame before them, the "
-                                               "first of them is frame 3")));
+                testing::ElementsAre(HasSubstr("2 of 6 frames are identical to the frame before "
+                                               "them, the first is frame 3")));
 }
 
 TEST(SeriesRegistration, gives_the_same_bits_for_any_memory_limit_and_number_of_threads) {
