@@ -38,12 +38,12 @@ class RegisterOptions(TypedDict, total=False):
     restart : bool, default: False
         Discard the checkpoint of an earlier run.
     prefilter : float, default: 1.5
-        Standard deviation of the Gaussian filter applied to frames before registration (0 to
+        Standard deviation in pixels of the Gaussian filter applied before registration (0 to
         64).
     farthest : int, default: 3
         Number of preceding frames to which each frame is registered (1 to 1024).
     tolerance : float, default: 1.5
-        Largest difference between motions that count as agreeing.
+        Largest difference in pixels between motions that count as agreeing.
     average : {"plain", "weighted"}, default: "plain"
         Mean, or mean at equal level and contrast.
     frames : str or sequence of int, default: "sound"
@@ -59,7 +59,7 @@ class RegisterOptions(TypedDict, total=False):
     scan_rows : bool, default: False
         Register each row of scanned frames: jitter, and drift within frames.
     rotation : float, default: 3
-        Largest rotation between frames; 180: any angle (3 to 180).
+        Largest rotation between frames in degrees; 180: any angle (3 to 180).
     """
     model: Literal["translation", "rigid", "similarity", "affine", "nonrigid", "auto"]
     reference: int
@@ -334,7 +334,7 @@ class CalibrateOptions(TypedDict, total=False):
     launches : int, default: 5
         Number of separate launches; always 1 if started by a launcher (1 to 1000).
     append : bool, default: False
-        Add to the launches already in the file.
+        Add launches to those already in the file.
     transport : {"auto", "threads", "mpi"}, default: "auto"
         Transport; auto is mpi under mpirun.
     launcher : str, default: "mpirun -n 2"
@@ -514,25 +514,25 @@ class SynthesizeOptions(TypedDict, total=False):
     contrast : float, default: 0.25
         Standard deviation of the brightness, relative to its mean (0 to 10).
     period : float, default: 24
-        Period of the lattice.
+        Period of the lattice in pixels.
     amorphous : float, default: 0.38
         Fraction of the lattice's contrast that is not periodic (0 to 1).
     detail : float, default: 6
-        Size of the features that are not periodic (1.5 to 1000).
+        Size in pixels of the features that are not periodic (1.5 to 1000).
     drift_x : float, default: -1.3
-        Motion of the content to the right per frame.
+        Motion of the content to the right per frame, in pixels.
     drift_y : float, default: 0.7
-        Motion of the content downward per frame.
+        Motion of the content downward per frame, in pixels.
     rotation : float, default: 0
-        Clockwise rotation per frame (-360 to 360).
+        Clockwise rotation per frame in degrees (-360 to 360).
     random_step : float, default: 0.5
-        Standard deviation of a random step per frame.
+        Standard deviation of a random step per frame, in pixels.
     random_rotation : float, default: 0
-        Standard deviation of a random rotation per frame (0 to 360).
+        Standard deviation of a random rotation per frame, in degrees (0 to 360).
     warp : float, default: 0
-        Amplitude of a smooth distortion that grows until the last frame.
+        Amplitude in pixels of a distortion that grows until the last frame.
     warp_length : float, default: 512
-        Wavelength of the distortion.
+        Wavelength of the distortion in pixels.
     blanks : int or sequence of int, optional
         Indices of frames recorded with the beam off.
     jumps : int or sequence of int, optional

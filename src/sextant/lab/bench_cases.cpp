@@ -72,8 +72,9 @@ void for_each_case(const std::string& path, const std::function<void(const JsonF
 
 void declare_shape(Record& record, ImageShape& shape) {
     constexpr double widest = 1 << 16;
-    record.add("width", shape.width, "PIXELS", "width of the image").between(1, widest);
-    record.add("height", shape.height, "PIXELS", "height of the image").between(1, widest);
+    record.add("width", shape.width, "PIXELS", "width of the image in pixels").between(1, widest);
+    record.add("height", shape.height, "PIXELS", "height of the image in pixels")
+        .between(1, widest);
 }
 
 Record record_of(CompositeCase& what) {

@@ -32,7 +32,7 @@ Record record_of(ScanCase& what) {
         kinds.push_back({name(kind), kind});
     Record times;
     times.add("kind", what.times.kind, kinds, "KIND", "distribution");
-    times.add("mean", what.mean, "S", "mean operator time").between(0, longest);
+    times.add("mean", what.mean, "S", "mean operator time in seconds").between(0, longest);
     times.add("spread", what.times.spread, "", "standard deviation of the logarithm of a time")
         .between(0, longest);
     times
@@ -55,7 +55,8 @@ Record record_of(ScanCase& what) {
     record
         .add("neighbours", what.neighbours, "X", "operator applications per value before the scan")
         .between(0, longest);
-    record.add("time_limit", what.time_limit, "S", "time limit of an operator application")
+    record
+        .add("time_limit", what.time_limit, "S", "time limit of an operator application in seconds")
         .between(0, longest);
     record.add("fails_at", what.fails_at, "N", "value at which the operator fails, for tests")
         .between(1, most_values);

@@ -106,7 +106,7 @@ Record record_of(CalibrateCommand& command) {
         .add("launches", command.launches, "N",
              "number of separate launches; always 1 if started by a launcher")
         .between(1, 1000);
-    record.add("append", command.append, "add to the launches already in the file");
+    record.add("append", command.append, "add launches to those already in the file");
     record.add("transport", command.transport, "NAME", "transport; auto is mpi under mpirun")
         .one_of({"auto", "threads", "mpi"});
     record.add("launcher", command.launcher, "COMMAND",

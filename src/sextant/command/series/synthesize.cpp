@@ -61,29 +61,35 @@ Record record_of(SynthesizeCommand& command) {
         .add("contrast", look.contrast, "C",
              "standard deviation of the brightness, relative to its mean")
         .between(0, 10);
-    record.add("period", look.period, "PX", "period of the lattice").between(2, most);
+    record.add("period", look.period, "PX", "period of the lattice in pixels").between(2, most);
     record
         .add("amorphous", look.amorphous, "FRACTION",
              "fraction of the lattice's contrast that is not periodic")
         .between(0, 1);
-    record.add("detail", look.detail, "PX", "size of the features that are not periodic")
+    record.add("detail", look.detail, "PX", "size in pixels of the features that are not periodic")
         .between(registration::smallest_detail, registration::largest_detail);
-    record.add("drift_x", plan.drift.tx, "PX", "motion of the content to the right per frame")
+    record
+        .add("drift_x", plan.drift.tx, "PX",
+             "motion of the content to the right per frame, in pixels")
         .between(-most, most);
-    record.add("drift_y", plan.drift.ty, "PX", "motion of the content downward per frame")
+    record
+        .add("drift_y", plan.drift.ty, "PX", "motion of the content downward per frame, in pixels")
         .between(-most, most);
-    record.add("rotation", command.turn, "DEG", "clockwise rotation per frame").between(-360, 360);
-    record.add("random_step", plan.wander, "PX", "standard deviation of a random step per frame")
+    record.add("rotation", command.turn, "DEG", "clockwise rotation per frame in degrees")
+        .between(-360, 360);
+    record
+        .add("random_step", plan.wander, "PX",
+             "standard deviation of a random step per frame, in pixels")
         .between(0, most);
     record
         .add("random_rotation", command.rotation_wander, "DEG",
-             "standard deviation of a random rotation per frame")
+             "standard deviation of a random rotation per frame, in degrees")
         .between(0, 360);
     record
         .add("warp", plan.warp, "PX",
-             "amplitude of a smooth distortion that grows until the last frame")
+             "amplitude in pixels of a distortion that grows until the last frame")
         .between(-most, most);
-    record.add("warp_length", plan.warp_length, "PX", "wavelength of the distortion")
+    record.add("warp_length", plan.warp_length, "PX", "wavelength of the distortion in pixels")
         .between(1, most);
     record.add("blanks", plan.blanks, "I,J", "indices of frames recorded with the beam off")
         .between(0, most_frames);

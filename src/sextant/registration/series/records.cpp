@@ -57,7 +57,7 @@ Record record_of(RegistrationOptions& options) {
     record.add("restart", options.restart, "discard the checkpoint of an earlier run");
     record
         .add("prefilter", options.prefilter, "PIXELS",
-             "standard deviation of the Gaussian filter applied to frames before registration")
+             "standard deviation in pixels of the Gaussian filter applied before registration")
         .between(0, 64);
     record
         .add("farthest", options.farthest, "N",
@@ -65,7 +65,7 @@ Record record_of(RegistrationOptions& options) {
         .between(1, 1024);
     record
         .add("tolerance", options.tolerance, "PIXELS",
-             "largest difference between motions that count as agreeing")
+             "largest difference in pixels between motions that count as agreeing")
         .between(0, 1 << 20);
     record.add("average", options.average,
                {{"plain", AverageKind::plain}, {"weighted", AverageKind::weighted}}, "NAME",
@@ -89,7 +89,7 @@ Record record_of(RegistrationOptions& options) {
     constexpr double half_turn = 180;
     record
         .add("rotation", options.rigid.most_rotation, "DEGREES",
-             "largest rotation between frames; 180: any angle")
+             "largest rotation between frames in degrees; 180: any angle")
         .between(usual_rotation, half_turn);
     return record;
 }
