@@ -119,7 +119,7 @@ TEST(ProfileFile, every_shipped_machine_can_be_read_and_written_again) {
 
 TEST(ProfileFile, the_das_machine_contains_table_1_of_the_paper) {
     const Profile das = read_profile((machines / "das.json").string());
-    std::ifstream table(test::source_dir() + "/tests/model/tables/p3pc_table1_das_us.csv");
+    std::ifstream table(test::source_dir() + "/papers/data/p3pc_table1_das_us.csv");
     std::string line;
     std::getline(table, line);
     const std::map<std::string, Path> paths = {
