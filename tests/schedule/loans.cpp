@@ -1,56 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/schedule/loans.hpp"
 
-#include "sextant/schedule/builder.hpp"
-
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/support/footprint.hpp"
 #include "tests/support/lender.hpp"
 #include "tests/support/random_programs.hpp"
+#include "tests/support/written.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant {
 namespace {
 
 using test::Lender;
+using test::written;
 
 TEST(ZeroCopyMessages, require_that_the_sender_does_not_overwrite_the_region) {
-    ProgramBuilder builder;
-    const Region in = builder.input(4), s = builder.scratch(4);
-    builder.send(1, in);      // step 0: never overwritten
-    builder.copy(s, in);      // step 1
-    builder.send(1, s);       // step 2: overwritten by step 3
-    builder.fold(s, {in, s}); // step 3
-    builder.send(1, s);       // step 4: never overwritten
-    const Lender lender(builder.finish(s));
-    EXPECT_TRUE(lender.loans.may_lend(0));
-    EXPECT_FALSE(lender.loans.may_lend(2));
-    EXPECT_TRUE(lender.loans.may_lend(4));
-    EXPECT_FALSE(lender.loans.may_lend(1));
-    EXPECT_FALSE(lender.loans.may_lend(3));
-}
-
-TEST(ZeroCopyMessages, list_uses_only_for_receive_steps) {
-    ProgramBuilder builder;
-    const Region in = builder.input(4), s = builder.scratch(4);
-    builder.send(1, in);
-    builder.copy(s, in);
-    builder.fold(s, {in, s});
-    const Lender lender(builder.finish(s));
-    for (int step = 0; step < 3; ++step)
-        EXPECT_TRUE(lender.loans.uses(step).empty());
+    // Step 3 overwrites the region that step 2 sends. Steps 0 and 4 may lend theirs.
+    const Lender lender(written("input in 4; scratch s 4; send 1 in; copy s in; send 1 s; "
+                                "fold s in s; send 1 s; result s"));
+    for (int step = 0; step < 5; ++step) {
+        EXPECT_EQ(lender.loans.may_lend(step), step == 0 || step == 4) << step;
+        EXPECT_TRUE(lender.loans.uses(step).empty()) << "only messages that are received";
+    }
 }
 
 TEST(ZeroCopyMessages, list_each_fold_with_its_operand_and_message_offset) {
-    ProgramBuilder builder;
-    const Region in = builder.input(2), slot = builder.scratch(10), sum = builder.scratch(2);
-    builder.receive(1, {{block(slot.buffer, 6, 4), block(slot.buffer, 0, 3)}}); // step 0
-    builder.fold(sum, {in, block(slot.buffer, 7, 2)});                          // step 1
-    builder.fold(sum, {sum, in, block(slot.buffer, 1, 2)});                     // step 2
-    const Lender lender(builder.finish(sum));
+    const Lender lender(written("input in 2; scratch s 10; scratch sum 2; receive 1 s[6+4] s[0+3]; "
+                                "fold sum in s[7+2]; fold sum sum in s[1+2]; result sum"));
     const auto uses = lender.loans.uses(0);
     ASSERT_EQ(uses.size(), 2u);
     EXPECT_EQ(uses[0].step, 1u);
@@ -62,113 +42,53 @@ TEST(ZeroCopyMessages, list_each_fold_with_its_operand_and_message_offset) {
 }
 
 TEST(ZeroCopyMessages, are_listed_twice_if_a_fold_reads_them_twice) {
-    ProgramBuilder builder;
-    const Region slot = builder.scratch(4), sum = builder.scratch(2);
-    builder.receive(1, slot);
-    builder.fold(sum, {block(slot.buffer, 0, 2), block(slot.buffer, 2, 2)});
-    const Lender lender(builder.finish(sum));
+    const Lender lender(
+        written("scratch s 4; scratch sum 2; receive 1 s; fold sum s[0+2] s[2+2]; result sum"));
     ASSERT_EQ(lender.loans.uses(0).size(), 2u);
     EXPECT_EQ(lender.loans.uses(0)[0].offset, 0);
     EXPECT_EQ(lender.loans.uses(0)[1].offset, 2);
 }
 
-/// A rank that receives two elements and folds them into a sum; `also` adds a step that uses the
-/// receive buffer.
-template <class Also>
-bool borrows_although(Also also) {
-    ProgramBuilder builder;
-    const Region in = builder.input(2), slot = builder.scratch(2), sum = builder.scratch(2);
-    builder.receive(1, slot);
-    also(builder, slot);
-    builder.fold(sum, {in, slot});
-    return !Lender(builder.finish(sum)).loans.uses(0).empty();
+TEST(ZeroCopyMessages, are_used_by_folds_of_whole_messages_that_nothing_else_reads) {
+    struct Row {
+        const char *what, *text;
+        std::vector<std::uint32_t> users; ///< steps that fold the first message where it is
+    };
+    const std::string begin = "input in 4; scratch s 4; scratch sum 4; scratch t 4; receive 1 s; ";
+    for (const Row& row : {
+             Row{"folded", "fold sum in s; result sum", {1}},
+             {"forwarded", "send 2 s; fold sum in s; result sum", {}},
+             {"copied", "copy t s; fold sum in s; result sum", {}},
+             {"partly copied", "copy t[0+1] s[1+1]; fold sum in s; result sum", {}},
+             {"in the result", "fold sum in s; result s", {}},
+             {"refilled afterwards", "fold sum in s; receive 1 s; fold sum sum s; result sum", {1}},
+             {"accumulated in place", "fold s in s; result s", {1}},
+             // Through a shared buffer, the last fold would read the sender's elements instead of
+             // the new ones.
+             {"partly overwritten",
+              "fold sum in s; copy s[0+2] in[0+2]; fold sum sum s; result sum",
+              {}},
+             {"partly overwritten by a fold",
+              "fold s[2+2] in[2+2] s[2+2]; fold sum in s; result sum",
+              {}},
+         }) {
+        std::vector<std::uint32_t> users;
+        const Lender lender(written(begin + row.text));
+        for (const Loans::Use& use : lender.loans.uses(0))
+            users.push_back(use.step);
+        EXPECT_EQ(users, row.users) << row.what;
+    }
 }
 
-TEST(ZeroCopyMessages, are_not_used_if_received_data_is_forwarded_or_copied) {
-    EXPECT_TRUE(borrows_although([](ProgramBuilder&, const Region&) {}));
-    EXPECT_FALSE(borrows_although([](ProgramBuilder& b, const Region& slot) { b.send(2, slot); }));
-    EXPECT_FALSE(borrows_although(
-        [](ProgramBuilder& b, const Region& slot) { b.copy(b.scratch(2), slot); }));
-    EXPECT_FALSE(borrows_although([](ProgramBuilder& b, const Region& slot) {
-        b.copy(b.scratch(1), block(slot.buffer, 1, 1));
-    }));
-}
-
-TEST(ZeroCopyMessages, are_not_used_if_the_result_contains_received_data) {
-    ProgramBuilder builder;
-    const Region in = builder.input(2), slot = builder.scratch(2), sum = builder.scratch(2);
-    builder.receive(1, slot);
-    builder.fold(sum, {in, slot});
-    EXPECT_TRUE(Lender(builder.finish(slot)).loans.uses(0).empty());
-}
-
-TEST(ZeroCopyMessages, are_not_used_if_an_operand_spans_two_regions) {
-    ProgramBuilder builder;
-    const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
-    builder.receive(1, {{block(slot.buffer, 0, 2), block(slot.buffer, 2, 2)}});
-    builder.fold(sum, {in, slot});
-    EXPECT_TRUE(Lender(builder.finish(sum)).loans.uses(0).empty());
-}
-
-TEST(ZeroCopyMessages, are_not_used_for_strided_regions_or_operands) {
-    ProgramBuilder builder;
-    const Region in = builder.input(2), slot = builder.scratch(4), sum = builder.scratch(2);
-    const Region apart{slot.buffer, 0, 1, 2, 2};
-    builder.receive(1, apart);
-    builder.fold(sum, {in, apart});
-    builder.receive(1, slot);
-    builder.fold(sum, {sum, apart});
-    const Lender lender(builder.finish(sum));
-    EXPECT_TRUE(lender.loans.uses(0).empty());
-    EXPECT_TRUE(lender.loans.uses(2).empty());
-}
-
-TEST(ZeroCopyMessages, are_used_if_the_receive_buffer_is_refilled_afterwards) {
-    ProgramBuilder builder;
-    const Region in = builder.input(2), slot = builder.scratch(2), sum = builder.scratch(2);
-    builder.receive(1, slot);       // step 0
-    builder.fold(sum, {in, slot});  // step 1
-    builder.receive(1, slot);       // step 2
-    builder.fold(sum, {sum, slot}); // step 3
-    const Lender lender(builder.finish(sum));
-    ASSERT_EQ(lender.loans.uses(0).size(), 1u);
-    EXPECT_EQ(lender.loans.uses(0)[0].step, 1u);
-    ASSERT_EQ(lender.loans.uses(2).size(), 1u);
-    EXPECT_EQ(lender.loans.uses(2)[0].step, 3u);
-}
-
-TEST(ZeroCopyMessages, are_used_if_the_sum_is_accumulated_in_the_receive_buffer) {
-    ProgramBuilder builder;
-    const Region in = builder.input(2), slot = builder.scratch(2);
-    builder.receive(1, slot);
-    builder.fold(slot, {in, slot});
-    EXPECT_EQ(Lender(builder.finish(slot)).loans.uses(0).size(), 1u);
-}
-
-// An operand that was received may be partly overwritten before the fold reads it: through a shared
-// buffer, the fold would read the sender's elements instead of the new ones.
-TEST(ZeroCopyMessages, are_not_used_if_an_operand_was_partly_overwritten) {
-    ProgramBuilder builder;
-    const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
-    builder.receive(1, slot);                                       // step 0
-    builder.fold(sum, {in, slot});                                  // step 1: reads the message
-    builder.copy(block(slot.buffer, 0, 2), block(in.buffer, 0, 2)); // step 2: replaces half of it
-    builder.fold(sum, {sum, slot});                                 // step 3: reads old and new
-    const Lender lender(builder.finish(sum));
-    for (const Loans::Use& use : lender.loans.uses(0))
-        EXPECT_NE(use.step, 3u);
-}
-
-TEST(ZeroCopyMessages, are_not_used_if_an_earlier_fold_overwrites_part_of_the_receive_buffer) {
-    ProgramBuilder builder;
-    const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
-    const Region half = block(slot.buffer, 2, 2);
-    builder.receive(1, slot);                           // step 0
-    builder.fold(half, {block(in.buffer, 2, 2), half}); // step 1: in place
-    builder.fold(sum, {in, slot});                      // step 2
-    const Lender lender(builder.finish(sum));
-    for (const Loans::Use& use : lender.loans.uses(0))
-        EXPECT_NE(use.step, 2u);
+TEST(ZeroCopyMessages, are_not_used_if_regions_of_messages_or_operands_are_in_pieces) {
+    const Lender two(written("input in 4; scratch s 4; scratch sum 4; receive 1 s[0+2] s[2+2]; "
+                             "fold sum in s; result sum"));
+    EXPECT_TRUE(two.loans.uses(0).empty());
+    const Lender strided(written("input in 2; scratch s 4; scratch sum 2; receive 1 s[0,1,2,2]; "
+                                 "fold sum in s[0,1,2,2]; receive 1 s; fold sum sum s[0,1,2,2]; "
+                                 "result sum"));
+    EXPECT_TRUE(strided.loans.uses(0).empty());
+    EXPECT_TRUE(strided.loans.uses(2).empty());
 }
 
 /// The last writer of an element: a step and an index within its output, derived from program

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/schedule/prove.hpp"
 
-#include "sextant/schedule/builder.hpp"
-
 #include <set>
+#include <string>
+#include <utility>
 
 #include "tests/support/two_ranks.hpp"
 #include <gmock/gmock.h>
@@ -14,149 +14,75 @@ namespace {
 
 using test::anything;
 using test::two_ranks;
+using test::written;
 using test::wrong_with_receiver;
 using testing::HasSubstr;
 using testing::StartsWith;
 
+const char* const exchange = "in_out all 4; send peer all; receive peer all; result all";
+
 TEST(Prove, refuses_an_in_place_exchange_unless_sends_are_buffered) {
-    const Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
-        const Region all = builder.in_out(4);
-        builder.send(1 - rank, all);
-        builder.receive(1 - rank, all);
-        return all;
-    });
-    EXPECT_THAT(prove(schedule, anything(), Delivery::rendezvous).error, HasSubstr("deadlock"));
-    EXPECT_THAT(prove(schedule, anything(), Delivery::shuffled).error, HasSubstr("deadlock"));
-    EXPECT_THAT(prove(schedule, anything(), Delivery::lent).error, HasSubstr("deadlock"));
+    const Schedule schedule = two_ranks(exchange);
+    for (const Delivery delivery : {Delivery::rendezvous, Delivery::shuffled, Delivery::lent})
+        EXPECT_THAT(prove(schedule, anything(), delivery).error, HasSubstr("deadlock"));
     EXPECT_EQ(prove(schedule, anything(), Delivery::eager).error, "");
     EXPECT_THAT(prove(schedule, anything()).error,
                 StartsWith("rendezvous delivery: rank 0, step 0 (send to rank 1): deadlock"));
 }
 
 TEST(Prove, an_eager_message_keeps_its_contents_when_the_send_buffer_is_overwritten) {
-    Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
-        const Region all = builder.in_out(4);
-        builder.send(1 - rank, all);
-        builder.receive(1 - rank, all);
-        return all;
-    });
     Claim claim = anything();
     claim.wanted = test::exactly([](int rank) { return test::combined(0, 4, 1 - rank, 2 - rank); });
-    EXPECT_EQ(prove(schedule, claim, Delivery::eager).error, "");
+    EXPECT_EQ(prove(two_ranks(exchange), claim, Delivery::eager).error, "");
 }
 
 TEST(Prove, refuses_two_ranks_that_each_forward_the_others_message) {
-    const Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
-        const Region slot = builder.scratch(4);
-        builder.receive(1 - rank, slot);
-        builder.send(1 - rank, slot);
-        return slot;
-    });
-    for (Delivery delivery : deliveries) {
+    const Schedule schedule = two_ranks("scratch s 4; receive peer s; send peer s; result s");
+    for (const Delivery delivery : deliveries)
         EXPECT_THAT(prove(schedule, anything(), delivery).error, HasSubstr("deadlock"));
-    }
-}
-
-/// Each rank receives in round 0 and sends in round 1.
-Schedule receive_then_send(int window) {
-    return two_ranks([&](ProgramBuilder& builder, int rank) {
-        const Region in = builder.input(4), slot = builder.scratch(4);
-        builder.window(window);
-        builder.receive(1 - rank, slot);
-        builder.round(1);
-        builder.send(1 - rank, in);
-        return slot;
-    });
 }
 
 TEST(Prove, detects_that_a_window_causes_a_deadlock) {
-    EXPECT_EQ(prove(receive_then_send(0), anything()).error, "");
-    EXPECT_EQ(prove(receive_then_send(2), anything()).error, "");
-    for (Delivery delivery : deliveries) {
-        EXPECT_THAT(prove(receive_then_send(1), anything(), delivery).error, HasSubstr("deadlock"));
-    }
+    const auto receive_then_send = [](const std::string& window) {
+        return two_ranks("input in 4; scratch s 4; window " + window +
+                         "; receive peer s; round 1; send peer in; result s");
+    };
+    EXPECT_EQ(prove(receive_then_send("0"), anything()).error, "");
+    EXPECT_EQ(prove(receive_then_send("2"), anything()).error, "");
+    for (const Delivery delivery : deliveries)
+        EXPECT_THAT(prove(receive_then_send("1"), anything(), delivery).error,
+                    HasSubstr("deadlock"));
 }
 
 TEST(Prove, refuses_reads_of_unwritten_elements) {
-    const char* undefined = "reads an element that was never written";
-    EXPECT_THAT(wrong_with_receiver(0,
-                                    [](ProgramBuilder& b, const Region&) {
-                                        const Region s = b.scratch(4), t = b.scratch(4);
-                                        b.copy(s, t);
-                                        return s;
-                                    }),
-                HasSubstr(undefined));
-    EXPECT_THAT(wrong_with_receiver(0,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        const Region s = b.output(4);
-                                        b.fold(s, {s, in});
-                                        return s;
-                                    }),
-                HasSubstr(undefined));
-    EXPECT_THAT(wrong_with_receiver(1,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        const Region s = b.scratch(5);
-                                        b.receive(0, block(s.buffer, 0,
-                                                           4)); // one element fewer than is read
-                                        b.fold(block(s.buffer, 1, 4), {block(s.buffer, 1, 4), in});
-                                        return s;
-                                    }),
-                HasSubstr(undefined));
-    const Schedule sends_nothing = two_ranks([](ProgramBuilder& b, int rank) {
-        const Region s = b.scratch(4);
-        if (rank == 0)
-            b.send(1, s);
-        else
-            b.receive(0, s);
-        return s;
-    });
-    EXPECT_THAT(
-        prove(sends_nothing, anything()).error,
-        HasSubstr("rank 0, step 0 (send to rank 1): reads an element that was never written"));
+    const char* const undefined = "reads an element that was never written";
+    for (const auto& [messages, text] :
+         {std::pair(0, "scratch s 4; scratch t 4; copy s t; result s"),
+          {0, "output s 4; fold s s in; result s"},
+          {1, "scratch s 5; receive 0 s[0+4]; fold s[1+4] s[1+4] in; result s"}})
+        EXPECT_THAT(wrong_with_receiver(messages, text), HasSubstr(undefined)) << text;
+    const Schedule sends_nothing = {written("scratch s 4; send 1 s; result s"),
+                                    written("scratch s 4; receive 0 s; result s")};
+    EXPECT_THAT(prove(sends_nothing, anything()).error,
+                HasSubstr(std::string("rank 0, step 0 (send to rank 1): ") + undefined));
 }
 
-TEST(Prove, refuses_operands_in_the_wrong_order_or_of_different_elements) {
-    EXPECT_THAT(wrong_with_receiver(1,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        const Region slot = b.scratch(4);
-                                        b.receive(0, slot);
-                                        b.fold(slot, {in, slot});
-                                        return slot;
-                                    }),
-                HasSubstr("rank 1, step 1 (fold): operands out of order: [1, 2) then [0, 1)"));
-    EXPECT_THAT(
-        wrong_with_receiver(1,
-                            [](ProgramBuilder& b, const Region& in) {
-                                const Region slot = b.scratch(4), sum = b.scratch(3);
-                                b.receive(0, slot);
-                                b.fold(sum, {block(slot.buffer, 0, 3), block(in.buffer, 1, 3)});
-                                return slot;
-                            }),
-        HasSubstr("folds element 0 with element 1"));
-}
-
-TEST(Prove, refuses_an_operand_that_is_combined_twice) {
-    EXPECT_THAT(wrong_with_receiver(0,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        const Region sum = b.scratch(4);
-                                        b.fold(sum, {in, in});
-                                        return sum;
-                                    }),
-                HasSubstr("operands out of order: [1, 2) then [1, 2)"));
-}
-
-TEST(Prove, refuses_unmatched_messages_and_accesses_outside_buffers) {
-    EXPECT_THAT(wrong_with_receiver(1, [](ProgramBuilder&, const Region& in) { return in; }),
-                HasSubstr("rank 0 sends 1 messages to rank 1, which receives 0"));
-    EXPECT_THAT(wrong_with_receiver(0,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        b.copy(block(in.buffer, 0, 4), b.scratch(4));
-                                        return in;
-                                    }),
-                HasSubstr("rank 1, step 0 (copy): writes to an input"));
-    EXPECT_THAT(wrong_with_receiver(
-                    0, [](ProgramBuilder&, const Region& in) { return block(in.buffer, 0, 5); }),
-                HasSubstr("rank 1, step 0 (result): a region is outside its buffer"));
+TEST(Prove, refuses_wrong_operands_unmatched_messages_and_accesses_outside_buffers) {
+    struct Row {
+        int messages;
+        const char *text, *error;
+    };
+    for (const Row& row :
+         {Row{1, "scratch s 4; receive 0 s; fold s in s; result s",
+              "rank 1, step 1 (fold): operands out of order: [1, 2) then [0, 1)"},
+          {1, "scratch s 4; scratch t 3; receive 0 s; fold t s[0+3] in[1+3]; result s",
+           "folds element 0 with element 1"},
+          {0, "scratch s 4; fold s in in; result s", "operands out of order: [1, 2) then [1, 2)"},
+          {1, "result in", "rank 0 sends 1 messages to rank 1, which receives 0"},
+          {0, "scratch s 4; copy in[0+4] s; result in",
+           "rank 1, step 0 (copy): writes to an input"},
+          {0, "result in[0+5]", "rank 1, step 0 (result): a region is outside its buffer"}})
+        EXPECT_THAT(wrong_with_receiver(row.messages, row.text), HasSubstr(row.error)) << row.text;
 }
 
 /// A single fold of two operands of four elements.
@@ -169,13 +95,18 @@ Schedule one_fold() {
     return {program};
 }
 
-TEST(Prove, refuses_a_fold_or_copy_with_inconsistent_sizes) {
+TEST(Prove, refuses_a_fold_or_copy_of_inconsistent_sizes_or_another_number_of_operands) {
     const Claim claim{[](int, int buffer, Elements e) {
                           return Symbol{e, buffer, buffer + 1, 0};
                       },
                       {},
                       {}};
     EXPECT_EQ(prove(one_fold(), claim).error, "");
+    Schedule nothing = one_fold(), two = one_fold();
+    nothing[0].steps[0].count = 0;
+    two[0].steps[0].verb = Verb::copy;
+    EXPECT_FALSE(prove(nothing, claim).holds());
+    EXPECT_FALSE(prove(two, claim).holds());
     for (Elements length : {3, 5}) {
         Schedule first = one_fold(), second = one_fold(), to = one_fold(), copy = one_fold();
         first[0].regions[0] = block(0, 0, length);
@@ -190,21 +121,8 @@ TEST(Prove, refuses_a_fold_or_copy_with_inconsistent_sizes) {
     }
 }
 
-TEST(Prove, refuses_a_fold_without_and_a_copy_with_two_operands) {
-    const Claim claim{[](int, int buffer, Elements e) {
-                          return Symbol{e, buffer, buffer + 1, 0};
-                      },
-                      {},
-                      {}};
-    Schedule nothing = one_fold(), two = one_fold();
-    nothing[0].steps[0].count = 0;
-    two[0].steps[0].verb = Verb::copy;
-    EXPECT_FALSE(prove(nothing, claim).holds());
-    EXPECT_FALSE(prove(two, claim).holds());
-}
-
 TEST(Prove, checks_each_result_and_all_results_together) {
-    const Schedule schedule = two_ranks([](ProgramBuilder& b, int) { return b.input(3); });
+    const Schedule schedule = two_ranks("input in 3; result in");
     std::set<int> judged;
     Claim claim = anything();
     claim.wanted = [&](int rank, const std::vector<Symbol>& result) {
@@ -223,19 +141,10 @@ TEST(Prove, checks_each_result_and_all_results_together) {
 }
 
 TEST(Prove, computes_the_costs_of_the_schedule) {
-    const Schedule schedule = two_ranks([](ProgramBuilder& b, int rank) {
-        const Region in = b.input(5), slot = b.scratch(5), sum = b.scratch(5);
-        if (rank == 0) {
-            b.send(1, in);
-            b.send(1, block(in.buffer, 0, 2));
-            return in;
-        }
-        b.receive(0, slot);
-        b.fold(sum, {slot, in});
-        b.receive(0, block(slot.buffer, 0, 2));
-        b.fold(block(slot.buffer, 0, 2), {block(slot.buffer, 0, 2), block(in.buffer, 0, 2)});
-        return block(slot.buffer, 0, 2);
-    });
+    const Schedule schedule = {
+        written("input in 5; send 1 in; send 1 in[0+2]; result in"),
+        written("input in 5; scratch s 5; scratch sum 5; receive 0 s; fold sum s in; "
+                "receive 0 s[0+2]; fold s[0+2] s[0+2] in[0+2]; result s[0+2]")};
     const Proof proof = prove(schedule, anything());
     ASSERT_EQ(proof.error, "");
     EXPECT_EQ(proof.messages, 2);
