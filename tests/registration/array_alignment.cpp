@@ -8,11 +8,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <random>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::registration {
 namespace {

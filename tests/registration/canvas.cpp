@@ -8,7 +8,6 @@
 #include "sextant/registration/transform/combined.hpp"
 #include "sextant/registration/transform/spectra.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

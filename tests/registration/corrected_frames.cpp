@@ -7,10 +7,7 @@
 
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
-#include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 

@@ -5,7 +5,6 @@
 #include "sextant/registration/series_registration.hpp"
 
 #include <cmath>
-#include <mutex>
 #include <numeric>
 
 #include "bench/faulty_series.hpp"

@@ -59,13 +59,13 @@ double error_of_field(const MadeSeries& made, const Displacement& phi, int refer
     return std::sqrt(sum / count);
 }
 
-FieldSeries scanned_by_fields(const FramesMade& frames, int ranks, RegistrationOptions options = {},
-                              registration::Ledger* ledger = nullptr) {
+FieldSeries scanned_by_fields(const FramesMade& frames, int ranks,
+                              RegistrationOptions options = {}) {
     options.reproducible = true;
     std::vector<FieldSeries> parts(static_cast<std::size_t>(ranks));
     run_threads(ranks, [&](const Communicator& communicator) {
         MadeSource source(frames);
-        const registration::SeriesContext context{communicator, source, options, ledger};
+        const registration::SeriesContext context{communicator, source, options};
         parts[static_cast<std::size_t>(communicator.rank())] =
             register_series_by_fields(context, inspect_series(context));
     });
@@ -168,29 +168,6 @@ TEST(FieldSeries, supports_a_reference_other_than_the_first_frame) {
             errors_of(made, scanned_by_fields(made.frames, ranks, options), 4);
         EXPECT_LT(worst_of(errors, 0, 6), .3);
         EXPECT_LT(errors[4], .05);
-    }
-}
-
-TEST(FieldSeries, reuses_results_stored_in_a_ledger) {
-    const MadeSeries made = warped_series(4);
-    MemoryLedger ledger;
-    const FieldSeries first = scanned_by_fields(made.frames, 1, {}, &ledger);
-    EXPECT_GT(std::exchange(ledger.kept, 0), 3);
-    const FieldSeries again = scanned_by_fields(made.frames, 1, {}, &ledger);
-    EXPECT_EQ(ledger.kept, 0);
-    for (std::size_t i = 0; i < 4; ++i)
-        EXPECT_EQ(first.motions[i].coefficients, again.motions[i].coefficients);
-}
-
-TEST(FieldSeries, recomputes_the_missing_results_of_a_ledger) {
-    const MadeSeries made = warped_series(4);
-    for (const std::size_t missing : {1, 4, 1'000'000}) {
-        MemoryLedger ledger;
-        const FieldSeries first = scanned_by_fields(made.frames, 1, {}, &ledger);
-        ledger.cut(missing);
-        const FieldSeries again = scanned_by_fields(made.frames, 1, {}, &ledger);
-        for (std::size_t i = 0; i < 4; ++i)
-            EXPECT_EQ(first.motions[i].coefficients, again.motions[i].coefficients) << missing;
     }
 }
 

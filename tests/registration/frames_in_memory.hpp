@@ -6,7 +6,6 @@
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/synthetic.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -69,11 +68,6 @@ class MadeSource : public FrameSource {
 /// A ledger that keeps results in memory.
 class MemoryLedger : public registration::Ledger {
   public:
-    /// Removes bytes from the end of every entry.
-    void cut(std::size_t bytes) {
-        for (auto& [name, entry] : entries_)
-            entry.resize(entry.size() - std::min(bytes, entry.size()));
-    }
     int kept = 0;
 
   protected:

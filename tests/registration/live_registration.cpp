@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/registration/made_series.hpp"

@@ -7,11 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <mutex>
-#include <string>
 
-#include "tests/format/temporary_folder.hpp"
 #include "tests/registration/made_series.hpp"
 #include <gmock/gmock.h>
 
@@ -32,45 +28,9 @@ const MadeSeries& drifting() {
     return made;
 }
 
-struct DriftRun {
-    RegistrationResult result;
-    std::map<Work, int> worked;
-    std::map<std::int64_t, std::vector<float>> aligned;
-    bool cancelled = false;
-};
-
-DriftRun run_of(const FramesMade& frames, int ranks, RegistrationOptions options,
-                std::optional<Work> cancel_at = {}) {
+SeriesRun run_of(const FramesMade& frames, int ranks, RegistrationOptions options) {
     options.reproducible = true;
-    DriftRun run;
-    std::mutex one_writer;
-    run_threads(ranks, [&](const Communicator& communicator) {
-        bool stops = false;
-        RegistrationHooks hooks;
-        hooks.worked = [&](Work work, Seconds, Seconds) {
-            const std::lock_guard lock(one_writer);
-            ++run.worked[work];
-            stops |= cancel_at == work;
-        };
-        hooks.write = [&](const RegistrationResult&, RegisteredFrames& registered) {
-            for (const std::int64_t frame : registered.numbers()) {
-                const auto pixels = registered.aligned(frame);
-                run.aligned[frame].assign(pixels.begin(), pixels.end());
-            }
-        };
-        try {
-            RegistrationResult result =
-                SeriesRegistration(communicator, options, {.cancelled = [&] { return stops; }})
-                    .run(std::make_unique<MadeSource>(frames), hooks);
-            const std::lock_guard lock(one_writer);
-            if (communicator.rank() == ranks - 1)
-                run.result = std::move(result);
-        } catch (const Cancelled&) {
-            const std::lock_guard lock(one_writer);
-            run.cancelled = true;
-        }
-    });
-    return run;
+    return run_series(frames, ranks, options);
 }
 
 /// The distance of two motions over the area that the frame shows.
@@ -79,7 +39,7 @@ double distance_in_frame(const RigidMotion& found, const RigidMotion& truth) {
 }
 
 /// The RMS error of frames, without the small motion of the common reference.
-double error_of(const DriftRun& run, const MadeSeries& made) {
+double error_of(const SeriesRun& run, const MadeSeries& made) {
     const auto reference = static_cast<int>(run.result.reference);
     double squares = 0;
     for (const FrameRegistration& frame : run.result.frames) {
@@ -98,7 +58,7 @@ TEST(LongDrift, frames_that_do_not_overlap_the_reference_are_registered_by_way_o
             RegistrationOptions options;
             options.stages = stages;
             options.reference = reference;
-            const DriftRun run = run_of(made.frames, 1, options);
+            const SeriesRun run = run_of(made.frames, 1, options);
             SCOPED_TRACE(testing::Message() << stages << " stages, to " << run.result.reference);
             if (reference)
                 EXPECT_EQ(run.result.reference, 0);
@@ -120,7 +80,7 @@ TEST(LongDrift, deviations_explain_the_errors_of_frames_relative_to_the_referenc
     for (const int stages : {1, 2}) {
         RegistrationOptions options;
         options.stages = stages;
-        const DriftRun run = run_of(made.frames, 1, options);
+        const SeriesRun run = run_of(made.frames, 1, options);
         const auto uncertain = [&](std::int64_t frame) {
             const auto& found = run.result.frames[static_cast<std::size_t>(frame)].result;
             return registration::UncertainMotion{found.motion, found.uncertainty.covariance};
@@ -144,9 +104,9 @@ TEST(LongDrift, deviations_explain_the_errors_of_frames_relative_to_the_referenc
 
 TEST(LongDrift, motions_are_the_same_on_any_number_of_ranks_and_threads) {
     const MadeSeries& made = drifting();
-    const DriftRun alone = run_of(made.frames, 1, {});
+    const SeriesRun alone = run_of(made.frames, 1, {});
     for (const int ranks : {2, 3, 40}) {
-        const DriftRun run = run_of(made.frames, ranks, {});
+        const SeriesRun run = run_of(made.frames, ranks, {});
         EXPECT_EQ(run.result.reference, alone.result.reference);
         for (std::size_t i = 0; i < made.frames.size(); ++i)
             EXPECT_LT(distance_in_frame(run.result.frames[i].result.motion,
@@ -157,39 +117,20 @@ TEST(LongDrift, motions_are_the_same_on_any_number_of_ranks_and_threads) {
     RegistrationOptions options;
     options.threads = 2;
     options.thread_work = ThreadWork::frames;
-    const DriftRun threads = run_of(made.frames, 1, options);
+    const SeriesRun threads = run_of(made.frames, 1, options);
     for (std::size_t i = 0; i < made.frames.size(); ++i)
         EXPECT_EQ(threads.result.frames[i].result.motion, alone.result.frames[i].result.motion);
     EXPECT_EQ(threads.result.average.mean, alone.result.average.mean);
 }
 
-TEST(LongDrift, a_cancelled_run_continues_with_the_same_result) {
-    const MadeSeries& made = drifting();
-    RegistrationOptions options;
-    options.canvas = Canvas::united;
-    const DriftRun whole = run_of(made.frames, 2, options);
-    for (const Work work : {Work::combined, Work::to_reference, Work::station, Work::averaged}) {
-        SCOPED_TRACE(static_cast<int>(work));
-        const TemporaryFolder folder;
-        options.checkpoint = folder.path();
-        EXPECT_TRUE(run_of(made.frames, 2, options, work).cancelled);
-        const DriftRun continued = run_of(made.frames, 2, options);
-        EXPECT_EQ(continued.result.average.mean, whole.result.average.mean);
-        for (std::size_t i = 0; i < made.frames.size(); ++i)
-            EXPECT_EQ(continued.result.frames[i].result.motion,
-                      whole.result.frames[i].result.motion);
-        EXPECT_EQ(folder.entries(), 0);
-    }
-}
-
 TEST(LongDrift, a_canvas_of_all_frames_shows_the_whole_specimen) {
     const MadeSeries& made = drifting();
-    const DriftRun small = run_of(made.frames, 1, {});
+    const SeriesRun small = run_of(made.frames, 1, {});
     EXPECT_EQ(small.result.canvas, registration::area_of(side));
     RegistrationOptions options;
     options.canvas = Canvas::united;
     for (const int ranks : {1, 3}) {
-        const DriftRun run = run_of(made.frames, ranks, options);
+        const SeriesRun run = run_of(made.frames, ranks, options);
         const PixelArea& canvas = run.result.canvas;
         EXPECT_GT(canvas.shape.width, 350);
         EXPECT_GT(canvas.shape.height, 200);
@@ -223,13 +164,13 @@ TEST(LongDrift, a_common_canvas_has_no_pixel_without_data) {
     const MadeSeries made = make_series(6);
     RegistrationOptions options;
     options.canvas = Canvas::common;
-    const DriftRun run = run_of(made.frames, 2, options);
+    const SeriesRun run = run_of(made.frames, 2, options);
     EXPECT_LT(run.result.canvas.shape.elements(), side.elements());
     EXPECT_GT(run.result.canvas.shape.elements(), side.elements() / 2);
     for (const float count : run.result.average.count)
         ASSERT_EQ(count, 6);
     EXPECT_THAT(run.result.warnings, IsEmpty());
-    const DriftRun none = run_of(drifting().frames, 2, options);
+    const SeriesRun none = run_of(drifting().frames, 2, options);
     EXPECT_EQ(none.result.canvas, registration::area_of(side));
     EXPECT_THAT(none.result.warnings,
                 Contains(HasSubstr("canvas common: no pixel is covered by all frames")));
@@ -240,7 +181,7 @@ TEST(LongDrift, families_of_motions_are_fitted_to_frames_far_from_the_reference)
     for (const MotionModel model : {MotionModel::similarity, MotionModel::affine}) {
         RegistrationOptions options;
         options.model = model;
-        const DriftRun run = run_of(made.frames, 2, options);
+        const SeriesRun run = run_of(made.frames, 2, options);
         for (const FrameRegistration& frame : run.result.frames) {
             EXPECT_EQ(frame.left_out, "");
             ASSERT_TRUE(frame.affine);
@@ -259,7 +200,7 @@ TEST(LongDrift, displacement_fields_refer_to_the_middle_of_the_motion) {
     RegistrationOptions options;
     options.model = MotionModel::nonrigid;
     for (const int ranks : {1, 3}) {
-        const DriftRun run = run_of(made.frames, ranks, options);
+        const SeriesRun run = run_of(made.frames, ranks, options);
         EXPECT_NEAR(static_cast<double>(run.result.reference), 6.5, 1.6);
         EXPECT_THAT(run.result.reference_reason, HasSubstr("in the middle of a drift"));
         for (const FrameRegistration& frame : run.result.frames) {

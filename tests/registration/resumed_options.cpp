@@ -6,11 +6,7 @@
 #include "sextant/registration/series_registration.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <functional>
-#include <map>
-#include <mutex>
 #include <set>
 
 #include "tests/format/temporary_folder.hpp"
@@ -33,57 +29,8 @@ using testing::ThrowsMessage;
                                   thread_work, flatten, contrast, canvas, scan_rows] = options;
 }
 
-/// What a run returned or passed on.
-struct Finished {
-    RegistrationResult result;
-    std::map<std::int64_t, std::vector<float>> aligned;
-    int worked = 0;
-};
-
-/// Registers a series on one rank. If `fails`, the results cannot be written, which leaves the
-/// checkpoint.
-Finished registered(const FramesMade& frames, const RegistrationOptions& options,
-                    bool fails = false) {
-    Finished outcome;
-    std::mutex one;
-    run_threads(1, [&](const Communicator& communicator) {
-        RegistrationHooks hooks;
-        hooks.write = [&](const RegistrationResult&, RegisteredFrames& registered) {
-            if (fails)
-                throw InvalidFile("average.tif", "the disk is full");
-            for (const std::int64_t frame : registered.numbers()) {
-                const auto pixels = registered.aligned(frame);
-                outcome.aligned[frame].assign(pixels.begin(), pixels.end());
-            }
-        };
-        hooks.worked = [&](registration::Work, Seconds, Seconds) {
-            const std::lock_guard lock(one);
-            ++outcome.worked;
-        };
-        outcome.result = SeriesRegistration(communicator, options)
-                             .run(std::make_unique<MadeSource>(frames), hooks);
-    });
-    return outcome;
-}
-
-void expect_same(const Finished& a, const Finished& b) {
-    EXPECT_EQ(a.result.average.mean, b.result.average.mean);
-    EXPECT_EQ(a.result.average.median, b.result.average.median);
-    EXPECT_EQ(a.result.average.count, b.result.average.count);
-    EXPECT_EQ(a.result.canvas, b.result.canvas);
-    ASSERT_EQ(a.aligned.size(), b.aligned.size());
-    for (const auto& [frame, pixels] : a.aligned) { // NaN equals itself
-        const std::vector<float>& others = b.aligned.at(frame);
-        ASSERT_EQ(pixels.size(), others.size());
-        EXPECT_EQ(std::memcmp(pixels.data(), others.data(), pixels.size() * sizeof(float)), 0);
-    }
-    ASSERT_EQ(a.result.frames.size(), b.result.frames.size());
-    for (std::size_t i = 0; i < a.result.frames.size(); ++i) {
-        EXPECT_EQ(a.result.frames[i].result.motion, b.result.frames[i].result.motion) << i;
-        EXPECT_EQ(a.result.frames[i].result.uncertainty.covariance,
-                  b.result.frames[i].result.uncertainty.covariance)
-            << i;
-    }
+SeriesRun registered(const FramesMade& frames, const RegistrationOptions& options) {
+    return run_series(frames, 1, options);
 }
 
 /// Values of options that are neither flags, choices nor any numbers.
@@ -135,7 +82,7 @@ RegistrationOptions usual(const std::string& checkpoint = "") {
 class LeftCheckpoint {
   public:
     explicit LeftCheckpoint(const FramesMade& frames) {
-        EXPECT_THROW(registered(frames, usual(folder_.path("left")), true), AgreedFailure);
+        EXPECT_THROW(run_series(frames, 1, usual(folder_.path("left")), {}, true), AgreedFailure);
     }
     std::string copy() {
         const std::string path = folder_.path("copy");
@@ -168,10 +115,30 @@ TEST(ResumedOptions, that_change_results_are_refused_and_all_others_give_the_sam
                             HasSubstr("belongs to another run, whose " + stated + " is ")));
             continue;
         }
-        const Finished resumed = registered(made.frames, options);
-        EXPECT_EQ(resumed.worked == 0, name != "restart");
+        const SeriesRun resumed = registered(made.frames, options);
+        EXPECT_EQ(total(resumed) == 0, name != "restart");
         options.checkpoint.clear();
         expect_same(resumed, registered(made.frames, options));
+    }
+}
+
+TEST(ResumedOptions, runs_of_every_model_continue_with_the_same_bits) {
+    const MadeSeries made = make_series(4);
+    RegistrationOptions similarity = usual(), fields = usual(), rows = usual(), canvas = usual();
+    similarity.model = MotionModel::similarity;
+    fields.model = MotionModel::nonrigid;
+    rows.scan_rows = true;
+    canvas.canvas = Canvas::united;
+    for (RegistrationOptions options : {similarity, fields, rows, canvas}) {
+        SCOPED_TRACE(static_cast<int>(options.model));
+        const SeriesRun whole = run_series(made.frames, 2, options);
+        const TemporaryFolder folder;
+        options.checkpoint = folder.path();
+        EXPECT_THROW(run_series(made.frames, 2, options, {}, true), AgreedFailure);
+        const SeriesRun resumed = run_series(made.frames, 2, options);
+        EXPECT_EQ(total(resumed), 0) << "everything was in the checkpoint";
+        expect_same(resumed, whole);
+        EXPECT_EQ(folder.entries(), 0);
     }
 }
 
@@ -227,15 +194,15 @@ TEST(ResumedOptions, checkpoint_of_a_failed_run_does_not_stop_another_series) {
     const MadeSeries made = make_series(4), other = make_series(3);
     LeftCheckpoint left(made.frames);
     const std::string folder = left.copy();
-    const Finished run = registered(other.frames, usual(folder));
+    const SeriesRun run = registered(other.frames, usual(folder));
     EXPECT_THAT(run.result.warnings,
                 testing::Contains(HasSubstr("of a failed run on another series was removed")));
     expect_same(run, registered(other.frames, usual()));
     EXPECT_TRUE(std::filesystem::is_empty(folder));
 
-    const Finished resumed =
+    const SeriesRun resumed =
         registered(made.frames, usual(left.copy())); // the same series continues
-    EXPECT_EQ(resumed.worked, 0);
+    EXPECT_EQ(total(resumed), 0);
 }
 
 TEST(ResumedOptions, run_that_would_fail_again_leaves_no_checkpoint) {

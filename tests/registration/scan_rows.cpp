@@ -9,9 +9,7 @@
 
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -19,7 +17,6 @@
 #include "tests/format/temporary_folder.hpp"
 #include "tests/registration/made_series.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
@@ -462,34 +459,6 @@ TEST(ScanRows, are_the_same_on_any_number_of_ranks_and_threads) {
                 EXPECT_NEAR(rows.dx[row], other.dx[row], 2e-3) << ranks;
         }
     }
-}
-
-TEST(ScanRows, are_resumed_from_a_checkpoint) {
-    bench::Faults faults;
-    faults.jitter = .5;
-    const bench::FaultySeries series = series_of(faults, 4);
-    TemporaryFolder folder;
-    RegistrationOptions options;
-    options.checkpoint = folder.path("out");
-    options.reproducible = options.scan_rows = true;
-    RegistrationHooks fails;
-    fails.write = [](const RegistrationResult&, RegisteredFrames&) {
-        throw InvalidTask("the disk is full");
-    };
-    run_threads(2, [&](const Communicator& communicator) {
-        EXPECT_ANY_THROW(SeriesRegistration(communicator, options).run(series.open(), fails));
-    });
-    int registrations = 0;
-    RegistrationHooks counts;
-    std::mutex one_counter;
-    counts.worked = [&](registration::Work, Seconds, Seconds) {
-        const std::lock_guard lock(one_counter);
-        ++registrations;
-    };
-    const RegistrationResult resumed =
-        registration_of([&] { return series.open(); }, 2, options, counts);
-    EXPECT_EQ(registrations, 0) << "everything was in the checkpoint";
-    EXPECT_EQ(resumed.average.mean, registered_rows(series, 2).result.average.mean);
 }
 
 std::string refusal_of(const bench::FaultySeries& series, RegistrationOptions options) {

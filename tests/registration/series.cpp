@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "tests/registration/made_series.hpp"
@@ -219,24 +218,6 @@ TEST(Series, a_bad_frame_does_not_break_the_motions_of_the_others) {
             }
         }
     }
-}
-
-TEST(Series, reuses_results_stored_in_a_ledger) {
-    const MadeSeries made = make_series(6);
-    MemoryLedger ledger;
-    run_threads(1, [&](const Communicator& communicator) {
-        MadeSource source(made.frames);
-        const RegistrationOptions options;
-        const auto run = [&] { return register_series({communicator, source, options, &ledger}); };
-        const std::vector<FrameRegistration> once = run();
-        const int kept = std::exchange(ledger.kept, 0);
-        EXPECT_GE(kept, 5 + 4 + 3 + 4)
-            << "links to neighbours, links over skipped frames, and the scan";
-        const std::vector<FrameRegistration> again = run();
-        EXPECT_EQ(ledger.kept, 0) << "all results were in the ledger";
-        for (std::size_t frame = 0; frame < once.size(); ++frame)
-            EXPECT_EQ(once[frame].result.motion, again[frame].result.motion);
-    });
 }
 
 using registration::fault_of;

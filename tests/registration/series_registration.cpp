@@ -5,12 +5,7 @@
 #include "sextant/array/memory_frames.hpp"
 #include "sextant/comm/agreement.hpp"
 
-#include <atomic>
-#include <cstring>
 #include <filesystem>
-#include <map>
-#include <mutex>
-#include <utility>
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/registration/made_series.hpp"
@@ -23,61 +18,6 @@ using registration::Work;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// The result of a run on all ranks, and the calls of its hooks.
-struct SeriesRun {
-    RegistrationResult result; ///< of the last rank
-    std::map<std::int64_t, std::vector<float>> aligned;
-    std::map<std::int64_t, registration::Transform> transforms;
-    std::map<Work, int> worked; ///< number of computed results, over all ranks
-    std::size_t resumed = 0;
-    bool cancelled = false;
-};
-
-/// Returns true if a rank is to cancel after it computed a result of this kind.
-using Cancel = std::function<bool(int rank, Work work)>;
-
-SeriesRun registered(const FramesMade& frames, int ranks, const RegistrationOptions& options,
-                     const Cancel& cancel = {}) {
-    SeriesRun run;
-    std::mutex one_writer;
-    std::atomic<int> cancelled_ranks = 0;
-    run_threads(ranks, [&](const Communicator& communicator) {
-        bool stops = false;
-        RegistrationHooks hooks;
-        hooks.write = [&](const RegistrationResult& result, RegisteredFrames& registered) {
-            EXPECT_EQ(communicator.rank(), 0);
-            EXPECT_EQ(result.frames.size(), frames.size());
-            for (const std::int64_t frame : registered.numbers()) {
-                const auto pixels = registered.aligned(frame);
-                run.aligned[frame].assign(pixels.begin(), pixels.end());
-                run.transforms[frame] = registered.transform(frame);
-            }
-        };
-        hooks.resumed = [&](std::size_t results) { run.resumed = results; };
-        hooks.worked = [&](Work work, Seconds begin, Seconds end) {
-            EXPECT_LE(begin, end);
-            const std::lock_guard lock(one_writer);
-            ++run.worked[work];
-            stops = stops || (cancel && cancel(communicator.rank(), work));
-        };
-        const SeriesRegistration registration(communicator, options,
-                                              {.cancelled = [&] { return stops; }});
-        try {
-            RegistrationResult result =
-                registration.run(std::make_unique<MadeSource>(frames), hooks);
-            const std::lock_guard lock(one_writer);
-            if (communicator.rank() == ranks - 1)
-                run.result = std::move(result);
-        } catch (const Cancelled&) {
-            ++cancelled_ranks;
-        }
-        EXPECT_EQ(communicator.all_gather(communicator.rank()).back(), ranks - 1);
-    });
-    EXPECT_TRUE(cancelled_ranks == 0 || cancelled_ranks == ranks) << cancelled_ranks;
-    run.cancelled = cancelled_ranks == ranks;
-    return run;
-}
-
 RegistrationOptions reproducible(MotionModel model = MotionModel::rigid) {
     RegistrationOptions options;
     options.model = model;
@@ -85,34 +25,10 @@ RegistrationOptions reproducible(MotionModel model = MotionModel::rigid) {
     return options;
 }
 
-int total(const SeriesRun& run) {
-    int sum = 0;
-    for (const auto& [work, results] : run.worked)
-        sum += results;
-    return sum;
-}
-
-void expect_same(const SeriesRun& one, const SeriesRun& other) {
-    EXPECT_EQ(one.result.average.mean, other.result.average.mean);
-    EXPECT_EQ(one.result.average.median, other.result.average.median);
-    EXPECT_EQ(one.result.average.count, other.result.average.count);
-    EXPECT_EQ(one.result.reference, other.result.reference);
-    ASSERT_EQ(one.result.frames.size(), other.result.frames.size());
-    for (std::size_t i = 0; i < one.result.frames.size(); ++i) {
-        EXPECT_EQ(one.result.frames[i].result.motion, other.result.frames[i].result.motion) << i;
-        EXPECT_EQ(one.result.frames[i].left_out, other.result.frames[i].left_out) << i;
-    }
-    ASSERT_EQ(one.aligned.size(), other.aligned.size());
-    for (const auto& [frame, pixels] : one.aligned)
-        EXPECT_EQ(0, std::memcmp(pixels.data(), other.aligned.at(frame).data(),
-                                 pixels.size() * sizeof(float)))
-            << frame;
-}
-
 TEST(SeriesRegistration, gives_motions_average_and_aligned_frames_on_any_number_of_ranks) {
     MadeSeries made = make_series(8);
     made.frames[5] = kernel::FloatPlane({128, 128});
-    const SeriesRun alone = registered(made.frames, 1, reproducible());
+    const SeriesRun alone = run_series(made.frames, 1, reproducible());
     EXPECT_EQ(alone.result.reference, 0);
     EXPECT_THAT(alone.result.frames[5].left_out, HasSubstr("every sample is 0"));
     EXPECT_EQ(alone.aligned.size(), 7U);
@@ -124,7 +40,7 @@ TEST(SeriesRegistration, gives_motions_average_and_aligned_frames_on_any_number_
         sum += pixels[centre];
     EXPECT_NEAR(alone.result.average.mean[centre], sum / 7, 1e-4);
     for (const int ranks : {3, 6}) {
-        const SeriesRun run = registered(made.frames, ranks, reproducible());
+        const SeriesRun run = run_series(made.frames, ranks, reproducible());
         for (std::size_t i = 0; i < made.frames.size(); ++i) {
             EXPECT_EQ(run.result.frames[i].left_out, alone.result.frames[i].left_out);
             EXPECT_LT(rms_distance(run.result.frames[i].result.motion,
@@ -135,18 +51,18 @@ TEST(SeriesRegistration, gives_motions_average_and_aligned_frames_on_any_number_
         EXPECT_EQ(run.result.average.count[centre], 7);
         EXPECT_NEAR(run.result.average.mean[centre], alone.result.average.mean[centre],
                     .01 * static_cast<double>(alone.result.average.mean[centre]));
-        expect_same(run, registered(made.frames, ranks, reproducible()));
+        expect_same(run, run_series(made.frames, ranks, reproducible()));
     }
 }
 
 TEST(SeriesRegistration, warns_of_frames_that_repeat_the_frame_before) {
     MadeSeries made = make_series(6);
-    EXPECT_THAT(registered(made.frames, 2, reproducible()).result.warnings, testing::IsEmpty());
+    EXPECT_THAT(run_series(made.frames, 2, reproducible()).result.warnings, testing::IsEmpty());
     for (const std::size_t copy : {3U, 4U}) {
         for (std::int64_t y = 0; y < 128; ++y)
             std::copy_n(made.frames[2].row(y), 128, made.frames[copy].row(y));
     }
-    EXPECT_THAT(registered(made.frames, 2, reproducible()).result.warnings,
+    EXPECT_THAT(run_series(made.frames, 2, reproducible()).result.warnings,
                 testing::ElementsAre(HasSubstr("2 of 6 frames are identical to the frame before "
                                                "them, the first is frame 3")));
 }
@@ -154,10 +70,10 @@ TEST(SeriesRegistration, warns_of_frames_that_repeat_the_frame_before) {
 TEST(SeriesRegistration, gives_the_same_bits_for_any_memory_limit_and_number_of_threads) {
     const MadeSeries made = make_series(5);
     RegistrationOptions options = reproducible();
-    const SeriesRun roomy = registered(made.frames, 2, options);
+    const SeriesRun roomy = run_series(made.frames, 2, options);
     options.memory = registration::least_memory(5, 128, {.halves = true});
     options.threads = 2;
-    expect_same(roomy, registered(made.frames, 2, options));
+    expect_same(roomy, run_series(made.frames, 2, options));
 }
 
 TEST(SeriesRegistration, keeps_displacement_fields_in_memory_or_in_a_checkpoint) {
@@ -166,10 +82,10 @@ TEST(SeriesRegistration, keeps_displacement_fields_in_memory_or_in_a_checkpoint)
     for (const int stages : {1, 3}) {
         options.stages = stages;
         options.checkpoint.clear();
-        const SeriesRun in_memory = registered(made.frames, 2, options);
+        const SeriesRun in_memory = run_series(made.frames, 2, options);
         const TemporaryFolder folder;
         options.checkpoint = folder.path("new");
-        const SeriesRun kept = registered(made.frames, 2, options);
+        const SeriesRun kept = run_series(made.frames, 2, options);
         expect_same(in_memory, kept);
         EXPECT_EQ(in_memory.worked.at(Work::field), 5 * stages);
         ASSERT_EQ(kept.transforms.size(), 5U);
@@ -199,7 +115,7 @@ TEST(SeriesRegistration, gives_the_same_motions_for_frames_with_a_large_offset) 
     header.sample = Sample::f64;
     RegistrationOptions options = reproducible();
     options.recorded_mean = true;
-    const SeriesRun plain = registered(made.frames, 1, options);
+    const SeriesRun plain = run_series(made.frames, 1, options);
     EXPECT_EQ(plain.result.offset, 0);
     run_threads(1, [&](const Communicator& communicator) {
         const RegistrationResult result =
@@ -222,17 +138,17 @@ TEST(SeriesRegistration, gives_the_same_motions_for_frames_with_a_large_offset) 
 void expect_cancelled_and_continued(const FramesMade& frames, RegistrationOptions options,
                                     Work work, int rank) {
     constexpr int ranks = 3;
-    const SeriesRun whole = registered(frames, ranks, options);
+    const SeriesRun whole = run_series(frames, ranks, options);
     const TemporaryFolder folder;
     options.checkpoint = folder.path();
-    const SeriesRun ended = registered(frames, ranks, options, [&](int this_rank, Work done) {
+    const SeriesRun ended = run_series(frames, ranks, options, [&](int this_rank, Work done) {
         return this_rank == rank && done == work;
     });
     EXPECT_TRUE(ended.cancelled);
     EXPECT_TRUE(ended.aligned.empty()) << "results were written";
     EXPECT_GT(total(ended), 0);
     EXPECT_LT(total(ended), total(whole));
-    const SeriesRun continued = registered(frames, ranks, options);
+    const SeriesRun continued = run_series(frames, ranks, options);
     EXPECT_FALSE(continued.cancelled);
     EXPECT_EQ(continued.resumed, static_cast<std::size_t>(total(ended)));
     EXPECT_EQ(total(ended) + total(continued), total(whole));
@@ -292,16 +208,9 @@ TEST(SeriesRegistration, keeps_the_checkpoint_if_writing_fails_and_recomputes_no
     const TemporaryFolder folder;
     RegistrationOptions options = reproducible();
     options.checkpoint = folder.path();
-    run_threads(2, [&](const Communicator& communicator) {
-        RegistrationHooks hooks;
-        hooks.write = [](const RegistrationResult&, RegisteredFrames&) {
-            throw InvalidFile("average.tif", "the disk is full");
-        };
-        const SeriesRegistration registration(communicator, options);
-        EXPECT_THAT(([&] { registration.run(std::make_unique<MadeSource>(made.frames), hooks); }),
-                    ThrowsMessage<AgreedFailure>(HasSubstr("average.tif: the disk is full")));
-    });
-    EXPECT_EQ(total(registered(made.frames, 2, options)), 0);
+    EXPECT_THAT([&] { run_series(made.frames, 2, options, {}, true); },
+                ThrowsMessage<AgreedFailure>(HasSubstr("average.tif: the disk is full")));
+    EXPECT_EQ(total(run_series(made.frames, 2, options)), 0);
     EXPECT_EQ(folder.entries(), 0);
 }
 
@@ -310,14 +219,14 @@ TEST(SeriesRegistration, refuses_a_checkpoint_of_other_options_unless_restarted)
     const TemporaryFolder folder;
     RegistrationOptions options = reproducible();
     options.checkpoint = folder.path();
-    EXPECT_TRUE(registered(made.frames, 2, options, [](int, Work) { return true; }).cancelled);
+    EXPECT_TRUE(run_series(made.frames, 2, options, [](int, Work) { return true; }).cancelled);
     options.stages = 3;
-    EXPECT_THAT([&] { registered(made.frames, 2, options); },
+    EXPECT_THAT([&] { run_series(made.frames, 2, options); },
                 ThrowsMessage<AgreedFailure>(
                     HasSubstr("whose stages is 2, expected 3; use another folder, or restart")));
     EXPECT_GT(folder.entries(), 0);
     options.restart = true;
-    const SeriesRun run = registered(made.frames, 2, options);
+    const SeriesRun run = run_series(made.frames, 2, options);
     EXPECT_EQ(run.resumed, 0U);
     EXPECT_EQ(folder.entries(), 0);
 }
@@ -325,7 +234,7 @@ TEST(SeriesRegistration, refuses_a_checkpoint_of_other_options_unless_restarted)
 TEST(SeriesRegistration, names_an_invalid_option_with_its_value_and_the_expected_value) {
     const MadeSeries made = make_series(3);
     const auto refused = [&](const RegistrationOptions& options, const char* words) {
-        EXPECT_THAT([&] { registered(made.frames, 2, options); },
+        EXPECT_THAT([&] { run_series(made.frames, 2, options); },
                     ThrowsMessage<AgreedFailure>(HasSubstr(words)));
     };
     RegistrationOptions options;
@@ -350,7 +259,7 @@ TEST(SeriesRegistration, names_an_invalid_option_with_its_value_and_the_expected
         EXPECT_THAT(([&] { registration.run(std::make_unique<MadeSource>(made.frames)); }),
                     ThrowsMessage<AgreedFailure>(HasSubstr("stages: rank 0 has 1, rank 1 has 2")));
     });
-    EXPECT_THAT([&] { registered(make_series(1).frames, 2, {}); },
+    EXPECT_THAT([&] { run_series(make_series(1).frames, 2, {}); },
                 ThrowsMessage<AgreedFailure>(
                     HasSubstr("made has 1 frame, expected at least two to register")));
 }

@@ -17,8 +17,6 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
-#include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 
