@@ -9,7 +9,6 @@
 #include "tests/calibrate/synthetic.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::calibrate {
 namespace {

@@ -2,7 +2,6 @@
 #include "sextant/calibrate/this_machine.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::calibrate {
 namespace {

@@ -7,8 +7,6 @@
 #include "sextant/core/error.hpp"
 
 #include <atomic>
-#include <chrono>
-#include <thread>
 
 #include "tests/support/blending.hpp"
 #include <gtest/gtest.h>

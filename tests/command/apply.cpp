@@ -16,7 +16,6 @@
 
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::command {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "tests/support/list_options.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::command {
 namespace {

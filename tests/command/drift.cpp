@@ -14,7 +14,6 @@
 
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace sextant::command {

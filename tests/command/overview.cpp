@@ -5,12 +5,10 @@
 #include "sextant/format/png.hpp"
 #include "sextant/report/page.hpp"
 
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::command {
 namespace {

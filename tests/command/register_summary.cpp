@@ -3,7 +3,6 @@
 #include "sextant/command/register/register.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace sextant::command {

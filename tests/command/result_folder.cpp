@@ -4,13 +4,11 @@
 
 #include "sextant/command/series/transforms.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::command {
 namespace {

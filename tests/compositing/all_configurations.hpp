@@ -4,7 +4,6 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>

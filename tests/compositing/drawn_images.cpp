@@ -10,7 +10,6 @@
 
 #include "tests/support/compositing_cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::compositing {
 namespace {

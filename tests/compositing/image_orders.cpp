@@ -4,13 +4,11 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "tests/support/compositing_cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::compositing {
 namespace {

@@ -6,7 +6,6 @@
 #include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "tests/support/blending.hpp"

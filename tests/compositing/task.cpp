@@ -5,12 +5,10 @@
 #include "sextant/core/error.hpp"
 
 #include <functional>
-#include <numeric>
 #include <set>
 
 #include "tests/support/compositing_cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::compositing {
 namespace {

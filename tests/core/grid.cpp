@@ -3,8 +3,6 @@
 
 #include "sextant/core/error.hpp"
 
-#include <array>
-
 #include <gmock/gmock.h>
 
 namespace sextant {

@@ -15,7 +15,6 @@
 
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

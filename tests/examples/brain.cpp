@@ -18,7 +18,6 @@
 
 #include "render.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include "tests/support/schedules.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::filtering {
 namespace {

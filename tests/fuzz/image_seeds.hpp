@@ -3,7 +3,6 @@
 
 #include "sextant/format/catalogue.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>

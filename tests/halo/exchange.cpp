@@ -9,7 +9,6 @@
 
 #include "tests/support/halo_case.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::halo {
 namespace {

@@ -3,12 +3,9 @@
 
 #include "sextant/schedule/dependences.hpp"
 
-#include <algorithm>
-
 #include "tests/support/halo_case.hpp"
 #include "tests/support/schedules.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::halo {
 namespace {

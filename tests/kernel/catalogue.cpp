@@ -6,7 +6,6 @@
 #include <set>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant {
 namespace {

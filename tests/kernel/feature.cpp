@@ -9,7 +9,6 @@
 #include "tests/kernel/pictures.hpp"
 #include "tests/kernel/processors.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::kernel {
 namespace {

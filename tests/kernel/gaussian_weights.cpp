@@ -8,7 +8,6 @@
 #include <numbers>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {

@@ -7,7 +7,6 @@
 #include <random>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {

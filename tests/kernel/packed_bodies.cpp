@@ -5,7 +5,6 @@
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <random>
 #include <vector>

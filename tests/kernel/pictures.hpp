@@ -5,8 +5,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <string>
 #include <vector>
 
 #include "tests/support/random.hpp"

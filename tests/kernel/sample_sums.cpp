@@ -3,7 +3,6 @@
 #include "sextant/kernel/filter/sample_sums.hpp"
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <random>
 #include <vector>

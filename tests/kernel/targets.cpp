@@ -3,8 +3,6 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
 
-#include <algorithm>
-
 #include "tests/kernel/kinds.hpp"
 #include "tests/kernel/processors.hpp"
 

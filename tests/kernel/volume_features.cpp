@@ -17,7 +17,6 @@
 #include "tests/support/filter_references.hpp"
 #include <Eigen/Eigenvalues>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::kernel {
 namespace {

@@ -4,7 +4,6 @@
 #include "sextant/kernel/label/labels.hpp"
 #include "sextant/kernel/label/plane_seam.hpp"
 
-#include <cmath>
 #include <limits>
 #include <random>
 #include <vector>

@@ -5,7 +5,6 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
@@ -13,7 +12,6 @@
 #include "tests/format/temporary_folder.hpp"
 #include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 namespace sextant::test {

@@ -4,14 +4,12 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
 
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::lab {
 namespace {

@@ -5,7 +5,6 @@
 #include "sextant/planner/planner.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::lab {
 namespace {

@@ -6,14 +6,12 @@
 #include "sextant/core/error.hpp"
 #include "sextant/lab/tune_choice.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 namespace sextant::lab {

@@ -3,7 +3,6 @@
 
 #include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::machine {
 namespace {

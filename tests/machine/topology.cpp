@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/topology.hpp"
 
-#include <cmath>
 #include <stdexcept>
 
 #include <gtest/gtest.h>

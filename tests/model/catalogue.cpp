@@ -8,7 +8,6 @@
 
 #include "tests/model/machines.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::model {
 namespace {

@@ -5,7 +5,6 @@
 #include "tests/model/machines.hpp"
 #include "tests/support/line_sums.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::model {
 namespace {

@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::model {
 namespace {

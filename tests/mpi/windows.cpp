@@ -3,7 +3,6 @@
 // memory, or messages if that is not available; results are bitwise identical.
 #include "sextant/core/error.hpp"
 
-#include <cerrno>
 #include <cstddef>
 
 #include "tests/mpi/groups.hpp"

@@ -6,7 +6,6 @@
 #include "sextant/format/tiff_layout.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>

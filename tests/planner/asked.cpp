@@ -4,7 +4,6 @@
 #include "sextant/planner/compositing_plan.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::planner {
 namespace {

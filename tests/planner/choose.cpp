@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::planner {
 namespace {

@@ -2,7 +2,6 @@
 #include "sextant/planner/planner.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>

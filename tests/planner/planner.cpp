@@ -12,7 +12,6 @@
 #include "tests/format/temporary_folder.hpp"
 #include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::planner {
 namespace {

@@ -3,7 +3,6 @@
 #include "sextant/planner/race.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::planner {
 namespace {

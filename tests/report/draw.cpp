@@ -7,7 +7,6 @@
 #include "tests/report/schedules.hpp"
 #include "tests/support/line_sums.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::report {
 namespace {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/charts.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "tests/report/markup.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::report {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "tests/report/schedules.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::report {
 namespace {

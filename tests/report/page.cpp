@@ -9,7 +9,6 @@
 #include "tests/report/markup.hpp"
 #include "tests/report/schedules.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::report {
 namespace {

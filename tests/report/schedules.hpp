@@ -3,7 +3,6 @@
 
 #include "sextant/compositing/catalogue.hpp"
 
-#include <string>
 #include <string_view>
 
 #include <fmt/format.h>

@@ -6,7 +6,6 @@
 
 #include "tests/report/markup.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::report {
 namespace {

@@ -5,7 +5,6 @@
 #include "tests/report/markup.hpp"
 #include "tests/report/recordings.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::report {
 namespace {

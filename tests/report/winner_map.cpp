@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::lab {
 namespace {

@@ -8,8 +8,6 @@
 #include <array>
 #include <bit>
 #include <functional>
-#include <map>
-#include <string>
 
 #include "tests/support/scan_cases.hpp"
 #include <gtest/gtest.h>

@@ -6,7 +6,6 @@
 #include "sextant/schedule/circuit.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "tests/support/random.hpp"
 #include "tests/support/reference_prover.hpp"

@@ -2,8 +2,6 @@
 // The scan of the ranks' totals, and the work of each thread after this scan.
 #include "sextant/scan/stealing.hpp"
 
-#include <numeric>
-
 #include "tests/support/scan_cases.hpp"
 #include <gtest/gtest.h>
 

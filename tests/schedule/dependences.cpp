@@ -12,7 +12,6 @@
 #include "tests/support/footprint.hpp"
 #include "tests/support/random_programs.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant {
 namespace {

@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant {
 namespace {

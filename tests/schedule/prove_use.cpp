@@ -4,7 +4,6 @@
 
 #include "tests/support/two_ranks.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant {
 namespace {

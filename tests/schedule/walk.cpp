@@ -12,7 +12,6 @@
 #include "tests/support/random_programs.hpp"
 #include "tests/support/walk_model.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "tests/simulate/cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::simulate {
 namespace {

@@ -9,7 +9,6 @@
 #include "tests/format/temporary_folder.hpp"
 #include "tests/simulate/cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::simulate {
 namespace {

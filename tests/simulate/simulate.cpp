@@ -8,7 +8,6 @@
 #include "tests/support/line_sums.hpp"
 #include "tests/support/random.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace sextant::simulate {
 namespace {

@@ -9,7 +9,6 @@
 #include "sextant/simulate/simulation.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>

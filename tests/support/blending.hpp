@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <vector>
 
 // Images defined by a formula, their serial composite, and compositing on any communicator: shared

@@ -13,7 +13,6 @@
 #include "tests/support/exact_operators.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 // Tests that compare collective operations with loops over the ranks, used over threads and over
 // MPI. Each function is collective.

@@ -8,7 +8,6 @@
 #include "sextant/compositor/tile_wall.hpp"
 #include "sextant/core/error.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -20,7 +19,6 @@
 #include "tests/support/group_cases.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 // Guarantees of Compositor on any communicator: shared by the tests over threads and over MPI. Each

@@ -15,7 +15,6 @@
 #include "tests/support/agreed_failure.hpp"
 #include "tests/support/group_cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 // Guarantees of DeepCompositor on any communicator: shared by the tests over threads and over MPI.
 // Each function is collective.

@@ -20,14 +20,12 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tests/support/group_cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 // A rank that fails between two calls of an object stops the others: for every class whose calls
 // are collective, on any communicator. Each function is collective.

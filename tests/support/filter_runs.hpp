@@ -5,9 +5,7 @@
 #include "sextant/filter/filtering.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <vector>
 

@@ -4,16 +4,12 @@
 #include "sextant/compositor/frames_in_flight.hpp"
 #include "sextant/core/error.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/support/blending.hpp"
 #include "tests/support/group_cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 // Tests of FramesInFlight on any communicator, used over threads and over MPI. Each function is
 // collective.

@@ -5,7 +5,6 @@
 #include "sextant/comm/threads.hpp"
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

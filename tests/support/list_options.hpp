@@ -4,7 +4,6 @@
 #include "sextant/command/operation.hpp"
 
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -4,8 +4,6 @@
 #include "sextant/kernel/fold/pixel_formats.hpp"
 #include "sextant/kernel/fold/sparse_code.hpp"
 
-#include <array>
-
 #include "tests/support/blending.hpp"
 #include "tests/support/compositing_cases.hpp"
 #include "tests/support/group_cases.hpp"

@@ -5,8 +5,6 @@
 #include "sextant/compositor/tile_wall.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,7 +12,6 @@
 #include "tests/support/blending.hpp"
 #include "tests/support/group_cases.hpp"
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 // Guarantees of TileWall on any communicator: shared by the tests over threads and over MPI. Each
 // function is collective.

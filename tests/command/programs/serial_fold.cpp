@@ -4,8 +4,6 @@
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/manifest.hpp"
 
-#include <cstdio>
-
 int main(int argc, char** argv) {
     using namespace sextant;
     if (argc != 3)
