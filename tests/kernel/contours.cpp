@@ -14,7 +14,6 @@ namespace {
 
 using kernel::Chain;
 using kernel::ContourRanking;
-using kernel::DirectionView;
 using kernel::Ranked;
 using testing::HasSubstr;
 

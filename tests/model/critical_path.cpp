@@ -15,7 +15,6 @@ namespace sextant::model {
 namespace {
 
 using machine::exactly;
-using machine::Link;
 
 Schedule composite(const char* name, int ranks, Elements pixels,
                    const compositing::Tuning& tuning) {

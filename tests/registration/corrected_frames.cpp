@@ -24,7 +24,6 @@ using registration::DetectorImages;
 using registration::OpenImage;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 constexpr float gap = std::numeric_limits<float>::quiet_NaN();
 constexpr Despike no_despiking{false, {}};

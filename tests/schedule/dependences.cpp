@@ -17,7 +17,6 @@ namespace sextant {
 namespace {
 
 using test::Random;
-using testing::HasSubstr;
 
 using Closure = std::vector<std::vector<bool>>; // [earlier step][later step]
 
