@@ -8,6 +8,7 @@
 
 #include "tests/calibrate/synthetic.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::calibrate {
@@ -98,12 +99,7 @@ TEST(LaunchFile, rejects_damaged_newer_and_unrelated_files_with_the_reason) {
     const std::string text = machine::text_with_launches(launches[0], launches);
     const auto refused = [&](const std::string& content) -> std::string {
         std::ofstream(path) << content;
-        try {
-            machine::read_launches(path);
-        } catch (const InvalidFile& error) {
-            return error.what();
-        }
-        return "accepted";
+        return test::message_of<InvalidFile>([&] { machine::read_launches(path); });
     };
     EXPECT_THAT(refused(text.substr(0, text.size() / 2)), HasSubstr(path + ": is not JSON"));
     EXPECT_THAT(refused(machine::profile_text(launches[0])), HasSubstr("has no launches"));

@@ -15,6 +15,7 @@
 #include <numbers>
 
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::command {
@@ -111,12 +112,7 @@ class Apply : public testing::Test {
 
     std::string refusal(const std::string& data, const std::string& output,
                         const std::map<std::string, std::vector<std::string>>& options = {}) const {
-        try {
-            apply(data, output, options);
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return "nothing was thrown";
+        return test::message_of<Error>([&] { apply(data, output, options); });
     }
 
     std::vector<FramePoint>

@@ -5,6 +5,7 @@
 #include "sextant/core/error.hpp"
 
 #include "tests/support/list_options.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::command {
@@ -51,12 +52,7 @@ Given with(const std::string& name, std::vector<std::string> values) {
 }
 
 std::string refusal(const Given& given) {
-    try {
-        run_command(trial(), given);
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidTask>([&] { run_command(trial(), given); });
 }
 
 TEST(Call, RefusesEmptyValuesOfListsAndValuesOfFlagsOtherThanTrueAndFalse) {

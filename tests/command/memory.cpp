@@ -8,6 +8,7 @@
 
 #include "tests/command/gray_files.hpp"
 #include "tests/format/file_size_limit.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/peak_memory.hpp"
 #include <gmock/gmock.h>
 
@@ -68,13 +69,8 @@ TEST(FullDisk, leaves_no_file_of_contours_in_strips) {
     // The disk is too small for the direction codes, for the points, or for the output.
     for (const rlim_t limit : {rlim_t{70000}, needed / 2, needed - 1}) {
         const FileSizeLimit full(limit);
-        try {
-            find_contours(image, output, "1");
-            FAIL() << limit << " bytes were enough";
-        } catch (const Error& error) {
-            EXPECT_THAT(error.what(),
-                        testing::HasSubstr("lines.csv: a scratch file in the same folder"));
-        }
+        EXPECT_THAT(test::message_of<Error>([&] { find_contours(image, output, "1"); }),
+                    testing::HasSubstr("lines.csv: a scratch file in the same folder"));
         EXPECT_EQ(folder.entries(), 1) << "after " << limit << " bytes";
     }
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -51,12 +52,7 @@ class Transforms : public testing::Test {
         return read_transforms(path);
     }
     std::string refusal(const std::string& text) {
-        try {
-            read(text);
-        } catch (const InvalidFile& error) {
-            return error.what();
-        }
-        return "nothing was thrown";
+        return test::message_of<InvalidFile>([&] { read(text); });
     }
     /// The text of a valid file with one part replaced.
     static std::string with(const std::string& part, const std::string& other) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/compositing_cases.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::compositing {
@@ -127,12 +128,7 @@ TEST(ImageOrders, runs_of_adjacent_images_are_folded_before_they_are_sent) {
 }
 
 std::string refusal(const auto& call) {
-    try {
-        call();
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidTask>([&] { call(); });
 }
 
 TEST(ImageOrders, must_name_every_image_once) {

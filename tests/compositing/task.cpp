@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/support/compositing_cases.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::compositing {
@@ -18,12 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::string refusal(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidTask>([&] { action(); });
 }
 
 std::string refusal(const Task& task) {

@@ -5,6 +5,7 @@
 
 #include "tests/support/counting_new.hpp"
 #include "tests/support/flight_cases.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/order_cases.hpp"
 
 namespace sextant::test {
@@ -32,12 +33,8 @@ TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesInFlightEndsAllRanks) {
             else
                 communicator.barrier();
         };
-        try {
-            run_threads(3, body);
-            FAIL() << "nothing was thrown";
-        } catch (const std::runtime_error& error) {
-            EXPECT_STREQ(error.what(), "drawing failed");
-        }
+        EXPECT_EQ(test::message_of<std::runtime_error>([&] { run_threads(3, body); }),
+                  "drawing failed");
     }
 }
 

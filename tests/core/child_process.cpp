@@ -5,6 +5,7 @@
 #include <csignal>
 #include <stdexcept>
 
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,12 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string failure_of(const std::string& command, Seconds patience = 60) {
-    try {
-        run_process(command, patience);
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<Error>([&] { run_process(command, patience); });
 }
 
 TEST(ChildProcess, reports_how_a_failed_command_ended) {

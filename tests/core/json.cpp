@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/message_of.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -22,12 +23,7 @@ using testing::ElementsAre;
 using testing::StartsWith;
 
 std::string refusal(std::string_view text, const JsonLimits& limits = {}) {
-    try {
-        parse_json(text, "f.json", limits);
-    } catch (const InvalidFile& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidFile>([&] { parse_json(text, "f.json", limits); });
 }
 
 std::string nested(std::size_t depth) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -47,12 +48,7 @@ Record record_of(Options& options) {
 }
 
 std::string what_is_thrown(const std::function<void()>& part) {
-    try {
-        part();
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidTask>([&] { part(); });
 }
 
 std::string refused(const char* field, const char* text) {
@@ -237,12 +233,7 @@ void read_into(Options& options, const char* text) {
 
 std::string what_the_file_lacks(const char* text) {
     Options options;
-    try {
-        read_into(options, text);
-    } catch (const InvalidFile& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidFile>([&] { read_into(options, text); });
 }
 
 TEST(Record, reads_back_the_JSON_that_it_wrote) {

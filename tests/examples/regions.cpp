@@ -5,6 +5,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::example {
@@ -48,12 +49,9 @@ TEST(Regions, are_the_same_on_any_number_of_ranks) {
 TEST(Regions, refuse_more_bands_than_a_byte_can_number) {
     run_threads(2, [](Communicator communicator) {
         const distributed::Image image(communicator, {4, 4, 1, 2}, gray_u8);
-        try {
-            grow_regions(image, 256, contour::catalogue()[0]);
-            ADD_FAILURE() << "256 bands";
-        } catch (const AgreedFailure& failure) {
-            EXPECT_THAT(failure.what(), testing::HasSubstr("256 bands of gray u8"));
-        }
+        EXPECT_THAT(test::message_of<AgreedFailure>(
+                        [&] { grow_regions(image, 256, contour::catalogue()[0]); }),
+                    testing::HasSubstr("256 bands of gray u8"));
     });
 }
 

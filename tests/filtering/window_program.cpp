@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 
+#include "tests/support/message_of.hpp"
 #include "tests/support/schedules.hpp"
 #include <gmock/gmock.h>
 
@@ -253,12 +254,7 @@ TEST(WindowProgram, packs_only_strided_messages) {
 }
 
 std::string refusal_of(const WindowTask& task, const Configuration& configuration) {
-    try {
-        window_program(task, configuration, 0);
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidTask>([&] { window_program(task, configuration, 0); });
 }
 
 TEST(WindowProgram, is_refused_with_the_reason_if_invalid) {

@@ -7,6 +7,7 @@
 #include "tests/kernel/processors.hpp"
 #include "tests/support/gradients.hpp"
 #include "tests/support/label_references.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/shapes.hpp"
 #include <gmock/gmock.h>
 
@@ -217,12 +218,9 @@ TEST(Canny, refuses_tiles_outside_the_image_and_reversed_thresholds) {
     std::vector<std::uint8_t> codes(81);
     const auto refusal = [&](const kernel::SampleView& view, const Tile& tile,
                              EdgeThresholds thresholds) -> std::string {
-        try {
+        return test::message_of<InvalidTask>([&] {
             kernel::EdgeFinder(1).find({&view, 1}, tile, thresholds, {codes.data(), 9});
-        } catch (const InvalidTask& error) {
-            return error.what();
-        }
-        return "";
+        });
     };
     EXPECT_THAT(refusal(whole, {0, 1, 9, 9}, {1, 2}), testing::HasSubstr("within 9x9"));
     EXPECT_THAT(refusal(whole, whole_of({9, 9}), {2, 1}), testing::HasSubstr("are 2 and 1"));

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant {
@@ -34,12 +35,7 @@ TEST(KernelCatalogue, the_default_element_is_rgba_f32) {
 }
 
 std::string refusal(std::string_view name, const ElementFormat& element) {
-    try {
-        kernel::find(name, element);
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "found";
+    return test::message_of<InvalidTask>([&] { kernel::find(name, element); });
 }
 
 TEST(KernelCatalogue, an_unknown_operator_is_refused_with_similar_names) {

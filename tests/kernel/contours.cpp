@@ -7,6 +7,7 @@
 #include "tests/kernel/processors.hpp"
 #include "tests/support/direction_maps.hpp"
 #include "tests/support/label_references.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -198,13 +199,10 @@ TEST(Contours, of_a_tile_need_only_two_pixels_around_it) {
 }
 
 std::string error_of(const DirectionMap& map) {
-    try {
+    return test::message_of<InvalidTask>([&] {
         ContourRanking ranking;
         ranking.apply(map.view(), whole(map.image));
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    });
 }
 
 TEST(Contours, refuse_links_to_invalid_pixels_naming_the_pixel) {

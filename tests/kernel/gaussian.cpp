@@ -9,6 +9,7 @@
 
 #include "tests/kernel/pictures.hpp"
 #include "tests/support/filter_references.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -171,12 +172,7 @@ TEST(GaussianDerivatives, are_NaN_exactly_where_a_weighted_sample_is_NaN) {
 }
 
 std::string refusal(const std::function<void()>& attempt) {
-    try {
-        attempt();
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "not refused";
+    return test::message_of<InvalidTask>([&] { attempt(); });
 }
 
 TEST(GaussianDerivatives, with_invalid_options_are_refused) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -153,12 +154,8 @@ TEST(GaussianWeights, with_a_scale_or_order_out_of_range_are_refused) {
                      InvalidTask);
     for (const int order : {-1, 5})
         EXPECT_THROW(gaussian_reach(1, order), InvalidTask) << order;
-    try {
-        gaussian_weights(.25, 1);
-        FAIL();
-    } catch (const InvalidTask& error) {
-        EXPECT_STREQ(error.what(), "sigma is 0.25, expected 0.5 to 1000 pixels");
-    }
+    EXPECT_EQ(test::message_of<InvalidTask>([&] { gaussian_weights(.25, 1); }),
+              "sigma is 0.25, expected 0.5 to 1000 pixels");
 }
 
 } // namespace

@@ -13,6 +13,7 @@
 #include "tests/kernel/pictures.hpp"
 #include "tests/kernel/processors.hpp"
 #include "tests/support/label_references.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/shapes.hpp"
 #include <gmock/gmock.h>
 
@@ -191,13 +192,10 @@ TEST(Labels, refuse_too_many_runs_and_label_images_of_the_wrong_size) {
     const std::uint8_t sample = 1;
     Label label = 5;
     const auto error = [&](ImageShape image, Sameness sameness, Elements stride) -> std::string {
-        try {
+        return test::message_of<InvalidTask>([&] {
             Labeller({Neighbours::eight, sameness})
                 .apply({&sample, image.width, whole(image), image}, {&label, stride});
-        } catch (const InvalidTask& invalid) {
-            return invalid.what();
-        }
-        return "";
+        });
     };
     EXPECT_THAT(error({65536, 65536}, Sameness::foreground, 65536),
                 HasSubstr("a tile of 65536x65536 pixels may have more than 2147483630 runs"));

@@ -10,6 +10,7 @@
 #include "tests/format/temporary_folder.hpp"
 #include "tests/support/line_runs.hpp"
 #include "tests/support/line_topology.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -266,12 +267,8 @@ TEST(LineSimplification, gives_the_same_points_with_little_memory) {
 TEST(LineSimplification, refuses_tolerances_that_are_no_distances) {
     const ContourLines lines{{1, 1}, {0}, {{0, 1, false}}};
     for (const double tolerance : {-1., -1e-300, 1e7, std::nan(""), HUGE_VAL}) {
-        try {
-            simplified(lines, tolerance);
-            ADD_FAILURE() << tolerance;
-        } catch (const InvalidTask& error) {
-            EXPECT_THAT(error.what(), HasSubstr("expected a number from 0 to 1000000"));
-        }
+        EXPECT_THAT(test::message_of<InvalidTask>([&] { simplified(lines, tolerance); }),
+                    HasSubstr("expected a number from 0 to 1000000"));
     }
 }
 

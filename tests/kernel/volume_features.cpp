@@ -15,6 +15,7 @@
 #include "tests/kernel/pictures.hpp"
 #include "tests/kernel/processors.hpp"
 #include "tests/support/filter_references.hpp"
+#include "tests/support/message_of.hpp"
 #include <Eigen/Eigenvalues>
 #include <gmock/gmock.h>
 
@@ -176,13 +177,11 @@ TEST(VolumeFeatures, have_the_unit_of_the_size_of_a_voxel) {
 }
 
 TEST(VolumeFeatures, of_the_structure_tensor_name_the_axis_whose_scale_is_too_small) {
-    try {
-        FilterBank(Scales(8, 1, 8), {"structure-1@2"}, {}, {}, Dimensions::three);
-        FAIL() << "a scale of 0.25 is accepted";
-    } catch (const InvalidTask& refused) {
-        EXPECT_STREQ(refused.what(), "derivative structure-1@2: the scale along y is 0.25 pixels, "
-                                     "expected 0.5 to 1000");
-    }
+    EXPECT_EQ(test::message_of<InvalidTask>([&] {
+                  FilterBank(Scales(8, 1, 8), {"structure-1@2"}, {}, {}, Dimensions::three);
+              }),
+              "derivative structure-1@2: the scale along y is 0.25 pixels, "
+              "expected 0.5 to 1000");
 }
 
 TEST(VolumeFeatures, of_planes_that_are_all_equal_are_those_of_the_image) {

@@ -4,11 +4,10 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 
-#include <fstream>
 #include <set>
 #include <string>
 
-#include "tests/format/temporary_folder.hpp"
+#include "tests/lab/case_files.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::lab {
@@ -65,27 +64,14 @@ TEST(BenchFilter, OmitsTheConfigurationsPredictedToBeSlowest) {
     EXPECT_GT(results.left_out, 0);
 }
 
-/// The text of the error for a file of cases.
-std::string refusal_of_filter_cases(const std::string& text) {
-    const test::TemporaryFolder folder;
-    const std::string path = folder.path("cases.json");
-    std::ofstream(path) << text;
-    try {
-        read_filter_cases(path);
-    } catch (const InvalidFile& error) {
-        return error.what();
-    }
-    return "";
-}
-
 TEST(BenchFilter, RefusesInvalidCases) {
-    const auto one = [](const std::string& fields) { return "{\"cases\": [{" + fields + "}]}"; };
-    EXPECT_EQ(refusal_of_filter_cases(one(R"("sigma": 2, "element": "u8")")), "");
-    EXPECT_THAT(refusal_of_filter_cases(one(R"("sigma": 0.1)")), HasSubstr("sigma is 0.1"));
-    EXPECT_THAT(refusal_of_filter_cases(one(R"("width": 0)")), HasSubstr("width is 0"));
-    EXPECT_THAT(refusal_of_filter_cases(one(R"("element": "f16")")), HasSubstr("'f16'"));
-    EXPECT_THAT(refusal_of_filter_cases(one(R"("derivatives": ["z"])")), HasSubstr("'z'"));
-    EXPECT_THAT(refusal_of_filter_cases(one(R"("most": 0)")), HasSubstr("most is 0"));
+    const auto said = [](const std::string& fields) {
+        return test::complaint(read_filter_cases, "{\"cases\": [{" + fields + "}]}");
+    };
+    EXPECT_EQ(said(R"("sigma": 2, "element": "u8")"), "");
+    EXPECT_THAT(said(R"("sigma": 0.1)"), HasSubstr("sigma is 0.1"));
+    EXPECT_THAT(said(R"("element": "f16")"), HasSubstr("'f16'"));
+    EXPECT_THAT(said(R"("derivatives": ["z"])"), HasSubstr("'z'"));
 }
 
 } // namespace

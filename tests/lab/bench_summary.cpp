@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Summaries of all cases on benchmark pages.
-#include "sextant/collective/catalogue.hpp"
 #include "sextant/lab/contest.hpp"
-#include "sextant/planner/planner.hpp"
 
 #include <gmock/gmock.h>
 
@@ -68,27 +66,6 @@ TEST(BenchSummary, plots_predictions_regret_and_scaling) {
     EXPECT_THAT(sections[1].html, HasSubstr("1 of 2"));
     EXPECT_THAT(sections[1].html, HasSubstr("<td class=\"number\">2.000 [1.636, 2.444]</td>"));
     EXPECT_THAT(sections[2].html, HasSubstr("mpi: 40.0 ms"));
-}
-
-TEST(BenchSummary, omits_cases_without_times) {
-    for (const report::Section& section : summary_sections(
-             {{"case", "a", {}, about(1e-3), 1}, {"case", "b", {}, about(2e-3), 1}}, pixels))
-        EXPECT_EQ(section.html, "") << section.title;
-}
-
-TEST(PredictedSeconds, grow_with_the_amount_of_data_moved) {
-    const auto planner = planner::default_planner("threads").planner;
-    const auto seconds = [&](Elements elements) {
-        const collective::Algorithm& row = collective::catalogue().front();
-        const Grid grid = row.grid(4, elements);
-        return predicted_seconds(
-            {std::string(row.name), "", 4, [&](int rank) { return row.program(grid, rank); }, {0}},
-            {.machine = planner->machine(),
-             .element_size = 1,
-             .within_node = machine::Link::same_process});
-    };
-    ASSERT_TRUE(seconds(1'000).has_value());
-    EXPECT_GT(seconds(10'000'000), seconds(1'000));
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::lab {
@@ -133,12 +134,7 @@ TEST(Evaluation, that_cannot_be_judged_is_refused) {
     const std::string path = folder.path("evaluation.json");
     const auto refusal = [&](const Evaluation& written) -> std::string {
         std::ofstream(path) << to_json(written);
-        try {
-            read_evaluation(path);
-        } catch (const InvalidFile& error) {
-            return error.what();
-        }
-        return "";
+        return test::message_of<InvalidFile>([&] { read_evaluation(path); });
     };
     Evaluation uneven = evaluation("direct-send");
     uneven.cases[0].configurations[1].measured = {2, 6};

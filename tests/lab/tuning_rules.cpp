@@ -6,13 +6,11 @@
 #include "sextant/core/error.hpp"
 #include "sextant/lab/tune_choice.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
 
+#include "tests/lab/case_files.hpp"
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 namespace sextant::lab {
 namespace {
@@ -20,30 +18,18 @@ namespace {
 using testing::HasSubstr;
 
 /// A file with this content.
-class RulesFile {
-  public:
-    explicit RulesFile(const std::string& text)
-        : path((std::filesystem::temp_directory_path() /
-                ("sextant-rules-" + std::to_string(getpid())))
-                   .string()) {
-        std::ofstream(path) << text;
-    }
-    ~RulesFile() { std::filesystem::remove(path); }
-    const std::string path;
+struct RulesFile {
+    explicit RulesFile(const std::string& text) { test::fill_file(path, text); }
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("rules");
 };
 
 std::string refusal(const std::function<void()>& part) {
-    try {
-        part();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<Error>([&] { part(); });
 }
 
 std::string refusal_of(const std::string& text) {
-    const RulesFile file(text);
-    return refusal([&] { read_rules(file.path, 4); });
+    return test::complaint([](const std::string& path) { read_rules(path, 4); }, text);
 }
 
 TuningRules four_ranks() {

@@ -10,6 +10,7 @@
 #include <random>
 #include <sstream>
 
+#include "tests/support/message_of.hpp"
 #include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 
@@ -83,12 +84,9 @@ Profile full_profile() {
 
 /// Expects a text to be refused with this message after "file.json: ".
 void expect_refused(const std::string& text, const std::string& message) {
-    try {
-        parse_profile(text, "file.json");
-        FAIL() << "accepted: " << text;
-    } catch (const InvalidFile& error) {
-        EXPECT_THAT(error.what(), HasSubstr("file.json: " + message)) << text;
-    }
+    EXPECT_THAT(test::message_of<InvalidFile>([&] { parse_profile(text, "file.json"); }),
+                HasSubstr("file.json: " + message))
+        << text;
 }
 
 /// The text of full_profile() with one piece replaced.

@@ -13,6 +13,7 @@
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/registration/made_series.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -179,13 +180,10 @@ TEST(CorrectedFrames, have_gaps_at_lines_that_are_blank_in_few_frames) {
 
 /// Returns the error message of a series with a wrong image of the detector.
 std::string failure(const DetectorImages& detector) {
-    try {
+    return test::message_of<InvalidTask>([&] {
         CorrectedFrames frames(std::make_unique<Image<float>>(small, std::vector<float>(6, 1)), 0,
                                detector, {});
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    });
 }
 
 TEST(CorrectedFrames, refuse_images_that_do_not_fit_the_series) {

@@ -5,6 +5,7 @@
 #include "sextant/registration/synthetic.hpp"
 
 #include "tests/registration/warps.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -232,12 +233,8 @@ TEST(Nonrigid, reports_why_a_frame_is_unusable) {
     std::fill(odd.samples.begin(), odd.samples.end(), std::nanf(""));
     NonrigidRegistration registration(shape);
     const auto complaint = [&](const WarpedFrame& reference, const WarpedFrame& templ) {
-        try {
-            registration.run(reference.view(), templ.view(), {});
-        } catch (const Error& error) {
-            return std::string(error.what());
-        }
-        return std::string();
+        return test::message_of<Error>(
+            [&] { registration.run(reference.view(), templ.view(), {}); });
     };
     EXPECT_THAT(complaint(good, constant), HasSubstr("the template: every sample is 4"));
     EXPECT_THAT(complaint(odd, good), HasSubstr("the reference: none of the 1280 samples"));

@@ -16,6 +16,7 @@
 #include "bench/faulty_series.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include "tests/registration/made_series.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -83,12 +84,10 @@ TEST(RowMotion, that_changes_the_order_of_rows_is_refused) {
     RowMotion motion = scanned();
     for (std::size_t row = 0; row < side; ++row)
         motion.dy[row] = row % 2 == 0 ? 2.F : -2.F;
-    try {
-        apply(Transform(motion), {64, 60}, square);
-        FAIL() << "nothing was thrown";
-    } catch (const InvalidTask& error) {
-        EXPECT_THAT(error.what(), HasSubstr("less than a pixel per row"));
-    }
+    EXPECT_THAT(test::message_of<InvalidTask>([&] {
+                    apply(Transform(motion), {64, 60}, square);
+                }),
+                HasSubstr("less than a pixel per row"));
 }
 
 TEST(RowMotion, is_reversed_by_the_resampler_row_by_row) {

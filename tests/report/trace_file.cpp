@@ -4,6 +4,7 @@
 
 #include "tests/report/markup.hpp"
 #include "tests/report/recordings.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::report {
@@ -14,12 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string refusal_of(const std::string& text) {
-    try {
-        parse_trace(text, "run.json");
-    } catch (const InvalidFile& refusal) {
-        return refusal.what();
-    }
-    return "taken";
+    return test::message_of<InvalidFile>([&] { parse_trace(text, "run.json"); });
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {

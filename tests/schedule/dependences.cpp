@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/footprint.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/random_programs.hpp"
 #include <gmock/gmock.h>
 
@@ -180,12 +181,7 @@ TEST(Dependences, adjacent_columns_are_independent) {
 }
 
 std::string refusal(const Program& program) {
-    try {
-        Dependences dependences(program);
-    } catch (const std::logic_error& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<std::logic_error>([&] { Dependences dependences(program); });
 }
 
 /// A program of one step on an input and a scratch buffer of 10 elements each.

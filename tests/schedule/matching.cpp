@@ -7,6 +7,7 @@
 
 #include <stdexcept>
 
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant {
@@ -30,12 +31,7 @@ Schedule two_ranks(std::initializer_list<Elements> sent, std::initializer_list<E
 }
 
 std::string error_of(const Schedule& schedule) {
-    try {
-        match_messages(schedule);
-    } catch (const std::logic_error& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<std::logic_error>([&] { match_messages(schedule); });
 }
 
 TEST(MatchMessages, pairs_the_kth_send_with_the_kth_receive) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/simulate/cases.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::simulate {
@@ -126,12 +127,7 @@ TEST(ClockSimulation, agrees_with_simgrid_on_many_groups_that_share_no_links) {
 
 template <class Failure, class Function>
 std::string refusal_of(const Function& function) {
-    try {
-        function();
-    } catch (const Failure& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<Failure>([&] { function(); });
 }
 
 /// A row of five hosts; a message of a million elements takes 16 ms on a link.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/simulate/cases.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 
@@ -28,12 +29,7 @@ class Parcel : public testing::Test {
     template <class Failure>
     std::string refusal(const std::function<Simulation()>& simulation) {
         put_answer(*there, simulation);
-        try {
-            get_answer(*here);
-        } catch (const Failure& error) {
-            return error.what();
-        }
-        return "";
+        return test::message_of<Failure>([&] { get_answer(*here); });
     }
 
     std::unique_ptr<Channel> here, there;
@@ -109,12 +105,8 @@ TEST_F(Parcel, preserves_the_types_of_errors) {
 
 TEST_F(Parcel, of_another_version_is_refused) {
     here->put(std::string("sextant 0.0.1: 1 2 3"));
-    try {
-        get_question(*there);
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("expected 'sextant 0.0.1: 1 2 3'"));
-    }
+    EXPECT_THAT(test::message_of<Error>([&] { get_question(*there); }),
+                HasSubstr("expected 'sextant 0.0.1: 1 2 3'"));
 }
 
 /// The error if `program` is run instead of the simulator.

@@ -8,6 +8,7 @@
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/simulate/cases.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::simulate {
@@ -23,12 +24,7 @@ std::string platform_with(const std::string& network, const std::string& more = 
 }
 
 std::string refusal(const std::string& text) {
-    try {
-        parse_platform(text, "small.json");
-    } catch (const InvalidFile& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidFile>([&] { parse_platform(text, "small.json"); });
 }
 
 TEST(Platform, every_shipped_platform_is_valid_and_names_its_source) {
@@ -124,12 +120,7 @@ TEST(HostOrder, lists_one_host_per_line_and_allows_comments) {
     const std::string path = folder.path("order.txt");
     const auto refused = [&](const std::string& text) -> std::string {
         test::fill_file(path, text);
-        try {
-            read_order(path);
-        } catch (const InvalidFile& error) {
-            return error.what();
-        }
-        return "";
+        return test::message_of<InvalidFile>([&] { read_order(path); });
     };
     test::fill_file(path, "# first\n n1 \n\nn0 # last\n");
     const std::vector<OrderedHost> order = read_order(path);
@@ -144,12 +135,7 @@ TEST(HostOrder, lists_one_host_per_line_and_allows_comments) {
 
 std::string refusal(std::span<const HostSlots> rooms, const std::vector<OrderedHost>& order,
                     int ranks) {
-    try {
-        place(rooms, order, ranks, "small");
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidTask>([&] { place(rooms, order, ranks, "small"); });
 }
 
 TEST(RankPlacement, fills_the_hosts_one_after_another_in_the_given_order) {

@@ -6,6 +6,7 @@
 #include "tests/format/temporary_folder.hpp"
 #include "tests/simulate/cases.hpp"
 #include "tests/support/line_sums.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/random.hpp"
 #include <gmock/gmock.h>
 
@@ -41,12 +42,8 @@ class Simulate : public testing::Test {
     }
     template <class Failure>
     std::string refusal(const Schedule& schedule, std::vector<OrderedHost> order = {}) {
-        try {
-            simulated(schedule, {}, Association::in_order, std::move(order));
-        } catch (const Failure& error) {
-            return error.what();
-        }
-        return "";
+        return test::message_of<Failure>(
+            [&] { simulated(schedule, {}, Association::in_order, std::move(order)); });
     }
 
     test::TemporaryFolder folder;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/footprint.hpp"
+#include "tests/support/message_of.hpp"
 #include "tests/support/random.hpp"
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ class ReferenceProver {
     /// The first error found in several orders, with buffered and unbuffered sends; "" if the
     /// schedule is correct.
     std::string judge() {
-        try {
+        return test::message_of<Wrong>([&] {
             for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
                 check_steps(rank);
             match();
@@ -37,10 +38,7 @@ class ReferenceProver {
                 for (unsigned seed : {1u, 2u})
                     play_all(eager, seed);
             }
-        } catch (const Wrong& wrong) {
-            return wrong.what();
-        }
-        return "";
+        });
     }
 
   private:

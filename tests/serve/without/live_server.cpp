@@ -3,19 +3,18 @@
 
 #include "sextant/core/error.hpp"
 
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::serve {
 namespace {
 
 TEST(WithoutHttplib, reports_the_missing_package) {
-    try {
+    const std::string said = test::message_of<InvalidTask>([&] {
         LiveServer({"127.0.0.1", 8080}, "page");
-        FAIL() << "it serves";
-    } catch (const InvalidTask& refused) {
-        EXPECT_THAT(refused.what(), testing::StartsWith("127.0.0.1:8080: "));
-        EXPECT_THAT(refused.what(), testing::HasSubstr("libcpp-httplib-dev"));
-    }
+    });
+    EXPECT_THAT(said, testing::StartsWith("127.0.0.1:8080: "));
+    EXPECT_THAT(said, testing::HasSubstr("libcpp-httplib-dev"));
 }
 
 } // namespace
