@@ -2,13 +2,13 @@
 // The ray caster of examples/brain: the order of the bricks, bricks compared with the whole volume,
 // and invalid files.
 #include "sextant/core/error.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <random>
 #include <set>
@@ -25,7 +25,6 @@ namespace {
 using namespace brain;
 using Imath::V3d;
 using Imath::V3i;
-using sextant::InvalidFile;
 using sextant::InvalidTask;
 using sextant::RgbaF32;
 using testing::HasSubstr;
@@ -231,68 +230,28 @@ TEST(Rendering, AVolumeOfTheWrongSizeIsRefused) {
         ThrowsMessage<InvalidTask>(HasSubstr("4x5x7 voxels, expected 4x5x6")));
 }
 
-/// Writes small NIfTI files to a temporary folder.
-class Reading : public testing::Test {
-  protected:
-    Reading() { std::filesystem::create_directories(folder_); }
-    ~Reading() override { std::filesystem::remove_all(folder_); }
-
-    /// The codes of types in NIfTI's headers.
-    enum Type : short { u8 = 2, i16 = 4, f32 = 16, complex = 32, rgb = 128, f64 = 64 };
-
-    /// The header of a NIfTI-1 file, and four bytes for extensions.
-    struct Header {
-        std::vector<std::byte> bytes = std::vector<std::byte>(352);
-        template <class Number>
-        void put(std::size_t at, Number number) {
-            std::memcpy(bytes.data() + at, &number, sizeof number);
-        }
-        void put_spacing(std::size_t axis, float spacing) { put(76 + 4 * axis, spacing); }
-    };
-
-    static Header header(std::vector<short> dimensions, Type type, short bits) {
-        Header made;
-        made.put(0, 348);
-        dimensions.insert(dimensions.begin(), static_cast<short>(dimensions.size()));
-        dimensions.resize(8, 1);
-        for (std::size_t i = 0; i < 8; ++i) {
-            made.put(40 + 2 * i, dimensions[i]);
-            made.put_spacing(i, 1);
-        }
-        made.put(70, static_cast<short>(type));
-        made.put(72, bits);
-        made.put(108, 352.F); // where the voxels begin
-        std::memcpy(made.bytes.data() + 344, "n+1", 4);
-        return made;
-    }
-
-    template <class Voxel>
-    std::string write(const Header& header, const std::vector<Voxel>& voxels) {
-        const std::string path = (folder_ / "test.nii").string();
-        std::ofstream file(path, std::ios::binary);
-        const auto put = [&](const auto& data) {
-            file.write(reinterpret_cast<const char*>(data.data()),
-                       static_cast<std::streamsize>(std::span(data).size_bytes()));
-        };
-        put(header.bytes);
-        put(voxels);
-        return path;
-    }
-
-    static void expect_refused(const std::string& path, const std::string& why) {
-        EXPECT_THAT([&] { read_volume(path); }, ThrowsMessage<InvalidFile>(HasSubstr(why)));
-        EXPECT_THAT([&] { read_volume(path); }, ThrowsMessage<InvalidFile>(HasSubstr(path)));
-    }
-
-    std::filesystem::path folder_ =
+/// The volume that is read from a NIfTI file of these voxels.
+template <class Voxel>
+Volume read_back(const sextant::FrameHeader& header, const std::vector<Voxel>& voxels) {
+    const auto folder =
         std::filesystem::path(testing::TempDir()) / ("sextant-brain-" + std::to_string(getpid()));
-};
+    std::filesystem::create_directories(folder);
+    const std::string path = (folder / "test.nii").string();
+    const auto sink = sextant::format::create_frames(path, header);
+    sink->write_samples(std::as_bytes(std::span(voxels)));
+    sink->commit();
+    Volume volume = read_volume(path);
+    std::filesystem::remove_all(folder);
+    return volume;
+}
 
-TEST_F(Reading, ScalesValuesToZeroToOneAndKeepsTheShape) {
-    auto made = header({2, 3, 2}, i16, 16);
-    made.put_spacing(3, 2.5F);
-    const Volume volume =
-        read_volume(write(made, std::vector<short>{-10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+TEST(Reading, ScalesValuesToZeroToOneAndKeepsTheShape) {
+    const Volume volume = read_back({.frames = 2,
+                                     .shape = {2, 3},
+                                     .sample = sextant::Sample::i16,
+                                     .pixel = {1, 1, "mm"},
+                                     .slice_distance = 2.5},
+                                    std::vector<short>{-10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
     EXPECT_EQ(volume.size, V3i(2, 3, 2));
     EXPECT_EQ(volume.spacing, V3d(1, 1, 2.5));
     EXPECT_EQ(volume.values.front(), 0);
@@ -302,39 +261,14 @@ TEST_F(Reading, ScalesValuesToZeroToOneAndKeepsTheShape) {
     EXPECT_EQ(volume.at({9, 9, 9}), 1);
 }
 
-TEST_F(Reading, ReplacesVoxelsThatAreNotFiniteByZero) {
+TEST(Reading, ReplacesVoxelsThatAreNotFiniteByZero) {
     const float nothing = std::numeric_limits<float>::quiet_NaN();
     const float infinite = std::numeric_limits<float>::infinity();
-    const Volume volume = read_volume(
-        write(header({2, 2, 2}, f32, 32), std::vector<float>{nothing, infinite, 1, 2, 3, 4, 5, 8}));
+    const Volume volume = read_back({.frames = 2, .shape = {2, 2}},
+                                    std::vector<float>{nothing, infinite, 1, 2, 3, 4, 5, 8});
     EXPECT_EQ(volume.values[0], 0);
     EXPECT_EQ(volume.values[1], 0);
     EXPECT_EQ(volume.values[3], 0.25F);
-}
-
-TEST_F(Reading, RefusesFilesThatDoNotContainOneVolumeOfRealNumbers) {
-    const std::vector<char> voxels(64, 'a');
-    expect_refused(write(header({2, 2, 2, 3}, u8, 8), voxels), "has 4 dimensions, expected 3");
-    expect_refused(write(header({4, 4}, u8, 8), voxels), "has 4x4x1 voxels");
-    expect_refused(write(header({2, 2, 2}, rgb, 24), voxels), "samples of type");
-    expect_refused(write(header({2, 2, 2}, complex, 64), voxels), "samples of type");
-    expect_refused(write(header({2, 2, 2}, u8, 8), voxels), "values from 97 to 97");
-    auto flat = header({2, 2, 2}, u8, 8);
-    flat.put_spacing(2, 1e6F);
-    expect_refused(write(flat, voxels), "expected positive lengths");
-}
-
-TEST_F(Reading, RefusesDamagedFiles) {
-    expect_refused((folder_ / "absent.nii").string(), "no such file");
-    expect_refused(folder_.string(), "a folder without frame files");
-    expect_refused(write(header({2, 2, 2}, u8, 8), std::vector<char>{1, 2, 3}),
-                   "truncated: 0 of 2 frames");
-    expect_refused(write(header({2, 2, 2}, u8, 8), std::vector<char>{1, 2, 3, 4, 5, 6}),
-                   "contains only 1 of its 2 planes: truncated");
-    expect_refused(write(header({32767, 32767, 32767}, f64, 64), std::vector<char>(99)), "");
-    expect_refused(write(Header{}, std::vector<char>(99)), "is not a NIfTI file");
-    std::filesystem::resize_file(folder_ / "test.nii", 100);
-    expect_refused((folder_ / "test.nii").string(), "is not a NIfTI file");
 }
 
 } // namespace
