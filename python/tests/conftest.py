@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Series and images that several tests use."""
+import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -26,6 +28,16 @@ def cut(specimen, motions, size=128, noise=0.3, seed=0):
         frames.append(moved[64:64 + size, 64:64 + size])
     stack = np.stack(frames)
     return (stack + noise * rng.normal(size=stack.shape)).astype("f4")
+
+
+def write_transforms(folder, motions, shape, left_out=()):
+    """Writes a file of rigid motions (alpha, tx, ty) of frames of this shape, and returns its path."""
+    path = pathlib.Path(folder, "transforms.json")
+    frames = [{"frame": i, "left_out": "dark"} if i in left_out else
+              {"frame": i, "alpha": alpha, "tx": tx, "ty": ty} for i, (alpha, tx, ty) in enumerate(motions)]
+    path.write_text(json.dumps({"kind": "sextant transforms", "version": 1, "series": "", "model": "rigid",
+                                "reference": 0, "height": shape[0], "width": shape[1], "frames": frames}))
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -10,19 +10,14 @@ import numpy as np
 import pytest
 
 import sextant
+from conftest import write_transforms
 
 SHAPE, SIDE = (5, 24, 32), (24, 32)
 MOTIONS = [(0, 0, 0), (0, 1.25, -.5), (.02, 3, 2), (0, -2, 1), (-.01, .75, 4.5)]
 
 
 def transforms(tmp_path, motions=MOTIONS, left_out=()):
-    frames = [{"frame": i, "alpha": a, "tx": x, "ty": y} if i not in left_out else
-              {"frame": i, "left_out": "dark"} for i, (a, x, y) in enumerate(motions)]
-    path = tmp_path / "transforms.json"
-    path.write_text(json.dumps({"kind": "sextant transforms", "version": 1, "series": "",
-                                "model": "rigid", "reference": 0, "width": SIDE[1],
-                                "height": SIDE[0], "frames": frames}))
-    return path
+    return write_transforms(tmp_path, motions, SIDE, left_out)
 
 
 @pytest.fixture

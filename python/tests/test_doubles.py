@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """float64 in, float64 out: no finite sample becomes infinite or 0 without a word."""
-import json
 import subprocess
 import warnings
 
@@ -10,6 +9,7 @@ from scipy import ndimage
 
 import sextant
 import sextant.dask
+from conftest import write_transforms
 
 MAGNITUDES = [1e-300, 1e-60, 1e-40, 1e-12, 1., 1e12, 1e30, 1e50, 1e300]
 ORDERS = {"smooth": 0, "x": (0, 1), "xy": (1, 1), "yy": (2, 0)}
@@ -214,12 +214,7 @@ def test_the_command_names_the_type_of_the_samples(tmp_path, program, dtype):
 
 @pytest.fixture
 def transforms(tmp_path):
-    path = tmp_path / "transforms.json"
-    path.write_text(json.dumps({
-        "kind": "sextant transforms", "version": 1, "series": "", "model": "rigid", "reference": 0,
-        "width": 32, "height": 24, "frames": [{"frame": 0, "alpha": 0, "tx": 0, "ty": 0},
-                                              {"frame": 1, "alpha": 0, "tx": 2, "ty": -1}]}))
-    return path
+    return write_transforms(tmp_path, [(0, 0, 0), (0, 2, -1)], (24, 32))
 
 
 @pytest.mark.parametrize("magnitude", MAGNITUDES)

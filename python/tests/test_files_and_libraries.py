@@ -388,6 +388,7 @@ def test_an_interrupted_calibration_leaves_no_process(run_script, tmp_path):
     done = run_script(f"""
 import os, signal, subprocess, threading, time
 import sextant
+from conftest import write_transforms
 
 
 class Popen(subprocess.Popen):
@@ -459,11 +460,7 @@ def test_a_pixel_size_is_kept_or_a_warning_says_that_it_is_not(tmp_path, program
     volume = write_zarr(tmp_path / "volume.zarr", frames, unit, "z")
     labels = write_zarr(tmp_path / "labels.zarr", (frames > 0).astype("u1"), unit, "z")
     plane = write_zarr(tmp_path / "plane.zarr", (frames[0] > 0).astype("u1"), unit, "t")
-    transforms = tmp_path / "transforms.json"
-    transforms.write_text(json.dumps({
-        "kind": "sextant transforms", "version": 1, "series": "", "model": "rigid", "reference": 0,
-        "width": 96, "height": 96, "frames": [{"frame": i, "alpha": 0, "tx": i, "ty": 0}
-                                              for i in range(3)]}))
+    transforms = write_transforms(tmp_path, [(0, i, 0) for i in range(3)], (96, 96))
 
     unnamed = tmp_path / "unnamed.h5" if unit == "micrometer" else None
     if unnamed:

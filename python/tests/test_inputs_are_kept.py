@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """No output replaces a file that is read, or writes to one while it is read."""
 import functools
-import json
 import os
 import pathlib
 import subprocess
@@ -10,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+import conftest
 import sextant
 
 SHAPE = (2, 24, 32)
@@ -26,11 +26,7 @@ def samples():
 
 
 def write_transforms():
-    with open("transforms.json", "w") as file:
-        json.dump({"kind": "sextant transforms", "version": 1, "series": "", "model": "rigid",
-                   "reference": 0, "height": SHAPE[1], "width": SHAPE[2],
-                   "frames": [{"frame": i, "alpha": 0, "tx": 0, "ty": 0} for i in range(SHAPE[0])]},
-                  file)
+    conftest.write_transforms("", [(0, 0, 0)] * SHAPE[0], SHAPE[1:])
 
 
 def virtual(folder=pathlib.Path()):

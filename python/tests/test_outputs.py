@@ -9,6 +9,7 @@ import pytest
 
 import sextant
 import sextant.hyperspy
+from conftest import write_transforms
 
 pytestmark = pytest.mark.filterwarnings("ignore:the motions are not shifts")
 
@@ -20,13 +21,7 @@ MOTIONS = [(0, 0, 0), (0, 3, 60), (0, -2, 1), (0, 1.5, -9), (.02, -40, 2.5)]
 
 @pytest.fixture
 def transforms(tmp_path):
-    path = tmp_path / "transforms.json"
-    path.write_text(json.dumps({
-        "kind": "sextant transforms", "version": 1, "series": "", "model": "rigid", "reference": 0,
-        "width": SIDE[1], "height": SIDE[0],
-        "frames": [{"frame": i, "alpha": a, "tx": x, "ty": y} for i, (a, x, y) in
-                   enumerate(MOTIONS)]}))
-    return path
+    return write_transforms(tmp_path, MOTIONS, SIDE)
 
 
 def outputs(tmp_path, result, wider):
