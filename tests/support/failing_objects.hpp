@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "tests/support/group_cases.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 // A rank that fails between two calls of an object stops the others: for every class whose calls
@@ -96,23 +97,29 @@ inline std::unique_ptr<CollectiveObject> a_collective(const Communicator& commun
         });
 }
 
+/// A kind of objects that are made with these arguments, after the communicator.
+template <class Object, class... Arguments>
+ObjectKind kind_of(const char* name, std::function<void(Object&)> call,
+                   const Arguments&... arguments) {
+    return {name, [=](const Communicator& communicator) {
+                return called<Object>(std::make_unique<Object>(communicator, arguments...), call);
+            }};
+}
+
+inline ObjectKind kind_of(const char* name, CollectiveKind kind) {
+    return {name,
+            [kind](const Communicator& communicator) { return a_collective(communicator, kind); }};
+}
+
 inline const std::vector<ObjectKind>& object_kinds() {
     static const std::vector<RgbaF32> image(static_cast<std::size_t>(small_shape.elements()));
+    static const DeepImage deep = empty_deep_image(small_shape);
+    const auto composite = [](Compositor& compositor) { compositor.composite<RgbaF32>(image); };
+    CompositeOptions tree;
+    tree.algorithm = "binary-tree";
     static const std::vector<ObjectKind> kinds = {
-        {"Compositor",
-         [](const Communicator& communicator) {
-             return called<Compositor>(
-                 std::make_unique<Compositor>(communicator, small_shape, 1),
-                 [](Compositor& compositor) { compositor.composite<RgbaF32>(image); });
-         }},
-        {"Compositor whose leaves only send",
-         [](const Communicator& communicator) {
-             CompositeOptions options;
-             options.algorithm = "binary-tree";
-             return called<Compositor>(
-                 std::make_unique<Compositor>(communicator, small_shape, 1, options),
-                 [](Compositor& compositor) { compositor.composite<RgbaF32>(image); });
-         }},
+        kind_of<Compositor>("Compositor", composite, small_shape, 1),
+        kind_of<Compositor>("Compositor whose leaves only send", composite, small_shape, 1, tree),
         {"Compositor with another order in every frame",
          [](const Communicator& communicator) {
              std::vector<int> order;
@@ -124,26 +131,21 @@ inline const std::vector<ObjectKind>& object_kinds() {
                                            compositor.composite<RgbaF32>(image, {.order = order});
                                        });
          }},
-        {"DeepCompositor",
-         [](const Communicator& communicator) {
-             auto deep = std::make_shared<DeepImage>(empty_deep_image(small_shape));
-             return called<DeepCompositor>(
-                 std::make_unique<DeepCompositor>(communicator, small_shape, 1, 2),
-                 [deep](DeepCompositor& compositor) {
-                     compositor.composite({deep.get(), 1});
-                 });
-         }},
-        {"FramesInFlight",
-         [](const Communicator& communicator) {
-             return called<FramesInFlight>(
-                 std::make_unique<FramesInFlight>(communicator, small_shape, 1, 2),
-                 [](FramesInFlight& frames) {
-                     PendingFrame first = frames.start<RgbaF32>(image);
-                     PendingFrame second = frames.start<RgbaF32>(image);
-                     second.wait();
-                     first.wait();
-                 });
-         }},
+        kind_of<DeepCompositor>(
+            "DeepCompositor",
+            [](DeepCompositor& compositor) {
+                compositor.composite({&deep, 1});
+            },
+            small_shape, 1, 2),
+        kind_of<FramesInFlight>(
+            "FramesInFlight",
+            [](FramesInFlight& frames) {
+                PendingFrame first = frames.start<RgbaF32>(image);
+                PendingFrame second = frames.start<RgbaF32>(image);
+                second.wait();
+                first.wait();
+            },
+            small_shape, 1, 2),
         {"TileWall",
          [](const Communicator& communicator) {
              const Rectangle all{0, 0, small_shape.width, small_shape.height};
@@ -156,65 +158,42 @@ inline const std::vector<ObjectKind>& object_kinds() {
                      wall.composite(std::vector<std::span<const std::byte>>{bytes, bytes});
                  });
          }},
-        {"Collective, all-gather",
-         [](const Communicator& communicator) {
-             return a_collective(communicator, CollectiveKind::all_gather);
-         }},
-        {"Collective, all-reduce",
-         [](const Communicator& communicator) {
-             return a_collective(communicator, CollectiveKind::all_reduce);
-         }},
-        {"Scan",
-         [](const Communicator& communicator) {
-             const auto add =
-                 prefix::operator_on(prefix::plain_slots<double>(), std::plus<double>());
-             return called<prefix::Scan>(std::make_unique<prefix::Scan>(communicator, 3, add),
-                                         [](prefix::Scan& scan) {
-                                             const std::vector<double> values(3, 1);
-                                             scan.run(std::as_bytes(std::span(values)));
-                                         });
-         }},
-        {"Filtering",
-         [](const Communicator& communicator) {
-             return called<Filtering>(std::make_unique<Filtering>(communicator),
-                                      [](Filtering& filtering) {
-                                          RowSource rows(small_series(1), 0);
-                                          filtering.run(&rows, [](auto&&...) {});
-                                      });
-         }},
-        {"Labelling",
-         [](const Communicator& communicator) {
-             return called<Labelling>(std::make_unique<Labelling>(communicator),
-                                      [](Labelling& labelling) {
-                                          RowSource rows(small_series(1), 0);
-                                          labelling.run(rows, [](auto&&...) {});
-                                      });
-         }},
-        {"Labelling of a volume",
-         [](const Communicator& communicator) {
-             return called<Labelling>(std::make_unique<Labelling>(communicator),
-                                      [](Labelling& labelling) {
-                                          const auto volume = small_series(9);
-                                          DroppedPlanes sink;
-                                          labelling.run(*volume, nullptr, sink);
-                                      });
-         }},
-        {"Stitching",
-         [](const Communicator& communicator) {
-             return called<Stitching>(
-                 std::make_unique<Stitching>(communicator), [](Stitching& stitching) {
-                     auto blocks = stitching.open({{"block", {}, [] { return small_series(9); }}});
-                     stitching.stitch(blocks, [](auto&&...) {});
-                 });
-         }},
-        {"ContourTracing",
-         [](const Communicator& communicator) {
-             return called<ContourTracing>(std::make_unique<ContourTracing>(communicator),
-                                           [](ContourTracing& tracing) {
-                                               RowSource rows(small_series(1), 0);
-                                               tracing.run(rows, [](auto&&...) {});
-                                           });
-         }},
+        kind_of("Collective, all-gather", CollectiveKind::all_gather),
+        kind_of("Collective, all-reduce", CollectiveKind::all_reduce),
+        kind_of<prefix::Scan>(
+            "Scan",
+            [](prefix::Scan& scan) {
+                const std::vector<double> values(3, 1);
+                scan.run(std::as_bytes(std::span(values)));
+            },
+            3, prefix::operator_on(prefix::plain_slots<double>(), std::plus<double>())),
+        kind_of<Filtering>("Filtering",
+                           [](Filtering& filtering) {
+                               RowSource rows(small_series(1), 0);
+                               filtering.run(&rows, [](auto&&...) {});
+                           }),
+        kind_of<Labelling>("Labelling",
+                           [](Labelling& labelling) {
+                               RowSource rows(small_series(1), 0);
+                               labelling.run(rows, [](auto&&...) {});
+                           }),
+        kind_of<Labelling>("Labelling of a volume",
+                           [](Labelling& labelling) {
+                               const auto volume = small_series(9);
+                               DroppedPlanes sink;
+                               labelling.run(*volume, nullptr, sink);
+                           }),
+        kind_of<Stitching>(
+            "Stitching",
+            [](Stitching& stitching) {
+                auto blocks = stitching.open({{"block", {}, [] { return small_series(9); }}});
+                stitching.stitch(blocks, [](auto&&...) {});
+            }),
+        kind_of<ContourTracing>("ContourTracing",
+                                [](ContourTracing& tracing) {
+                                    RowSource rows(small_series(1), 0);
+                                    tracing.run(rows, [](auto&&...) {});
+                                }),
     };
     return kinds;
 }
@@ -251,14 +230,13 @@ a_rank_whose_object_an_exception_destroys_stops_the_others(const Communicator& c
         SCOPED_TRACE(testing::Message() << kind.name << ", rank " << communicator.rank() << " of "
                                         << communicator.size());
         if (communicator.rank() == failed) {
-            try {
-                const auto object = kind.make(communicator);
-                object->call();
-                object->call();
-                throw std::runtime_error("no memory for textures");
-            } catch (const std::runtime_error& error) {
-                EXPECT_STREQ(error.what(), "no memory for textures");
-            }
+            EXPECT_EQ(message_of<std::runtime_error>([&] {
+                          const auto object = kind.make(communicator);
+                          object->call();
+                          object->call();
+                          throw std::runtime_error("no memory for textures");
+                      }),
+                      "no memory for textures");
         } else {
             const auto object = kind.make(communicator);
             const std::string told = told_by_calls(*object, failed);
@@ -313,11 +291,7 @@ inline void a_failure_does_not_affect_completed_calls(const Communicator& commun
             EXPECT_NO_THROW(compositor.composite<RgbaF32>(image));
         if (communicator.rank() == failed)
             compositor.fail("ends after three frames");
-        try {
-            communicator.barrier();
-        } catch (const std::exception& error) {
-            ADD_FAILURE() << error.what();
-        }
+        EXPECT_NO_THROW(communicator.barrier());
     }
 }
 
@@ -329,14 +303,10 @@ inline void calls_in_swapped_order_are_named_on_every_rank(const Communicator& c
                second = a_collective(communicator, CollectiveKind::all_to_all);
     first->call();
     second->call();
-    std::string told;
-    try {
+    const std::string told = message_of<InvalidTask>([&] {
         (swaps ? second : first)->call();
         (swaps ? first : second)->call();
-        ADD_FAILURE() << "ranks called in different orders";
-    } catch (const InvalidTask& error) {
-        told = error.what();
-    }
+    });
     EXPECT_THAT(told, testing::HasSubstr("ranks make collective calls in different orders: rank "));
     EXPECT_THAT(told, testing::HasSubstr(" waits in the Collective, all-gather"));
     EXPECT_THAT(told, testing::HasSubstr(" waits in the Collective, all-to-all"));
@@ -366,23 +336,12 @@ class WaitingCompositor {
                                                        RgbaF32{0.1f, 0.2f, 0.3f, 0.5f});
 };
 
-/// The text of the InvalidTask that `calls` must throw.
-inline std::string told_of_order(const std::function<void()>& calls) {
-    try {
-        calls();
-        ADD_FAILURE() << "ranks called in different orders";
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
-}
-
 inline void frames_in_swapped_order_are_named_on_every_rank(const Communicator& communicator) {
     if (communicator.size() == 1)
         return;
     const bool swaps = communicator.rank() == communicator.size() - 1;
     WaitingCompositor first(communicator), second(communicator);
-    const std::string told = told_of_order([&] {
+    const std::string told = message_of<InvalidTask>([&] {
         (swaps ? second : first).call();
         (swaps ? first : second).call();
     });
@@ -407,7 +366,7 @@ a_rank_that_changes_images_alone_is_named_on_every_rank(const Communicator& comm
                                  })}) {
         WaitingCompositor object(communicator);
         object.call();
-        const std::string told = told_of_order([&] {
+        const std::string told = message_of<InvalidTask>([&] {
             if (communicator.rank() == last)
                 change(object.compositor);
             object.call();
@@ -426,8 +385,7 @@ inline void ranks_that_request_different_frames_all_name_them(const Communicator
     if (communicator.size() == 1)
         return;
     const int rank = communicator.rank(), last = communicator.size() - 1;
-    std::string told;
-    try {
+    const std::string told = message_of<std::exception>([&] {
         WaitingCompositor object(communicator);
         object.call();
         if (rank == last)
@@ -436,10 +394,7 @@ inline void ranks_that_request_different_frames_all_name_them(const Communicator
             object.call({.background = RgbaF32{0, 0, 0, 1}});
         else
             object.call();
-        ADD_FAILURE() << "ranks requested different frames";
-    } catch (const std::exception& error) {
-        told = error.what();
-    }
+    });
     EXPECT_THAT(told, testing::StartsWith("ranks request different frames: rank 0: "));
     EXPECT_THAT(told, testing::HasSubstr("background 1,0,0,1"));
     communicator.barrier();
@@ -458,15 +413,11 @@ objects_made_in_swapped_order_are_named_on_every_rank(const Communicator& commun
         if (kind.name == scan)
             continue;
         SCOPED_TRACE(kind.name);
-        try {
-            (communicator.rank() == last ? *other : kind).make(communicator)->call();
-            ADD_FAILURE() << "ranks made different objects";
-        } catch (const AgreedFailure& error) {
-            EXPECT_THAT(error.what(), testing::StartsWith("ranks make collective calls in "
-                                                          "different orders: rank 0 makes a "));
-            EXPECT_THAT(error.what(),
-                        testing::EndsWith(", rank " + std::to_string(last) + " a Scan"));
-        }
+        const std::string told = message_of<AgreedFailure>(
+            [&] { (communicator.rank() == last ? *other : kind).make(communicator)->call(); });
+        EXPECT_THAT(told, testing::StartsWith("ranks make collective calls in different orders: "
+                                              "rank 0 makes a "));
+        EXPECT_THAT(told, testing::EndsWith(", rank " + std::to_string(last) + " a Scan"));
         communicator.barrier();
     }
 }
