@@ -33,52 +33,25 @@ double packets(const Case& c) {
     return std::ceil(static_cast<double>(c.L) / 512);
 }
 
-TEST(Superstep, one_to_one_costs_as_much_as_in_figure_4) {
+TEST(Superstep, patterns_cost_as_much_as_in_figure_4) {
     for (const Case& c : cases) {
-        std::map<Pair, Bytes> messages;
-        for (int i = 0; i < c.p; ++i)
-            messages[{i, (i + 1) % c.p}] = c.L;
-        const double k = packets(c);
-        EXPECT_DOUBLE_EQ(units(c, messages),
-                         c.s + k + c.h + k + k * std::ceil(c.p / c.b) + k * c.h);
-    }
-}
-
-TEST(Superstep, one_to_all_costs_as_much_as_in_figure_4) {
-    for (const Case& c : cases) {
-        std::map<Pair, Bytes> messages;
-        for (int i = 1; i < c.p; ++i)
-            messages[{0, i}] = c.L;
-        const double k = packets(c);
-        EXPECT_DOUBLE_EQ(units(c, messages),
-                         (c.p - 1) * (c.s + k) + c.h + k * std::ceil((c.p - 1) / c.b) + k * c.h);
-    }
-}
-
-TEST(Superstep, all_to_one_costs_as_much_as_in_figure_4) {
-    for (const Case& c : cases) {
-        std::map<Pair, Bytes> messages;
-        for (int i = 1; i < c.p; ++i)
-            messages[{i, 0}] = c.L;
-        const double k = packets(c);
-        EXPECT_DOUBLE_EQ(units(c, messages),
-                         k * (c.p - 1) + k * std::ceil((c.p - 1) / c.b) + k * c.h);
-    }
-}
-
-TEST(Superstep, all_to_all_costs_as_much_as_in_figure_4) {
-    for (const Case& c : cases) {
-        std::map<Pair, Bytes> messages;
+        std::map<Pair, Bytes> to_next, one_to_all, all_to_one, all_to_all;
         for (int i = 0; i < c.p; ++i) {
+            to_next[{i, (i + 1) % c.p}] = c.L;
+            if (i > 0)
+                one_to_all[{0, i}] = all_to_one[{i, 0}] = c.L;
             for (int j = 0; j < c.p; ++j) {
                 if (i != j)
-                    messages[{i, j}] = c.L;
+                    all_to_all[{i, j}] = c.L;
             }
         }
-        const double k = packets(c), p = c.p;
-        EXPECT_DOUBLE_EQ(units(c, messages), (p - 1) * (c.s + k) + c.h + (p - 1) * k +
-                                                 k * std::ceil(p * (p - 1) / c.b) +
-                                                 k * c.h * (p - 1));
+        const double k = packets(c), p = c.p, rest = p - 1;
+        EXPECT_DOUBLE_EQ(units(c, to_next), c.s + k + c.h + k + k * std::ceil(p / c.b) + k * c.h);
+        EXPECT_DOUBLE_EQ(units(c, one_to_all),
+                         rest * (c.s + k) + c.h + k * std::ceil(rest / c.b) + k * c.h);
+        EXPECT_DOUBLE_EQ(units(c, all_to_one), k * rest + k * std::ceil(rest / c.b) + k * c.h);
+        EXPECT_DOUBLE_EQ(units(c, all_to_all), rest * (c.s + k) + c.h + rest * k +
+                                                   k * std::ceil(p * rest / c.b) + k * c.h * rest);
     }
 }
 
