@@ -83,23 +83,6 @@ TEST(Choose, ranks_every_candidate_once_with_the_fastest_first) {
     }
 }
 
-TEST(Choose, prunes_only_slower_candidates) {
-    for (const int ranks : {4, 6, 12, 16}) {
-        for (const Elements elements : {1, 4096, 1 << 20}) {
-            const Question question(ranks, elements);
-            const Choice choice = question.ask(machine::built_in());
-            Seconds best = 1e9;
-            for (const Candidate& candidate : question.candidates) {
-                const Choice alone = choose(
-                    std::span(&candidate, 1),
-                    {.machine = machine::built_in(), .element_size = 16, .operator_name = "over"});
-                best = std::min(best, alone.chosen().predicted->seconds);
-            }
-            EXPECT_DOUBLE_EQ(choice.chosen().predicted->seconds, best) << ranks << " " << elements;
-        }
-    }
-}
-
 /// A machine with random costs of messages and passes, and `cores` cores per node.
 machine::Profile random_machine(std::mt19937& random, int cores) {
     const auto draw = [&](double low, double high) { // uniform in the logarithm
@@ -204,28 +187,6 @@ TEST(Choose, prunes_no_candidate_predicted_to_be_faster_on_any_machine) {
     EXPECT_GT(pruned, 100);
 }
 
-TEST(Choose, lower_bounds_do_not_exceed_predictions_with_shared_memory) {
-    for (const int ranks : {2, 3, 8}) {
-        for (const int root : {0, compositing::Task::distributed}) {
-            const Question question(ranks, 100'000, root);
-            const std::vector<int> nodes(static_cast<std::size_t>(ranks), 0);
-            const Choice choice =
-                choose(question.candidates, {.machine = machine::built_in(),
-                                             .element_size = 16,
-                                             .operator_name = "over",
-                                             .nodes = nodes,
-                                             .within_node = machine::Link::same_process,
-                                             .most_messages = 1'000'000});
-            for (const PredictedCandidate& evaluated : choice.ranking) {
-                if (evaluated.predicted) {
-                    EXPECT_LE(*evaluated.bound, evaluated.predicted->seconds * (1 + 1e-9))
-                        << question.name(evaluated);
-                }
-            }
-        }
-    }
-}
-
 TEST(Choose, lower_bounds_do_not_exceed_predictions_with_kernels) {
     constexpr int ranks = 4;
     const std::vector<int> nodes(ranks, 0);
@@ -245,18 +206,6 @@ TEST(Choose, lower_bounds_do_not_exceed_predictions_with_kernels) {
         ASSERT_TRUE(evaluated.predicted)
             << candidates[evaluated.candidate].text() << evaluated.remark;
         EXPECT_LE(*evaluated.bound, evaluated.predicted->seconds * (1 + 1e-9));
-    }
-}
-
-TEST(Choose, lower_bounds_do_not_exceed_predictions) {
-    for (const int ranks : {2, 5, 8, 12}) {
-        const Question question(ranks, 1 << 14, 0);
-        for (const PredictedCandidate& evaluated : question.ask(machine::built_in()).ranking) {
-            if (evaluated.predicted) {
-                EXPECT_LE(*evaluated.bound, evaluated.predicted->seconds * (1 + 1e-9))
-                    << question.name(evaluated);
-            }
-        }
     }
 }
 
