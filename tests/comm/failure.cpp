@@ -16,47 +16,6 @@ namespace {
 
 using compositing::Task;
 
-/// `over`, which throws on one rank if `fails`.
-Operator failing_over(bool fails) {
-    Operator op = kernel::find("over");
-    if (!fails)
-        return op;
-    op.fold = [](std::span<const std::byte* const>, std::byte*, Elements) {
-        throw std::runtime_error("this rank's operator broke");
-    };
-    return op;
-}
-
-TEST(Failure, AnExceptionInAnOperatorReachesAffectedRanksAndTheGroupStaysUsable) {
-    for (const auto& algorithm : compositing::catalogue()) {
-        const Task task = compositing::one_image_each(8, 1000, 0);
-        const auto tuning = algorithm.tunings(8).front();
-        const int breaks = last_to_fold(algorithm, task, tuning);
-        std::atomic<int> own = 0, heard = 0;
-        run_threads(8, [&](Communicator communicator) {
-            const int rank = communicator.rank();
-            const auto images = layers(rank, 1, task.elements);
-            Execution broken(communicator, compositing::program(algorithm, task, tuning, rank),
-                             failing_over(rank == breaks));
-            broken.bind(0, std::as_bytes(std::span(images)));
-            try {
-                broken.run();
-            } catch (const PeerFailed&) {
-                ++heard;
-            } catch (const std::runtime_error&) {
-                ++own;
-            }
-            const auto part =
-                composite(communicator, algorithm, task, tuning, Association::in_order);
-            const auto whole = serial_composite(8, task.elements);
-            EXPECT_LE(difference(part, expected_part(algorithm, task, tuning, rank, whole)),
-                      tolerance(algorithm, Association::in_order, 8));
-        });
-        EXPECT_EQ(own, 1) << algorithm.name;
-        EXPECT_GE(heard, 1) << algorithm.name; // at least the root fails because of its peer
-    }
-}
-
 TEST(Failure, AnExceptionOutsideARunCancelsTheRanksThatWait) {
     const Task task = compositing::one_image_each(5, 1 << 16, 0);
     for (int failing = 0; failing < 5; ++failing) {

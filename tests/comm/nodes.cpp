@@ -108,36 +108,6 @@ TEST(Nodes, OpeningAnUnknownSegmentFails) {
     EXPECT_THROW(Segment::open(getpid(), 1 << 20, 1 << 20), CommunicationFailed);
 }
 
-TEST(Nodes, AnOperatorExceptionReachesItsReceiversAndTheGroupStaysUsable) {
-    for (const int node : node_sizes) {
-        run_threads(4, [&](Communicator communicator) {
-            const Communicator shared =
-                share_nodes(communicator, {node, Bytes{8} << 20}).communicator;
-            const int rank = shared.rank();
-            for (const char* name : {"direct-send", "radix-k", "binary-tree"}) {
-                const auto& row = compositing::find(name);
-                const auto tuning = row.tunings(4).front();
-                const auto task = compositing::one_image_each(4, 9000, 0);
-                Operator op = kernel::find("over");
-                if (rank == last_to_fold(row, task, tuning))
-                    op.fold = [](auto, auto, auto) { throw std::runtime_error("broke"); };
-                const auto images = layers(rank, 1, task.elements);
-                Execution broken(shared, compositing::program(row, task, tuning, rank), op);
-                broken.bind(0, std::as_bytes(std::span(images)));
-                try {
-                    broken.run();
-                    EXPECT_NE(rank, 0) << name;
-                } catch (const std::runtime_error&) {
-                }
-                const auto part = composite(shared, row, task, tuning, Association::in_order, 2);
-                const auto whole = serial_composite(4, task.elements);
-                EXPECT_LE(difference(part, expected_part(row, task, tuning, rank, whole)),
-                          tolerance(row, Association::in_order, 4));
-            }
-        });
-    }
-}
-
 TEST(Arenas, GiveDisjointBlocksAndZeroReusedMemory) {
     const auto arena = std::make_shared<Arena>(Segment::create(Bytes{4} << 20), 100);
     std::optional<Memory> a = arena->take(5000), b = arena->take(4096), c = arena->take(1);

@@ -5,6 +5,7 @@
 #include "tests/support/collective_operations.hpp"
 #include "tests/support/collective_runs.hpp"
 #include "tests/support/component_runs.hpp"
+#include "tests/support/conformance_cases.hpp"
 #include "tests/support/contour_runs.hpp"
 #include "tests/support/deep_cases.hpp"
 #include "tests/support/failing_objects.hpp"
@@ -65,6 +66,7 @@ std::vector<GroupCase> operations() {
 }
 
 const bool cases_added = add_cases("OverMpi", operations(), on_group) &&
+                         add_cases("Mpi", conformance_cases(), on_group) &&
                          add_cases("DeepCompositorOverMpi", deep_cases(), on_group) &&
                          add_cases("TileWallOverMpi", wall_cases(), on_group) &&
                          add_cases("FailingObjectsOverMpi", failing_object_cases(), on_group) &&
