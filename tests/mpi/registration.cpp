@@ -17,25 +17,12 @@ RegistrationOptions options_of(MotionModel model) {
     return options;
 }
 
-/// The average image of a registration on this number of threads.
-std::vector<float> over_threads(const FramesMade& frames, int ranks,
-                                const RegistrationOptions& options) {
-    std::vector<float> average;
-    run_threads(ranks, [&](const Communicator& communicator) {
-        RegistrationResult result =
-            SeriesRegistration(communicator, options).run(std::make_unique<MadeSource>(frames));
-        if (communicator.rank() == 0)
-            average = std::move(result.average.mean);
-    });
-    return average;
-}
-
 TEST(Mpi, SeriesGiveTheSameMotionsAsOverThreadsAndCanBeCancelled) {
     const MadeSeries made = make_series(9);
     for (const auto model : {MotionModel::rigid, MotionModel::nonrigid}) {
         const RegistrationOptions options = options_of(model);
         for (const int size : group_sizes) {
-            const std::vector<float> expected = over_threads(made.frames, size, options);
+            const auto expected = registration_of(made.frames, options, size).average.mean;
             on_group(size, [&](const Communicator& communicator) {
                 bool stops = false;
                 RegistrationHooks hooks;
