@@ -65,15 +65,6 @@ TEST(Region, overlap_is_exact_on_random_strided_regions) {
     EXPECT_GT(overlapping, 20000);
 }
 
-TEST(Region, interleaved_columns_do_not_overlap) {
-    const Elements width = 100, height = 50;
-    const Region left{0, 0, 10, width, height}, next{0, 10, 10, width, height};
-    EXPECT_FALSE(overlap(left, next));
-    EXPECT_TRUE(overlap(left, Region{0, 9, 10, width, height}));
-    EXPECT_FALSE(overlap(left, block(0, 10, 90)));
-    EXPECT_TRUE(overlap(left, block(0, 10, 91)));
-}
-
 TEST(Region, overlap_visits_only_the_runs_of_the_region_with_fewer_runs) {
     const Elements many = Elements{1} << 40; // visiting every run would take forever
     const Region tall{0, 0, 1, 3, many};
@@ -105,13 +96,6 @@ TEST(Region, overlap_of_columns_takes_constant_time) {
     const Region left{0, 0, 500, width, many};
     EXPECT_FALSE(overlap(left, Region{0, width * (many / 2) + 500, 500, width, many}));
     EXPECT_TRUE(overlap(left, Region{0, width * (many / 2) + 499, 500, width, many}));
-}
-
-TEST(Region, regions_of_different_buffers_and_empty_regions_do_not_overlap) {
-    EXPECT_FALSE(overlap(block(0, 0, 10), block(1, 0, 10)));
-    EXPECT_FALSE(overlap(block(0, 5, 0), block(0, 0, 10)));
-    EXPECT_FALSE(overlap(Region{0, 2, 3, 4, 0}, block(0, 0, 10)));
-    EXPECT_FALSE(overlap(Region{0, 2, 0, 4, 3}, block(0, 0, 10)));
 }
 
 TEST(Region, covers_requires_a_contiguous_region_that_contains_every_element) {
