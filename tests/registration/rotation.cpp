@@ -136,14 +136,8 @@ TEST(Rotation, of_any_size_is_refused_for_displacement_fields) {
     RegistrationOptions options;
     options.model = MotionModel::nonrigid;
     options.rigid.most_rotation = 180;
-    EXPECT_THAT(
-        [&] {
-            run_threads(1, [&](const Communicator& communicator) {
-                SeriesRegistration(communicator, options)
-                    .run(std::make_unique<MadeSource>(made.frames));
-            });
-        },
-        testing::ThrowsMessage<AgreedFailure>(testing::HasSubstr("up to 3 degrees")));
+    EXPECT_THAT([&] { registration_of(made.frames, options); },
+                testing::ThrowsMessage<AgreedFailure>(testing::HasSubstr("up to 3 degrees")));
 }
 
 using registration::inverted_frames;

@@ -157,22 +157,15 @@ TEST(RegistrationStages, of_a_fading_series_are_as_accurate_as_those_of_a_steady
                         noise.poisson(dose / 10 * static_cast<double>(expected.image().at(x, y))));
             }
         }
-        double error = 0;
-        run_threads(1, [&](const Communicator& communicator) {
-            const RegistrationResult result =
-                SeriesRegistration(communicator).run(std::make_unique<MadeSource>(made.frames));
-            error = error_among_frames(made, result.frames);
-            EXPECT_EQ(result.stages, 2);
-            if (first == last)
-                return;
-            for (std::size_t frame = 1; frame < 12; ++frame)
-                EXPECT_LT(result.frames[frame].contrast.signal,
-                          result.frames[frame - 1].contrast.signal);
-            EXPECT_NEAR(result.frames[0].contrast.signal / result.frames[11].contrast.signal, 5,
-                        .5);
-            EXPECT_NEAR(result.frames[0].contrast.level / result.frames[11].contrast.level, 5, .5);
-        });
-        return error;
+        const RegistrationResult result = registration_of(made.frames);
+        EXPECT_EQ(result.stages, 2);
+        const auto &one = result.frames[0].contrast, &other = result.frames[11].contrast;
+        for (std::size_t frame = 1; frame < 12 && first != last; ++frame)
+            EXPECT_LT(result.frames[frame].contrast.signal,
+                      result.frames[frame - 1].contrast.signal);
+        EXPECT_NEAR(one.signal / other.signal, first / last, .5);
+        EXPECT_NEAR(one.level / other.level, first / last, .5);
+        return error_among_frames(made, result.frames);
     };
     EXPECT_LT(error_of(20, 4), 1.5 * error_of(12, 12));
 }
@@ -180,28 +173,25 @@ TEST(RegistrationStages, of_a_fading_series_are_as_accurate_as_those_of_a_steady
 TEST(RegistrationStages, state_deviations_that_include_the_noise_of_the_average_of_the_others) {
     constexpr int frames = 12;
     const MadeSeries made = make_series(frames);
-    run_threads(1, [&](const Communicator& communicator) {
-        const RegistrationResult result =
-            SeriesRegistration(communicator).run(std::make_unique<MadeSource>(made.frames));
-        // Errors relative to their mean over the frames, because the average has its own position.
-        std::vector<RigidMotion> errors;
-        RigidMotion mean;
-        for (const FrameRegistration& frame : result.frames) {
-            const RigidMotion truth = made.series.between(0, static_cast<int>(frame.frame));
-            errors.push_back(compose(frame.result.motion, inverse(truth)));
-            mean.tx += errors.back().tx / frames;
-            mean.ty += errors.back().ty / frames;
-        }
-        double squares = 0;
-        for (std::size_t i = 0; i < errors.size(); ++i) {
-            const registration::RigidUncertainty& sigma = result.frames[i].result.uncertainty;
-            squares += std::pow((errors[i].tx - mean.tx) / sigma.tx, 2) +
-                       std::pow((errors[i].ty - mean.ty) / sigma.ty, 2);
-        }
-        const double z = std::sqrt(squares / (2 * frames));
-        EXPECT_GT(z, .7);
-        EXPECT_LT(z, 1.3);
-    });
+    const RegistrationResult result = registration_of(made.frames);
+    // Errors relative to their mean over the frames, because the average has its own position.
+    std::vector<RigidMotion> errors;
+    RigidMotion mean;
+    for (const FrameRegistration& frame : result.frames) {
+        const RigidMotion truth = made.series.between(0, static_cast<int>(frame.frame));
+        errors.push_back(compose(frame.result.motion, inverse(truth)));
+        mean.tx += errors.back().tx / frames;
+        mean.ty += errors.back().ty / frames;
+    }
+    double squares = 0;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        const registration::RigidUncertainty& sigma = result.frames[i].result.uncertainty;
+        squares += std::pow((errors[i].tx - mean.tx) / sigma.tx, 2) +
+                   std::pow((errors[i].ty - mean.ty) / sigma.ty, 2);
+    }
+    const double z = std::sqrt(squares / (2 * frames));
+    EXPECT_GT(z, .7);
+    EXPECT_LT(z, 1.3);
 }
 
 /// All frames follow the noise of the frame that they are registered to in the first stage, so its
@@ -220,29 +210,23 @@ TEST(RegistrationStages, state_deviations_of_the_first_reference_like_those_of_o
     options.model = MotionModel::nonrigid;
     for (const int stages : {2, 3}) {
         options.stages = stages;
-        run_threads(2, [&](const Communicator& communicator) {
-            const RegistrationResult result =
-                SeriesRegistration(communicator, options).run(std::make_unique<MadeSource>(frames));
-            ASSERT_EQ(result.reference, 0);
-            EXPECT_GT(result.frames[0].field->sigma, .7 * result.frames[4].field->sigma);
-            EXPECT_LT(result.frames[0].field->sigma, 1.4 * result.frames[4].field->sigma);
-        });
+        const RegistrationResult result = registration_of(frames, options, 2);
+        ASSERT_EQ(result.reference, 0);
+        EXPECT_GT(result.frames[0].field->sigma, .7 * result.frames[4].field->sigma);
+        EXPECT_LT(result.frames[0].field->sigma, 1.4 * result.frames[4].field->sigma);
     }
 }
 
 TEST(RegistrationStages, of_a_pair_are_one) {
     const MadeSeries made = make_series(2);
     for (const MotionModel model : {MotionModel::rigid, MotionModel::nonrigid}) {
-        run_threads(1, [&](const Communicator& communicator) {
-            RegistrationOptions options;
-            options.model = model;
-            options.stages = 3;
-            const RegistrationResult result = SeriesRegistration(communicator, options)
-                                                  .run(std::make_unique<MadeSource>(made.frames));
-            EXPECT_EQ(result.stages, 1);
-            EXPECT_EQ(result.frames[0].result.motion, RigidMotion());
-            EXPECT_LT(error_of_place(made, result.frames[1], 0), .3);
-        });
+        RegistrationOptions options;
+        options.model = model;
+        options.stages = 3;
+        const RegistrationResult result = registration_of(made.frames, options);
+        EXPECT_EQ(result.stages, 1);
+        EXPECT_EQ(result.frames[0].result.motion, RigidMotion());
+        EXPECT_LT(error_of_place(made, result.frames[1], 0), .3);
     }
 }
 
