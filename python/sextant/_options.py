@@ -49,7 +49,7 @@ class RegisterOptions(TypedDict, total=False):
     frames : str or sequence of int, default: "sound"
         Frames to average: sound, all, or a list such as 0-9,12.
     despike : str or float, default: "auto"
-        Ignore hot pixels and cosmic rays: auto, off, or a threshold in sigmas.
+        Ignore hot pixels and cosmic rays: auto, off, or a sigma limit.
     flatten : {"auto", "on", "off"}, default: "auto"
         Register without shading that varies per frame.
     contrast : {"auto", "same"}, default: "auto"

@@ -139,7 +139,7 @@ Record record_of(IntensityChoice& intensity, std::string_view meaning) {
     constexpr double most = 1e15;
     record
         .add("intensity_channel", intensity.channel, "N",
-             "--intensity channel, from 0; default: first (--channel if the same file)")
+             "--intensity channel, from 0; default: first (--channel if same file)")
         .between(0, most);
     return record;
 }

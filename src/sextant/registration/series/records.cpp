@@ -73,7 +73,7 @@ Record record_of(RegistrationOptions& options) {
     record.add("frames", options.frames, "sound|all|LIST",
                "frames to average: sound, all, or a list such as 0-9,12");
     record.add("despike", codec_of(options.despike), "SIGMA",
-               "ignore hot pixels and cosmic rays: auto, off, or a threshold in sigmas");
+               "ignore hot pixels and cosmic rays: auto, off, or a sigma limit");
     record.add("flatten", options.flatten,
                {{"auto", Flattening::automatic}, {"on", Flattening::on}, {"off", Flattening::off}},
                "WHEN", "register without shading that varies per frame");
