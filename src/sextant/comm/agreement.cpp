@@ -59,8 +59,8 @@ Report attempt(const std::function<void()>& part) {
     return report;
 }
 
-/// Returns the lowest rank that failed by itself; if there is none, the lowest that was cancelled;
-/// otherwise the lowest that stopped because another rank failed.
+/// Returns the lowest rank that failed on its own; if there is none, the lowest rank that was
+/// cancelled; otherwise the lowest rank that stopped because another rank failed.
 std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     auto found = std::find_if(outcomes.begin(), outcomes.end(),
                               [](Outcome outcome) { return outcome > Outcome::cancelled; });
@@ -165,7 +165,7 @@ std::string first_failure(const Communicator& communicator, const std::function<
 
 namespace {
 
-/// Indices of the fields of a request in a message (Said).
+/// Indices of the fields of a request message (Said).
 constexpr std::size_t begun_field = 0, earliest_field = 1, run_field = 2, rank_field = 3,
                       count_field = 4, numbers_field = 5;
 
@@ -235,8 +235,8 @@ void Comparison::open() {
     reopen();
 }
 
-/// Receives are always posted, so that a rank whose request has not changed receives a comparison
-/// that other ranks start. After a failure, only later comparisons are received.
+/// Posts all receives, so that a rank whose request has not changed receives the comparisons that
+/// other ranks start. If a rank has failed, posts none, and no further comparison begins.
 void Comparison::reopen() {
     try {
         exchange_->begin();

@@ -44,9 +44,9 @@ class AgreedFailure : public Error {
 ///
 /// Input     this rank's part; it may be empty, and it may throw.
 /// Throws    AgreedFailure on every rank if the part threw on any rank, with the error text of the
-///           lowest rank that failed by itself, not because of a peer. If ranks are processes, that
-///           rank's number precedes the text, unless the text is the same on all ranks. Cancelled
-///           on every rank if it was thrown on any rank and no rank failed by itself.
+///           lowest rank that failed on its own, not because of a peer. If ranks are processes,
+///           that rank's number precedes the text, unless the text is the same on all ranks.
+///           Cancelled on every rank if it was thrown on any rank and no rank failed on its own.
 /// Collective.
 /// Cost      one all-gather of an int; on failure, also one of the error texts.
 void agree(const Communicator& communicator, const std::function<void()>& part);
@@ -70,9 +70,9 @@ void require_same(const Communicator& communicator, Options& options) {
         require_same(communicator, record_of(options));
 }
 
-/// Runs a local part that may fail, for operations that can continue without it. Returns, on every
-/// rank, the number and the error of the lowest rank that failed; empty if none failed. Use `agree`
-/// if the operation cannot continue without the part. Collective.
+/// Runs a local part that may fail, for operations that can continue even if the part fails.
+/// Returns, on every rank, the number and the error of the lowest rank that failed; empty if none
+/// failed. Use `agree` if the operation cannot continue without the part. Collective.
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part);
 
 /// Checks that all ranks make the same request in each run, at low cost if requests rarely change.

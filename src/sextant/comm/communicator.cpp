@@ -14,7 +14,7 @@ namespace sextant {
 
 namespace {
 
-/// Gathers all bytes in pieces of `size` bytes from each rank.
+/// Gathers the bytes of all ranks, at most `size` bytes of each rank at a time.
 template <std::size_t size>
 void gather(const Communicator& communicator, std::span<const std::byte> own,
             std::span<const std::size_t> sizes, std::span<std::byte> all) {

@@ -36,7 +36,7 @@ class Communicator {
     /// place. Not collective.
     Memory memory(Bytes size) const { return transport_->memory(size); }
 
-    /// True if all ranks read each other's memory, or those of each node do (node_sharing.hpp).
+    /// True if all ranks, or all ranks of each node, read each other's memory (node_sharing.hpp).
     bool shares_nodes() const { return transport_->shares_nodes(); }
     /// The reason why some memory that this rank requested is not shared; empty if all memory is
     /// shared.

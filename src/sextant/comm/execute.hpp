@@ -142,9 +142,9 @@ class Execution {
 /// The runs in progress on this rank. Waiting for one run makes progress on all runs, so ranks may
 /// wait in different orders without blocking each other.
 ///
-/// Each execution needs its own communicator (Communicator::split), because messages of executions
-/// on the same communicator would be confused. Executions must outlive their runs, and be started
-/// in the same order on all ranks that share any two of them. Not thread-safe.
+/// Each execution needs its own communicator (Communicator::split), because two executions on one
+/// communicator could receive each other's messages. Executions must outlive their runs, and be
+/// started in the same order on all ranks that share any two of them. Not thread-safe.
 class Flight {
   public:
     /// Starts a run (Execution::start, start_failed).

@@ -40,7 +40,7 @@ class MessageTable {
 
 /// Compresses and decompresses the messages of a program (kernel/fold/sparse_code.hpp). Each
 /// message has a buffer for its uncompressed elements at the sender and at the receiver; compressed
-/// data uses only a part of it.
+/// data uses only a part of this buffer.
 class Encoding {
   public:
     /// Requires  an operator that defines the empty element; an element size that is a multiple of

@@ -139,14 +139,14 @@ class MpiTransport : public Transport, public Scoping {
         read_sizes();
         calls_ = std::make_shared<MpiCalls>(comm(), most_tag_, duplicate_, duplicate_->has_strays);
     }
-    /// For some of the ranks of `whole`; see MpiCalls for `which`.
+    /// The transport for some of the ranks of `whole`; MpiCalls explains `which`.
     MpiTransport(MpiTransport& whole, std::shared_ptr<Duplicate> duplicate, std::uint64_t which)
         : duplicate_(std::move(duplicate)), name_("part of a communicator"), outer_(whole.calls_) {
         read_sizes();
         calls_ = std::make_shared<MpiCalls>(*whole.calls_, comm(), which);
         whole.calls_->add_dependant(calls_);
     }
-    /// For an object that uses the communicator of `base`.
+    /// The transport for an object that uses the communicator of `base`.
     MpiTransport(MpiTransport& base, DuplicatePool::Mask free_everywhere, const std::string& name,
                  RunsOf runs)
         : pool_(base.pool_), name_(name) {
@@ -202,7 +202,8 @@ class MpiTransport : public Transport, public Scoping {
     void end_run() override { calls_->end(); }
 
     std::shared_ptr<Transport> split(int color, int key) override {
-        barrier(); // MPI has no non-blocking split: the barrier makes all ranks enter it together
+        // MPI has no non-blocking split: the barrier makes all ranks enter the split together.
+        barrier();
         MPI_Comm part = MPI_COMM_NULL;
         mpi_check(MPI_Comm_split(comm(), color < 0 ? MPI_UNDEFINED : color, key, &part),
                   "MPI_Comm_split");
@@ -432,9 +433,9 @@ class HostGroup {
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Limits the size of a segment to a safe part of the free shared memory and of the file size
-/// limit. Beyond it, MPI may print errors or not notice that memory is short, and a file beyond the
-/// size limit kills its process with a signal.
+/// Limits the size of a segment to a safe fraction of the free shared memory and of the file size
+/// limit. If a segment exceeds the free memory, MPI may print errors or not notice that memory is
+/// short; if its file exceeds the file size limit, a signal kills the process.
 Bytes share_of_host(Bytes wanted, std::size_t ranks) {
     const auto sharers = 2 * static_cast<Bytes>(ranks); // half is for other processes
     Bytes share = wanted;

@@ -23,7 +23,7 @@ namespace sextant {
 Communicator from_mpi(MPI_Comm communicator);
 
 /// The duplicate behind a Communicator, for direct MPI calls; MPI_COMM_NULL on threads. Its errors
-/// are returned, not fatal. No direct call on it may be pending while a program runs.
+/// are returned, not fatal. No direct call on the duplicate may be pending while a program runs.
 MPI_Comm to_mpi(const Communicator& communicator);
 
 /// Sends and receives stop notices: one rank asks all ranks to stop the current operation. For
@@ -31,8 +31,8 @@ MPI_Comm to_mpi(const Communicator& communicator);
 /// when they next wait for this one. Must be used by only one thread per rank.
 class StopNotices {
   public:
-    /// Begins the next operation of a caller's communicator, which must be the same one on all
-    /// ranks. Collective the first time, as from_mpi().
+    /// Begins the next operation on a caller's communicator. All ranks must begin the same
+    /// operation. Collective the first time, as from_mpi().
     explicit StopNotices(MPI_Comm communicator);
 
     /// Sends a notice to every other rank. Ranks need not receive the notice.
@@ -41,8 +41,8 @@ class StopNotices {
     void send(const std::string& reason);
     /// True if a rank has sent a notice during this operation. Does not wait.
     bool received();
-    /// The first reason received, with the rank that sent it: "rank 1: no memory"; empty if no
-    /// reason was received.
+    /// The first reason received, with the rank that sent it, for example "rank 1: out of memory";
+    /// empty if no reason was received.
     const std::string& reason() const;
 
   private:

@@ -60,8 +60,8 @@ std::optional<MpiNotice> receive_notice(MPI_Comm comm, int tag) {
 
 namespace {
 
-/// The number of calls that this rank has begun for user `number`, as sent in notices. Counts only
-/// calls that all ranks make.
+/// The number of calls that this rank has begun for the user with this number, as sent in notices.
+/// Includes only calls that all ranks make.
 struct Count {
     std::int64_t number, begun;
 };
@@ -75,9 +75,9 @@ std::vector<std::byte> notice_of(const auto& head, std::span<const std::byte> re
 
 constexpr std::chrono::milliseconds first_patience{200};
 constexpr std::chrono::seconds most_patience{64};
-/// A call that the failed rank has completed is given this time to end here. It ends sooner, unless
-/// ranks have counted calls differently, as after an earlier error; then a call with a lower number
-/// may wait for the failed rank.
+/// The time that this rank allows for completing a call that the failed rank has completed. The
+/// call normally completes sooner. But if ranks have counted calls differently, for example after
+/// an earlier error, a call with a lower number may wait for the failed rank.
 constexpr std::chrono::seconds to_complete{5};
 constexpr std::size_t ended_kept = 64, early_kept = 1000;
 
@@ -361,8 +361,8 @@ MpiCalls::Head MpiCalls::head(int what, int number, std::int64_t calls) const {
     return {what, family_->key, number, calls, family_->rank, kind_, bytes_};
 }
 
-/// Describes the call in which a rank waits. `says_call`: name the kind of call, because both ranks
-/// call the same object.
+/// Describes the call in which a rank waits. `says_call`: also name the kind of call; needed if
+/// both ranks call the same object.
 std::string MpiCalls::text_of(int rank, int number, Kind kind, Bytes bytes, bool says_call) const {
     const auto user = family_->users.find(number);
     const std::string name =

@@ -32,21 +32,21 @@ std::optional<MpiNotice> receive_notice(MPI_Comm comm, int tag);
 
 /// Tracks the collective calls that one user of an MPI communicator makes. A user is the program
 /// itself or an object (scope.hpp). Counting calls costs almost nothing; only a rank that waits
-/// checks if another rank has failed or waits in a different call.
+/// checks whether another rank has failed or waits in a different call.
 class MpiCalls {
   public:
     enum class Kind : int { run, barrier, all_gather };
 
-    /// For a communicator of the program. All notices are sent on `comm` with the given tag,
-    /// including those about communicators derived from `comm`, because notices must not arrive on
-    /// a communicator that has been freed. `owner` keeps `comm` alive. `has_strays` is set when a
-    /// rank has failed, because notices may then be in transit.
+    /// Tracks calls on a communicator of the program. All notices are sent on `comm` with the given
+    /// tag, including those about communicators derived from `comm`, because notices must not
+    /// arrive on a communicator that has been freed. `owner` keeps `comm` alive. `has_strays` is
+    /// set when a rank has failed, because notices may then be in transit.
     MpiCalls(MPI_Comm comm, int tag, std::shared_ptr<void> owner, bool& has_strays);
-    /// For a communicator derived from that of `outer`. `which` identifies the new communicator:
-    /// the same on all of its ranks, and different for each derived communicator.
+    /// Tracks calls on a communicator derived from that of `outer`. `which` identifies the new
+    /// communicator: the same on all of its ranks, and different for each derived communicator.
     MpiCalls(MpiCalls& outer, MPI_Comm comm, std::uint64_t which);
-    /// For an object that uses the communicator of `base`. Objects must be created in the same
-    /// order on all ranks.
+    /// Tracks calls of an object that uses the communicator of `base`. Objects must be created in
+    /// the same order on all ranks.
     MpiCalls(std::shared_ptr<MpiCalls> base, std::string what, RunsOf runs);
     MpiCalls(const MpiCalls&) = delete;
     MpiCalls& operator=(const MpiCalls&) = delete;

@@ -63,8 +63,8 @@ bool mpi_finalized() {
 
 namespace {
 
-/// A type of `length` contiguous bytes; above the range of int, built of whole chunks and a
-/// remainder.
+/// A type of `length` contiguous bytes. If the length exceeds the range of int, the type consists
+/// of whole chunks and a remainder.
 MPI_Datatype contiguous_type(Bytes length) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (length <= INT_MAX) {

@@ -21,13 +21,13 @@ void mpi_check(int code, const char* call);
 /// call may spin. Checks for failures if `calls` is given.
 void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls = nullptr);
 
-/// Returns the ranks in `whole` of the processes of `part`.
+/// Returns the rank that each process of `part` has in `whole`.
 std::vector<int> mpi_ranks_in(MPI_Comm whole, MPI_Comm part);
 
 /// True if MPI has been finalized: MPI objects must not be freed then.
 bool mpi_finalized();
 
-/// The greatest number of bytes of a contiguous message in one MPI call.
+/// The maximum number of bytes of a contiguous message that one MPI call transfers.
 inline constexpr Bytes mpi_chunk = Bytes{256} << 20;
 
 /// An MPI datatype for strided bytes, relative to the first byte.
@@ -52,8 +52,8 @@ class Datatype {
 
 /// Allocates MPI memory shared by the ranks of a host (MPI_Win_allocate_shared), for systems where
 /// processes cannot open each other's memory. Returns one segment per rank, empty for ranks of
-/// other hosts. Each has at most `size` bytes, and no more than a safe part of the host's shared
-/// memory.
+/// other hosts. Each has at most `size` bytes, and no more than a safe fraction of the host's
+/// shared memory.
 /// Throws    CommunicationFailed.
 /// Collective. Blocks inside MPI. MPI keeps the address ranges until it is finalized, because
 /// freeing them would block too; the segments return touched memory to the system when they are

@@ -53,9 +53,9 @@ bool SharedInbox::take(Note& note) {
     return true;
 }
 
-/// The producer stores a note and then checks if the consumer sleeps; the consumer announces its
-/// sleep and then checks for notes. All four operations are sequentially consistent, so at least
-/// one side sees the other's store.
+/// The producer stores a note and then checks whether the consumer sleeps; the consumer announces
+/// its sleep and then checks for notes. All four operations are sequentially consistent, so at
+/// least one side sees the other's store.
 void SharedInbox::wake() {
     if (asleep_.load() == 0)
         return;
@@ -223,7 +223,7 @@ Memory NodeNeighbourhood::memory(Bytes size) {
     if (std::optional<Memory> taken = arena_->take(size))
         return std::move(*taken);
     if (shortage_.empty()) {
-        shortage_ = fmt::format("rank {} has {} bytes of shared memory, which do not suffice for "
+        shortage_ = fmt::format("rank {} has {} bytes of shared memory, which is not enough for "
                                 "{} more: data outside shared memory is sent in messages",
                                 rank_, arena_->segment().size(), size);
     }

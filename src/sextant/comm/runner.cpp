@@ -284,14 +284,14 @@ void Execution::Runner::fail(std::exception_ptr failure) {
         return;
     }
     try {
-        // After an error of order, the other ranks may never join the comparison.
+        // If ranks called in different orders, the other ranks may never join the comparison.
         if (comparison_ && !is_wrong_order(outcome_))
             comparison_->settle();
     } catch (...) { // every rank throws the same error
         outcome_ = std::current_exception();
     }
     tracer_.end();
-    if (comparison_ && comparison_->spoiled()) { // every rank leaves the run by itself
+    if (comparison_ && comparison_->spoiled()) { // every rank leaves the run on its own
         exchange_->leave();
         end_run();
     } else {

@@ -40,17 +40,16 @@ constexpr std::int64_t calls_by_all(std::int64_t call) {
 }
 
 /// Returns a communicator over the same ranks for the calls of one object. As with MPI_Comm_dup,
-/// its messages and failures do not affect other communicators, nor the reverse. If an exception
+/// its messages and failures do not affect other communicators, and vice versa. If an exception
 /// destroys the last copy on a rank, that rank has failed (`fail`). If ranks call objects of a
 /// communicator in different orders, they throw InvalidTask naming two ranks and the objects that
-/// these call.
+/// they call.
 ///
 /// Input     the name of the object for error messages. The part before the first comma must be the
 ///           same on all ranks; otherwise all throw AgreedFailure.
-/// Requires  that this is the object's first collective call on the communicator, so that ranks
-/// that
-///           create different objects are detected: MPI ends the program if ranks gather different
-///           numbers of bytes.
+/// Requires  that this is the object's first collective call on the communicator. Ranks that create
+///           different objects are then detected before they gather different numbers of bytes,
+///           which would make MPI end the program.
 /// Collective.
 /// Cost      an all-gather of two integers. Over MPI, also a duplicate of the communicator, unless
 ///           the duplicate of an object that was destroyed on all ranks can be reused.

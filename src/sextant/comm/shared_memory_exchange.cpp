@@ -13,7 +13,7 @@ namespace sextant {
 
 namespace {
 
-/// True if a note answers a send with a destination, or with the lack of one.
+/// True if a note tells the sender the destination of a send, or that there is none.
 bool tells_of_room(const Note& note) {
     return note.kind == Note::Kind::room || note.kind == Note::Kind::no_room;
 }

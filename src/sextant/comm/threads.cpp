@@ -86,12 +86,12 @@ enum class Call : std::uint8_t { barrier, all_gather, run };
 /// The collective calls that a rank has begun in a group.
 struct alignas(apart) CallCount {
     std::atomic<std::int64_t> begun{0}; ///< number of the last call (call_after)
-    /// Four times the number of calls that all ranks make, plus the kind (Call) of the last of
-    /// them.
+    /// Four times the number of calls that all ranks make, plus the kind (Call) of the last such
+    /// call.
     std::atomic<std::int64_t> last_by_all{0};
     std::atomic<const void*> caller{nullptr}; ///< thread that made the last call
-    /// In the base group of scopes: the number of the scope in which the rank made its last call
-    /// that all ranks make.
+    /// In the base group of scopes: the number of the scope in which the rank last made a call that
+    /// all ranks make.
     std::atomic<std::uint32_t> last{0};
     // Used only by the rank itself:
     bool under_way = false;
@@ -234,7 +234,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
 /// The transport of one rank in a group of threads. All threads are neighbours and share memory.
 class ThreadTransport : public Transport, public Scoping, private Neighbourhood {
   public:
-    /// `name`: for errors, empty for the root group.
+    /// `name` appears in error messages; it is empty for the root group.
     ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank, std::string name = "");
     ThreadTransport(const ThreadTransport&) = delete;
     ThreadTransport& operator=(const ThreadTransport&) = delete;
@@ -389,7 +389,7 @@ const std::vector<Note>& ThreadTransport::take() {
 }
 
 void ThreadTransport::rest(int idle) {
-    // Numbers of calls; a call that sleeps takes up to 10 ms.
+    // These limits count calls of this function; a call that sleeps takes up to 10 ms.
     constexpr int yields = 400, between_looks = 32, before_giving_up = 640;
     if (!crowded_ && idle < looks_before_sleep)
         return pause_briefly();

@@ -18,8 +18,8 @@ inline constexpr int most_thread_ranks = 4096;
 /// names the rank. When all threads have ended, the first error is rethrown; a PeerFailed only if
 /// there is no other error.
 /// Requires  1 <= ranks <= most_thread_ranks (InvalidTask).
-/// Throws    CommunicationFailed if the system refuses so many threads, after those that began have
-///           ended.
+/// Throws    CommunicationFailed if the system cannot start that many threads, once those that
+///           started have ended.
 void run_threads(int ranks, const std::function<void(Communicator)>& body);
 
 } // namespace sextant

@@ -106,9 +106,9 @@ struct HostClock {
     static HostClock steady();
 };
 
-/// Measures the offsets of all clocks relative to rank 0's clock. The lowest rank on each other
-/// clock repeatedly requests the time of rank 0; the reply is assigned to the middle of the
-/// shortest round trip.
+/// Measures the offsets of all clocks relative to rank 0's clock. For each of the other clocks, the
+/// lowest rank that uses the clock repeatedly requests the time of rank 0; the reply is assigned to
+/// the middle of the shortest round trip.
 ///
 /// Output    one offset per clock, ordered by the clocks' lowest ranks, the same on every rank.
 ///           Rank 0's clock is the first, with offset 0. The uncertainty is half of the shortest

@@ -99,7 +99,7 @@ class Exchange {
     /// After this call no other rank reads or writes this rank's memory, except for messages that
     /// MPI has in transit, because MPI cannot cancel a send.
     virtual void abandon() = 0;
-    /// Like `abandon`, but for a run that every rank leaves by itself; waits for all ranks.
+    /// Like `abandon`, but for a run that every rank leaves on its own; waits for all ranks.
     virtual void leave() = 0;
     virtual void start(int message) = 0;
     /// Called instead of a contiguous send: sends only its first `bytes` bytes, at least one.
