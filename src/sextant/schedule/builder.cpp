@@ -133,7 +133,7 @@ Region ProgramBuilder::run(const Program& part, std::span<const Region> places) 
 
 void ProgramBuilder::compute(int kernel, std::span<const Region> read, std::span<const Region> made,
                              bool reads_in_place) {
-    int apart = -1; // last buffer found without outputs, so that its regions need no search
+    int apart = -1; // last buffer found to contain no outputs; its regions are not searched again
     for (const Region& region : read) {
         if (region.buffer == apart)
             continue;

@@ -83,8 +83,8 @@ class ProgramBuilder {
 };
 
 /// Returns an equivalent program with contiguous messages only: a non-contiguous message is packed
-/// into one buffer before it is sent, and unpacked after it is received. The MPI library and the
-/// length of the pieces decide if packing is faster than an MPI datatype.
+/// into a contiguous buffer before it is sent, and unpacked after it is received. Whether packing
+/// is faster than an MPI datatype depends on the MPI library and the length of the pieces.
 ///
 /// Output    the program, with one scratch buffer for each packed message.
 /// Cost      two copies of each packed message, one per side.

@@ -86,7 +86,7 @@ class Finder {
         at(region).add({step, write, region});
     }
 
-    /// Checks the requirements of Dependences on all steps.
+    /// Checks that all steps meet the requirements of Dependences.
     void check_steps() const {
         const auto count = static_cast<std::uint32_t>(program_.steps.size());
         for (std::uint32_t i = 0; i < count; ++i) {
@@ -166,8 +166,8 @@ class Finder {
         if (step.kernel < 0 || step.made == 0)
             fail(i, "expected a kernel number and one or more outputs");
         // A region that the step reads or writes. Regions are sorted by their first elements, so
-        // that only regions that begin before the end of another one are tested for overlap. A step
-        // of a volume may have a region for each plane.
+        // that only regions that begin before the end of another one are tested for overlap.
+        // This matters for volumes, where a step may have a region for each plane.
         struct Use {
             Region region;
             bool made;

@@ -127,7 +127,7 @@ Program with_elements_of(Program program, Bytes size);
 /// where the caller can read it.
 Program with_packed_result(Program program);
 
-/// The order of association of a fold's operands.
+/// The order in which a fold associates its operands.
 enum class Association : std::uint8_t {
     in_order,  ///< left to right: always the same order, bit-identical results
     by_arrival ///< neighbours are combined as they arrive: more overlap, but the order varies

@@ -13,7 +13,7 @@
 namespace sextant {
 
 /// The buffers of all ranks during symbolic execution. An element holds a symbol, is undefined, or
-/// refers to another rank's element. Received elements and their copies are tracked to find out if
+/// refers to another rank's element. Received elements and their copies are tracked to check that
 /// each is used: folded, read by a kernel, sent on or in a result.
 ///
 /// Requires  valid regions (see Dependences) and matching messages. `schedule` and `claim` must
