@@ -48,9 +48,9 @@ const Algorithm& find(std::string_view name);
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
 /// The part of a task that a rank's program depends on, with ranks renumbered: rank i of this task
-/// is position i; after the positions come a root without an image and a rank without a part in the
-/// task. Fields that this rank's program does not depend on have fixed values, so that one program
-/// serves all visibility orders that give the rank the same seat.
+/// is position i. The two numbers after the positions stand for a root without an image, and for a
+/// rank that takes no part in the task. Fields that this rank's program does not depend on have
+/// fixed values, so that one program serves all visibility orders that give the rank the same seat.
 struct Seat {
     Task task;
     int rank = 0; ///< this rank's number in `task`

@@ -21,7 +21,8 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
     const Region local = part(position);
 
     builder.window(window);
-    std::vector<Region> slots(static_cast<std::size_t>(p)); // by position: its pixels of this part
+    // Indexed by position: the region with that position's pixels of this part.
+    std::vector<Region> slots(static_cast<std::size_t>(p));
     slots[static_cast<std::size_t>(position)] = in_all_layers(local, task.elements, layers);
     for (int step = 1; step < p; ++step) {
         int to = step - 1 < position ? step - 1 : step, from = to;
