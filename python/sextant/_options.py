@@ -272,9 +272,9 @@ class CompositeOptions(TypedDict, total=False):
     plan : path, optional
         Read the plan from this file.
     density : float, default: 1
-        Expected fraction of active pixels; decides if messages skip empty ones (0 to 1).
+        Expected fraction of active pixels; determines whether to skip empty ones (0 to 1).
     reproducible : bool, default: False
-        Combine operands in the same order in all frames; race no candidates.
+        Combine operands in the same order in all frames; do not race candidates.
     """
     algorithm: str
     radices: Integers

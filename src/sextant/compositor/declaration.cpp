@@ -156,10 +156,10 @@ Record record_of(CompositeOptions& options) {
         .between(0, std::numeric_limits<int>::max());
     record
         .add("density", options.density, "FRACTION",
-             "expected fraction of active pixels; decides if messages skip empty ones")
+             "expected fraction of active pixels; determines whether to skip empty ones")
         .between(0, 1);
     record.add("reproducible", options.reproducible,
-               "combine operands in the same order in all frames; race no candidates");
+               "combine operands in the same order in all frames; do not race candidates");
     record.add("trace", options.trace, "record a trace of all ranks");
     return record;
 }

@@ -111,7 +111,7 @@ TileWall::TileWall(Communicator communicator, std::vector<WallTile> tiles, Recta
     operator_.fill_identity(empty_row_.data(), widest);
 }
 
-/// Collective over all ranks, including those outside the tile, so that all ranks receive a
+/// Collective over all ranks, including those outside the tile, so that all ranks are notified of a
 /// failure.
 void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
     const std::vector<int> ranks = ranks_of(at(tile), bounds);
@@ -209,7 +209,7 @@ void TileWall::fail(const std::string& text) {
 void TileWall::check(std::span<const std::span<const std::byte>> images) const {
     const int rank = communicator_.rank();
     if (images.size() != tiles_.size()) {
-        throw InvalidTask(fmt::format("rank {} passes images of {} tiles, expected {}", rank,
+        throw InvalidTask(fmt::format("rank {} passes images for {} tiles, expected {}", rank,
                                       images.size(), tiles_.size()));
     }
     for (int tile = 0; tile < static_cast<int>(tiles_.size()); ++tile) {
