@@ -385,7 +385,7 @@ std::vector<Candidate> candidates_for(const Operations& operation,
     return all;
 }
 
-/// Returns the profile. If it lacks the operator's time, the time is added.
+/// Returns the profile, with the operator's time added if the profile lacks it.
 machine::Profile with_operator(machine::Profile profile, const Operator& op, Seconds seconds) {
     const std::string element(channels(op.element));
     if (seconds > 0 && !profile.find_operator(op.name, element)) {

@@ -83,7 +83,7 @@ class Collective {
     ///           all ranks, except for the counts of blocks.
     /// Throws    AgreedFailure on every rank if any rank fails, or if the task or options differ
     ///           between ranks; the message then names two ranks, the difference, and both values.
-    /// Cost      an all-gather of the counts, and of a few numbers and texts; on rank 0 the
+    /// Cost      an all-gather of the counts, and of a few numbers and strings; on rank 0 the
     ///           predictions (planner::choose). While an all-to-all with different counts is
     ///           planned, every rank holds p² numbers for p ranks.
     /// Collective.
