@@ -122,8 +122,8 @@ Region sklansky(Line& line, Region value);
 Region brent_kung(Line& line, Region value);
 
 /// Han-Carlson inclusive scan: Kogge-Stone among the odd ranks, each of which first combines its
-/// left neighbour's value with its own and finally passes its result to its right neighbour. Half
-/// the applications for one more round.
+/// left neighbour's value with its own and finally passes its result to its right neighbour.
+/// Compared with Kogge-Stone, it takes half the applications but one more round.
 ///
 /// Input     this rank's value.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank.

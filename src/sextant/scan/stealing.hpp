@@ -14,8 +14,8 @@
 
 namespace sextant::scan {
 
-/// A rule for the boundaries between threads. It determines if boundaries move with the measured
-/// cost of the work, and to which side a thread extends its segment.
+/// A rule for the boundaries between threads. It determines whether boundaries move with the
+/// measured cost of the work, and to which side a thread extends its segment.
 enum class Boundaries : std::uint8_t {
     fixed,          ///< boundaries do not move: each thread reduces its block
     moving,         ///< extend towards the neighbour that needs longer for the values in between
