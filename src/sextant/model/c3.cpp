@@ -46,8 +46,8 @@ Units sending(const Load& load, double h, const machine::C3& machine) {
     return {load.messages, wormhole ? h : 0, load.packets + (wormhole ? 0 : h * load.longest)};
 }
 
-/// R_i of Figure 3: the charge for receiving. With blocking sends, every message is acknowledged by
-/// a message.
+/// R_i of Figure 3: the charge for receiving. With blocking sends, the receiver acknowledges every
+/// message with another message.
 Units receiving(const Load& load, double h, const machine::C3& machine) {
     if (load.messages == 0)
         return {};

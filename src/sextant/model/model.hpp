@@ -49,7 +49,7 @@ class CannotExpress : public Error {
 /// A kernel of a run, as named in profiles.
 struct KernelUse {
     std::string_view name;
-    /// The work per result, in the unit of `operands` in the profile's passes.
+    /// The work per result, in the same unit as `operands` in the passes of the profile.
     int operands = 1;
 };
 

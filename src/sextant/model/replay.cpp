@@ -62,7 +62,7 @@ MessageCosts::Costly MessageCosts::priced(Message m, int from, int to) {
 }
 
 /// Adds the sender's time to compress a message: scanning all elements and writing the compressed
-/// ones, each priced as a multiple of the time of a copy (docs/measurements.md).
+/// ones, each priced as a multiple of the time for a copy (docs/measurements.md).
 MessageCost MessageCosts::price(const Message& message) const {
     MessageCost cost = prices_.message(message);
     if (!question_.coded)

@@ -44,9 +44,9 @@ Span WorkCosts::fold(Elements elements, int operands, bool alone) {
 }
 
 /// A pass over k operands applies the operator k − 1 times per element, and all passes together
-/// apply it `operands` − 1 times. Pass time is linear between measured operand counts, so the
-/// lowest cost per application, and of the last pass, is at a measured count or at an end of the
-/// range.
+/// apply it `operands` − 1 times. Pass time is linear between measured operand counts. Therefore
+/// both the cost per application and the cost of the last pass are lowest at a measured count or at
+/// an end of the range.
 WorkCosts::LeastFold WorkCosts::least_fold(Elements elements, int operands) {
     LeastFold least{fold(elements, operands, true).median, fold(elements, operands, true).median};
     const auto consider = [&](int k) {
@@ -182,8 +182,9 @@ CoreQueue::CoreQueue(const Question& question) {
     nodes_.assign(static_cast<std::size_t>(ranks), Node(static_cast<std::size_t>(crowd.cores)));
 }
 
-/// Chooses the core that became free last before the rank is ready, so that other cores stay free
-/// for earlier work; else the core that becomes free first.
+/// Of the cores that are free when the rank is ready, chooses the one that became free last, so
+/// that the others stay available for earlier work. If no core is free, chooses the one that
+/// becomes free first.
 Span CoreQueue::begin(int rank, const Span& ready, const Span& cost) {
     if (node_.empty())
         return ready;

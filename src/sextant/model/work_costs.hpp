@@ -32,8 +32,8 @@ class WorkCosts {
     /// Returns the cost of a compute or copy step.
     Span of(const Program& program, const Step& step) const;
 
-    /// Returns remarks about operators, kernels and copies that the profile lacks. These cost
-    /// nothing here.
+    /// Returns remarks about operators, kernels and copies whose costs the profile lacks. They are
+    /// assumed to take no time.
     std::vector<std::string> remarks(const Schedule& schedule) const;
 
   private:
@@ -42,7 +42,8 @@ class WorkCosts {
     const Question& question_;
     const machine::Work* const operator_;       ///< null if not in the profile
     std::vector<const machine::Work*> kernels_; ///< null for a kernel not in the profile
-    std::map<std::tuple<Elements, int, bool>, Span> folds_; // cache of folds with equal arguments
+    /// Costs already computed by fold(), keyed by its arguments.
+    std::map<std::tuple<Elements, int, bool>, Span> folds_;
 };
 
 /// Counts the ranks of each node that fold in each round of a schedule.
