@@ -167,7 +167,7 @@ TEST(Choose, prunes_no_candidate_predicted_to_be_faster_on_any_machine) {
         const Choice choice = choose(question.candidates, setting);
         const Seconds chosen = choice.chosen().predicted->seconds;
         for (const PredictedCandidate& evaluated : choice.ranking) {
-            if (!evaluated.bound || evaluated.remark.starts_with("as "))
+            if (!evaluated.bound || evaluated.remark.starts_with("same work as "))
                 continue;
             Seconds predicted = evaluated.predicted ? evaluated.predicted->seconds : 0;
             if (!evaluated.predicted) {
@@ -223,8 +223,9 @@ TEST(Choose, evaluates_equivalent_candidates_only_once) {
     const Question question(2, 1000);
     const Choice choice = question.ask(machine::built_in());
     const auto as =
-        std::count_if(choice.ranking.begin(), choice.ranking.end(),
-                      [](auto& evaluated) { return evaluated.remark.starts_with("as "); });
+        std::count_if(choice.ranking.begin(), choice.ranking.end(), [](auto& evaluated) {
+            return evaluated.remark.starts_with("same work as ");
+        });
     EXPECT_GE(as, 2) << "radix-k 2, binary swap and direct send are the same on two ranks";
 }
 

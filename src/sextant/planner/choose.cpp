@@ -116,7 +116,7 @@ class Choosing {
                 if (entries_[j].repeats || !repeats(entry, entries_[j]))
                     continue;
                 entry.repeats = true;
-                entry.evaluated.remark = "as " + candidate(entries_[j]).text();
+                entry.evaluated.remark = "same work as " + candidate(entries_[j]).text();
                 break;
             }
         }

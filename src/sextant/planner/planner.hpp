@@ -36,8 +36,8 @@ struct Work {
     Sparse sparse = Sparse::automatic;
 };
 
-/// Decides without a prediction if empty pixels are skipped: true if messages move data and the
-/// fraction of active pixels is below a limit, which is lower on one node.
+/// Decides without a prediction whether messages skip empty pixels: true if messages move data and
+/// the fraction of active pixels is below a limit, which is lower on one node.
 bool sparse_by_rule(const Work& work);
 
 /// Plans compositing on one machine. Plans are cached: a repeated request takes microseconds.
@@ -106,7 +106,7 @@ bool interlacing_pays(const compositing::Task& task, std::span<const DrawnBands>
 /// are short.
 Elements interlaced_block(Elements row);
 
-/// When to probe a machine that has no profile. SEXTANT_PROBE=off always disables it.
+/// When to probe a machine that has no profile. SEXTANT_PROBE=off always disables probing.
 enum class Probing {
     off,  ///< plan for a built-in machine
     kept, ///< use a cached probe if there is one

@@ -17,8 +17,8 @@ struct ScanQuestion {
     Elements values = 1;
     int cores = 1;
     scan::Distribution times; ///< times of the operator on one core
-    /// Speed-up of one application on 1, 2, … cores, starting with 1; for operators that use
-    /// several threads.
+    /// The speedup of one application on 1, 2, … cores, for operators that use several threads. The
+    /// first entry is 1.
     std::vector<double> speedup = {1};
     int most_threads = 1 << 20; ///< maximum number of threads per rank: cores of a node
     int draws = 20;
