@@ -89,7 +89,7 @@ void add_work(std::vector<NamedValue>& values, const Work& work) {
     add(group, work.passes);
     add(group + " alone", work.alone);
     if (work.seconds_per_element)
-        values.push_back({group, "an element", *work.seconds_per_element});
+        values.push_back({group, "per element", *work.seconds_per_element});
 }
 
 /// Returns the larger distance from the median to an end of the interval, divided by the median.
