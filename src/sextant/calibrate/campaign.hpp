@@ -24,8 +24,8 @@ namespace sextant::calibrate {
 std::vector<Bytes> sizes_wanted(std::span<const machine::Point> points, Bytes unit = 1);
 
 /// Returns the sizes above which the protocol changes. Such a size is the lower of two points that
-/// are too close to be bisected and whose times differ by more than max(10 %, 3 half-widths of its
-/// interval).
+/// are too close to be bisected and whose times differ by more than max(10 %, 3 half-widths of
+/// either interval).
 std::vector<Bytes> switches_in(std::span<const machine::Point> points);
 
 /// The samples of a cell, measured by the clocks of both ranks.

@@ -107,7 +107,7 @@ CellLevels make_quick_cells(const CellOptions& options);
 /// Adds cells with the message sizes of an earlier launch, including those that refinement added.
 CellLevels with_sizes_of(CellLevels levels, const machine::LinkCosts& earlier);
 
-/// The operator of a pass. Throws std::logic_error if it does not support the elements.
+/// The operator of a pass. Throws std::logic_error if it does not support the element type.
 const Operator& operator_of(const Cell& pass);
 
 } // namespace sextant::calibrate

@@ -40,9 +40,9 @@ void add_costs(machine::Profile& profile, const machine::Profile& costs, bool wi
 ///
 /// Launches are sorted by the round trip of their probe. A launch belongs to the state of the
 /// previous one if its round trip is at most 1.4 times as long. The following are left out: a state
-/// seen in one launch only, if others were seen in more; launches that changed their state, if most
-/// did not; and points measured by fewer than a third of the launches. Protocol switches are
-/// determined from the merged curves.
+/// seen in one launch only, if others were seen in more; launches during which the state changed,
+/// if it did not change in most; and points measured by fewer than a third of the launches.
+/// Protocol switches are determined from the merged curves.
 ///
 /// Input     one launch or more, of one machine.
 /// Output    the state seen most often first; `method` says what was merged and what was left out.

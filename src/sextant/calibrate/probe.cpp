@@ -86,7 +86,7 @@ std::vector<Seat> seats(const RankLayout& layout, Link link) {
 }
 
 /// Times cells on several pairs of ranks at the same time. All ranks get the samples of the first
-/// pair, so that they agree when a cell is finished.
+/// pair, so that they agree on when a cell is finished.
 class InStep : public Stopwatch {
   public:
     InStep(Communicator all, Rig& rig, bool first)
@@ -171,8 +171,8 @@ void smooth(Measurements& measured) {
     }
 }
 
-/// If work was measured at too few sizes for extrapolation, takes it from the built-in machine
-/// instead.
+/// Replaces the costs of work that was measured at too few sizes for extrapolation, or not at all,
+/// by those of the built-in machine.
 void complete(std::vector<machine::Work>& measured, const std::vector<machine::Work>& built_in) {
     std::erase_if(measured, [](const machine::Work& work) {
         return work.passes.empty() || work.passes.front().elements == work.passes.back().elements;
@@ -230,7 +230,7 @@ bool has_room(const Communicator& communicator, Bytes memory) {
 
 std::optional<machine::Profile> measure_quickly(const Communicator& communicator, Seconds budget) {
     if (communicator.size() < 2)
-        throw InvalidTask("a probe needs two or more ranks, not 1");
+        throw InvalidTask("a probe requires two or more ranks, but there is only one");
     const RankLayout layout = layout_of(communicator);
     machine::Profile profile = describe_machine(layout.reads_all ? "threads" : "mpi");
     profile.cores = layout.cores.front();
