@@ -30,7 +30,7 @@ struct Costs {
     /// Additional time per byte to pack a message that is not contiguous in memory, or to unpack
     /// it.
     double pack_seconds_per_byte = 0;
-    /// True: while a message of a rank travels, the rank hands over no other message.
+    /// True if a rank does not hand over a message while another of its messages is in the network.
     bool waits_while_sending = false;
     /// By kernel number: time per result. Missing kernels take no time.
     std::vector<double> seconds_per_computed_element = {};

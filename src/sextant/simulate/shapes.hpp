@@ -60,9 +60,9 @@ Network torus(const JsonField& network, const Wire& wire);
 ///           `routing`: "d-mod-k": destination d leaves level l by port d / (up[1] ... up[l]) mod
 ///           ports, so shift permutations do not block; "min-hop": each switch assigns each
 ///           destination to the port with the fewest so far; destinations are processed in an order
-///           drawn from `seed`; "first-port": always the first port, as DOR and LASH of OpenSM on a
-///           tree; "random": ports are drawn from `seed`; "table", for trees of two levels:
-///           `spines` has one row per leaf switch, with the spine to each destination.
+///           drawn from `seed`; "first-port": always the first port, as with OpenSM's DOR and LASH
+///           routing on a tree; "random": ports are drawn from `seed`; "table", for trees of two
+///           levels: `spines` has one row per leaf switch, with the spine to each destination.
 /// Source    Zahavi, Technion CCIT report 776, 2010; Hoefler, Schneider, Lumsdaine, Cluster 2008,
 ///           doi:10.1109/CLUSTR.2008.4663762
 Network fat_tree(const JsonField& network, const Wire& wire);
