@@ -27,7 +27,7 @@ inline constexpr int image_buffer = 0, planes_buffer = 1;
 /// or to up to five parts of it (seven in a volume). If planes are collected, each rank sends its
 /// tile of each plane as soon as it is computed.
 ///
-/// Each "plane" of a volume is a volume of results.
+/// If the image is a volume, each "plane" is a volume of results.
 ///
 /// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row;
 ///           only the pixels selected by is_given must be defined.
