@@ -84,7 +84,8 @@ bool same_step(const Step& a, const Step& b) {
     return a.verb == b.verb && a.peer == b.peer && a.count == b.count && a.to == b.to;
 }
 
-/// Rounds have an effect only with a window.
+/// True if the rounds of the two programs have the same effect. Rounds have an effect only with a
+/// window.
 bool same_rounds(const Program& a, const Program& b) {
     if (a.window != b.window)
         return false;
