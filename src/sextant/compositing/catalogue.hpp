@@ -59,7 +59,7 @@ struct Seat {
 };
 
 /// Writes to `key` the numbers that distinguish the seats of a rank. Does not allocate if `key` has
-/// capacity for two more numbers than positions.
+/// capacity for task.positions() + 2 numbers.
 void list_seat(const Algorithm& algorithm, const Task& task, int rank, std::vector<int>& key);
 
 /// The seat of a rank in a task that `check` accepts.

@@ -20,9 +20,10 @@ struct DrawnImage {
 
 /// Direct-Send of rectangles. The composited image is cut into cells: rectangles whose pixels are
 /// covered by the same images. A position owns the cells of consecutive rows, so that all positions
-/// read and write about the same number of pixels. Every position sends to each other position the
-/// pixels of its images in the other's cells, and blends its own cells. Pixels outside the
-/// rectangles of images are neither read nor sent. The result is bit-identical to a serial fold.
+/// read and write about the same number of pixels. Every position sends each other position the
+/// pixels of its images that are in the other position's cells, and blends its own cells. Pixels
+/// outside the rectangles of images are neither read nor sent. The result is bit-identical to a
+/// serial fold.
 ///
 /// One object makes the programs of all positions.
 class DrawnImages {

@@ -13,8 +13,8 @@ namespace sextant::compositing {
 /// this order is spread over the whole image, so all pieces have about the same number of active
 /// pixels.
 ///
-/// A piece of 1/n of the image is one strided region if its ends coincide with ends of blocks and
-/// decks, and a few regions otherwise.
+/// A piece that is 1/n of the image is one strided region if it begins and ends at boundaries of
+/// blocks and decks; otherwise it is a few regions.
 class Interleaving {
   public:
     /// `block`: pixels per block; the last block may be shorter.
@@ -48,7 +48,8 @@ Interleaving interlacing_of(const Task& task, const Tuning& tuning);
 /// Input     a program of this task; at least 2 positions.
 /// Output    a program whose result at the root is the composited image in natural order, and
 ///           elsewhere the rank's piece in interlaced order.
-/// Cost      a fold or copy on an image becomes one for each region that it is cut into.
+/// Cost      a fold or copy on an image becomes one fold or copy for each region that its pixels
+///           are cut into.
 /// Source    the interlacing of IceT: Moreland, Kendall, Peterka, Huang 2011,
 ///           doi:10.1145/2063384.2063417
 Program interlaced(const Program& program, const Task& task, const Interleaving& interlacing);
