@@ -25,8 +25,8 @@ Division into_processors(const Submachine& machine);
 /// Every row is a part; the leaders form a column.
 Division into_rows(const Submachine& machine);
 
-// All algorithms below also accept blocks of any lengths (Partition): for "tile" read "block", for
-// "image" "all blocks". Rank 0 is the root.
+// All algorithms below also accept blocks of any lengths (Partition): read "block" for "tile", and
+// "all blocks" for "image". Rank 0 is the root.
 
 /// A scatter by levels from rank 0: the leader of a submachine sends each part's leader the tiles
 /// of that part as one message; then the parts continue independently.

@@ -18,8 +18,8 @@ struct BinomialTree {
     int level(int distance) const;
 };
 
-// All algorithms below also accept blocks of any lengths (Partition): for "tile" read "block", for
-// "image" "all blocks". Rank 0 is the root.
+// All algorithms below also accept blocks of any lengths (Partition): read "block" for "tile", and
+// "all blocks" for "image". Rank 0 is the root.
 
 /// Flat-tree scatter: rank 0 sends every other rank its tile directly from the image. Tiles
 /// narrower than the image are strided on rank 0 and contiguous elsewhere.
@@ -31,8 +31,8 @@ struct BinomialTree {
 Program flat_scatter(const Partition& data, int rank);
 
 /// Binomial scatter from rank 0: a rank that holds the tiles of ranks [r, r + m) sends the upper
-/// half away, then half of what is left, until it holds only its own. Tiles are packed, so that
-/// halves of whole rows of tiles are contiguous.
+/// half to another rank, then half of the rest, until it holds only its own tile. Tiles are packed,
+/// so that halves of whole rows of tiles are contiguous.
 ///
 /// Input     on rank 0 the image, row by row; elsewhere nothing.
 /// Output    tile `rank`.
