@@ -54,7 +54,8 @@ class LookAhead {
     /// another thread has called `next`.
     bool finished() const;
 
-    /// The number of results computed by another thread than in a division into equal blocks.
+    /// The number of results computed by a different thread than if the values were divided into
+    /// equal blocks.
     Elements stolen() const { return stolen_; }
 
   private:

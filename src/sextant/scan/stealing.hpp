@@ -101,8 +101,8 @@ class Stealing {
 /// applications.
 ///
 /// Thread 0 of the first rank starts at the first value of the series, so its intermediate sums are
-/// results and it has no last phase. A single rank with one thread therefore applies the operator
-/// once less often than it has values.
+/// final results and it has no last phase. A single rank with one thread therefore applies the
+/// operator once less often than it has values.
 
 /// The circuit that scans totals across threads: it has the fewest dependent applications.
 inline constexpr std::string_view circuit_among_threads = "kogge-stone";
