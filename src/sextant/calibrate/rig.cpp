@@ -42,8 +42,8 @@ int more_than_caches(Bytes bytes) {
 }
 
 /// The regions of strided messages: columns of images, spread as far apart as possible, filling one
-/// image after the other. If each message had its own image, most of it untouched, a few columns
-/// would stay in the caches.
+/// image after the other. If each message had its own image, the few columns that are used would
+/// stay in the caches.
 std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots) {
     constexpr Bytes lines = 128; // bytes that caches fetch together; messages must not share them
     const Bytes narrowest = (cell.block + lines - 1) / lines * lines;
