@@ -22,7 +22,7 @@ class RegisterOptions(TypedDict, total=False):
     reference : int, optional
         Reference frame; default: first usable, or the middle of a long drift.
     stages : int, default: 2
-        Number of stages; each later one registers to the average before it (1 to 100).
+        Number of stages; later stages register to the previous average (1 to 100).
     reproducible : bool, default: False
         Produce the same bits in every run with the same number of ranks.
     recorded_mean : bool, default: False
@@ -45,19 +45,19 @@ class RegisterOptions(TypedDict, total=False):
     tolerance : float, default: 1.5
         Largest difference in pixels between motions that count as agreeing.
     average : {"plain", "weighted"}, default: "plain"
-        Mean, or mean at equal level and contrast.
+        Mean, or mean with matched level and contrast.
     frames : str or sequence of int, default: "sound"
         Frames to average: sound, all, or a list such as 0-9,12.
     despike : str or float, default: "auto"
         Ignore hot pixels and cosmic rays: auto, off, or a sigma limit.
     flatten : {"auto", "on", "off"}, default: "auto"
-        Register without shading that varies per frame.
+        Remove varying shading before registration.
     contrast : {"auto", "same"}, default: "auto"
         Contrast of frames; auto recognises inverted ones.
     canvas : {"reference", "union", "common"}, default: "reference"
         Area that result images cover.
     scan_rows : bool, default: False
-        Register each row of scanned frames: jitter, and drift within frames.
+        Register each row of scanned frames, to correct jitter and drift.
     rotation : float, default: 3
         Largest rotation between frames in degrees; 180: any angle (3 to 180).
     """

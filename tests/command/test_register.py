@@ -286,8 +286,8 @@ class Corrections(CommandTest):
         os.mkdir("kept")
         shutil.copy("gain.mrc", "kept/average.mrc")
         refuses("""
-        1 other.mrc has 64x80 pixels, expected 96x80, as the frames of faulty.mrc <- register faulty.mrc --gain other.mrc -o refused
-        1 other.mrc has 64x80 pixels, expected 96x80, as the frames of faulty.mrc <- register faulty.mrc --dark other.mrc -o refused
+        1 other.mrc has 64x80 pixels, expected 96x80 as in the frames of faulty.mrc <- register faulty.mrc --gain other.mrc -o refused
+        1 other.mrc has 64x80 pixels, expected 96x80 as in the frames of faulty.mrc <- register faulty.mrc --dark other.mrc -o refused
         1 clean.mrc has 6 frames, expected one image of 96x80 pixels <- register faulty.mrc --dark clean.mrc -o refused
         1 missing.mrc: no such file <- register faulty.mrc --defects missing.mrc -o refused
         1 word.txt: line 2: "one", expected the column and the row of a pixel, x,y <- register faulty.mrc --defects word.txt -o refused

@@ -188,9 +188,9 @@ std::string failure(const DetectorImages& detector) {
 
 TEST(CorrectedFrames, refuse_images_that_do_not_fit_the_series) {
     EXPECT_EQ(failure({opens<float>({4, 2}, std::vector<float>(8, 1)), {}, {}, {}}),
-              "image has 4x2 pixels, expected 3x2, as the frames of image");
+              "image has 4x2 pixels, expected 3x2 as in the frames of image");
     EXPECT_EQ(failure({{}, opens<float>({2, 3}, std::vector<float>(6, 1)), {}, {}}),
-              "image has 2x3 pixels, expected 3x2, as the frames of image");
+              "image has 2x3 pixels, expected 3x2 as in the frames of image");
     EXPECT_EQ(failure({{}, opens<float>(small, std::vector<float>(12, 1), 2), {}, {}}),
               "image has 2 frames, expected one image of 3x2 pixels");
     EXPECT_THAT(failure({opens<float>(small, std::vector<float>(6, gap)), {}, {}, {}}),

@@ -73,7 +73,7 @@ void require_space(const SeriesState& state) {
     const auto needed = static_cast<std::uintmax_t>(disk_of_fields(header, state.options.stages));
     if (!unknown && space.available < needed)
         throw InvalidFile(state.options.checkpoint,
-                          fmt::format("{}, but only {} MiB of the disk are free",
+                          fmt::format("{}, but only {} MiB are free on the disk",
                                       describe_field_storage(header, state.options.stages),
                                       space.available >> 20));
 }
@@ -110,8 +110,9 @@ Checkpoint::Identity identity_of(const SeriesState& state, const Checkpoint::Ide
     return identity;
 }
 
-/// Links made during recording are valid for samples that are corrected by the detector images
-/// alone. Frames with further corrections have different statistics, so their links are not reused.
+/// Links computed during recording are valid only for samples that are corrected by the detector
+/// images alone. Frames with further corrections have different statistics, so their links are not
+/// reused.
 void take_live_links(SeriesState& state) {
     FrameHeader recorded = state.source->header();
     recorded.sample = state.sample;
@@ -163,8 +164,9 @@ void open_ledger(SeriesState& state, const RegistrationHooks& hooks) {
     state.has_ledger = true;
 }
 
-/// Closes the checkpoint after a failure on all ranks. The same run can resume it, unless that run
-/// would fail again. A checkpoint that is marked failed does not block a run of another series.
+/// Closes the checkpoint after a failure on all ranks. Removes the checkpoint if a repeated run
+/// would fail again; otherwise marks it as failed. A repeated run can resume a marked checkpoint,
+/// and a run on another series is not blocked by it.
 void leave_checkpoint(SeriesState& state) {
     state.ledger.reset();
     if (!state.is_first() || !state.has_checkpoint())

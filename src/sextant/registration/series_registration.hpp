@@ -33,7 +33,7 @@ class RegisteredFrames {
     /// The area of the aligned frames, in the coordinates of the reference.
     const registration::PixelArea& area() const { return area_; }
     /// Returns a frame in the coordinates of the reference; NaN outside its data. Valid until the
-    /// next call. Throws the same as FrameSource.
+    /// next call. Throws the same exceptions as FrameSource.
     std::span<const float> aligned(std::int64_t frame);
     /// The same, but passes the frame to `take` in blocks of rows, from top to bottom. This needs
     /// less memory.
@@ -57,13 +57,14 @@ class RegisteredFrames {
 
 /// Callbacks of SeriesRegistration::run. All may be empty.
 struct RegistrationHooks {
-    /// Called on rank 0 to write the result together with large data. The checkpoint is removed
-    /// only afterwards: if this throws, the run fails on every rank and can be resumed.
+    /// Called on rank 0 to write the result, the aligned frames and the displacement fields. The
+    /// checkpoint is removed only afterwards: if this throws, the run fails on every rank and can
+    /// be resumed.
     std::function<void(const RegistrationResult& result, RegisteredFrames& frames)> write = {};
     /// Called on rank 0 with the number of reused results, if results of an earlier run are reused.
     std::function<void(std::size_t results)> resumed = {};
     /// Called on rank 0 before the run fails because fewer than two frames could be registered.
-    /// Each frame states why it was left out.
+    /// Each frame contains the reason why it was left out.
     std::function<void(std::span<const FrameRegistration> frames)> failed = {};
     /// Called on each rank after each computed result.
     registration::Ledger::Worked worked = {};
@@ -76,12 +77,12 @@ struct RegistrationHooks {
 /// the motions of neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), where A is the
 /// registration of frames i and k that starts at the composed motion; errors therefore do not grow
 /// along the series. Frames that do not overlap the reference enough are registered to intermediate
-/// frames (stations.hpp). Each further stage registers each frame to the average of the others, at
-/// the motions of the previous stage; doubtful frames do not contribute to the average, and their
-/// motions are searched for over the whole range. With two frames, the average of the others is
-/// just the other frame, so there is only one stage. If frames still move by more than their
-/// deviations, up to three more stages follow. Families of motions other than the rigid ones are
-/// fitted in a last stage, in the same way.
+/// frames (stations.hpp). Each further stage registers each frame to the average of the others,
+/// which is computed with the motions of the previous stage; doubtful frames do not contribute to
+/// the average, and their motions are searched for over the whole range. With two frames, the
+/// average of the others is just the other frame, so there is only one stage. If frames still move
+/// by more than their deviations, up to three more stages follow. Motion families other than rigid
+/// motions are fitted in a last stage, in the same way.
 ///
 /// Each rank reads its block of frames and, for averages, its block of rows of all frames. Rank 0
 /// creates and removes the checkpoint and calls RegistrationHooks::write.
@@ -96,9 +97,9 @@ struct RegistrationHooks {
 ///           checkpoint is then kept, and the next run resumes it.
 /// Collective.
 /// Cost      about `farthest` + 2 + `stages` registrations per frame. Memory per rank: twelve
-///           frames and `memory`; if threads take whole frames, about ten more frames per thread
-///           (registration::memory_of_frame_thread()); without a checkpoint also .2 bytes per pixel
-///           of every frame with a displacement field.
+///           frames and `memory`; if each thread processes whole frames, about ten more frames per
+///           thread (registration::memory_of_frame_thread()); without a checkpoint also .2 bytes
+///           per pixel of every frame with a displacement field.
 /// Deterministic  if `reproducible`, on the same number of ranks, for any number of threads and any
 ///           ThreadWork.
 ///           Otherwise motions differ by much less than their noise.

@@ -24,7 +24,7 @@ using SplineValues = std::array<double, 4>;
 
 void check_detail(const SpecimenPlan& plan) {
     if (!(plan.detail >= smallest_detail && plan.detail <= largest_detail))
-        throw InvalidTask(fmt::format("the size of details is {:g} pixels, expected {:g} to {:g}",
+        throw InvalidTask(fmt::format("the detail size is {:g} pixels, expected {:g} to {:g}",
                                       plan.detail, smallest_detail, largest_detail));
 }
 
@@ -271,8 +271,8 @@ void check(const SeriesPlan& plan) {
         throw InvalidTask(fmt::format("the warp is {:.3g} pixels, expected less than {:.3g}",
                                       plan.warp, farthest_position));
     if (!(plan.warp_length > 0))
-        throw InvalidTask(
-            fmt::format("the length of the warp is {}, expected more than 0", plan.warp_length));
+        throw InvalidTask(fmt::format("the wavelength of the warp is {}, expected more than 0",
+                                      plan.warp_length));
     for (const int blank : plan.blanks)
         check_frame(blank, plan.frames, "blank");
     std::vector<int> blanks = plan.blanks;
@@ -282,8 +282,8 @@ void check(const SeriesPlan& plan) {
     for (const Jump& jump : plan.jumps) {
         check_frame(jump.frame, plan.frames, "jump");
         if (jump.frame == 0)
-            throw InvalidTask("jump before frame 0: motions are relative to it, expected a later "
-                              "frame");
+            throw InvalidTask(
+                "jump before frame 0: motions are relative to frame 0, expected a later frame");
     }
 }
 
@@ -327,8 +327,8 @@ RigidMotion SyntheticSeries::between(int reference, int moved) const {
     return compose(motion(moved), inverse(motion(reference)));
 }
 
-/// Returns the displacement by the distortion: two waves that shear and compress the frame. The
-/// displacement along each axis varies mainly along the other axis.
+/// Returns the displacement that the distortion causes: two waves that shear and compress the
+/// frame. The displacement along each axis varies mainly along the other axis.
 Point SyntheticSeries::distortion(int frame, Point x) const {
     if (plan_.warp == 0 || plan_.frames == 1)
         return {};

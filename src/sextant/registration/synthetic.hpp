@@ -65,7 +65,7 @@ class NoiseSource {
 };
 
 /// The brightness of a specimen, about 1 on average, at a position in pixels from the centre of the
-/// field of view. A smooth function in closed form, so frames at any motion are exact and need no
+/// field of view. A smooth function in closed form, so frames are exact for any motion and need no
 /// resampling.
 using Specimen = std::function<double(Point)>;
 
@@ -93,12 +93,12 @@ struct SpecimenKind {
 /// All kinds: lattice, amorphous carbon, particles.
 std::span<const SpecimenKind> specimens();
 
-/// Finds a kind by name. Throws InvalidTask with the list of names if there is none.
+/// Finds a kind by name. If there is none, throws InvalidTask, which lists the known names.
 const SpecimenKind& find_specimen(std::string_view name);
 
 /// Returns a specimen that shows an image at the centre of the field of view: the cubic B-spline
 /// whose coefficients are the image's samples divided by their mean. It is smooth everywhere.
-/// Requires  samples of positive mean (InvalidTask otherwise).
+/// Requires  samples with a positive mean (InvalidTask otherwise).
 Specimen specimen_of(const kernel::FloatImage& image);
 
 /// A permanent shift of the content between a frame and the previous one.

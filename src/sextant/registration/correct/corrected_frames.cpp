@@ -61,7 +61,7 @@ RowChange without_columns(std::int64_t columns, Elements width) {
 namespace {
 
 /// The minimum number of frames whose mean is searched for defective pixels. With fewer frames, the
-/// mean shows no more than the single frames.
+/// mean shows no more than the individual frames do.
 constexpr std::int64_t least_summed = 3;
 
 bool is_gap(float sample) {
@@ -164,7 +164,7 @@ std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string
         throw InvalidData(fmt::format("{} has {} frames, expected one image of {}x{} pixels",
                                       source->path(), image.frames, shape.width, shape.height));
     if (image.shape != shape)
-        throw InvalidData(fmt::format("{} has {}x{} pixels, expected {}x{}, as the frames of {}",
+        throw InvalidData(fmt::format("{} has {}x{} pixels, expected {}x{} as in the frames of {}",
                                       source->path(), image.shape.width, image.shape.height,
                                       shape.width, shape.height, path()));
     std::vector<double> values(static_cast<std::size_t>(shape.elements()));
@@ -414,8 +414,8 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
 }
 
-/// All-gathers the blank lines of frames. Drops lines that are blank in at least half of the frames
-/// and lines that are as noisy as the dimmest lines of a typical frame.
+/// All-gathers the blank lines of all frames. Drops lines that are blank in at least half of the
+/// frames and lines that are as noisy as the dimmest lines of a typical frame.
 void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
     std::vector<FrameBand> own;
     std::vector<double> dimmest_rows, dimmest_columns;

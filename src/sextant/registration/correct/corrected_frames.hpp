@@ -23,10 +23,10 @@ namespace sextant::registration {
 /// Changes the samples of some rows of a frame. Calls need not be in the order of frames or rows.
 using RowChange = std::function<void(std::int64_t frame, Rows rows, std::span<float> samples)>;
 
-/// Returns the header of a series that is read as grey images of f32.
+/// Returns the header of a series when it is read as grey images with f32 samples.
 FrameHeader as_grey_floats(FrameHeader header);
 
-/// Presents a series as f32 and applies a change to its samples when they are read.
+/// Presents a series with f32 samples and applies a change to the samples as they are read.
 class ChangedFrames : public FrameSource {
   public:
     /// The source must outlive this object.
@@ -46,7 +46,7 @@ class ChangedFrames : public FrameSource {
 /// Input     one level per frame; NaN for frames that are not inverted.
 RowChange mirrored_at(std::vector<double> levels);
 
-/// Replaces the first columns, which the scan's flyback disturbs (row_fit.hpp), by gaps (NaN).
+/// Replaces the first columns, which the scan's flyback disturbs (row_fit.hpp), with gaps (NaN).
 ///
 /// Input     the width of a row.
 RowChange without_columns(std::int64_t columns, Elements width);
@@ -73,13 +73,13 @@ struct DetectorImages {
 /// not a positive finite number, if its dark value is not finite, or if it is listed as defective.
 /// Outliers and blank lines are gaps only in the frame in which they occur.
 ///
-/// The series is first inspected: each rank reads each of its frames once and finds its outliers,
-/// and adds the samples to a sum over the series. settle() then all-gathers the outliers. Pixels
-/// that are outliers in at least half of the frames or in the mean of the series are defective.
-/// Lines that are blank in at least half of the frames belong to the specimen and are not gaps.
-/// After settle(), a frame has the same bits on every rank and in every read.
+/// The series is first inspected: each rank reads each of its frames once, finds the outliers, and
+/// adds the samples to a sum over the series. settle() then all-gathers the outliers. Pixels that
+/// are outliers in at least half of the frames or in the mean of the series are defective. Lines
+/// that are blank in at least half of the frames belong to the specimen and are not gaps. After
+/// settle(), a frame has the same bits on every rank and in every read.
 ///
-/// Requires  detector images of one frame, with the shape of the series and at least one usable
+/// Requires  detector images with one frame each, the shape of the series, and at least one usable
 ///           pixel (otherwise InvalidTask with the path and both shapes); defective pixels inside
 ///           the frame (InvalidTask).
 /// Cost      find_outliers() once per frame. Memory: two planes if there is a dark or a gain image,
@@ -97,9 +97,10 @@ class CorrectedFrames : public FrameSource {
 
     /// The number of samples of a frame that were not finite when it was recorded.
     ///
-    /// Requires  this rank must have read the frame during the inspection (std::logic_error).
+    /// Requires  this rank has read the frame during the inspection (std::logic_error).
     std::int64_t recorded_gaps(std::int64_t frame) const { return inspected(frame).gaps; }
-    /// The number of samples of a frame in blank lines. Requires settled (std::logic_error).
+    /// The number of samples of a frame in blank lines. Requires a previous call of settle()
+    /// (std::logic_error).
     std::int64_t blank(std::int64_t frame) const;
     /// The outliers of a frame that this rank has read during the inspection; none for other
     /// frames. After settle(), outliers at defective pixels are not included.
@@ -109,7 +110,8 @@ class CorrectedFrames : public FrameSource {
     /// Deterministic  for the same number of ranks.
     void settle(const Communicator& communicator);
 
-    /// The number of defective pixels, known or found. Requires settled (std::logic_error).
+    /// The number of defective pixels, known or found. Requires a previous call of settle()
+    /// (std::logic_error).
     std::int64_t defects() const;
     /// Returns true if any sample of the series is corrected. Requires the same as defects().
     bool needed() const;
@@ -153,7 +155,7 @@ class CorrectedFrames : public FrameSource {
     double offset_;
     Despike despike_;
     std::uint64_t hash_ = 0;
-    /// Samples are (s − dark) · factor. Empty without dark and gain image.
+    /// Samples are (s − dark) · factor. Empty if there is neither a dark image nor a gain image.
     std::vector<float> dark_, factor_;
     std::vector<Elements> defects_;  ///< in order
     std::int64_t known_defects_ = 0; ///< number of defects known from the detector images

@@ -150,9 +150,9 @@ double tail_of(std::span<const float> samples, double mean) {
 /// Returns the interval of samples that are not candidates.
 Interval interval_for(std::span<const float> samples, const Distribution& distribution,
                       double threshold) {
-    // If the smallest sample has no electrons, one electron adds variance / (mean − smallest
-    // sample) to a sample, because counts have Poisson statistics. Distributions of few electrons
-    // have long tails.
+    // Assumes that the smallest sample received no electrons. Counts are Poisson-distributed, so
+    // one electron then raises a sample by variance / (mean − smallest sample). At low electron
+    // counts, the distribution has a long tail.
     constexpr double electrons = 5, tails = 3;
     const SampleMoments& moments = distribution.clipped;
     const double scale = threshold / automatic_threshold;
@@ -300,7 +300,7 @@ class Candidates {
     }
 
     /// Returns the third smallest distance of a pixel's neighbours from the local level. A streak
-    /// of two pixels' width leaves three of the nine pixels free.
+    /// that is two pixels wide leaves three of the nine pixels free.
     double distance_beside(Elements peak, double level) {
         near_.clear();
         visit_around(peak, 1, [&](Elements pixel) {

@@ -13,7 +13,7 @@
 
 namespace sextant::registration {
 
-/// Options for replacing outliers, such as cosmic rays, by gaps.
+/// Options for replacing outliers, such as cosmic rays, with gaps.
 struct Despike {
     bool enabled = true;
     /// Threshold in standard deviations of a frame's samples; default: automatic_threshold.
@@ -25,7 +25,7 @@ struct Despike {
     double threshold() const;
 };
 
-/// The default threshold. Noise does not exceed it. An outlier below this threshold contributes
+/// The default threshold. Noise does not exceed this threshold, and an outlier below it contributes
 /// less than a thousandth of a registration's sums, even in small frames.
 inline constexpr double automatic_threshold = 8;
 
@@ -39,7 +39,7 @@ Codec codec_of(Despike& despike);
 struct Outliers {
     std::vector<Elements> pixels;
     Elements finite = 0; ///< number of finite samples
-    double mean = 0;     ///< mean of the finite samples, without samples far from the others
+    double mean = 0;     ///< mean of the finite samples, excluding samples far from the others
 };
 
 /// Finds samples that differ from their neighbours too sharply to be part of an optical image: hot

@@ -65,7 +65,7 @@ double local_fit(const std::vector<float>& means, ImageShape cells, Elements col
             right += weight * value * at;
         }
     }
-    constexpr double little = 1e-6; // keeps slopes that gaps leave undetermined at 0
+    constexpr double little = 1e-6; // a slope is 0 if gaps leave it undetermined
     normal.diagonal().tail<2>().array() += little;
     return normal(0, 0) > 0 ? Eigen::Vector3d(normal.ldlt().solve(right))[0] : std::nan("");
 }

@@ -33,8 +33,8 @@ std::vector<TwoFrames> frames_of_other_shading(std::span<const Shading> frames);
 /// show the same part of the specimen. The cause is then not the motion of bright and dark parts,
 /// but for example contamination. Also returns true if the frames overlap by less than a third.
 ///
-/// Input     pyramids of equal shape; the motion that registers `moved` to `reference`; true for
-///           `inverted` if the contrast of `moved` is inverted.
+/// Input     pyramids of equal shape; the motion that registers `moved` to `reference`; `inverted`
+///           is true if the contrast of `moved` is inverted.
 bool shading_changes(const Pyramid& reference, const Pyramid& moved, const RigidMotion& motion,
                      bool inverted);
 

@@ -89,7 +89,7 @@ LiveLinks::LiveLinks(const std::string& folder, const std::string& conditions) {
                 links_.insert({entry->reference, entry->moved, entry->neighbours != 0});
         }));
     if (*journal_->text() != conditions)
-        throw InvalidData(fmt::format("{}: belongs to a run with other options or of another "
+        throw InvalidData(fmt::format("{}: belongs to a run with other options or on another "
                                       "series; use another folder, or restart",
                                       journal_->path()));
 }

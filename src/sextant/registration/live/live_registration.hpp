@@ -22,7 +22,7 @@
 
 namespace sextant::registration {
 
-/// Returns a text with everything that a link between two frames depends on, except the samples.
+/// Returns a string with everything that a link between two frames depends on, except the samples.
 ///
 /// Input     the options; the header of the series; the offset that is subtracted from samples; the
 ///           hash of the detector images (CorrectedFrames::detector_hash()), 0 if there are none.
@@ -40,8 +40,9 @@ class LiveLinks {
     /// process is writing it.
     LiveLinks(const std::string& folder, const std::string& conditions);
 
-    /// Returns once the reason why a write failed; "" if none failed. After a failure, keep()
-    /// writes nothing: links only save time, and recording must go on.
+    /// Returns the reason why a write failed, and clears it; "" if no write has failed since the
+    /// last call. After a failure, keep() writes nothing: links only save time, and recording must
+    /// go on.
     std::string take_failure() { return std::exchange(failure_, {}); }
 
     /// Stores the statistics of a frame. Call this for each frame before its links.
@@ -117,8 +118,8 @@ struct LiveFrame {
 /// Input     a source of the recorded frames. A frame must be readable when take() is called for
 ///           it.
 /// Requires  frames of 16x16 pixels or more (InvalidTask).
-/// Cost      about two registrations from a known start per frame. Memory: `farthest` + 3 pyramids,
-///           and three planes.
+/// Cost      about two registrations per frame, each from a known start. Memory: `farthest` + 3
+///           pyramids, and three planes.
 class LiveRegistration {
   public:
     LiveRegistration(FrameSource& source, const RegistrationOptions& options, LiveLinks& links);

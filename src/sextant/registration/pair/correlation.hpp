@@ -26,7 +26,7 @@ struct Resemblance {
 /// On a lattice, where a shift by one period correlates almost as well, the true shift is among
 /// several peaks.
 ///
-/// Both images are multiplied by a Tukey window, after rotation of the template by each angle. The
+/// Both images are multiplied by a Tukey window; the template is first rotated by each angle. The
 /// cross spectrum is divided by the square root of its modulus. This is a compromise: full phase
 /// correlation weights noise as much as signal, and without whitening the strongest frequencies
 /// dominate. Peak heights are divided by the overlapping fraction of the images.
@@ -38,7 +38,7 @@ class Correlation {
     /// Returns the highest peaks at distinct shifts, highest first.
     /// Input     images of this object's shape with a mean of about 0; the centre of rotation; the
     ///           middle of the searched angles, in radians. NaN counts as 0.
-    /// Output    at most `most` peaks, valid until the next search. With `inverts`, up to as many
+    /// Output    at most `most` peaks, valid until the next search. With `inverts`, up to `most`
     ///           negative peaks follow if the correlation has a minimum deeper than its highest
     ///           peak.
     /// Cost      10 transforms of n pixels, O(n log n). Allocates nothing.
@@ -116,7 +116,7 @@ class RotationSearch {
 
     /// Returns the angles α, in radians between −π and π, for which the spectra of T∘R(α) and R
     /// correlate best. The best angle comes first; each angle is followed by the opposite angle.
-    /// Angles with less than half of the highest correlation are dropped.
+    /// Angles whose correlation is less than half of the highest one are dropped.
     /// Input     images of this object's shape with a mean of about 0. NaN counts as 0.
     /// Output    at most `most` angles, valid until the next call.
     /// Cost      one complex transform of n pixels, and two transforms of 360 angles per ring.

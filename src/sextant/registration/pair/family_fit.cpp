@@ -377,8 +377,8 @@ Significance significance(std::span<const FamilyResult> frames, ImageShape shape
         return found;
     const auto count = static_cast<double>(excess.size());
     const double deviation = std::sqrt(2 * count * freedom);
-    // Limit the contribution of each frame, so that a single wrong registration cannot decide for
-    // the series.
+    // Limit the contribution of each frame, so that a single wrong registration cannot determine
+    // the result for the series.
     const double most_of_one = 1.01 * least_deviations * deviation / std::min(3., count);
     double sum = 0;
     for (const double one : excess) {

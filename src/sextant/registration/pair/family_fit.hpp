@@ -27,7 +27,7 @@ std::string_view name(MotionFamily family);
 inline constexpr std::size_t affine_parameters = 6;
 std::size_t parameters_of(MotionFamily family);
 
-/// The registration of a pair by a family of motions.
+/// The registration of a pair with a family of motions.
 struct FamilyResult {
     AffineMotion motion; ///< T∘φ ≈ R
     /// The covariance of a small motion before φ, row by row; 0 for parameters that the family does
@@ -43,9 +43,9 @@ struct FamilyResult {
 /// Returns the uncertainty of the motion's nearest rigid motion.
 RigidUncertainty uncertainty_of(const FamilyResult& result);
 
-/// Registers pairs of frames by families of affine motions, starting near the true motion.
+/// Registers pairs of frames with families of affine motions, starting near the true motion.
 ///
-/// Gauss-Newton steps as in level.hpp: the score uses only the gradients of R, so that
+/// Takes Gauss-Newton steps as in level.hpp: the score uses only the gradients of R, so that
 /// interpolation adds no bias; its derivative uses the gradients of both frames, because their
 /// noise is independent. Sums are accumulated over tiles of 16x16 pixels. Within a tile, the motion
 /// is approximated by the rigid motion that equals it at the tile's centre, and all gradients are
@@ -53,7 +53,7 @@ RigidUncertainty uncertainty_of(const FamilyResult& result);
 /// pixels at the corners of a tile, in opposite directions at opposite corners. Uncertainties are
 /// sandwich estimates from tiles of 32x32 pixels.
 ///
-/// Not thread-safe. The team shares rows of tiles.
+/// Not thread-safe. The rows of tiles are divided among the team's threads.
 /// Deterministic: the same bits on the same kind of processor, for any number of threads.
 class FamilyFit {
   public:
@@ -97,7 +97,7 @@ struct FamilyChoice {
 /// significant if Σpᵀ C⁻¹p exceeds its expectation by more than five standard deviations and at
 /// least three frames (or all, if there are fewer) contribute to the excess.
 ///
-/// Input     fits by the affine family of frames of this shape.
+/// Input     fits of the affine family to frames of this shape.
 FamilyChoice choose_family(std::span<const FamilyResult> frames, ImageShape shape);
 
 } // namespace sextant::registration

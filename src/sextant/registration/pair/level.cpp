@@ -325,8 +325,8 @@ SeriesMisfit misfit_of_series(std::span<const Misfit> frames, double shared) {
     };
     found.deviations = evidence_of(all).deviations() / alike;
     const double deviation = std::sqrt(static_cast<double>(evidence_of(all).squares)) * alike;
-    // Limit the contribution of each frame, so that a single wrong registration cannot decide for
-    // the series.
+    // Limit the contribution of each frame, so that a single wrong registration cannot determine
+    // the result for the series.
     const double most_of_one = 1.01 * least_deviations * deviation / std::min(3., count);
     double sum = 0;
     for (const Misfit& frame : frames)

@@ -120,7 +120,7 @@ void set(DisplacementField& field, std::size_t node, Point u) {
 DisplacementField no_displacement(ImageShape image, Elements spacing) {
     if (image.width < 1 || image.height < 1 || spacing < 1)
         throw InvalidTask(fmt::format("a displacement field of {}x{} pixels with node spacing {}: "
-                                      "expected at least 1x1 pixels and spacing 1",
+                                      "expected at least 1x1 pixels and a spacing of at least 1",
                                       image.width, image.height, spacing));
     const auto reaching = [spacing](std::int64_t size) {
         return (size - 1 + spacing - 1) / spacing + 1;
@@ -255,10 +255,10 @@ double displaced_row(const RowMotion& motion, double y, double start) {
         if (change < close)
             return row;
     }
-    throw InvalidTask(fmt::format("the displacements of rows change their order near row {:.0f}, "
-                                  "expected displacements downward that change by less than a "
-                                  "pixel per row",
-                                  y));
+    throw InvalidTask(
+        fmt::format("the row displacements change the order of the rows near row {:.0f}, expected "
+                    "downward displacements that change by less than a pixel per row",
+                    y));
 }
 
 Point apply(const RowMotion& motion, Point x, Point c) {

@@ -147,7 +147,7 @@ Point displacement(const RowMotion& motion, double y);
 double displaced_row(const RowMotion& motion, double y, double start);
 
 /// Returns the position in a frame with centre c of the feature at x in the reference. Throws the
-/// same as displaced_row().
+/// same exceptions as displaced_row().
 Point apply(const RowMotion& motion, Point x, Point c);
 
 /// Returns the position in the reference of the feature at p in a frame with centre c.

@@ -79,8 +79,8 @@ struct FieldStart {
 /// at the second finest level. The prior applies to the whole field, not to its change from the
 /// start, so the result does not depend on the start.
 ///
-/// The team shares rows of tiles, rows of control points, and the two ends of the matrix
-/// (banded_cholesky.hpp).
+/// The rows of tiles, the rows of control points and the two ends of the matrix
+/// (banded_cholesky.hpp) are divided among the team's threads.
 /// Deterministic  the bits do not depend on the number of threads.
 class SplineFit {
   public:
@@ -175,8 +175,8 @@ FieldStart start_at(const Displacement& phi, ImageShape shape);
 /// than 10⁻³ px.
 Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, Point y);
 
-/// Returns a zero field with one node per corner of the cells that fits sum over. No node is marked
-/// known.
+/// Returns a zero field with one node at each corner of the cells over which a fit accumulates its
+/// sums. No node is marked as known.
 DisplacementField field_of_cells(ImageShape image);
 
 struct NonrigidOptions {
@@ -192,8 +192,8 @@ struct NonrigidResult {
     bool refined = false; ///< true if the dense control grid was needed
 };
 
-/// Returns the maximum number of coefficients of a motion of frames of this shape: the size of the
-/// dense grid.
+/// Returns the maximum number of coefficients of a motion between frames of this shape: the number
+/// on the dense grid.
 std::size_t most_coefficients(ImageShape image);
 
 /// Registers pairs of frames non-rigidly, one after another. The field is a rigid motion plus cubic
@@ -233,7 +233,8 @@ class NonrigidRegistration {
     /// Returns a start as a spline motion on the coarse grid.
     SplineMotion as_spline(const FieldStart& start);
 
-    /// Returns the grid with this number of coefficients, or null if neither grid has it.
+    /// Returns the grid that has this number of coefficients, or null if neither grid has this
+    /// number.
     std::shared_ptr<const SplineGrid> grid_of(std::size_t coefficients) const;
 
   private:

@@ -52,7 +52,7 @@ struct RigidResult {
 
 class RigidRun;
 
-/// Registers pairs of frames of one shape by a rigid motion.
+/// Registers pairs of frames of one shape with a rigid motion.
 ///
 /// Correlation on the coarsest level finds candidate motions; if any rotation is allowed, it
 /// searches around every angle that the spectra suggest. Each candidate is refined on the coarsest
@@ -67,7 +67,8 @@ class RigidRun;
 /// The uncertainty is estimated from tiles of 32x32 pixels, or 16x16 in small frames; tiles with
 /// only noise are ignored.
 ///
-/// Not thread-safe; `align` and `refine` allocate nothing. The team shares rows, angles and starts.
+/// Not thread-safe; `align` and `refine` allocate nothing. Rows, angles and starts are divided
+/// among the team's threads.
 /// Deterministic: the same bits on the same kind of processor, for any number of threads.
 class RigidRegistration {
   public:

@@ -579,8 +579,8 @@ RowPrior estimate_prior(std::span<const RowEvidence> frames, RowPrior start, Ima
         bool changed = std::abs(std::sqrt(jitter) - std::sqrt(prior.jitter)) >
                        enough * std::max(enough, std::sqrt(jitter));
         prior.jitter = jitter;
-        // Fellner-Schall update of the stiffness: the roughness is to equal its expectation. Steps
-        // are doubled, because they are short if drifts are linear.
+        // Fellner-Schall update of the stiffness, which makes the roughness equal to its
+        // expectation. Steps are doubled, because they are short if drifts are linear.
         const double parameters = sums.count * rough_parameters(shape.height);
         for (std::size_t axis = 0; axis < 2; ++axis) {
             double& stiffness = prior.stiffness[axis];

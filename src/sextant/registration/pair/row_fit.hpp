@@ -56,7 +56,7 @@ struct RowSums {
 struct RowEvidence {
     RigidMotion motion; ///< φ
     std::vector<RowSums> rows;
-    std::vector<ColumnErrors> columns = {}; ///< residuals in the format of disturbed_columns()
+    std::vector<ColumnErrors> columns = {}; ///< residuals, as disturbed_columns() expects them
 };
 
 /// The motion of a frame's rows, with the statistics that estimate_prior() needs.
@@ -91,7 +91,7 @@ double rough_parameters(Elements rows);
 /// not linear, the information is scaled accordingly. The gradients of the template are scaled to
 /// those of the frame, which corrects the effect of the template's noise.
 ///
-/// Not thread-safe. The team shares rows.
+/// Not thread-safe. The rows are divided among the team's threads.
 /// Deterministic: the same bits on the same kind of processor, for any number of threads.
 class RowFit {
   public:

@@ -72,7 +72,8 @@ class SplineGrid {
 
 /// The splines of a control grid evaluated on the cells of one pyramid level: displacements at the
 /// corners of cells, and sums over cells accumulated at control points. A level's pixel is `unit`
-/// pixels of the image wide; coefficients are in pixels of the image. The team shares rows.
+/// pixels of the image wide; coefficients are in pixels of the image. The rows are divided among
+/// the team's threads.
 /// Deterministic  the bits do not depend on the number of threads.
 class SplineCells {
   public:

@@ -255,9 +255,9 @@ std::span<const std::string_view> options_without_effect_on_checkpoints() {
 }
 
 std::span<const std::string_view> options_without_effect_on_links() {
-    // The same options as for checkpoints, plus options that only select the pairs to register or
-    // how the links are used. Links of frames with removed shading or outliers are never reused, so
-    // `flatten` and `despike` are listed too.
+    // The same options as for checkpoints, plus options that only determine which pairs are
+    // registered or how the links are used. Links of frames with removed shading or outliers are
+    // never reused, so `flatten` and `despike` are listed too.
     static constexpr std::array<std::string_view, 18> names = {
         "model",       "reference", "stages",     "reproducible", "recorded_mean", "threads",
         "thread_work", "memory",    "checkpoint", "restart",      "farthest",      "tolerance",

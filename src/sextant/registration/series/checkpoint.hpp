@@ -17,8 +17,8 @@
 
 namespace sextant::registration {
 
-/// Returns the path of the file of live links in a checkpoint folder. Live links are made while the
-/// series is recorded (live_registration.hpp).
+/// Returns the path of the file of live links in a checkpoint folder. Live links are computed while
+/// the series is recorded (live_registration.hpp).
 std::string path_of_live_links(const std::string& folder);
 
 /// A ledger stored in the files `checkpoint.0`, `checkpoint.1` ... of a folder. Each rank writes
@@ -47,7 +47,7 @@ class Checkpoint : public Ledger {
     /// `checkpoint.failed`, which can be written even on a full disk.
     static void mark_failed(const std::string& folder);
     static bool is_marked_failed(const std::string& folder);
-    /// Removes a checkpoint, but not the live links, if it is marked failed and belongs to a
+    /// Removes a checkpoint, but not the live links, if it is marked as failed and belongs to a
     /// different `series`. Returns true if the checkpoint was removed.
     static bool remove_failed(const std::string& folder, const Identity& series);
 
@@ -77,7 +77,8 @@ class FieldMemory : public Ledger {
   private:
     std::optional<std::vector<std::byte>> load(const EntryName& name) override;
     void store(const EntryName& name, std::span<const std::byte> bytes) override;
-    /// Replaces the stored fields by those that any rank stored since the last call. Collective.
+    /// Replaces the stored fields with those that any rank has stored since the last call.
+    /// Collective.
     void update() override;
 
     const Communicator communicator_;

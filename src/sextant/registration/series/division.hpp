@@ -57,7 +57,8 @@ struct ThreadPlan {
     /// (scan/look_ahead.hpp); otherwise all threads share the rows of each application of ⊙. True
     /// only with `whole_frames` on a single rank.
     bool steals = false;
-    /// Predicted times of sharing rows and of whole frames, in units of FrameCosts.
+    /// Predicted times if threads share rows and if they process whole frames, in units of
+    /// FrameCosts.
     Seconds by_rows = 0, by_frames = 0;
 };
 
@@ -113,7 +114,7 @@ struct FrameThreadUse {
     /// Statistics of the scan of motions, if it ran on several threads.
     struct Scan {
         std::int64_t applications = 0; ///< number of applications of ⊙
-        /// Number of results computed by a different thread than with equal blocks.
+        /// Number of results computed by a different thread than if all threads had equal blocks.
         std::int64_t stolen = 0;
         Seconds seconds = 0; ///< duration
         Seconds idle = 0;    ///< time not spent on ⊙, summed over threads

@@ -10,9 +10,9 @@
 
 namespace sextant::registration {
 
-/// Registers every frame of a series to the first sound frame by neighbours, vote and scan, as
-/// SeriesRegistration describes. If another reference is requested, then registers every frame
-/// again to that reference.
+/// Registers every frame of a series to the first sound frame: registers neighbours, lets the
+/// registrations vote, and scans the motions (see SeriesRegistration). If another reference is
+/// requested, every frame is then registered again to that reference.
 ///
 /// If frames overlap the first frame too little, the scan registers each frame to the base of its
 /// segment instead (bases_of()). The motions are then composed, and frames that overlap the
@@ -22,8 +22,8 @@ namespace sextant::registration {
 /// If the registration of two neighbours disagrees with the frames around them (consensus.hpp), for
 /// example because it is off by a lattice period, it is repeated, starting at the motion that those
 /// frames imply. Frames with uncertain positions are also registered to more distant frames. A
-/// frame that remains uncertain is not sound. Frames that are not sound are skipped, so that the
-/// sound frames before and after them count as neighbours, and are registered afterwards.
+/// frame that remains uncertain is not sound. Frames that are not sound are skipped at first, so
+/// that the sound frames before and after them count as neighbours; they are registered at the end.
 ///
 /// Frames of opposite contrast (FrameContrast) are recognised by their registrations to previous
 /// frames and are inverted in all later steps. The signal of their contrast is negative.

@@ -28,12 +28,12 @@ enum class Work : std::uint32_t {
     mended,   ///< registers two neighbours, starting from the motion implied by nearby frames
     combined, ///< ⊙: registers two frames, starting at the composition of their motions to a frame
               ///< in between
-    to_reference,    ///< registers a frame to a reference other than the first frame
-    averaged,        ///< registers a frame to the average
-    field,           ///< registers a frame to the reference or the average by a displacement field
-    neighbour_field, ///< registers two neighbours by a displacement field
+    to_reference, ///< registers a frame to a reference other than the first frame
+    averaged,     ///< registers a frame to the average
+    field,        ///< registers a frame to the reference or the average with a displacement field
+    neighbour_field, ///< registers two neighbours with a displacement field
     combined_field,  ///< ⊙ for displacement fields
-    family,  ///< registers a frame to the average of the others by a family of affine motions
+    family,  ///< registers a frame to the average of the others with a family of affine motions
     station, ///< registers the averages around two stations (stations.hpp)
     rows,    ///< registers the rows of a frame to the average of the others
 };

@@ -48,7 +48,7 @@ std::string fault_of(const FrameStatistics& frame, double usual_mean, const Fram
 /// cached.
 ///
 /// Cost      memory: one frame, and a pyramid for each cached frame.
-/// Throws    the same as FrameSource; UnusableFrame.
+/// Throws    the same exceptions as FrameSource; UnusableFrame.
 class PairReader {
   public:
     /// Requires  kept >= 2 (std::logic_error). The team must outlive this object. `offset`, which

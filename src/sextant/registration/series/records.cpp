@@ -37,7 +37,7 @@ Record record_of(RegistrationOptions& options) {
         .between(0, most_count);
     record
         .add("stages", options.stages, "N",
-             "number of stages; each later one registers to the average before it")
+             "number of stages; later stages register to the previous average")
         .between(1, 100);
     record.add("reproducible", options.reproducible,
                "produce the same bits in every run with the same number of ranks");
@@ -69,14 +69,14 @@ Record record_of(RegistrationOptions& options) {
         .between(0, 1 << 20);
     record.add("average", options.average,
                {{"plain", AverageKind::plain}, {"weighted", AverageKind::weighted}}, "NAME",
-               "mean, or mean at equal level and contrast");
+               "mean, or mean with matched level and contrast");
     record.add("frames", options.frames, "sound|all|LIST",
                "frames to average: sound, all, or a list such as 0-9,12");
     record.add("despike", codec_of(options.despike), "SIGMA",
                "ignore hot pixels and cosmic rays: auto, off, or a sigma limit");
     record.add("flatten", options.flatten,
                {{"auto", Flattening::automatic}, {"on", Flattening::on}, {"off", Flattening::off}},
-               "WHEN", "register without shading that varies per frame");
+               "WHEN", "remove varying shading before registration");
     record.add("contrast", options.contrast,
                {{"auto", ContrastSearch::automatic}, {"same", ContrastSearch::same}}, "NAME",
                "contrast of frames; auto recognises inverted ones");
@@ -85,7 +85,7 @@ Record record_of(RegistrationOptions& options) {
         {{"reference", Canvas::reference}, {"union", Canvas::united}, {"common", Canvas::common}},
         "NAME", "area that result images cover");
     record.add("scan_rows", options.scan_rows,
-               "register each row of scanned frames: jitter, and drift within frames");
+               "register each row of scanned frames, to correct jitter and drift");
     constexpr double half_turn = 180;
     record
         .add("rotation", options.rigid.most_rotation, "DEGREES",
@@ -117,8 +117,9 @@ std::string describe_threads(const RegistrationResult& result, bool with_predict
                        : plan.whole_frames ? "process whole frames, and divide rows in the scan"
                                            : "divide the rows of each frame";
     if (with_prediction && plan.by_rows > 0)
-        text += fmt::format("; whole frames are predicted to take {:.0f} % of the time of rows",
-                            100 * plan.by_frames / plan.by_rows);
+        text +=
+            fmt::format("; whole frames are predicted to take {:.0f} % of the time that rows take",
+                        100 * plan.by_frames / plan.by_rows);
     return text;
 }
 

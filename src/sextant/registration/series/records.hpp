@@ -91,7 +91,7 @@ struct RegistrationOptions {
     /// The frames that are averaged: "sound" (frames whose motion is not in doubt), "all", or a
     /// list of numbers and ranges such as "0-9,12".
     std::string frames = "sound";
-    registration::Despike despike;         ///< replacement of outliers by gaps
+    registration::Despike despike;         ///< replacement of outliers with gaps
     registration::DetectorImages detector; ///< dark image, gain image and defective pixels
     /// The use of a rank's threads. It affects results only within the stated tolerance, and not at
     /// all if `reproducible`. `automatic` never uses more than 256 MiB per rank for whole frames.
@@ -109,7 +109,7 @@ struct RegistrationOptions {
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
 Record record_of(RegistrationOptions& options);
 
-/// Throws InvalidTask if options exclude each other for every series.
+/// Throws InvalidTask if options are mutually exclusive for every series.
 void require_compatible(const RegistrationOptions& options);
 
 /// The quality of a displacement field between a frame and the reference (nonrigid.hpp).

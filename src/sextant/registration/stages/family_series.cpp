@@ -16,7 +16,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// Registers one rank's frames of a series by families of motions.
+/// Registers one rank's frames of a series with families of motions.
 class Families {
   public:
     Families(const SeriesContext& context, const Registered& registered, std::int64_t reference,

@@ -124,7 +124,7 @@ namespace {
 /// Returns the image that a frame is registered to. Valid until the next call.
 using ImageFor = std::function<std::span<const float>(const FrameRegistration& frame)>;
 
-/// Registers frames by displacement fields, each to its own image.
+/// Registers frames with displacement fields, each to its own image.
 class FieldRegistration {
   public:
     FieldRegistration(const SeriesContext& context, std::int64_t reference, std::uint32_t stage,
@@ -136,7 +136,7 @@ class FieldRegistration {
           registration_(shape_, context.options.nonrigid, &team),
           samples_(static_cast<std::size_t>(shape_.elements())) {
         if (!context.ledger)
-            throw std::logic_error("fields without storage");
+            throw std::logic_error("displacement fields need a ledger");
     }
 
     /// Registers a frame unless its field is already stored.
@@ -190,8 +190,8 @@ class FieldRegistration {
     std::vector<float> samples_;
 };
 
-/// Returns the median prior strength of a stage's fields, over some frames of all ranks except
-/// `except`. Returns nothing if the frames determine no fields.
+/// Returns the median prior strength of a stage's fields over some frames of all ranks, excluding
+/// the frame `except`. Returns nothing if the frames determine no fields.
 std::optional<double> usual_strength(Ledger& ledger, const Registered& registered,
                                      std::int64_t reference, std::uint32_t stage,
                                      std::int64_t except) {

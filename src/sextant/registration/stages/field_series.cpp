@@ -52,7 +52,7 @@ Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
     return [outer, inner](Point x) { return outer(inner(x)); };
 }
 
-/// Registers pairs of frames of a source by displacement fields. Used by one thread at a time.
+/// Registers pairs of frames of a source with displacement fields. Used by one thread at a time.
 struct FieldPairs {
     FieldPairs(FrameSource& frames, const NonrigidOptions& options, Team* team)
         : source(frames),

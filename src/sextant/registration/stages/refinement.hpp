@@ -35,7 +35,8 @@ TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::ui
 /// Reads a frame; gaps are NaN.
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 
-/// The minimum fraction of the total weight that must cover a pixel of an average for matching.
+/// A pixel of an average for matching is a gap if frames with less than this fraction of the total
+/// weight cover it.
 inline constexpr double least_coverage = .25;
 
 /// Returns the contribution of a frame to an average for matching. `offset`: the offset that the
@@ -128,7 +129,7 @@ using StartOf = std::function<FieldStart(const FrameRegistration& frame)>;
 /// `fields` must outlive the result.
 StartOf starts_from(const TransformOf& fields, ImageShape shape);
 
-/// Registers this rank's frames to an image by displacement fields. Each frame starts at
+/// Registers this rank's frames to an image with displacement fields. Each frame starts at
 /// `start_of`, if set; otherwise at its current motion. Fields are stored in the ledger, which is
 /// required, under the stage and the reference's number. A frame's motion becomes the rigid motion
 /// nearest to its field.
@@ -141,9 +142,9 @@ void register_by_fields(const SeriesContext& context, std::span<const float> ima
                         std::int64_t reference, std::span<FrameRegistration> own,
                         std::uint32_t stage, const StartOf& start_of = {});
 
-/// Registers this rank's frames to an average by displacement fields, as register_to_average() does
-/// by rigid motions. Each frame starts at its field `before`, which the average was computed from;
-/// the ledger stores these fields for the previous stage under `reference_before`.
+/// Registers this rank's frames to an average with displacement fields, as register_to_average()
+/// does with rigid motions. Each frame starts at its field `before`, which the average was computed
+/// from; the ledger stores these fields for the previous stage under `reference_before`.
 /// `first_reference` is the reference of the first stage. The fields of the other frames follow the
 /// noise of this frame, so its own field is near 0 whatever its error is, and its prior strength
 /// cannot be estimated. It gets the median strength of the other frames.

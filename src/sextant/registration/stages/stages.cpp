@@ -81,8 +81,8 @@ bool needs_stage(SeriesState& state) {
         too_large_for_matching(area, state.source->header().shape)) {
         if (state.result.stages == 1)
             state.result.warnings.push_back(
-                fmt::format("the frames extend over {}x{} pixels, too many for an average to "
-                            "register frames to: only one stage is run",
+                fmt::format("the frames extend over {}x{} pixels, which is too large for the "
+                            "average that later stages need: only one stage is run",
                             area.shape.width, area.shape.height));
         return false;
     }
@@ -262,10 +262,10 @@ void fit_family(SeriesState& state) {
         const PixelArea area = matched_area(state);
         state.fails_again = too_large_for_matching(area, state.source->header().shape);
         if (state.fails_again)
-            throw InvalidTask(fmt::format("model {}: the frames extend over {}x{} pixels, too many "
-                                          "for an average to register frames to; expected rigid",
-                                          name(state.options.model), area.shape.width,
-                                          area.shape.height));
+            throw InvalidTask(
+                fmt::format("model {}: the frames extend over {}x{} pixels, which is too large for "
+                            "the average that this model needs; expected rigid",
+                            name(state.options.model), area.shape.width, area.shape.height));
     });
     const FamilyChoice choice =
         register_by_family(*state.context, state.registered, state.result.reference, state.own,

@@ -18,9 +18,10 @@
 // compute the results.
 namespace sextant::registration {
 
-/// Registers the frames of a series by a family of motions, starting at their rigid motions. Each
+/// Registers the frames of a series with a family of motions, starting at their rigid motions. Each
 /// frame is registered to the average of the others, so that the frame's own noise is not part of
-/// the image it is registered to. Of two frames, the second is registered to the first.
+/// the image it is registered to. If there are only two frames, the second is registered to the
+/// first.
 ///
 /// A common stretch is then removed from all motions, so that the reference is not stretched and
 /// the result has the magnification of the reference.
@@ -78,8 +79,8 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
 ///           every rank.
 /// Throws    AgreedFailure on every rank if any rank fails; Cancelled.
 /// Cost      reads each frame once; a registration without search per pair of stations that
-///           overlap. Memory per rank: five frames, and one per station whose registrations are
-///           under way.
+///           overlap. Memory per rank: five frames, and one for each station with pending
+///           registrations.
 /// Collective.
 /// Deterministic  the bits do not depend on ranks or threads.
 std::vector<UncertainMotion> register_stations(const SeriesContext& context,
@@ -119,10 +120,10 @@ struct FieldSeries {
     std::int64_t reference = 0;
 };
 
-/// Registers every frame of a series to the reference by displacement fields. The default reference
-/// is the first sound frame or, if frames overlap it too little, the frame in the middle of the
-/// motion (stations.hpp). Neighbours are registered first, starting from their rigid motions. A
-/// scan over the ranks then composes their fields by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k,
+/// Registers every frame of a series to the reference with displacement fields. The default
+/// reference is the first sound frame or, if frames overlap it too little, the frame in the middle
+/// of the motion (stations.hpp). Neighbours are registered first, starting from their rigid
+/// motions. A scan over the ranks then composes their fields by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k,
 /// φ_{j,k}∘φ_{i,j}), where A is the non-rigid registration that starts at the composed motion. A
 /// frame therefore need not be similar to the reference, only to its neighbours, and errors do not
 /// grow along the series.

@@ -50,7 +50,7 @@ std::vector<StationPair> pairs_of(std::span<const PixelArea> windows) {
     return pairs;
 }
 
-/// Registers one rank's share of the pairs of stations.
+/// Registers the pairs of stations that are assigned to one rank.
 class StationRegistration {
   public:
     StationRegistration(const SeriesContext& context, const Registered& registered,
@@ -159,7 +159,7 @@ class StationRegistration {
     /// Converts a registration of two windows to the displacement between the stations.
     UncertainMotion displacement(RigidResult found, const PixelArea& from,
                                  const PixelArea& to) const {
-        // Pixels; largest displacement that errors of single frames explain.
+        // The largest displacement, in pixels, that errors of single frames can explain.
         constexpr double farthest = 6;
         const bool known = trusted(found) && found.converged;
         // The motion maps `from` to `to`; both are parts of the same image.

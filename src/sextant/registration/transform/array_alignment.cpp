@@ -54,7 +54,7 @@ class Buffer {
 /// Locks for the resources that the aligning threads share.
 struct Locks {
     std::mutex source, sink, caller;
-    std::mutex large; ///< held by the only thread whose block exceeds its part of the memory
+    std::mutex large; ///< held by a thread while its block exceeds its part of the memory
 };
 
 /// Assigns every n-th block to one of n threads.
@@ -148,7 +148,7 @@ bool keeps_frames(const MovedAxes& axes, const AlignOptions& options) {
     return axes.frame && !options.sum;
 }
 
-/// A block of the axes that are carried along, with a range of rows of the result.
+/// A block of the carried axes, with a range of rows of the result.
 struct AlignedBlock {
     std::vector<std::int64_t> start, count; ///< by axis of the source
     Rows rows;
@@ -230,7 +230,8 @@ class ArrayAligner {
                                           source_.path(), shape_.width, shape_.height));
         if (sink_.header().lengths !=
             aligned_lengths(header(), axes_, std::ssize(frames_), options_))
-            throw std::logic_error("the sink of aligned frames has other lengths");
+            throw std::logic_error(
+                "the lengths of the sink differ from those of the aligned frames");
     }
 
     /// Returns the memory in bytes for a block of these lengths. The length along the row axis
@@ -299,7 +300,7 @@ class ArrayAligner {
 
     // Order of blocks.
 
-    /// Calls visit(work) for each band of rows of a block of the axes that are carried along.
+    /// Calls visit(work) for each band of rows in a block of the carried axes.
     template <class Visit>
     void for_each_band(std::span<const std::int64_t> start, const Visit& visit) {
         const std::int64_t height = options_.area.shape.height;
@@ -681,7 +682,7 @@ class ArrayAligner {
                 (shifts_rows(transform_) ? 1 : shape_.width) * shape_.height * Bytes{sizeof(Point)};
             if (bytes > options_.memory / 2)
                 throw InvalidTask(fmt::format(
-                    "{}: the positions of the pixels of a frame take {} MiB, expected --memory of "
+                    "{}: the pixel positions of a frame take {} MiB, expected --memory of "
                     "at least {} MiB",
                     source_.path(), bytes >> 20, (bytes >> 18) + 1));
             reverse_.emplace(transform_, options_.area, shape_, Rows{0, shape_.height});
@@ -729,7 +730,7 @@ class ArrayAligner {
             result_.outside += each;
     }
 
-    /// Return a sum as a number and as text.
+    /// sum_at() and text_at() return a sum as a number and as text.
     double sum_at(Elements index) const {
         const auto at = static_cast<std::size_t>(index);
         if (!adds_integers())

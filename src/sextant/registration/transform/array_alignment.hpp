@@ -35,7 +35,7 @@ struct AlignOptions {
     PixelArea area;                ///< area of the result, in the coordinates of the reference
     double gap = 0;                ///< sample where a frame has no data
     std::int64_t flyback = 0;      ///< number of columns at the left edge that are gaps
-    Bytes memory = Bytes{1} << 30; ///< memory for buffers, without the cache of the source
+    Bytes memory = Bytes{1} << 30; ///< memory for buffers, excluding the cache of the source
     /// True if the sink already holds samples, so that every sample must be written.
     bool overwrites = false;
 };
@@ -46,11 +46,11 @@ struct AlignResult {
     double farthest = 0; ///< shift: largest distance of a pixel from its exact position
     /// The number of nonzero values that became 0 when stored as floating-point samples.
     Elements vanished = 0;
-    /// The number of samples that lose differences of 1: integers, or integer parts of results
-    /// interpolated from 32-bit or 64-bit integers, that the result type (or a sum's double) cannot
-    /// represent. With `shift`, also counts samples that a smaller floating-point type rounds. For
-    /// f64 samples that differ by less than the resolution of floats (core offset_of()), such
-    /// samples are counted for every method.
+    /// The number of samples in which differences of 1 are lost: integers, or integer parts of
+    /// results interpolated from 32-bit or 64-bit integers, that the result type (or the double
+    /// that holds a sum) cannot represent. With `shift`, samples that are rounded to a smaller
+    /// floating-point type also count. With the other methods, they count only if the source has
+    /// f64 samples that differ by less than the resolution of floats (offset_of()).
     Elements rounded = 0;
     /// The number of values beyond the range of an integer result type that differs from the type
     /// of the data.
@@ -65,8 +65,9 @@ struct AlignResult {
 std::vector<std::int64_t> aligned_lengths(const ArrayHeader& source, const MovedAxes& axes,
                                           std::int64_t frames, const AlignOptions& options);
 
-/// Returns the chunk lengths of a result: the source's chunk lengths along carried axes, one frame,
-/// and at least 1 MiB if the array is that large. Limited by the memory.
+/// Returns the chunk lengths of a result: one frame, and the source's chunk lengths along the other
+/// axes, enlarged to about 1 MiB per chunk if the array is that large. The memory limits the
+/// lengths.
 std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedAxes& axes,
                                          std::span<const std::int64_t> lengths, Sample sample,
                                          const AlignOptions& options);
@@ -83,7 +84,7 @@ std::vector<std::int64_t> aligned_chunks(const ArrayHeader& source, const MovedA
 ///           values must be representable in the sink's sample type (InvalidTask). Integers that
 ///           are shifted to integers are summed as 64-bit integers. 64-bit integers are
 ///           interpolated without first rounding them to f64.
-/// Throws    the same as the source and the sink; Cancelled.
+/// Throws    the same exceptions as the source and the sink; Cancelled.
 /// Cost      each sample is read about once. Each chunk of the source is decoded about once if the
 ///           source's cache holds the chunks that a row of blocks needs.
 /// Deterministic  the bits do not depend on threads or memory.

@@ -131,8 +131,8 @@ ChosenArray choose_axes(std::unique_ptr<ArraySource> array, const ArrayChoice& c
     if (count < 2)
         refuse("rows and columns");
     if (names.empty()) {
-        refuse(fmt::format("names for them, such as --axes {}, in which T are frames, Y rows and X "
-                           "columns",
+        refuse(fmt::format("names for them, such as --axes {}, where T stands for the frames, Y "
+                           "for the rows and X for the columns",
                            example_of_axes(count)));
     }
     const auto find = [&](std::string_view name) -> std::optional<std::size_t> {

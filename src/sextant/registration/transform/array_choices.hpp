@@ -20,7 +20,7 @@ struct ArrayChoice {
     bool single_frame = false; ///< true if the array is a single frame
 };
 
-/// An array without the axes that a single position was requested of, with its moved axes.
+/// An array without the axes along which a single position was requested, and its moved axes.
 struct ChosenArray {
     std::unique_ptr<ArraySource> array;
     MovedAxes axes;
@@ -29,8 +29,9 @@ struct ChosenArray {
 /// Finds the axes of frames (t), rows (y) and columns (x). Slices (z) are the frames if the array
 /// has a single time or a time is requested. Unnamed axes are y and x, or t, y and x.
 ///
-/// Throws  InvalidFile, naming the axes, if y and x are not adjacent and after the frames, or if a
-///         requested position does not exist; InvalidTask if a single frame has several times.
+/// Throws  InvalidFile, naming the axes, if y and x are not adjacent, if they do not follow the
+///         frames, or if a requested position does not exist; InvalidTask if a single frame has
+///         several times.
 ChosenArray choose_axes(std::unique_ptr<ArraySource> array, const ArrayChoice& choice);
 
 /// The values of the option `by`.

@@ -80,7 +80,7 @@ struct CombineOptions {
 /// Returns the minimum memory for combining frames of this width: one row of each frame.
 Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions& options);
 
-/// Computes mean, median and count of registered frames.
+/// Computes the mean, the median and the count of registered frames.
 ///
 /// Rows of the area are divided among the ranks. Each rank reads from every frame only the rows
 /// that contribute to the rank's rows, in several passes if the rows do not fit in memory at once.

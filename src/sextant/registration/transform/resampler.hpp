@@ -23,7 +23,8 @@ using ResampledRows = std::function<void(std::span<const float> rows)>;
 /// sample is interpolated between two rows of the frame, and each row is displaced by its own
 /// offset.
 ///
-/// The team shares the rows. Deterministic: the bits do not depend on how rows are divided.
+/// The rows are divided among the team's threads. Deterministic: the bits do not depend on how rows
+/// are divided.
 class Resampler {
   public:
     /// Requires  frames of at least 2x2 pixels (InvalidTask). The source and the team must outlive
@@ -34,7 +35,7 @@ class Resampler {
     /// reach the area, does not read the frame, sets all samples to NaN and returns false.
     /// Requires  `to` has exactly the size of the area (std::logic_error); a field has the frames'
     ///           size (InvalidTask), and the area is within the reference (std::logic_error).
-    /// Throws    the same as FrameSource.
+    /// Throws    the same exceptions as FrameSource.
     ///
     /// `continued`: true if the last area with data was computed from the same frame. Rows that are
     /// in memory are then not read again.

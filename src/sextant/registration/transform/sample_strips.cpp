@@ -105,7 +105,7 @@ const std::byte* heaviest_tap(const Taps& taps) {
 }
 
 /// A weighted sum of integers, stored as one of the integers plus the weighted differences of the
-/// others to it. This avoids rounding to double.
+/// others from it. This avoids rounding to double.
 struct SplitSum {
     Wide base;
     double rest;

@@ -38,8 +38,8 @@ void combine_taps(Sample sample, const Taps& taps, std::size_t count, double* to
 void add_samples(Sample sample, const std::byte* from, std::size_t count, double weight,
                  double* to);
 
-/// Rounds values to samples: integers to nearest, ties to even, and clamped to their range; NaN
-/// becomes 0.
+/// Converts values to samples. For integer types, values are rounded to the nearest integer (ties
+/// to even) and clamped to the range, and NaN becomes 0.
 void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to);
 
 /// Losses from storing values as samples of a different type.
@@ -75,7 +75,7 @@ void convert_integers(Sample from, const std::byte* samples, std::size_t count, 
                       std::byte* to, Losses* losses = nullptr);
 
 /// Recomputes and stores, without rounding to double, the weighted sums of 64-bit integers of which
-/// at least one is beyond largest_exact. Sums the differences to one of the integers, so the
+/// at least one is beyond largest_exact. Sums the differences from one of the integers, so the
 /// weights must add up to 1. Does nothing for other types. If `losses` is not null, counts whole
 /// numbers beyond largest_exact that the result type cannot represent.
 void store_large_integers(Sample from, const Taps& taps, std::size_t count, Sample sample,

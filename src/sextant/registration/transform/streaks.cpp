@@ -52,7 +52,7 @@ Streaks find_streaks(const Combined& combined, ImageShape shape, double threshol
     const auto pixels = static_cast<std::size_t>(shape.elements());
     if (combined.mean.size() != pixels || combined.median.size() != pixels ||
         combined.count.size() != pixels)
-        throw std::logic_error("mean, median and count have not the shape of the image");
+        throw std::logic_error("mean, median or count does not have the shape of the image");
     if (pixels == 0)
         return {};
     const float frames = *std::max_element(combined.count.begin(), combined.count.end());
