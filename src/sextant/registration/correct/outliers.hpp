@@ -77,14 +77,14 @@ std::string describe(const OutlierSummary& outliers);
 struct LineBand {
     bool columns = false;
     Elements first = 0, last = 0; ///< `last` is excluded
-    double activity = 0; ///< mean square of the differences of adjacent samples of its blank lines
+    double activity = 0; ///< mean square difference between adjacent samples in its blank lines
 
     Elements count() const { return last - first; }
 };
 
 /// The blank lines of a frame, and the activity of its dimmest rows and columns. Activity is the
-/// mean square of the differences of adjacent samples in a line; the dimmest lines are represented
-/// by the quantile .02.
+/// mean square difference between adjacent samples in a line; the dimmest lines are represented by
+/// the quantile .02.
 struct BlankLines {
     std::vector<LineBand> bands;
     double dimmest_rows = 0, dimmest_columns = 0;
@@ -94,10 +94,10 @@ struct BlankLines {
 /// or part of the frame was not transferred. The edge of such an area would otherwise be the
 /// frame's strongest feature.
 ///
-/// A line is blank if the mean square of the differences of its adjacent samples is less than a
-/// twentieth of the frame's usual value. At least eight adjacent lines, and at least one in 32,
-/// must be blank. The remaining lines must have at least a fifth of the usual value, except for up
-/// to one in 50. In frames without such a sharp edge, dark lines show the specimen.
+/// A line is blank if its activity is less than a twentieth of the frame's usual activity. At least
+/// eight adjacent lines, and at least one in 32, must be blank. The remaining lines must have at
+/// least a fifth of the usual activity, except for up to one in 50. In frames without such a sharp
+/// edge, dark lines show the specimen.
 ///
 /// Dark lines next to a bright specimen are found too. CorrectedFrames rejects these, because the
 /// dimmest lines of the other frames are no noisier.

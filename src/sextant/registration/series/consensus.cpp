@@ -14,8 +14,8 @@ namespace {
 
 constexpr int most_rounds = 10;
 
-/// The assumed correlation of the errors of two links of a frame. Half of a link's noise comes from
-/// the frame that both links share.
+/// The assumed correlation between the errors of two links of a frame. Half of a link's noise comes
+/// from the frame that both links share.
 constexpr double correlation = .4;
 
 /// Returns the weight of a link in a vote: its lead, but at least a small value, so that several

@@ -754,7 +754,7 @@ class Registering {
     std::vector<Link> links_;         ///< this rank's links to nearby frames, ordered by `moved`
     std::vector<LinkSeen> seen_;      ///< links_ in the form that the vote uses
     std::vector<FrameVote> votes_;    ///< one per frame of usable_
-    std::vector<int> trusted_links_;  ///< number of trusted links of each frame of usable_
+    std::vector<int> trusted_links_;  ///< number of trusted links, by frame of usable_
     std::vector<std::size_t> placed_; ///< indices into usable_ of the sound frames
     /// For each sound frame, the index in placed_ of the base of its segment.
     std::vector<std::size_t> bases_;

@@ -89,7 +89,7 @@ void resample_others(const SeriesContext& context, const MatchingAverage& averag
                      const TransformOf& transform_of, std::int64_t frame, Resampler& resampler,
                      std::vector<float>& samples);
 
-/// The frame number that stands for the average as the reference.
+/// The frame number that denotes the average as the reference.
 inline constexpr std::int64_t the_average = -1;
 
 /// Searches the whole range of motions for a doubtful frame. If the result is neither ambiguous nor

@@ -204,7 +204,7 @@ void Resampler::sample_row(std::span<const Point> positions, float* to) const {
     }
 }
 
-/// Interpolates a run of pixels of a row of T∘φ for a rigid motion, if all pixels are inside the
+/// Interpolates a run of pixels in a row of T∘φ for a rigid motion, if all pixels are inside the
 /// frame, between the same two rows of T, and at the same whole column offset. The compiler can
 /// vectorise this loop. Every pixel has the same bits as with sample().
 ///
