@@ -40,12 +40,12 @@ TYPES = {"XxY": ("Tiles", "tuple of int, int or str"), "WxH": ("Size", "(int, in
          "X,X": ("Numbers", "float or sequence of float"),
          **dict.fromkeys(("FILE", "FOLDER", "PATH", "OUT"), ("Path", "path"))}
 
-#: Functions that have some of the options of another one.
+#: Functions that have some of the options of another function.
 PARTS = {"features": ("filter", {"sigma", "derivatives"}),
          "canny": ("contours", {"directions", "min_length", "simplify", "memory", "scratch",
                                 "timeline"})}
 
-#: Arguments that a function has besides the declared options, or that it does not offer.
+#: Declared options that are separate arguments of a function, or that it does not offer.
 WITHOUT = {"filter": {"sigma"}, "explain": {"what", "json", "all"},
            "synthesize": {"output", "truth"}, "simulate": {"family", "json", "report"},
            "calibrate": {"json"}, "composite": {"element", "trace", "fragments", "frames"},
@@ -91,7 +91,7 @@ def default_of(field):
 
 
 def range_of(field):
-    """The range of a number in words, unless the meaning states it, or it is as good as infinite."""
+    """The range of a number in words; empty if the meaning states it or it is hardly limited."""
     least, most = (f"{field[end]:.15g}" for end in ("least", "most"))
     if field["kind"] not in ("integer", "number") or f"{least} to {most}" in field["meaning"]:
         return ""
@@ -99,7 +99,7 @@ def range_of(field):
 
 
 def documentation_of(field):
-    """Lines of a docstring in NumPy's form."""
+    """Lines of a docstring in the NumPy format."""
     shown = type_of(field)
     if shown.startswith("Literal["):
         shown = "{" + ", ".join(choice if choice.isdigit() else f'"{choice}"'

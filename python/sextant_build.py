@@ -4,7 +4,7 @@
     python3 -m build --wheel --no-isolation
 
 The wheel contains Sextant's libraries, but not those of the distribution (MPI, TIFF, HDF5 ...), so
-it is tagged linux_x86_64 and suits only the distribution on which it was built.
+it is tagged linux_x86_64 and works only on the distribution on which it was built.
 """
 import os
 import pathlib
@@ -42,7 +42,7 @@ def compile_package():
             target.rename(link)
 
 
-Distribution.has_ext_modules = lambda self: True  # the wheel is of one platform and interpreter
+Distribution.has_ext_modules = lambda self: True  # the wheel is specific to a platform
 
 
 def get_requires_for_build_wheel(config_settings=None):

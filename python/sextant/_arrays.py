@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How arrays, lazy arrays, files and generators become inputs and outputs of the extension."""
+"""Converts arrays, lazy arrays, files and generators to inputs and outputs of the extension."""
 from __future__ import annotations
 
 import functools
@@ -20,20 +20,20 @@ from . import _core
 from ._results import ArrayResult
 from .errors import InvalidFile, InvalidTask, RunFailed, WrongType
 
-#: The memory for blocks of a lazy array that are kept while it is read.
+#: Memory limit for the cached blocks of a lazy array.
 _BLOCK_BYTES = 32 << 20
 
 
 def contained(source: Any) -> Any:
-    """The array in a result or a DLPack object, and anything else unchanged."""
+    """The array in a result or a DLPack object; anything else is returned unchanged."""
     if isinstance(source, ArrayResult):
         return source._held()
     if not hasattr(source, "__dlpack__") or hasattr(source, "__array__") or _has_buffer(source):
         return source
     try:
         return np.from_dlpack(source)
-    except (BufferError, RuntimeError, TypeError) as error:  # such as memory of a graphics card
-        raise WrongType(f"a {type(source).__name__} cannot be read by DLPack: {error}") from None
+    except (BufferError, RuntimeError, TypeError) as error:  # for example, GPU memory
+        raise WrongType(f"a {type(source).__name__} cannot be read via DLPack: {error}") from None
 
 
 def is_lazy(source: Any) -> bool:
@@ -55,7 +55,7 @@ ma: Any = np.ma  # has no type hints
 
 
 def with_mask(source: Any) -> Any:
-    """Any array_like as an array: a masked one if it, or an item of a list, has a mask."""
+    """Any array_like as an array, which is masked if the source or an item of a list is masked."""
     source = contained(source)
     if isinstance(source, (list, tuple)):
         source = [contained(each) for each in source]
@@ -67,7 +67,7 @@ def with_mask(source: Any) -> Any:
 
 def as_array(source: Any, name: str, copy: Optional[bool] = None,
              masked: float = np.nan) -> np.ndarray:
-    """An array on the memory of `source`; a copy only if `source` has no such memory.
+    """An array that shares the memory of `source`, or a copy if there is no memory to share.
 
     A masked array becomes a copy in which masked samples have the value `masked`.
     """
@@ -84,14 +84,14 @@ def as_array(source: Any, name: str, copy: Optional[bool] = None,
     _check_type(array.dtype, name)
     if ma.isMaskedArray(array):
         if copy is False:
-            raise InvalidTask(f"{name} is a masked array: its samples must be copied to set masked "
-                              "ones, but copy is False")
+            raise InvalidTask(f"{name} is a masked array: its samples must be copied to fill "
+                              "masked ones, but copy is False")
         array = array.astype(_type_with(masked, array.dtype)).filled(masked)
     return np.asarray(array)
 
 
 def _type_with(masked: float, dtype: np.dtype) -> np.dtype:
-    """The type of samples of which some have the value `masked`."""
+    """The sample type that can also represent the value `masked`."""
     return np.promote_types(dtype, "f4") if np.isnan(masked) and dtype.kind != "f" else dtype
 
 
@@ -115,13 +115,13 @@ def _check_axes(shape: Any, axes: Tuple[str, ...], name: str) -> None:
 def _check_like(array: np.ndarray, shape: Tuple[int, ...], dtype: np.dtype, name: str) -> None:
     if array.shape != shape or array.dtype.newbyteorder("=") != dtype:
         raise InvalidTask(f"{name} has shape {array.shape} and type {array.dtype}, expected {shape} "
-                          f"and {dtype} as frame 0")
+                          f"and {dtype} as in frame 0")
 
 
 class _Blocks:
     """Reads a lazy array along its first axis, a few of its chunks at a time.
 
-    The blocks read last are kept, because several ranks and passes read neighbouring frames.
+    The most recent blocks are cached, because several ranks and passes read neighbouring frames.
     """
 
     def __init__(self, source: Any, name: str, masked: float = np.nan) -> None:
@@ -185,7 +185,7 @@ class _Blocks:
 
 
 class _Chunks:
-    """Reads blocks of a lazy array of any number of axes; its chunks read last are kept."""
+    """Reads blocks of a lazy array with any number of axes; caches the most recent chunks."""
 
     def __init__(self, source: Any, name: str, memory: int) -> None:
         self._source, self._name = source, name
@@ -195,7 +195,7 @@ class _Chunks:
             self.chunk = (1,) * (len(self._shape) - 2) + self._shape[-2:]
         else:
             self.chunk = tuple(max(each) if isinstance(each, tuple) else int(each) for each in chunks)
-        # Chunks of dask may have different lengths: blocks of the longest are read instead.
+        # dask chunks may have different lengths; blocks of the greatest length are read instead.
         self.chunk = tuple(max(1, min(each, n)) for each, n in zip(self.chunk, self._shape))
         self._kept: "OrderedDict[Tuple[int, ...], np.ndarray]" = OrderedDict()
         self._most_kept = max(1, memory // (math.prod(self.chunk) * self.dtype.itemsize))
@@ -215,7 +215,7 @@ class _Chunks:
         return found
 
     def read(self, start: Tuple[int, ...], count: Tuple[int, ...]) -> np.ndarray:
-        """A block of `count` samples from `start` on along each axis."""
+        """The block that starts at `start` and has `count` samples along each axis."""
         block = np.empty(count, self.dtype)
         grid = [range(s // c, (s + n - 1) // c + 1) for s, n, c in zip(start, count, self.chunk)]
         with self._lock:
@@ -230,7 +230,7 @@ class _Chunks:
 
 
 def array_to_apply(data: Any, name: str, memory: int) -> Any:
-    """What the extension aligns: a path, an array in memory, or a reader of a lazy array."""
+    """The data as the extension aligns them: a path, an array, or a reader of a lazy array."""
     if isinstance(data, (str, bytes, os.PathLike)):
         return data
     data = contained(data)
@@ -298,7 +298,7 @@ def _listed(frames: Iterable[Any], name: str, copy: Optional[bool]) -> _core.Fra
     for number, each in enumerate(arrays):
         _check_like(each, first.shape, first.dtype.newbyteorder("="), f"frame {number} of {name}")
     alike = all(each.strides == first.strides and each.dtype == first.dtype for each in arrays)
-    if not alike:  # one layout serves all frames, so these few are copied
+    if not alike:  # all frames must have the same layout, so these are copied
         native = first.dtype.newbyteorder("=")
         if copy is False:
             raise InvalidTask(f"the frames of {name} have different strides or byte orders, so they "
@@ -329,7 +329,7 @@ def _spooled(frames: Iterator[Any], name: str) -> _core.Frames:
 
 
 def _check_image(shape: Any, name: str, volumes: Optional[str]) -> bool:
-    """Checks the shape of an image or volume, and returns True for a volume. As `image_of`."""
+    """Checks the shape of an image or volume, and returns True for a volume. See `image_of`."""
     axes = len(shape) if isinstance(shape, (tuple, list)) else 0
     may_be_colours = axes == 3 and shape[-1] in (3, 4)
     if volumes is None or axes != 3:
@@ -353,9 +353,10 @@ def image_of(image: Any, name: str = "image", *, channel_axis: Optional[int] = N
              volumes: Optional[str] = None) -> Tuple[_core.Frames, bool]:
     """The image or volume of anything that `label` accepts, and True for a volume.
 
-    A volume is a series of planes: an array of three axes, or files of several frames. Arrays of
-    three axes are refused if `volumes` is None. If it is a text, such as ``"neighbours=26"``, it
-    states what distinguishes a volume of 3 or 4 columns from a colour image.
+    A volume is a series of planes: an array with three axes, or files with several frames. Arrays
+    with three axes are rejected if `volumes` is None. If `volumes` is a string, it is the argument
+    that distinguishes a volume with 3 or 4 columns from a colour image, such as
+    ``"neighbours=26"``.
     """
     image = contained(image)
     if copy is not None:
@@ -388,7 +389,7 @@ def _is_path(source: Any) -> bool:
 
 
 def _map_of(source: Any) -> Any:
-    """The memmap in which an array is; None if it is not in a file."""
+    """The memmap that contains an array; None if the array is not in a file."""
     while isinstance(source, np.ndarray):
         if isinstance(source, np.memmap) and source.filename:
             return source
@@ -401,7 +402,7 @@ def _is_h5py(source: Any) -> bool:
 
 
 def _places_of_h5py(dataset: Any) -> List[str]:
-    """The other files in which the samples of a dataset of h5py are."""
+    """The other files that contain samples of an h5py dataset."""
     named = [each.file_name for each in dataset.virtual_sources()
              if each.file_name != "."] if getattr(dataset, "is_virtual", False) else []
     named += [each[0] for each in getattr(dataset, "external", None) or ()]
@@ -410,13 +411,13 @@ def _places_of_h5py(dataset: Any) -> List[str]:
 
 
 def _beside(file: str, name: Any) -> str:
-    """A file that HDF5 looks for in the folder of another file, and then in the working folder."""
+    """The path of a file that HDF5 looks for next to another file, then in the working folder."""
     path = os.path.join(os.path.dirname(file), os.fsdecode(name))
     return path if os.path.exists(path) else os.fsdecode(name)
 
 
 def _datasets_of_h5py(dataset: Any, found: Optional[Set[Any]] = None) -> Set[Any]:
-    """The file and the address in it of a dataset of h5py and, if it is virtual, of its sources."""
+    """The files and addresses of an h5py dataset and, if it is virtual, of its sources."""
     import h5py
     found = set() if found is None else found
     if not isinstance(dataset, h5py.Dataset):
@@ -440,10 +441,10 @@ def _datasets_of_h5py(dataset: Any, found: Optional[Set[Any]] = None) -> Set[Any
 
 
 def _held(source: Any) -> List[Any]:
-    """The arrays in memory or files that a lazy array reads; anything else as it is.
+    """The arrays in memory or in files that a lazy array reads; anything else unchanged.
 
-    They are found in a graph of dask, also as arguments, defaults and variables of its functions,
-    and in attributes of lazy arrays of other libraries, without reading samples.
+    Searches dask graphs, including the arguments, defaults and variables of their functions, and
+    the attributes of lazy arrays from other libraries. Reads no samples.
     """
     if not is_lazy(source) or _is_stored(source):
         return [source]
@@ -473,13 +474,13 @@ def _held(source: Any) -> List[Any]:
 
 
 def _is_stored(source: Any) -> bool:
-    """True for arrays of h5py and zarr, and for Series."""
+    """True for h5py and zarr arrays, and for Series."""
     return (_is_h5py(source) or hasattr(source, "store") and hasattr(source, "path") or
             isinstance(getattr(source, "_frames", None), _core.Frames))
 
 
 def _parts_of(item: Any) -> List[Any]:
-    """The objects that a function uses, or that a lazy array or an object of dask has."""
+    """The objects that a function uses, or the attributes of a lazy array or a dask object."""
     if isinstance(item, functools.partial):
         return [item.func, item.args, item.keywords]
     if isinstance(item, (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)):
@@ -502,7 +503,7 @@ def _parts_of(item: Any) -> List[Any]:
 
 
 def _places(source: Any) -> List[str]:
-    """The files, and the folders of Zarr, in which the samples of an input or an array are."""
+    """The files and Zarr folders that contain the samples of an input or an array."""
     if _is_path(source):
         return [os.fsdecode(each) for each in _core.files_read(source, True)]
     if isinstance(getattr(source, "_frames", None), _core.Frames) and hasattr(source, "path"):
@@ -521,7 +522,7 @@ def _places(source: Any) -> List[str]:
 
 
 def _is_in(inner: str, outer: str) -> bool:
-    """True if a file or folder is the other one, or in it."""
+    """True if `inner` and `outer` are the same file or folder, or `inner` is inside `outer`."""
     try:
         if os.path.samefile(inner, outer):
             return True
@@ -531,20 +532,20 @@ def _is_in(inner: str, outer: str) -> bool:
 
 
 def _in_files_of(out: Any, source: Any) -> bool:
-    """True if an output is, or would replace, a file or folder from which the input is read."""
+    """True if an output is, or would replace, a file or folder that the input is read from."""
     if _is_path(out):
         path = os.fsdecode(out)
         places = [path]
         if path.endswith(".zarr") and not os.path.exists(path):
-            return False  # a new folder, such as of labels in the store of their image
+            return False  # a new folder, such as labels inside the store of their image
     else:
         places = _places(out)
     if not places:
         return False
     mapped, read = _map_of(out), _map_of(source)
     if mapped is not None and read is not None and mapped._mmap is read._mmap:
-        return False  # arrays in one map, which have been compared
-    if _is_h5py(out) and _is_h5py(source):  # another dataset of one file may be written
+        return False  # their memory has already been compared
+    if _is_h5py(out) and _is_h5py(source):  # a different dataset of the same file may be written
         if _datasets_of_h5py(out) & _datasets_of_h5py(source):
             return True
         if any(_is_in(source.file.filename, place) for place in _places_of_h5py(out)):
@@ -556,9 +557,9 @@ def _in_files_of(out: Any, source: Any) -> bool:
 
 
 def check_overlap(out: Any, source: Any, name: str) -> None:
-    """Refuses an output that shares memory or a file with the input.
+    """Rejects an output that shares memory or a file with the input.
 
-    An array would be written while the input is read; a file would be replaced.
+    Such an array would be overwritten, and such a file replaced, while the input is read.
     """
     if out is None or source is None:
         return
@@ -573,7 +574,7 @@ def check_overlap(out: Any, source: Any, name: str) -> None:
 
 
 def _overlap(out: Any, source: Any, name: str) -> bool:
-    """True if one array, or the file in which it is, overlaps with another; as `check_overlap`."""
+    """True if two arrays, or the files that contain them, overlap. See `check_overlap`."""
     if _is_path(out):
         if _in_files_of(out, source):
             raise InvalidTask(f"out: {os.fsdecode(out)} is a file that {name} is read from, "
@@ -590,19 +591,19 @@ def _overlap(out: Any, source: Any, name: str) -> bool:
             except np.TooHardError:
                 return True
     elif type(out) is type(source) and is_lazy(out) and (out == source) is True:
-        return True  # such as two objects of h5py for one dataset
+        return True  # for example, two h5py objects for the same dataset
     return _in_files_of(out, source)
 
 
 def check_samples(out: Any) -> None:
-    """Refuses an output that is not an array, or whose samples are hidden by a mask or overlap."""
+    """Rejects an output that is not an array, has a mask, or has samples that overlap in memory."""
     if out is None:
         return
     try:
         np.dtype(out.dtype), out.shape, out.__setitem__
     except (AttributeError, TypeError):
-        raise WrongType(f"out is a {type(out).__name__}, expected an array of NumPy, zarr or "
-                        "h5py") from None
+        raise WrongType(f"out is a {type(out).__name__}, expected a NumPy, zarr or h5py "
+                        "array") from None
     if isinstance(out, np.ma.MaskedArray):
         raise WrongType("out is a masked array, whose mask would hide samples that are written, "
                         "expected an array without a mask, such as out.data")
@@ -618,7 +619,10 @@ def check_samples(out: Any) -> None:
 
 
 def check_type_of(out: Any, dtype: str, labels: bool = False) -> None:
-    """Refuses an output whose type cannot hold all results of a type; of labels, those that occur."""
+    """Rejects an output whose type cannot hold all results of type `dtype`.
+
+    Labels may have any integer type of 32 bits or more.
+    """
     kind, expected = np.dtype(out.dtype), np.dtype(dtype)
     if labels:
         holds = kind.kind in "iu" and kind.itemsize >= 4
@@ -631,9 +635,10 @@ def check_type_of(out: Any, dtype: str, labels: bool = False) -> None:
 
 def array_output(out: Any, shape: Tuple[int, ...], dtype: np.dtype, gap: float,
                  fill: bool) -> Tuple[Any, Any, Optional[List[int]]]:
-    """An output of any number of axes, how the extension writes blocks to it, and their lengths.
+    """An output with any number of axes, the sink for its blocks, and the lengths of blocks.
 
-    `fill`: not every sample will be written, so all become `gap` first.
+    The sink is the output itself, or a function with the arguments start and block. `fill`: true
+    if some samples will not be written; all samples are first set to `gap`.
     """
     if out is None:
         out = np.full(shape, gap, dtype) if fill else np.empty(shape, dtype)
@@ -658,7 +663,7 @@ Sink = Any
 
 
 def computed_type(dtype: np.dtype, out: Any = None) -> str:
-    """The type of results that are computed from samples, as NumPy promotes it.
+    """The type of results that are computed from samples, by the promotion rules of NumPy.
 
     float64 if float32 cannot hold all samples of the type, unless `out` is given and cannot hold
     float64; otherwise float32.
@@ -670,7 +675,7 @@ def computed_type(dtype: np.dtype, out: Any = None) -> str:
 
 def checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
                  axes: Optional[int] = None) -> Tuple[Any, bool]:
-    """An output, a new array by default, and True if it is an array to write in place."""
+    """The output (a new array by default), and True if it is an array that is written in place."""
     if out is None:
         out = np.empty(shape, dtype)
     check_samples(out)
@@ -688,7 +693,7 @@ def checked_out(out: Any, shape: Tuple[int, ...], dtype: str,
 
 
 def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
-    """An output and how the extension writes planes of rows to it.
+    """The output, and the sink through which the extension writes rows of planes to it.
 
     Returns the array and a sink with the axes planes, height and width: the array itself, or a
     function for arrays whose rows are not contiguous, and for zarr and h5py arrays. `shape` has two
@@ -714,9 +719,10 @@ def sink_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, Sink]:
 
 
 def volume_sinks_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any, List[Sink]]:
-    """An output and, for each of its volumes, how the extension writes whole planes to it.
+    """The output and, for each of its volumes, the sink for whole planes.
 
-    A sink is an array of depth, height and width, or a function of the first plane and planes.
+    A sink is an array with the axes depth, height and width, or a function whose arguments are the
+    index of the first plane and the planes.
     `shape` has three axes, or four with volumes first.
     """
     out, in_place = checked_out(out, shape, dtype)
@@ -731,9 +737,9 @@ def volume_sinks_for(out: Any, shape: Tuple[int, ...], dtype: str) -> Tuple[Any,
 
 
 def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int:
-    """The number of threads among which an image is divided: one per tile of a grid, else per core.
+    """The number of threads among which an image is divided: one per tile of a grid, or per core.
 
-    Small images have one, because starting threads would take longer than the work.
+    Small images use one thread, because starting threads would take longer than the work.
     """
     if comm is not None:
         if ranks is not None:
@@ -749,7 +755,7 @@ def ranks_for(pixels: int, ranks: Optional[int], options: Any, comm: Any) -> int
         try:
             return min(1024, max(1, math.prod(int(side) for side in sides)))
         except (TypeError, ValueError, OverflowError):
-            return 1  # the option's own check names the value
+            return 1  # the check of the option reports the invalid value
     blocks = pixels // 65536
     return 1 if blocks < 2 else min(_core.cores(), blocks)
 
@@ -762,7 +768,7 @@ _MOST_PARSED = 64
 
 
 def parsed(make: Callable[[Dict[str, Any]], Options], options: Mapping[str, Any]) -> Options:
-    """The keywords of a function as options of the extension; those of recent calls are kept."""
+    """The keywords of a function as options of the extension. Caches those of recent calls."""
     values = []
     for value in options.values():
         if type(value) in (list, tuple) and all(type(part) is str for part in value):
@@ -806,9 +812,9 @@ def progress_for(progress: Progress) -> Optional[Callable[[str, int, int], objec
 
 
 def check_comm(comm: Any) -> None:
-    """Refuses what is not a communicator, and processes forked after MPI was initialised."""
+    """Rejects objects that are not communicators, and processes forked after MPI_Init()."""
     if comm is not None and not hasattr(comm, "Get_rank"):
-        raise WrongType(f"comm is {comm!r}, expected a communicator of mpi4py, or None")
+        raise WrongType(f"comm is {comm!r}, expected an mpi4py communicator, or None")
     if comm is not None:
         _core.check_comm(comm)
     if comm is not None and not comm:
@@ -821,11 +827,11 @@ def check_comm(comm: Any) -> None:
 @contextmanager
 def agreed(comm: Any, function: str, options: Mapping[str, Any],
            called: Optional[str] = None) -> Iterator[None]:
-    """Runs a part that may fail on one rank, and then raises an exception on all ranks.
+    """Runs code that may fail on some ranks. If it fails, all ranks raise an exception.
 
-    With a communicator, this also checks the options of a function, and that all ranks call the
-    same function, which errors name `called`. This must be the first use of the communicator by a
-    function: ranks that call different functions are detected only in a call that all ranks make.
+    With a communicator, this also checks the options of `function`, and that all ranks call the
+    same function, whose name in errors is `called`. This must be the first use of the communicator
+    in a function: calls of different functions are detected only if all ranks reach this check.
     """
     check_comm(comm)
     if comm is None:
@@ -855,7 +861,7 @@ def agreed(comm: Any, function: str, options: Mapping[str, Any],
 
 @contextmanager
 def told(comm: Any, function: str, called: Optional[str] = None) -> Iterator[None]:
-    """Runs a part before `agreed` that may fail on one rank; `agreed` notifies the other ranks."""
+    """Runs code before `agreed` that may fail on some ranks; `agreed` notifies the others."""
     try:
         yield
     except Exception as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The extension of C++: python/src.
+# The C++ extension: python/src.
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np

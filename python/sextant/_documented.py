@@ -16,7 +16,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def documented(options: Optional[type] = None) -> Callable[[Function], Function]:
-    """Replace the line ``{options}`` of a docstring, and ``**options`` of the signature, by the
+    """Replace the line ``{options}`` of a docstring, and ``**options`` of the signature, with the
     options in `options`, a TypedDict.
 
     Errors about unknown keywords suggest the most similar argument. Without options, only the
@@ -60,7 +60,7 @@ def _docstring_of(function: Callable[..., Any], options: type) -> str:
 
 
 def _signature_of(function: Callable[..., Any], options: Optional[type]) -> inspect.Signature:
-    """The signature with options as keywords, without annotations Any, which say nothing."""
+    """The signature with options as keywords, without the annotation Any, which says nothing."""
     hints = {name: inspect.Parameter.empty if hint is Any else hint
              for name, hint in typing.get_type_hints(function).items()}
     parameters = [each.replace(annotation=hints.get(name, each.empty))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""States when keywords of functions have an effect: one that has none is refused, never ignored."""
+"""Defines when keywords have an effect. Keywords without effect are rejected, not ignored."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Mapping, Tuple
@@ -8,8 +8,8 @@ import numpy as np
 
 from .errors import InvalidTask
 
-#: Keywords, why they have no effect, and a function that is true if they have one. Its argument has
-#: the values of all keywords, and what the caller states besides.
+#: Keywords, the reason why they have no effect, and a function that is true if they have an effect.
+#: Its argument contains the values of all keywords, and further facts from the caller.
 Effect = Tuple[Tuple[str, ...], str, Callable[[Mapping[str, Any]], Any]]
 
 
@@ -18,7 +18,7 @@ def _never(_: Mapping[str, Any]) -> bool:
 
 
 def _has_ranks(v: Mapping[str, Any]) -> bool:
-    """True if tiles are divided among ranks; with a communicator, its size does not matter."""
+    """True if tiles are divided among ranks, including a communicator with a single rank."""
     return v["comm"] is not None or bool(v["tiles"] > 1)
 
 
@@ -112,9 +112,9 @@ def _is_given(value: Any, default: Any) -> bool:
 
 def check_effects(function: str, options: Mapping[str, Any], defaults: Mapping[str, Any],
                   **facts: Any) -> None:
-    """Refuses a keyword that differs from its default, but has no effect here.
+    """Rejects a keyword that differs from its default but has no effect here.
 
-    `facts`: other keywords of the function, and what else decides about effects.
+    `facts`: other keywords of the function, and further facts that the effects depend on.
     """
     given = {name: value for name, value in options.items() if value is not None}
     values = {**defaults, **given, **facts}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects that functions return: arrays, the plan, and how they are shown in a notebook."""
+"""The objects that functions return, such as plans, and their display in notebooks."""
 from __future__ import annotations
 
 import base64
@@ -28,7 +28,7 @@ def _seconds_text(seconds: Optional[float]) -> str:
 
 
 def _contrast(image: np.ndarray) -> Tuple[float, float]:
-    """The values to show as black and white."""
+    """The values that are shown as black and as white."""
     finite = image[np.isfinite(image)]
     low, high = np.percentile(finite, (0.5, 99.5)) if finite.size else (0.0, 1.0)
     return float(low), float(high if high > low else low + 1)
@@ -75,7 +75,7 @@ def _facts_html(facts: Sequence[Tuple[str, Any]]) -> str:
 
 
 def _axes(axes: Any) -> Any:
-    """The given axes of matplotlib, or new ones."""
+    """The given matplotlib axes, or new ones."""
     if axes is not None:
         return axes
     try:
@@ -211,7 +211,7 @@ class Page(str):
 
 
 class Shown:
-    """Base class of results that have a page. A notebook shows a summary and a small picture."""
+    """Base class of results that have a page. A notebook shows a summary and a small image."""
 
     _title = "Sextant"
     #: The part of the run that the prediction of the plan describes.
@@ -226,7 +226,7 @@ class Shown:
         return []
 
     def _content(self) -> Dict[str, Any]:
-        """The content of the page: python/src/page.cpp."""
+        """The content of the page; see python/src/page.cpp."""
         plan: Plan = self.plan
         facts = [*self._facts(), ("Plan", plan.text), ("Why", plan.reason),
                  ("Predicted", _seconds_text(plan.predicted)),
@@ -295,12 +295,12 @@ class Result(Shown):
         return {**super()._content(), "phases": list(self.seconds.items())}
 
 
-#: Methods of arrays that change them.
+#: Array methods that modify the array.
 _CHANGING = frozenset({"fill", "itemset", "partition", "put", "resize", "setfield", "setflags",
                        "sort"})
 
 
-#: Attributes of arrays that change their samples when they are set.
+#: Array attributes that modify the samples when they are set.
 _SET_IN_PLACE = frozenset({"flat", "real", "imag"})
 
 
@@ -308,20 +308,20 @@ _COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.g
 
 
 class ArrayLike(NDArrayOperatorsMixin):
-    """Base class of objects that contain an array, and behave as this array.
+    """Base class of objects that contain an array and behave like this array.
 
     Operators, comparisons, indices, the functions of NumPy, and the attributes and methods of
-    `numpy.ndarray` are those of the array. As an array, such an object has no hash.
+    `numpy.ndarray` act on the array. Like an array, such an object is not hashable.
     """
 
     __hash__ = None  # type: ignore[assignment]
 
     def _held(self) -> Any:
-        """The array, which may be one of zarr or h5py. Raises an exception if there is none."""
+        """The array, which may be a zarr or h5py array. Raises an exception if there is none."""
         raise NotImplementedError
 
     def _changeable(self) -> np.ndarray:
-        """The array, to be changed in place."""
+        """The array, for changes in place."""
         held = self._held()
         if not isinstance(held, np.ndarray):
             raise WrongType(f"{type(self).__name__} holds a {type(held).__name__}, which cannot be "
@@ -422,7 +422,7 @@ class ArrayLike(NDArrayOperatorsMixin):
 
 
 class ArrayResult(ArrayLike, Result):
-    """Base class of results that behave as the array in the attribute `_array`."""
+    """Base class of results that behave like the array in the attribute that `_array` names."""
 
     _array: str
 

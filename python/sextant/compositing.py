@@ -25,7 +25,7 @@ _FORMATS = {("f4", 4): "rgba f32", ("f2", 4): "rgba f16", ("u1", 4): "rgba u8",
 
 
 class Composite(ArrayResult):
-    """A composited image, which behaves as the array of its pixels.
+    """A composited image, which behaves like the array of its pixels.
 
     Attributes
     ----------
@@ -89,13 +89,13 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
     ----------
     images : array_like
         An array with the axes images, height, width and channels, or a list of images: RGBA,
-        premultiplied by opacity, of float32, float16 or uint8; with ``operator="nearest"``, float32
-        with a fifth channel, the depth. Images are ordered front to back. Without `comm`, each is
-        blended by a thread of its own.
+        premultiplied by opacity, as float32, float16 or uint8; with ``operator="nearest"``, float32
+        with a fifth channel, the depth. Images are ordered front to back. Without `comm`, each
+        image is blended by its own thread.
     out : ndarray, optional
-        Where the composited image is written, of the type and shape of one image.
+        Array to which the composited image is written, with the type and shape of one image.
     comm : mpi4py.MPI.Comm, optional
-        Blend the images of all ranks of this communicator, which are ordered by rank. All of them
+        Blend the images of all ranks of this communicator, in the order of the ranks. All ranks
         call the function, each with its own images of the same shape; an array without images is
         allowed. The result is on the rank `root`.
     {options}
@@ -148,7 +148,7 @@ def composite(images: Any, *, out: Optional[np.ndarray] = None, comm: Any = None
             keywords.setdefault("operator", "nearest")
         requested = keywords.pop("element", None)
         if requested not in (None, element):
-            raise InvalidTask(f"element {requested}: the images are of {element}")
+            raise InvalidTask(f"element {requested}: the images have the element {element}")
         if keywords.get("root", 0) == -1:
             raise InvalidTask("root -1: the image is collected on one rank; name it")
         if keywords.get("operator") == "deep":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Labels and filters dask arrays; the results are dask arrays, too.
 
-The functions compute at the call, not when ``compute()`` is called on the result. The image is never
-in memory as a whole: a call reads it a few chunks at a time, and writes the result to an unnamed
-temporary file on disk, from which the returned array reads.
+The functions compute immediately, not when ``compute()`` is called on the result. The image is
+never in memory as a whole: a call reads it a few chunks at a time, and writes the result to an
+unnamed temporary file on disk, from which the returned array reads.
 """
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def _on_disk(shape: Tuple[int, ...], dtype: str) -> np.ndarray:
 
 @documented(LabelOptions)
 def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
-    """Label the connected components of a dask array, at the call: the result is not lazy.
+    """Label the connected components of a dask array immediately: the result is not lazy.
 
     Parameters
     ----------
     image : dask.array.Array
-        With the axes height and width, or depth, height and width, and chunks of any size. A row of
-        samples, which has one axis, is read as a whole.
+        With the axes height and width, or depth, height and width, and chunks of any size. An array
+        with one axis is read as a whole.
     **options
         As in `sextant.label`. Images that need more than `memory` are processed in strips, volumes
         in slabs of planes.
@@ -63,7 +63,7 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
     Returns
     -------
     dask.array.Array
-        The labels, int32 (of a volume uint32), in the chunks of the image.
+        The labels, int32 (uint32 for a volume), with the chunks of the image.
     int
         The number of components.
 
@@ -85,20 +85,20 @@ def label(image: Any, **options: Unpack[LabelOptions]) -> Tuple[Any, int]:
 
 @documented(FilterOptions)
 def filter(image: Any, sigma: images.Scale = 1, **options: Unpack[FilterOptions]) -> Any:
-    """Filter a dask array, at the call: the result is not lazy.
+    """Filter a dask array immediately: the result is not lazy.
 
     Parameters
     ----------
     image : dask.array.Array
-        With the axes height and width, or depth, height and width, and chunks of any size. A row of
-        samples, which has one axis, is read as a whole.
+        With the axes height and width, or depth, height and width, and chunks of any size. An array
+        with one axis is read as a whole.
     sigma, **options
         As in `sextant.filter`. Images that need more than `memory` are processed in windows.
 
     Returns
     -------
     dask.array.Array
-        One image or volume per derivative, in the chunks of the image: float32, or float64 as in
+        One image or volume per derivative, with the chunks of the image: float32, or float64 as in
         `sextant.filter`.
 
     Examples

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The exceptions of Sextant. Their texts are those of the command and of the C++ library."""
+"""The exceptions of Sextant. Messages are the same as those of the command and the C++ library."""
 
 import errno
 import os
@@ -51,7 +51,7 @@ def printable(path: str) -> str:
 
 
 def invalid_file(path: str, reason: str) -> InvalidFile:
-    """The exception for an error of the library."""
+    """The exception for an InvalidFile error of the library."""
     if "no such file" in reason.lower() or reason == "matches no file":
         return NoSuchFile(errno.ENOENT, reason, path)
     return InvalidFile(None, reason, path)
@@ -70,7 +70,7 @@ class CommunicationFailed(Error, RuntimeError):
 
 
 def why_not_built(package: str) -> str:
-    """Why the folder of the package has no extension for this interpreter."""
+    """The reason why the folder of the package has no extension for this interpreter."""
     own = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
     built = [f"{match[1]}.{match[2]}" for name in sorted(os.listdir(package))
              if (match := re.match(r"_core\.(?:cpython-|cp)(\d)(\d+)", name))]

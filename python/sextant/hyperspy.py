@@ -79,8 +79,8 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
         A series of images, in memory or lazy. The images of a lazy signal are read a few chunks at
         a time; the aligned images are in memory.
     by : hyperspy.signals.Signal2D or sextant.Registration, optional
-        Align the images by the motions of another signal of as many images of the same size, such
-        as that of a second detector, or by a registration.
+        Align the images with the motions of another signal that has as many images of the same
+        size, for example from a second detector, or with the motions of a registration.
     inplace : bool
         Replace the data of `signal` instead of returning a new signal.
     comm, ranks, progress, **options
@@ -100,7 +100,7 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
             _check(by)
             if by.data.shape != signal.data.shape:
                 raise InvalidTask(f"by has shape {by.data.shape}, expected {signal.data.shape} as "
-                                  "signal")
+                                  "in signal")
     if isinstance(by, (Registration, Transforms)):
         _core.check_options("register", options)
         for name, value in [*options.items(), ("ranks", ranks)]:
@@ -154,8 +154,8 @@ def apply(transforms: Any, signal: Any, *, axes: Optional[str] = None, by: str =
     by, sum, dtype, memory, progress
         As in `sextant.apply`.
     out : array, optional
-        Where the result is written, such as a zarr array. The signal is then lazy, unless `out`
-        is a NumPy array.
+        Array to which the result is written, such as a zarr array. The signal is then lazy, unless
+        `out` is a NumPy array.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def apply(transforms: Any, signal: Any, *, axes: Optional[str] = None, by: str =
     names = _core.axis_names(axes)
     if not {"x", "y"} <= set(names) or len(names) != len(manager._axes):
         raise InvalidTask(f"signal has the axes {axes}, expected y (rows) and x (columns): name them "
-                          "by axes, such as \"t,y,x,energy\"")
+                          "with axes, such as \"t,y,x,energy\"")
     if isinstance(transforms, (str, bytes, os.PathLike)):
         transforms = Transforms.read(transforms)
     x, y, *size = (transforms.transforms if isinstance(transforms, Registration)

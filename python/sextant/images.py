@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Labels and filters of images and volumes; edges and contours of images."""
+"""Labels and filters images and volumes; finds edges and contours in images."""
 from __future__ import annotations
 
 import os
@@ -20,7 +20,7 @@ from ._options import (DEFAULTS, CannyOptions, ContoursOptions, FeaturesOptions,
 from ._results import ArrayResult, Plan, Result, _axes, _contrast, _png, plan_of
 from .errors import InvalidTask, WrongType
 
-#: A scale of filters; of a volume, it may differ between z, y and x.
+#: The scale of a filter: one number, or one per axis (y and x, or z, y and x).
 Scale = Union[float, Tuple[float, float], Tuple[float, float, float]]
 
 __all__ = ["Contours", "Filtered", "Labels", "canny", "contours", "features", "filter", "label",
@@ -35,7 +35,7 @@ def _prepare(image: Any, frame: Optional[int], channel_axis: Optional[int], comm
              ranks: Optional[int], options: Mapping[str, Any], copy: Optional[bool],
              masked: float = np.nan,
              volumes: Optional[str] = None) -> Tuple[_core.Frames, Optional[int], int]:
-    """The image, the number of its frame, or None for a volume, and the number of threads."""
+    """The image, its frame number (None for a volume), and the number of threads."""
     if copy is not None:
         copy = _core.truth("copy", copy)
     frames, is_volume = image_of(image, channel_axis=channel_axis, copy=copy, masked=masked,
@@ -54,7 +54,7 @@ def _prepare(image: Any, frame: Optional[int], channel_axis: Optional[int], comm
 def _prepare_image(image: Any, frame: Optional[int], channel_axis: Optional[int], comm: Any,
                    ranks: Optional[int], options: Mapping[str, Any],
                    copy: Optional[bool]) -> Tuple[_core.Frames, int, int]:
-    """As `_prepare`, for functions that do not accept volumes."""
+    """The same as `_prepare`, for functions that do not accept volumes."""
     frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, options, copy)
     return frames, number or 0, threads
 
@@ -74,7 +74,7 @@ def _unusual_shape(image: Any, channel_axis: Optional[int]) -> Optional[Tuple[in
 
 def _usual(image: Any, shape: Tuple[int, ...], name: str = "image",
            copy: Optional[bool] = None) -> np.ndarray:
-    """An image of one row for a row of samples, or of background for an array without samples."""
+    """An image of one row for a row of samples; a background image for an array without samples."""
     if copy is not None and not _core.truth("copy", copy):
         image = as_array(image, name, False)
     array = as_array(image, name) if 0 in shape else np.asanyarray(contained(image))
@@ -83,7 +83,7 @@ def _usual(image: Any, shape: Tuple[int, ...], name: str = "image",
 
 
 def _usual_intensity(intensity: Any, shape: Tuple[int, ...], name: str) -> Any:
-    """Intensities for what `_usual` returns; None if there are none."""
+    """Intensities for the image that `_usual` returns; None if there are none."""
     if intensity is None:
         return None
     own = _unusual_shape(intensity, None)
@@ -94,7 +94,7 @@ def _usual_intensity(intensity: Any, shape: Tuple[int, ...], name: str) -> Any:
 
 
 def _unusual(array: Any, row: Any, out: Any, shape: Tuple[int, ...]) -> Any:
-    """The result for a row of samples: `out`, or a row of `array`; or one without samples."""
+    """The result for a row of samples (`out` or a row of `array`), or for an empty array."""
     if out is not None or 0 in shape:
         computed = array.dtype.kind == "f"
         dtype = computed_type(array.dtype, out) if computed else array.dtype.str[1:]
@@ -103,17 +103,17 @@ def _unusual(array: Any, row: Any, out: Any, shape: Tuple[int, ...]) -> Any:
 
 
 def _row_of(out: Any, shape: Tuple[int, ...]) -> Any:
-    """An output for an image of one row, if one is given for a row of samples."""
+    """`out`, given for a row of samples, as an output for an image of one row; None without it."""
     if out is None or 0 in shape:
         return None
     if not isinstance(out, np.ndarray) or out.ndim < 1:
-        raise WrongType(f"out is a {type(out).__name__}, expected an array of NumPy for a row of "
+        raise WrongType(f"out is a {type(out).__name__}, expected a NumPy array for a row of "
                         "samples")
     return out[..., np.newaxis, :]
 
 
 def _table(columns: Mapping[str, Any]) -> np.ndarray:
-    """A structured array of columns; by default, the first one is the label, from 1."""
+    """A structured array of columns. If they contain no labels, labels from 1 are added."""
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     count = len(next(iter(arrays.values())))
     if "label" not in arrays and "label_a" not in arrays:
@@ -125,16 +125,16 @@ def _table(columns: Mapping[str, Any]) -> np.ndarray:
 
 
 def _shown_plane(planes: Any) -> np.ndarray:
-    """An image, or the plane in the middle of a volume."""
+    """An image, or the middle plane of a volume."""
     return np.asarray(planes if len(planes.shape) == 2 else planes[len(planes) // 2])
 
 
 class Labels(ArrayResult):
-    """The labelled components of an image or volume, which behave as the array of labels.
+    """The labelled components of an image or volume, which behave like the array of labels.
 
     Attributes
     ----------
-    labels : ndarray of int32, of a volume uint32 or uint64, or the array given as `out`
+    labels : ndarray of int32 (uint32 or uint64 for a volume), or the array given as `out`
         1, 2, … in the order of the components' first pixels, row by row (and plane by plane); 0 is
         the background. None on ranks other than 0.
     components : int
@@ -144,8 +144,8 @@ class Labels(ArrayResult):
     ranks : int
         Number of ranks or threads that were used.
     table : structured ndarray or None
-        With ``measure=True``, the columns of `sextant.measure`: one row per component. Of an image
-        in tiles, sizes, boxes and centroids only.
+        With ``measure=True``, the columns of `sextant.measure`: one row per component. For an image
+        that was labelled in tiles, sizes, boxes and centroids only.
     """
 
     _title = "labelled image"
@@ -192,7 +192,7 @@ class Labels(ArrayResult):
     def plot(self, axes: Any = None) -> Any:
         """Draw the labels in colours with matplotlib, and return the axes.
 
-        Of a volume, the plane in the middle is drawn.
+        For a volume, the middle plane is drawn.
         """
         axes = _axes(axes)
         axes.imshow(_coloured(_shown_plane(self.labels)), interpolation="nearest")
@@ -201,7 +201,7 @@ class Labels(ArrayResult):
 
 
 def _grey(plane: np.ndarray) -> np.ndarray:
-    """A plane reduced in size, as grey values of its own contrast."""
+    """A plane, reduced in size, as grey values that are scaled to its own contrast."""
     step = max(1, -(-max(plane.shape) // 340))
     low, high = _contrast(plane[::step, ::step])
     return np.nan_to_num((plane[::step, ::step].astype("f8") - low) / (high - low)).clip(0, 1)
@@ -225,17 +225,17 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
           **options: Unpack[LabelOptions]) -> Labels:
     """Find and number the connected components of an image or a volume.
 
-    An array of three axes is a volume: depth, height, width. So is a file of several frames.
+    An array with three axes (depth, height, width) or a file with several frames is a volume.
 
     Parameters
     ----------
     image : array_like, path or lazy array
-        Samples other than 0 are the foreground; masked ones and NaN are background. Arrays are not
+        Samples other than 0 are foreground; masked samples and NaN are background. Arrays are not
         copied; they may have any strides and byte order. zarr, h5py and dask arrays are read a few
-        chunks at a time. An array of one axis is an image of one row; an array without samples has
-        no components.
+        chunks at a time. An array with one axis is an image with one row; an array without samples
+        has no components.
     intensity : array_like, path or lazy array, optional
-        With ``measure=True``, samples of the shape of `image`, whose sum, mean and extremes in
+        With ``measure=True``, samples with the shape of `image`, whose sum, mean and extremes in
         each component are added to the table.
     out : array, optional
         NumPy, zarr or h5py array to which the labels are written: an integer type of 32 bits or
@@ -245,11 +245,11 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     channel_axis : int, optional
         The axis of the channels of a colour image.
     comm : mpi4py.MPI.Comm, optional
-        Run on the ranks of this communicator. All of them call the function with the same
-        arguments; the labels are on rank 0.
+        Run on the ranks of this communicator. All ranks call the function with the same arguments;
+        the labels are on rank 0.
     ranks : int, optional
         Number of threads among which the image is divided. Default: one per tile of `grid`, or one
-        per core; one for images of fewer than 131072 pixels.
+        per core; one for images with fewer than 131072 pixels.
     progress : callable or True, optional
         Called with the name of a part of the work, the number of steps done, and the total number
         of steps. True shows a tqdm progress bar.
@@ -264,7 +264,7 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     Notes
     -----
     An image or volume that exceeds `memory` is read twice, in strips of rows or slabs of planes;
-    with `fill_holes`, four or five times. Labels do not depend on the number of ranks and on
+    with `fill_holes`, four or five times. Labels depend neither on the number of ranks nor on
     `memory`. With ``measure=True``, computing the table takes about 600 bytes per component.
 
     Examples
@@ -347,7 +347,7 @@ def _warn_of(losses: Iterable[str]) -> None:
 
 def _intensity_of(intensity: Any, is_volume: bool, frames: _core.Frames, name: str,
                   copy: Optional[bool] = None) -> Optional[_core.Frames]:
-    """Intensities of the shape of an image or volume; None if there are none."""
+    """Intensities with the shape of an image or volume; None if there are none."""
     if intensity is None:
         return None
     found, _ = image_of(intensity, "intensity", copy=copy, volumes="")
@@ -363,14 +363,14 @@ def _intensity_of(intensity: Any, is_volume: bool, frames: _core.Frames, name: s
 @documented(MeasureOptions)
 def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
             progress: Progress = None, **options: Unpack[MeasureOptions]) -> np.ndarray:
-    """Measure the regions of a labelled image or volume: size, bounding box, centroid and others.
+    """Measure the regions of a labelled image or volume: size, bounding box, centroid and more.
 
     Parameters
     ----------
     labels : array_like of int, path or lazy array
         0 and masked samples are background. Regions need not be connected.
     intensity : array_like, path or lazy array, optional
-        Samples of the shape of `labels`. NaN makes the sum and mean of a region NaN.
+        Samples with the shape of `labels`. NaN makes the sum and mean of a region NaN.
     ranks : int, optional
         Number of threads among which the labels are divided. Default: one per core.
     progress : callable or True, optional
@@ -382,23 +382,23 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
     structured ndarray
         One row per label that occurs, in ascending order. Labels may be any integers but 0.
 
-        Of an image, with the fields ``label``, ``area``, ``x``, ``y``, ``width``, ``height`` (the
+        For an image, the fields are ``label``, ``area``, ``x``, ``y``, ``width``, ``height`` (the
         bounding box), ``centroid_x`` and ``centroid_y``, in pixels; with ``columns="all"``, also
         ``axis_1`` and ``axis_2`` (standard deviations along the axes of the ellipse with the same
         second moments), ``axis_1_y``, ``axis_1_x`` (the direction of the longer one), ``perimeter``
         (sides between a pixel of the region and one outside) and ``at_border``.
 
-        Of a volume, with the fields ``label``, ``voxels``, ``z``, ``y``, ``x``, ``depth``,
-        ``height``, ``width`` (the bounding box), ``centroid_z``, ``centroid_y``, ``centroid_x``,
-        in voxels; unless ``columns="sizes"``, also ``axis_1`` to ``axis_3`` (standard deviations
-        along the axes of the ellipsoid with the same second moments, longest first), ``axis_1_z``,
+        For a volume, the fields are ``label``, ``voxels``, ``z``, ``y``, ``x``, ``depth``,
+        ``height``, ``width`` (the bounding box), ``centroid_z``, ``centroid_y``, ``centroid_x``, in
+        voxels; unless ``columns="sizes"``, also ``axis_1`` to ``axis_3`` (standard deviations along
+        the axes of the ellipsoid with the same second moments, longest first), ``axis_1_z``,
         ``axis_1_y``, ``axis_1_x`` (the direction of the longest), ``faces`` (between a voxel of the
         region and one outside) and ``at_border``.
 
-        With `intensity`, both also have ``sum``, ``mean``, ``minimum`` and ``maximum``: float64,
-        but for integers of 64 bits all except ``mean`` have the type of the intensities. Sums of
-        these that exceed 64 bits make ``sum`` float64; a warning counts sums that are rounded.
-        The extremes of a region whose samples are all NaN are NaN.
+        With `intensity`, both also have ``sum``, ``mean``, ``minimum`` and ``maximum`` as float64.
+        For 64-bit integers, however, all except ``mean`` have the type of the intensities; if a sum
+        exceeds 64 bits, ``sum`` is float64, and a warning states how many sums are rounded. The
+        extremes of a region whose samples are all NaN are NaN.
 
     Notes
     -----
@@ -448,9 +448,9 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
 
 
 class Filtered(ArrayResult, Mapping[str, Any]):
-    """Derivatives and features of an image or volume: a mapping of their names to arrays.
+    """Derivatives and features of an image or volume: a mapping from their names to arrays.
 
-    In all other respects, it behaves as the array `planes`: ``filtered > 0`` compares all planes,
+    In all other respects, it behaves like the array `planes`: ``filtered > 0`` compares all planes,
     and ``filtered[0]`` is the first one.
 
     Attributes
@@ -462,9 +462,9 @@ class Filtered(ArrayResult, Mapping[str, Any]):
     not_a_number : int
         Number of NaN samples in the image.
     warnings : list of str
-        Remarks of the planner, such as that the machine profile lacks a value; and NaN samples,
-        results that are not finite and losses of precision, which are also raised as Python
-        warnings.
+        Remarks of the planner, such as that the machine profile lacks a value, and warnings about
+        NaN samples, results that are not finite and losses of precision, which are also issued as
+        Python warnings.
     ranks : int
         Number of ranks or threads that were used.
     """
@@ -526,7 +526,7 @@ class Filtered(ArrayResult, Mapping[str, Any]):
     def plot(self, axes: Any = None) -> Any:
         """Draw the first derivative with matplotlib, and return the axes.
 
-        Of a volume, the plane in the middle is drawn.
+        For a volume, the middle plane is drawn.
         """
         axes = _axes(axes)
         axes.imshow(_shown_plane(self[self.derivatives[0]]), cmap="gray")
@@ -539,10 +539,10 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
            channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
            progress: Progress = None, copy: Optional[bool] = None,
            **options: Unpack[FilterOptions]) -> Filtered:
-    """Compute Gaussian derivatives of an image or a volume, and features made of them.
+    """Compute Gaussian derivatives of an image or a volume, and features based on them.
 
     By default, these are the first and second derivatives along x and y; ``derivatives="smooth"``
-    blurs the image. An array of three axes is a volume, as in `sextant.label`.
+    blurs the image. An array with three axes is a volume, as in `sextant.label`.
 
     Parameters
     ----------
@@ -569,9 +569,9 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
     "mirror", "wrap" and "constant". The weights of derivatives are sampled derivatives of the
     Gaussian, as in SciPy. Samples within reach of a NaN become NaN.
 
-    Results are float32, or float64 if the samples are float64 or integers of 32 or 64 bits. They are
-    computed in float32, after an offset is subtracted from samples that are far from 0, and are
-    accurate to some 10⁻⁶ of the range of the samples, and to the digits of their type. float64
+    Results are float32, or float64 if the samples are float64 or integers of 32 or 64 bits. They
+    are computed in float32, after an offset is subtracted from samples that are far from 0, and are
+    accurate to about 10⁻⁶ of the range of the samples, and to the precision of their type. float64
     samples may have any magnitude.
 
     Examples
@@ -598,7 +598,7 @@ _OF_VOLUMES = ("hessian-1", "hessian-2", "hessian-3")
 def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_axis: Optional[int],
             comm: Any, ranks: Optional[int], progress: Progress, copy: Optional[bool],
             options: Mapping[str, Any], called: str = "filter") -> Filtered:
-    """As `filter`; the derivatives None are the usual features of an image or a volume."""
+    """The same as `filter`; if the option derivatives is None, computes the usual features."""
     usual, usual_out = image, out
     with told(comm, "filter", called):
         unusual = _unusual_shape(image, channel_axis)
@@ -664,8 +664,9 @@ def features(image: Any, features: Union[str, Sequence[str], None] = None, *, si
         As in `sextant.label`.
     features : str or sequence of str, optional
         ``"smooth"``, ``"gradient-magnitude"``, ``"laplacian"``, and the eigenvalues of the Hessian:
-        ``"hessian-larger"`` and ``"hessian-smaller"``, of a volume ``"hessian-1"`` to
-        ``"hessian-3"``. By default, these are computed. Or derivatives such as ``"xy"``.
+        ``"hessian-larger"`` and ``"hessian-smaller"``, or for a volume ``"hessian-1"`` to
+        ``"hessian-3"``. By default, all of these are computed. Derivatives such as ``"xy"`` are
+        also allowed.
     sigma, out
         As in `sextant.filter`.
     {options}
@@ -696,7 +697,7 @@ def features(image: Any, features: Union[str, Sequence[str], None] = None, *, si
 
 
 class Contours(Result):
-    """The contours of an image, each an array of points in order along it.
+    """The contours of an image, each an array of points in order along the contour.
 
     ``contours[k]`` has the rows (y, x) of contour k, as indices of the image. Contours can be
     iterated, and sliced into lists.
@@ -848,7 +849,7 @@ def canny(image: Any, *, directions: bool = False, frame: Optional[int] = None,
           channel_axis: Optional[int] = None, comm: Any = None, ranks: Optional[int] = None,
           progress: Progress = None, copy: Optional[bool] = None,
           **options: Unpack[CannyOptions]) -> Any:
-    """Find the edges of an image by Canny's method, as lines one pixel wide.
+    """Find the edges of an image with Canny's method, as lines one pixel wide.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def _run(name: str, options: Mapping[str, Any]) -> Dict[str, Any]:
 
 @documented(SynthesizeOptions)
 def synthesize(**options: Unpack[SynthesizeOptions]) -> Tuple[np.ndarray, np.ndarray]:
-    """Make a series of noisy frames of a moving specimen, whose motions are known.
+    """Make a series of noisy frames of a moving specimen with known motions.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Simulation:
                             ("Time", _seconds_text(self.seconds))])
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the time at which each rank finishes with matplotlib, and return the axes."""
+        """Draw, with matplotlib, the time at which each rank finishes, and return the axes."""
         axes = _axes(axes)
         axes.bar(range(len(self.finished)), [1e3 * each for each in self.finished], width=1)
         axes.set_xlabel("rank")

@@ -65,7 +65,8 @@ class Transforms:
 
     def field(self, frame: int) -> Optional[Tuple[np.ndarray, int]]:
         """The displacement field of a frame: an array (2, rows, columns) of displacements to the
-        right and downward at nodes, and the distance of nodes in pixels; None without fields."""
+        right and downward at nodes, and the distance between nodes in pixels; None without
+        fields."""
         found = self._handle.field(frame)
         return None if found is None else (found[0][:2], found[1])
 
@@ -94,8 +95,8 @@ class Transforms:
         """Write a file such as transforms.json of ``sextant register``, for `read` and the command.
 
         Displacement fields are written to ``fields.npy``, and displacements of rows to
-        ``rows.npy``, in the same folder. All files appear together; after an error, earlier files
-        are unchanged.
+        ``rows.npy``, in the same folder. The files are replaced together; after an error, existing
+        files are unchanged.
         """
         if not _is_path(path):
             raise WrongType(f"path is {path!r}, expected a path")
@@ -130,7 +131,7 @@ class Transforms:
 
     @staticmethod
     def read(path: Union[str, bytes, "os.PathLike[Any]"]) -> "Transforms":
-        """Read a file transforms.json written by ``sextant register`` or `write`."""
+        """Read a transforms.json file that ``sextant register`` or `write` wrote."""
         found = _core.read_transforms(path)
         name = os.fsdecode(path)
         folder = os.path.dirname(name)
@@ -185,7 +186,7 @@ def _transforms_of(shape: Tuple[int, int], area: Sequence[int], flyback: int, mo
 
 
 def _npy(array: np.ndarray) -> bytes:
-    """The content of a file .npy."""
+    """The content of a .npy file."""
     file = io.BytesIO()
     np.save(file, array)
     return file.getvalue()
@@ -227,12 +228,12 @@ class Registration(Result):
         ``ambiguous``
             Another motion was nearly as likely, such as one lattice period further.
         ``unrelated``
-            It is no more similar to the reference than noise.
+            The frame is no more similar to the reference than noise.
         ``converged``
             The search converged.
         ``mended``
-            Its motion disagreed with those of its neighbours; it was registered again, starting
-            from their motion.
+            The motion disagreed with those of neighbouring frames; the frame was registered again,
+            starting from their motion.
         ``in_doubt``
             The motions relative to neighbouring frames disagree.
         ``gaps``
@@ -242,8 +243,8 @@ class Registration(Result):
     reference : int
         The number of the reference frame.
     relative_to : str
-        The image relative to which motions are: ``"frame 3"`` with one stage, or ``"the average of
-        stage 1"`` with two. Then the motion of the reference frame is not exactly 0.
+        The image that motions are relative to: ``"frame 3"`` with one stage, or ``"the average of
+        stage 1"`` with two. With two, the motion of the reference frame is not exactly 0.
     recorded_mean : ndarray or None
         Mean of the frames as recorded, if requested.
     model : str
@@ -251,7 +252,7 @@ class Registration(Result):
     stages : int
         Number of registration stages.
     ranks, threads : int
-        Number of ranks that were used, and of threads of each.
+        Number of ranks that were used, and number of threads per rank.
     transforms : Transforms
         The motions, for `sextant.apply`.
     aligned : ndarray, or the array given as `out`, or None
@@ -293,7 +294,7 @@ class Registration(Result):
 
     @property
     def motions(self) -> np.ndarray:
-        """How far the content of each frame moved, in pixels: an array (frames, 2) of (tx, ty)."""
+        """The motion of the content of each frame, in pixels: an array (frames, 2) of (tx, ty)."""
         return np.stack([self.frames["tx"], self.frames["ty"]], axis=1)
 
     @property
@@ -304,7 +305,7 @@ class Registration(Result):
 
     @property
     def plan(self) -> Plan:
-        """How ranks and threads were used, and why."""
+        """The use of ranks and threads, and the reason for it."""
         times = self.seconds
 
         def some(count: int, what: str) -> str:
@@ -323,7 +324,7 @@ class Registration(Result):
                     details=self.record.get("threads") or {})
 
     def apply(self, series: Any, **options: Any) -> Any:
-        """Align other frames like those of this series; see `sextant.apply`."""
+        """Align other frames with the motions of this series; see `sextant.apply`."""
         return apply(self, series, **options)
 
     def __repr__(self) -> str:
@@ -409,11 +410,11 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         Images of the detector: samples without beam, relative sensitivity, and a mask of defective
         pixels.
     comm : mpi4py.MPI.Comm, optional
-        Run on the ranks of this communicator. All of them call the function with the same series
-        and options; `aligned`, `out` and displacement fields are on rank 0.
+        Run on the ranks of this communicator. All ranks call the function with the same series and
+        options; `aligned`, `out` and displacement fields are on rank 0.
     ranks : int, optional
         Number of ranks among which the frames are divided, each with `threads` threads. By default,
-        both are chosen for the number of cores and the series.
+        both are chosen automatically for this machine and series.
     progress : callable or True, optional
         Called with the name of a part of the work, the number of steps done, and the total number
         of steps. True shows a tqdm progress bar.
@@ -496,7 +497,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
     Parameters
     ----------
     transforms : Registration, Transforms or path
-        The result of `sextant.register`, or a file transforms.json written by ``sextant register``
+        The result of `sextant.register`, or a transforms.json file written by ``sextant register``
         or `Transforms.write`.
     data : array_like, list, lazy array, path or Series
         One of these: a series with as many frames as the registered one; one image, if `frame` is
@@ -504,9 +505,10 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         integer coordinates; with `axes`, an array, lazy array (zarr, h5py, dask) or path with up
         to 32 axes, which is read in blocks.
     out : array or path, optional
-        Where the result is written. For a series: an array of float32 or float64 with the axes
-        frames, height and width. With `axes`: an array with the shape and type of the result, or the path of a
-        file (.zarr, .h5, .npy, .tif), which contains only the frames that were registered.
+        Array or file to which the result is written. For a series: an array of float32 or float64
+        with the axes frames, height and width. With `axes`: an array with the shape and type of the
+        result, or the path of a file (.zarr, .h5, .npy, .tif), which contains only the frames that
+        were registered.
     frame : int, optional
         The frame whose transform is applied; `data` is then one image.
     from_reference : bool
@@ -517,9 +519,10 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
         adjacent; all other axes are carried along. Default: the names in the file, or those of an
         xarray or hyperspy object.
     by : str
-        How samples move. ``"bilinear"`` (default), ``"cubic"`` and ``"lanczos"`` interpolate;
-        ``"shift"`` moves a frame by whole pixels, so samples of the same type keep their bits; ``"splat"``
-        distributes each pixel to the pixels that it overlaps, so sums of counts are kept.
+        Resampling method. ``"bilinear"`` (default), ``"cubic"`` and ``"lanczos"`` interpolate;
+        ``"shift"`` moves a frame by whole pixels, so samples of the same type keep their bits;
+        ``"splat"`` distributes each pixel among the pixels that it overlaps, so sums of counts are
+        preserved.
     sum : bool
         Add up the aligned frames in one pass, without storing them.
     dtype : dtype, optional
@@ -627,7 +630,7 @@ def apply(transforms: Union[Registration, Transforms, str, bytes, "os.PathLike[A
 
 def _apply_in_doubles(transforms: Transforms, frames: _core.Frames, data: Any, out: Any,
                       frame: Optional[int], is_image: bool, progress: Progress) -> Any:
-    """Aligned frames, or an aligned image, of samples that float32 cannot hold."""
+    """Aligned frames, or an aligned image, whose samples float32 cannot represent."""
     plane = out[0] if frame is not None and isinstance(out, np.ndarray) and out.ndim == 3 else out
     result = _apply_to_array(transforms, data, None, plane, frame,
                              {"by": "bilinear", "sum": False, "memory": None, "zarr": None},
@@ -641,7 +644,7 @@ def _apply_to_array(transforms: Transforms, data: Any, axes: Optional[str], out:
                     frame: Optional[int], options: Dict[str, Any], dtype: Any, channel: Optional[int],
                     slice: Optional[int], progress: Progress,
                     frames: Optional[_core.Frames] = None) -> Any:
-    """As `apply`; `frames`, if given, are those of the data."""
+    """The same as `apply`; `frames`, if given, are the frames of the data."""
     if axes is not None and not isinstance(axes, str):
         raise WrongType(f"axes is {axes!r}, expected names such as \"TYXE\"")
     if dtype is not None:
@@ -685,7 +688,7 @@ def _is_store(out: Any) -> bool:
 
 
 def _named_axes(data: Any) -> Tuple[Any, Optional[str]]:
-    """An array without what xarray or hyperspy adds to it, and the names that they state."""
+    """The array in an xarray or hyperspy object, and the names of its axes, if any."""
     manager = getattr(data, "axes_manager", None)
     if manager is not None:  # hyperspy
         names = [str(axis.name) for axis in manager._axes]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prefix scans of any objects with any operator."""
+"""Prefix scans of arbitrary objects with an arbitrary operator."""
 from __future__ import annotations
 
 import pickle
@@ -27,8 +27,8 @@ def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclus
     Parameters
     ----------
     values : iterable
-        Any objects. With `comm`, those of this rank; the series is that of all ranks, in rank
-        order.
+        Any objects. With `comm`, the values of this rank; the series consists of the values of all
+        ranks, in rank order.
     op : callable
         ``op(left, right)`` combines two neighbouring values. It must be associative, but need not
         be commutative, and must not change its arguments.
@@ -38,7 +38,7 @@ def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclus
         Scan over the ranks of this communicator; values are pickled.
     capacity : int, optional
         The largest size of a pickled result in bytes, the same on all ranks. Default: four times
-        that of the largest value of any rank, and 4096 more.
+        the size of the largest value on any rank, plus 4096.
     progress : callable or True, optional
         As in `sextant.label`.
     {options}
@@ -46,14 +46,14 @@ def scan(values: Iterable[Value], op: Callable[[Value, Value], Value], *, exclus
     Returns
     -------
     list
-        As many results as values.
+        One result per value.
 
     Notes
     -----
     Scans are meant for operators that take milliseconds or more. With ``threads=2``, two threads
-    call the operator at a time. This is faster only if the operator releases the GIL, as NumPy and
-    Sextant do in long computations; an operator in pure Python gains nothing. On p threads, a scan
-    takes at least 2/(p + 1) of the serial time if all applications take equally long. With
+    call the operator concurrently. This is faster only if the operator releases the GIL, as NumPy
+    and Sextant do in long computations; an operator in pure Python gains nothing. On p threads, a
+    scan takes at least 2/(p + 1) of the serial time if all applications take equally long. With
     `threads`, the defaults are ``strategy="reduce-then-scan"`` and ``boundaries="look-ahead"``.
 
     Examples

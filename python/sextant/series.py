@@ -14,7 +14,7 @@ from .errors import InvalidFile, WrongType, printable
 
 __all__ = ["Info", "PixelSize", "Series", "info", "open_series"]
 
-#: The memory for frames of which only a part is needed.
+#: Memory limit for frames of which only a part is needed.
 _BLOCK_BYTES = 32 << 20
 
 
@@ -38,7 +38,7 @@ class PixelSize(Tuple[float, float, str]):
 
     @property
     def known(self) -> bool:
-        """True if the file has the size."""
+        """True if the file states the size."""
         return self[0] > 0 and self[1] > 0
 
 
@@ -50,8 +50,8 @@ class Series(ArrayLike):
     arrays, such as ``series > 5`` and ``series.max()``, first read all frames.
 
     A single file stays open between reads, until the series is deleted or closed, and is opened
-    again if it has changed. Several threads may read one series. A pickled series has only the
-    path, and forks of the process open the file again.
+    again if it has changed. Several threads may read one series. A pickled series contains only the
+    path and the arguments, and forked processes open the file again.
     """
 
     def __init__(self, path: Any, channel: Optional[int] = None, slice: Optional[int] = None,
@@ -124,7 +124,7 @@ class Series(ArrayLike):
         return self._frames.frames
 
     def _read(self, numbers: Any) -> np.ndarray:
-        """Whole frames as an array of them."""
+        """Whole frames as one array."""
         frames = np.empty((len(numbers), *self.shape[1:]), self.dtype)
         self._frames.read_into([int(number) for number in numbers], frames)
         return frames
@@ -243,7 +243,7 @@ def open_series(path: Union[str, bytes, "os.PathLike[Any]"], *, channel: Optiona
 
 
 class Info:
-    """What a file of frames contains, as `sextant.info` returns it."""
+    """The properties of a file of frames, as `sextant.info` returns them."""
 
     def __init__(self, series: Series) -> None:
         self.file = series.path

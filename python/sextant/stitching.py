@@ -22,7 +22,7 @@ __all__ = ["Stitched", "stitch"]
 
 
 class Stitched(ArrayResult):
-    """A segmentation that joins those of blocks, and behaves as the array of its labels.
+    """A segmentation joined from those of blocks, which behaves like the array of its labels.
 
     Attributes
     ----------
@@ -34,7 +34,8 @@ class Stitched(ArrayResult):
     table : structured ndarray
         One row per label of a block: ``label`` (its object, 0 if the object has no voxel left),
         ``z``, ``y``, ``x`` (the position of the block), ``block_label``, ``voxels`` in the block,
-        and how many of them the stitched volume has (``kept``). Empty on ranks other than 0.
+        and the number of these that the stitched volume contains (``kept``). Empty on ranks other
+        than 0.
     joins : structured ndarray
         One row per pair of labels that meet, the best first: ``z_a``, ``y_a``, ``x_a``,
         ``label_a`` and the same for b, shared ``voxels``, their ``union``, ``iou``, and
@@ -61,7 +62,7 @@ class Stitched(ArrayResult):
 
     @property
     def plan(self) -> Plan:
-        """How blocks were joined. There is no choice of algorithms."""
+        """The method of joining blocks, which is always the same."""
         return Plan("best matches first", "an object has at most one label of each block")
 
     def _facts(self) -> List[Tuple[str, Any]]:
@@ -82,16 +83,16 @@ def stitch(blocks: Any, *, out: Any = None, comm: Any = None, ranks: Optional[in
            **options: Unpack[StitchOptions]) -> Stitched:
     """Join the segmentations of blocks into one consistently labelled image or volume.
 
-    Where blocks overlap or touch, labels of the same voxels are joined to one object: the best
+    Where blocks overlap or touch, labels of the same voxels are joined into one object: the best
     matches first, and never two labels of one block.
 
     Parameters
     ----------
     blocks : sequence of (labels, position), array_like, lazy array or path
         Labelled blocks, each an array of integers or a path, and the position (z, y, x) of its
-        first voxel in the stitched volume; of images, (y, x). Or the path of a list of blocks
-        (.csv). Or one labelled image or volume, which `block` cuts into the blocks in which it was
-        labelled. 0 is the background.
+        first voxel in the stitched volume; for images, (y, x). Or the path of a list of blocks
+        (.csv). Or one labelled image or volume, which is cut into the blocks in which it was
+        labelled (`block`). 0 is the background.
     out : array, optional
         NumPy, zarr or h5py array to which the labels are written: an integer type of 32 bits or
         more. If the call raises an exception, its content is unspecified.
@@ -176,8 +177,8 @@ def _listed(blocks: Any, copy: Optional[bool],
             raise WrongType(f"{name} is a {type(each).__name__}, expected a pair: labels, position")
         labels, position = each
         if np.ndim(position) != 1 or len(position) not in (2, 3):
-            raise WrongType(f"{name} has position {position!r}, expected (z, y, x), or (y, x) of an "
-                            "image")
+            raise WrongType(f"{name} has position {position!r}, expected (z, y, x), or (y, x) for "
+                            "an image")
         if axes not in (0, len(position)):
             raise InvalidTask(f"{name} has position {tuple(position)}, but other blocks have "
                               f"{axes} coordinates")

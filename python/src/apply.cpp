@@ -39,8 +39,8 @@ using registration::PixelArea;
 using registration::Point;
 using registration::Transform;
 
-/// Writes aligned frames to a sink: those of `numbers`, or a single frame that is transformed like
-/// frame `like` of the registered series.
+/// Writes aligned frames to a sink: the registered frames, or a single frame that is transformed
+/// like frame `like` of the registered series.
 std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
                              std::optional<std::int64_t> like, const py::object& out,
                              py::object progress) {
@@ -83,7 +83,7 @@ std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
     return frames.header().frames;
 }
 
-/// Maps points of rows frame, x, y between their frames and the aligned frames.
+/// Maps points, given as rows of frame, x and y, between their frames and the aligned frames.
 py::array_t<double> apply_to_points(const Transforms& transforms,
                                     const py::array_t<double, py::array::c_style>& points,
                                     bool from_reference) {
@@ -109,7 +109,7 @@ py::array_t<double> apply_to_points(const Transforms& transforms,
     return mapped;
 }
 
-// Arrays of any number of axes.
+// Arrays with any number of axes.
 
 py::tuple tuple_of(const std::vector<std::int64_t>& numbers) {
     return py::tuple(py::cast(numbers));
@@ -153,7 +153,7 @@ class MemorySource final : public ArraySource {
     std::vector<Elements> steps_;
 };
 
-/// An array whose blocks `read(start, count)` returns as C-contiguous arrays.
+/// An array in Python, read by `read(start, count)`, which returns blocks as C-contiguous arrays.
 class ReaderSource final : public ArraySource {
   public:
     ReaderSource(ArrayHeader header, py::handle read, Call& call)
@@ -166,11 +166,12 @@ class ReaderSource final : public ArraySource {
             if (static_cast<std::size_t>(array.nbytes()) != to.size() ||
                 sample_of(array.dtype()) != header().sample || is_swapped(array.dtype()) ||
                 !(array.flags() & py::array::c_style))
-                throw InvalidFile(path(), fmt::format("a block is {} of {}, expected {} of {}",
-                                                      utf8_of(py::str(array.attr("shape"))),
-                                                      utf8_of(py::str(array.dtype())),
-                                                      utf8_of(py::str(tuple_of(block.count))),
-                                                      name(header().sample)));
+                throw InvalidFile(
+                    path(),
+                    fmt::format("a block has shape {} and type {}, expected {} and {}",
+                                utf8_of(py::str(array.attr("shape"))),
+                                utf8_of(py::str(array.dtype())),
+                                utf8_of(py::str(tuple_of(block.count))), name(header().sample)));
             std::memcpy(to.data(), array.data(), to.size());
         });
     }
@@ -241,7 +242,7 @@ class PythonSink final : public ArraySink {
     std::vector<Elements> steps_;
 };
 
-/// The options of apply() for arrays of any number of axes.
+/// The options of apply() for arrays with any number of axes.
 struct ArrayOptions {
     AlignBy by = AlignBy::bilinear;
     bool sum = false;
@@ -448,7 +449,7 @@ void bind_apply(py::module_& module) {
     module.def("apply_to_frames", &apply_to_frames);
     module.def("apply_to_points", &apply_to_points);
     module.def("apply_to_array", &apply_to_array);
-    /// The names of axes, split and in lower case.
+    /// The names of axes, separated and in lower case.
     module.def("axis_names",
                [](const std::string& axes) { return format::parse_axis_names("signal", axes); });
 }

@@ -47,7 +47,7 @@ void* address_of(const py::object& comm) {
     const py::module_ mpi = py::module_::import("mpi4py.MPI");
     if (!py::isinstance(comm, mpi.attr("Comm")))
         throw InvalidTask(
-            fmt::format("comm is {}, expected a communicator of mpi4py, or None", shown(comm)));
+            fmt::format("comm is {}, expected an mpi4py communicator, or None", shown(comm)));
     // Does not use MPI_Get_library_version(), because all calls go to the library that was loaded
     // first, mpi4py's. Only the MPI family matters, because MPICH and its derivatives share one
     // ABI.

@@ -61,7 +61,7 @@ class Call {
     /// Input     a callable with the arguments part, done, all, or None; an mpi4py communicator or
     ///           None; the number of threads, which has no effect with `comm`. `has_threads`: true
     ///           if a rank has its own threads, which call Python functions.
-    /// Throws    the same as check_comm().
+    /// Throws    the same exceptions as check_comm().
     Call(pybind11::object progress, const pybind11::object& comm, int ranks,
          bool has_threads = false);
 

@@ -46,7 +46,7 @@ Operation operation_named(const std::string& name) {
     return operation;
 }
 
-/// Replaces the option names of a record in a text by keywords.
+/// Replaces the option names of a record in a text with keywords.
 std::string with_keywords(std::string_view text, const Record& options) {
     return text_with_keywords(
         text, [&](const std::string& word) { return options.find(word) != nullptr; });
@@ -92,7 +92,7 @@ void check(const std::string& name, const py::dict& keywords) {
     set_options(operation.options, keywords);
 }
 
-/// The content of a file transforms.json, as far as `apply` needs it; angles in radians.
+/// The content of a transforms.json file, as far as `apply` needs it; angles are in radians.
 py::dict read_transforms(const py::object& path) {
     const command::SeriesTransforms all = command::read_transforms(path_of("path", path));
     py::dict found;

@@ -133,11 +133,11 @@ class ReaderFrames : public FrameFile {
                 array.shape(1) != header().shape.width ||
                 sample_of(array.dtype()) != header().sample || is_swapped(array.dtype()) ||
                 !(array.flags() & py::array::c_style))
-                throw InvalidFile("series",
-                                  fmt::format("frame {} is {} of {}, expected ({}, {}) of {}",
-                                              frame, text_of(array.attr("shape")),
-                                              text_of(array.dtype()), rows.count(),
-                                              header().shape.width, name(header().sample)));
+                throw InvalidFile(
+                    "series",
+                    fmt::format("frame {} has shape {} and type {}, expected ({}, {}) and {}",
+                                frame, text_of(array.attr("shape")), text_of(array.dtype()),
+                                rows.count(), header().shape.width, name(header().sample)));
             std::memcpy(to.data(), array.data(), to.size());
         });
     }
@@ -354,10 +354,11 @@ Frames Frames::of_arrays(const py::list& arrays, bool channels) {
         else if (header.shape != frames.header_.shape ||
                  header.channels != frames.header_.channels ||
                  header.sample != frames.header_.sample)
-            throw InvalidTask(fmt::format(
-                "frame {} is {}x{} of {}, expected {}x{} of {} as frame 0", i, header.shape.width,
-                header.shape.height, name(header.sample), frames.header_.shape.width,
-                frames.header_.shape.height, name(frames.header_.sample)));
+            throw InvalidTask(
+                fmt::format("frame {} is {}x{} of {}, expected {}x{} of {} as in frame 0", i,
+                            header.shape.width, header.shape.height, name(header.sample),
+                            frames.header_.shape.width, frames.header_.shape.height,
+                            name(frames.header_.sample)));
         layout.frames = {static_cast<const std::byte*>(array.data())};
         frames.kept_.push_back(array);
     }

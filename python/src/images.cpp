@@ -286,8 +286,9 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
     return found_planes(std::move(result), ranks, losses);
 }
 
-/// The contours of an image: pixels y · width + x of all points, the index of the first point of
-/// each contour and the end, and a flag for closed contours. Empty on ranks other than 0.
+/// The contours of an image: the pixel indices y · width + x of all points; the index of the first
+/// point of each contour, followed by the number of points; and a flag for closed contours. Empty
+/// on ranks other than 0.
 py::dict contours(const ImageCall& image, const ContoursOptions& options) {
     Call call(image.progress, image.comm, image.ranks);
     ContoursResult result;

@@ -17,9 +17,8 @@ namespace sextant::python {
 
 /// Sets the fields of a record from keyword arguments. None keeps the default. Returns the names of
 /// the fields that were set.
-/// Throws    InvalidKeyword for a name that is not a field, with the nearest name, or a value of
-/// the
-///           wrong type; InvalidTask for an invalid value.
+/// Throws    InvalidKeyword for a name that is not a field (the error contains the nearest name) or
+///           a value of the wrong type; InvalidTask for an invalid value.
 std::set<std::string, std::less<>> set_options(const Record& record,
                                                const pybind11::dict& keywords);
 
@@ -42,7 +41,7 @@ struct Parsed {
 /// choices, least, most.
 pybind11::list described(const Record& record);
 
-/// The record of a result. Its JSON is made on demand.
+/// The record of a result. Its JSON is generated on demand.
 class LazyRecord {
   public:
     explicit LazyRecord(std::function<std::string()> json) : json_(std::move(json)) {}

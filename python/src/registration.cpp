@@ -122,8 +122,8 @@ py::object image_of(const std::vector<float>& pixels, const std::vector<float>& 
     return image;
 }
 
-/// Divisions into ranks and threads: the caller's, otherwise all that are worth comparing, the
-/// fastest first.
+/// Divisions into ranks and threads: the one that the caller requests, otherwise all that are worth
+/// comparing, the fastest first.
 std::vector<registration::Division> divisions_for(const Frames& frames,
                                                   RegistrationOptions& options,
                                                   const py::object& comm, std::optional<int> ranks,
@@ -152,7 +152,7 @@ registration::DetectorImages detector_of(const py::dict& detector, Call& call) {
     return images;
 }
 
-/// Collects results that exist only on rank 0, while the run still has the frames.
+/// Results that exist only on rank 0, collected while the run can still read the frames.
 struct Written {
     Transforms transforms;
     bool is_set = false;

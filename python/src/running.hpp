@@ -8,8 +8,8 @@
 
 namespace sextant::python {
 
-/// A call that releases the GIL, of any thread. The interpreter ends these calls before it ends.
-/// Otherwise it would kill their threads, in C++ code, when they acquire the GIL again, which
+/// A call, on any thread, that releases the GIL. Before the interpreter ends, it ends these calls.
+/// Otherwise it would kill their threads inside C++ code when they acquire the GIL again, which
 /// aborts the process. The constructor and the destructor require the GIL.
 class RunningCall {
   public:

@@ -58,13 +58,13 @@ std::string path_of(std::string_view name, py::handle path) {
     if (!PyUnicode_FSConverter(path.ptr(), &bytes)) {
         const py::error_already_set error;
         if (error.matches(PyExc_TypeError))
-            throw WrongType(fmt::format("{} is {}, expected a path: a string, bytes or an object "
-                                        "of pathlib",
-                                        name, shown(path)));
+            throw WrongType(
+                fmt::format("{} is {}, expected a path: a string, bytes or a pathlib object", name,
+                            shown(path)));
         if (error.matches(PyExc_ValueError)) // including UnicodeEncodeError
-            throw InvalidTask(fmt::format("{} is {}, expected a path without null characters and "
-                                          "surrogates",
-                                          name, shown(path)));
+            throw InvalidTask(
+                fmt::format("{} is {}, expected a path without null characters or surrogates", name,
+                            shown(path)));
         throw error;
     }
     return bytes_in(py::reinterpret_steal<py::object>(bytes));

@@ -8,14 +8,14 @@
 
 #include <pybind11/pybind11.h>
 
-// Strings of Python and of C++. C++ strings are UTF-8, or file names with any bytes.
+// Python and C++ strings. C++ strings are UTF-8, or file names with any bytes.
 namespace sextant::python {
 
 /// The bytes of a str. Surrogates of os.fsdecode() become the bytes that they represent; other
 /// surrogates become "?".
 std::string utf8_of(pybind11::handle string);
 
-/// A str to show, with "\xe9" for a byte that is not UTF-8.
+/// A str for display, with an escape such as "\xe9" for each byte that is not UTF-8.
 pybind11::str shown_text(std::string_view bytes);
 
 /// A list of such strings.
@@ -28,7 +28,7 @@ pybind11::str name_text(std::string_view bytes);
 /// Throws    WrongType for other types; InvalidTask for a path that contains a null character.
 std::string path_of(std::string_view name, pybind11::handle path);
 
-/// Replaces option names in a text by keywords: "--fold-threads" becomes "fold_threads" if this
+/// Replaces option names in a text with keywords: "--fold-threads" becomes "fold_threads" if this
 /// keyword exists.
 std::string text_with_keywords(
     std::string_view text, const std::function<bool(const std::string&)>& is_keyword =
