@@ -27,7 +27,8 @@ _PLANNING: List[Effect] = [
 
 _MERGING: List[Effect] = [
     *_PLANNING,
-    (("machine", "probe"), "pattern states how tiles are merged", lambda v: v["pattern"] == "auto"),
+    (("machine", "probe"), "pattern specifies how tiles are merged",
+     lambda v: v["pattern"] == "auto"),
     (("pattern", "machine"), "one rank has no tiles to merge: expected ranks or grid", _has_ranks),
     (("probe",), "one rank has no tiles to merge: expected ranks or grid",
      lambda v: v["probe"] != "now" or _has_ranks(v))]
@@ -44,21 +45,21 @@ _EDGES: List[Effect] = [
 _EFFECTS: Dict[str, List[Effect]] = {
     "label": [
         *_MERGING, _TIMELINE, _MEASURES,
-        (("machine",), "a pattern is predicted only for tiles: expected grid",
+        (("machine",), "merging is planned only for tiles: expected grid",
          lambda v: v.get("grid") is not None),
-        (("probe",), "a pattern is predicted only for tiles: expected grid",
+        (("probe",), "merging is planned only for tiles: expected grid",
          lambda v: v["probe"] != "now" or v.get("grid") is not None),
         (("fill_holes", "min_size", "keep_largest", "intensity", "columns"),
-         "labelling in tiles does not support it: omit grid and pattern",
+         "not supported for tiles: omit grid and pattern",
          lambda v: v.get("grid") is None and v["pattern"] == "auto")],
     "label of a volume": [_MEASURES],
     "dask.label": [(("measure",), "tables are not returned: call sextant.measure", _never)],
     "filter": [
         *_PLANNING,
         (("border_value",), "expected border=\"constant\"", lambda v: v["border"] == "constant"),
-        (("machine", "distribute"), "one rank has nothing to choose: expected ranks or grid",
+        (("machine", "distribute"), "nothing to plan for one rank: expected ranks or grid",
          _has_ranks),
-        (("probe",), "one rank has nothing to choose: expected ranks or grid",
+        (("probe",), "nothing to plan for one rank: expected ranks or grid",
          lambda v: v["probe"] != "now" or _has_ranks(v))],
     "contours": [*_EDGES, *_MERGING, _TIMELINE],
     "contours in memory": [
@@ -66,9 +67,9 @@ _EFFECTS: Dict[str, List[Effect]] = {
     "canny": [*_EDGES, *_MERGING],
     "composite": [
         (("algorithm", "radices", "window", "sparse", "interlace", "density", "machine", "probe"),
-         "the file given as plan states it", lambda v: v.get("plan") is None),
+         "the plan file specifies it", lambda v: v.get("plan") is None),
         *_PLANNING,
-        (("machine", "probe"), "the algorithm is stated", lambda v: v["algorithm"] == "auto"),
+        (("machine", "probe"), "the algorithm is given", lambda v: v["algorithm"] == "auto"),
         (("root",), "the image is returned: expected comm", lambda v: v["comm"] is not None),
         (("fragments",), "images are flat", _never),
         (("frames",), "a call composites one frame", _never),
@@ -88,7 +89,7 @@ _EFFECTS: Dict[str, List[Effect]] = {
         (("commutative_samples",), "op need not be commutative", _never)],
     "register": [
         (("restart",), "expected checkpoint", lambda v: v.get("checkpoint") is not None),
-        (("thread_work",), "there is one thread per rank: expected threads",
+        (("thread_work",), "one thread has no work to divide: expected threads",
          lambda v: v["threads"] > 1)],
     "stitch": [
         (("allow_gaps",), "one array has no gaps: expected size, or several blocks",

@@ -77,7 +77,7 @@ def test_sums_that_a_type_cannot_hold_are_refused(tmp_path, dtype):
     for value in {limits.min, limits.max} - {0}:
         data = np.full((3, *SIDE), value, dtype)
         for by in ("shift", "bilinear", "splat"):
-            with pytest.raises(sextant.InvalidTask, match="a sum .*expected another type"):
+            with pytest.raises(sextant.InvalidTask, match="a sum .*expected another output type"):
                 sextant.apply(path, data, axes="TYX", by=by, sum=True, dtype=dtype, out=out)
             assert not out.exists()
         found = sextant.apply(path, data, axes="TYX", by="shift", sum=True, dtype="f8")[0]

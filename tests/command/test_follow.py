@@ -155,7 +155,7 @@ class Follow(CommandTest):
     def test_full_disks(self):
         producer = produce("stream", "raw")
         finish(follow(f"stream::{LAYOUT} -o limited", preexec_fn=file_limit(500)), "limited.frames.raw: cannot be written: File "
-               "too large; 8 frames of the stream are kept in limited.frames.raw", code=1)
+               "too large; 8 frames of the stream are stored in limited.frames.raw", code=1)
         producer.wait()
         self.expect_kept("limited.frames.raw", 8)
         self.assertFalse(os.path.exists("limited/average.tif"))

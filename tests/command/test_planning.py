@@ -112,7 +112,7 @@ class Plans(CommandTest):
         2 the scale along x <- explain filter --sigma .1
         2 9 tiles, expected one for each of the 16 ranks <- explain filter --ranks 16 --grid 3x3
         2 did you mean flat-scatter <- explain filter --ranks 4 --distribute flat-scater
-        2 distribute has no effect here: one rank has no choice <- explain filter --ranks 1 --distribute scatter
+        2 distribute has no effect here: nothing to plan for one rank <- explain filter --ranks 1 --distribute scatter
         2 times <- explain scan --times sometimes
         2 speedup <- explain scan --speedup 1,x
         1 no C3 parameters <- explain --model c3 --machine das

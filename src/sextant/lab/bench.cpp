@@ -65,7 +65,7 @@ Record record_of(BenchCommand& command) {
         .between(5, 100000);
     record
         .add("ranks", command.ranks, "N",
-             "number of ranks (threads); under mpirun: the number of its processes")
+             "number of ranks (threads); under mpirun: number of its processes")
         .between(1, 1 << 16);
     record.add("simulated", command.simulated,
                "scan: run on a simulated clock, with any number of ranks");
