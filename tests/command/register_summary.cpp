@@ -85,7 +85,7 @@ TEST(RegisterText, NamesTheOptionForRowsThatJitter) {
     EXPECT_THAT(text, Not(HasSubstr("try")));
     EXPECT_THAT(text, Not(HasSubstr("flyback")));
     summary.result.flyback = 7;
-    EXPECT_THAT(to_text(summary), HasSubstr("the first 7 columns of all frames are disturbed"));
+    EXPECT_THAT(to_text(summary), HasSubstr("the first 7 columns of every frame are disturbed"));
     EXPECT_EQ(nlohmann::json::parse(to_json(summary))["rows"]["jitter"], .5);
     summary.result.misfit.of_rows = false;
     EXPECT_THAT(to_text(summary), HasSubstr("try --model nonrigid\n"));

@@ -60,7 +60,7 @@ Record record_of(TuneCommand& command) {
              "compare launches with and without this file; exit code 1 unless faster")
         .file();
     record.add("once", command.once,
-               "time all algorithms in this one launch by mpirun, without choosing rules");
+               "time all algorithms in this launch by mpirun, without choosing rules");
     record.add("launcher", command.launcher, "COMMAND",
                "command that starts the ranks of each launch; default: mpirun");
     record.add("launches", command.launches, "N", "number of launches that time all algorithms")
