@@ -118,8 +118,8 @@ class JointCommit {
 class AtomicFolder {
   public:
     AtomicFolder(const std::string& path, std::span<const std::string_view> entries);
-    /// Writes files to the folder `existing`, next to `path` or below it, which is kept if it is
-    /// not committed.
+    /// Writes files to the folder `existing`, next to `path` or below it, which is kept if commit()
+    /// is not called.
     AtomicFolder(const std::string& path, std::span<const std::string_view> entries,
                  std::string existing);
     AtomicFolder(const AtomicFolder&) = delete;

@@ -51,8 +51,9 @@ class PeerFailed : public Error {
 /// The message of the current exception, of any type. Call only within a catch block.
 std::string text_of_current_exception();
 
-/// A request that is correct, but whose data cannot fulfil it: a series of one frame, or frames of
-/// noise. The command exits with code 1, as for a file that cannot be read.
+/// A correct request that cannot be fulfilled with the given data, for example because a series has
+/// only one frame, or its frames contain only noise. The command exits with code 1, as for a file
+/// that cannot be read.
 class InvalidData : public InvalidTask {
   public:
     using InvalidTask::InvalidTask;

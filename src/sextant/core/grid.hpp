@@ -30,7 +30,7 @@ inline Grid strips(int ranks, Elements elements) {
 /// The grid of `ranks` tiles that is nearest to square, with at least as many columns as rows.
 Grid near_square(int ranks, Elements width, Elements height);
 
-/// The numbers of columns, rows and, of a volume, layers of tiles.
+/// The numbers of columns and rows of tiles and, for a volume, of layers.
 struct Tiles {
     int columns = 1, rows = 1, layers = 1;
 

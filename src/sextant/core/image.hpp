@@ -81,8 +81,8 @@ constexpr bool is_deep(const ElementFormat& element) {
     return element.name == deep_f32.name;
 }
 
-/// A deep image: any number of fragments per pixel, nearest first; row 0 is the top.
-/// Depths may be equal and infinite, but not NaN.
+/// A deep image: any number of fragments per pixel, nearest first; row 0 is the top. Depths may be
+/// equal or infinite, but not NaN.
 struct DeepImage {
     ImageShape shape;
     std::vector<Elements> first;     ///< index of each pixel's first fragment, and of the end

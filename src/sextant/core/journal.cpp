@@ -92,8 +92,9 @@ Journal::Journal(Journal&& other) noexcept
 Journal::~Journal() {
     if (descriptor_ < 0)
         return;
-    // Best effort: lost records are computed again. Less than a second's records are not flushed,
-    // because a flush takes longer than registering a pair of small frames.
+    // Best effort: lost records are computed again. If the last flush was less than a second ago,
+    // there is no further one, because a flush takes longer than registering a pair of small
+    // frames.
     if (writes_ && now() - synced_ >= between_syncs)
         fdatasync(descriptor_);
     close(descriptor_);

@@ -25,8 +25,8 @@ struct RecordPlace {
 /// crash all records, except perhaps the last, can be read. The file begins with a text that
 /// describes its content. Numbers are stored in native byte order.
 ///
-/// Records are flushed to disk by the first append() a second or more after the last flush, and
-/// when the journal is closed.
+/// Records are flushed to disk when a record is appended, or the journal is closed, a second or
+/// more after the last flush.
 class Journal {
   public:
     /// Called for each whole record; visiting ends at the first incomplete or damaged one.

@@ -41,7 +41,8 @@ struct Named {
 struct Codec {
     /// Returns the value as text, which is empty if the field has no value.
     std::function<std::string()> text;
-    /// Returns a description of valid texts if the text is not a value of the field, else "".
+    /// Sets the value from text. If the text is not valid, returns a description of valid texts,
+    /// else "".
     std::function<std::string(const Field& field, std::string_view text)> set;
 };
 
@@ -53,9 +54,9 @@ class Field {
         flag,     ///< true or false; an option without a value
         integer,  ///< a whole number
         number,   ///< a number
-        text,     ///< a text
+        text,     ///< a string
         integers, ///< whole numbers; separated by commas on a command line
-        texts,    ///< texts; several arguments on a command line
+        texts,    ///< strings; several arguments on a command line
         record,   ///< a struct
         result,   ///< any value of a result; written, but never read
     };
@@ -108,7 +109,7 @@ class Field {
     bool on_command_line = false;
 };
 
-/// The types of numbers, texts, and lists of them.
+/// The types that the value of a field may have: numbers, strings, and lists of these.
 template <class Value>
 concept FieldValue = std::same_as<Value, int> || std::same_as<Value, std::int64_t> ||
     std::same_as<Value, double> || std::same_as<Value, std::optional<std::int64_t>> ||

@@ -142,7 +142,7 @@ bool is_abandoned(const Owner& owner, int descriptor) {
            kill(owner.process, 0) != 0 && errno == ESRCH;
 }
 
-/// True for the first call with a folder.
+/// True if this function has not been called with this folder before.
 bool is_first_look(const std::string& folder) {
     static std::mutex mutex;
     static auto& seen = *new std::set<std::pair<dev_t, ino_t>>;
