@@ -84,7 +84,7 @@ class Tune(CommandTest):
         Path("three.conf").write_text("# ranks: 3\n1\n7\n1\n3\n1\n0 6 0 0\n")
         refuses("""
         2 expected one of --output FILE, --verify FILE and --once <- tune
-        2 expected ranks that are processes of MPI <- tune --once
+        2 the ranks are threads, expected MPI processes <- tune --once
         2 unknown collective 'bcst'; did you mean bcast? <- tune -o new --collectives bcst
         2 --sizes 60: expected multiples of 4 in increasing order <- tune -o new --sizes 64,60
         2 expected two sizes or more, the limits of size classes <- tune -o new --sizes 64

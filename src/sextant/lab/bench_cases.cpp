@@ -177,8 +177,8 @@ std::vector<float> SerialPicture::as_floats(std::span<const std::byte> pixels) c
     return values;
 }
 
-/// Returns the tolerance: one unit in the last place per fold, because contestants combine the
-/// images with another association.
+/// Returns the tolerance: one unit in the last place per fold, because contestants may bracket the
+/// images differently.
 float SerialPicture::tolerance() const {
     const float unit = operator_.element == rgba_f32   ? 0x1p-23f
                        : operator_.element == rgba_f16 ? 0x1p-10f

@@ -60,7 +60,7 @@ struct ScanResult {
     bool baseline = false;
     std::optional<Estimate> measured;  ///< seconds, slowest rank; empty if simulated
     std::optional<Estimate> rehearsed; ///< simulated makespan; empty for baselines
-    std::optional<Estimate> ratio;     ///< measured over simulated makespan, paired by round
+    std::optional<Estimate> ratio;     ///< measured time / simulated makespan, paired by round
     double balanced = 0; ///< mean makespan if the threads within each rank were perfectly balanced
     scan::Usage usage;   ///< core usage in the last round
     Elements stolen = 0; ///< number of values claimed by another thread in the last round
@@ -76,7 +76,7 @@ struct ScanResults {
 };
 
 /// Measures every configuration of a case, and MPI's scans if they are available and every rank has
-/// a value. The times of the mock operator are drawn anew in every round, and the same draws are
+/// a value. New times of the mock operator are drawn in every round, and the same draws are
 /// simulated for comparison. Throws std::logic_error if a result is wrong. Returns the results on
 /// rank 0. Collective.
 ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,

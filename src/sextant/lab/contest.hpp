@@ -111,8 +111,8 @@ struct SizeOfCases {
     std::string (*text)(double size) = nullptr;
 };
 
-/// Returns the sections: measured over predicted times; the regret of following the prediction in
-/// each case; and times by size, if cases have several sizes. Sections without data are omitted.
+/// Returns the sections: measured against predicted times; the regret of following the prediction
+/// in each case; and times by size, if the cases differ in size. Sections without data are omitted.
 std::vector<report::Section> summary_sections(const std::vector<TimedConfiguration>& configurations,
                                               const SizeOfCases& size);
 

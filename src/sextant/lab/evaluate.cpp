@@ -115,7 +115,7 @@ command::Effects effects_of(EvaluateCommand& command) {
          [&] { return command.task.transport != "mpi"; }},
         {{"launcher"}, "expected --transport mpi", [&] { return command.task.transport == "mpi"; }},
         {{"launches"},
-         "a launcher has started this one",
+         "a launcher has started this process, so there is one launch",
          [&] { return command.task.launches == 1 || !under_a_launcher(); }},
         {{"transport", "launcher"}, "a launcher has started the ranks", [] {
              return !under_a_launcher();

@@ -70,7 +70,7 @@ class EvaluateLaunch {
     }
 
   private:
-    /// Returns the round-trip time that the state probe measures on rank 0, on all ranks.
+    /// Probes the machine's state, and returns the round-trip time of rank 0 on all ranks.
     /// Collective.
     Seconds probed() const {
         return communicator_.all_gather(calibrate::probe_state(communicator_)).front();
@@ -160,7 +160,7 @@ class SeparateLaunches {
         progress_.clear();
         if (done < tried) {
             command::print_text(fmt::format(
-                "left out {} of {} launches: the machine's state differed from the profile's\n",
+                "discarded {} of {} launches: the machine's state differed from the profile's\n",
                 tried - done, tried));
         }
         if (!all)
@@ -176,9 +176,8 @@ class SeparateLaunches {
         const Evaluation one = read_evaluation(file_);
         std::filesystem::remove(file_);
         if ((one.transport == "threads") != (task_.transport == "threads"))
-            throw Error(
-                fmt::format("--launcher {}: a launch measured {}, expected processes of MPI",
-                            task_.launcher, one.transport));
+            throw Error(fmt::format("--launcher {}: a launch measured {}, expected MPI processes",
+                                    task_.launcher, one.transport));
         return one;
     }
 

@@ -18,8 +18,8 @@ namespace sextant::lab {
 
 std::vector<int> waves_of(const Program& program, const Dependences& dependences) {
     std::vector<int> waves(program.steps.size());
-    // The latest wave of a local step. Receives have no dependences; their messages are assumed to
-    // be sent in this wave.
+    // The highest wave of any local step so far. Receives have no dependences; their messages are
+    // assumed to be sent in this wave.
     int worked = 0;
     for (std::size_t s = 0; s < waves.size(); ++s) {
         const Step& step = program.steps[s];

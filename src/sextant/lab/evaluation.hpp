@@ -107,8 +107,9 @@ struct EvaluateTask {
 };
 
 /// Predicts and measures every requested case in one launch. The machine's state is probed before
-/// and after the cases; the recorded round-trip time is the first that does not match the profile's
-/// state, if any. Returns the evaluation on rank 0; unspecified elsewhere. Collective.
+/// and after the cases. The recorded round-trip time is that after the cases or, if that before the
+/// cases does not match the profile's state, the latter. Returns the evaluation on rank 0;
+/// unspecified elsewhere. Collective.
 Evaluation evaluate_here(const EvaluateTask& task, const Communicator& communicator);
 
 /// Starts several launches of this program, one after another. A launch is discarded and repeated,

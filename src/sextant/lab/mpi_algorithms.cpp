@@ -57,7 +57,8 @@ class ControlVariable {
     }
     void set(int value) {
         if (MPI_T_cvar_write(handle_, &value) != MPI_SUCCESS)
-            throw InvalidTask("MPI does not let a tool change its variables of collectives");
+            throw InvalidTask("MPI does not allow tools to change its control variables for "
+                              "collectives");
     }
 
     /// Returns the possible values in the order of MPI's enumeration; empty if the variable is not
@@ -124,7 +125,7 @@ ControlVariable variable_or_throw(const TunedOperation& operation) {
         mpi_of_build(), name, is_mpich() ? "" : "; is its component coll/tuned enabled?"));
 }
 
-/// Returns the algorithms of MPICH, which are listed only in the description of a variable: in the
+/// Returns the algorithms of MPICH. MPICH lists them only in the description of a variable, in the
 /// order of their numbers, as "name  - Force ...", without separators.
 std::vector<MpiAlgorithm> listed_in(const std::string& description, std::string_view call) {
     static constexpr std::string_view known[] = {"binomial",
@@ -152,8 +153,8 @@ std::vector<MpiAlgorithm> listed_in(const std::string& description, std::string_
                 longest = name;
         }
         if (longest.empty())
-            throw InvalidTask(fmt::format("the algorithms of {} cannot be selected: {} lists some "
-                                          "that sextant does not know",
+            throw InvalidTask(fmt::format("the algorithms of {} cannot be selected: {} lists "
+                                          "algorithms that sextant does not know",
                                           call, mpi_of_build()));
         all.push_back({std::string(longest), static_cast<int>(all.size()) + 1});
     }
@@ -234,7 +235,7 @@ std::vector<MpiAlgorithm> mpi_algorithms(const TunedOperation& operation) {
     std::vector<MpiAlgorithm> all = is_mpich() ? listed_in(variable.description(), operation.call)
                                                : open_mpi_algorithms(operation, variable);
     if (all.empty())
-        throw InvalidTask(fmt::format("the algorithms of {} cannot be selected: {} names none",
+        throw InvalidTask(fmt::format("the algorithms of {} cannot be selected: {} lists none",
                                       operation.call, mpi_of_build()));
     return all;
 }

@@ -200,7 +200,7 @@ void verify_rules(std::vector<TunedRule>& rules, std::span<const TuneLaunch> wit
                 const AlgorithmTimes* const after =
                     find_times(with[i], each.rule.operation, size, {});
                 if (!before || !after)
-                    throw InvalidTask("the launches with and without rules timed other sizes");
+                    throw InvalidTask("the launches with and without rules timed different sizes");
                 const bool crowded = without[i].crowded;
                 at_size.by_launch.push_back(time_of(*after, crowded) / time_of(*before, crowded));
             }

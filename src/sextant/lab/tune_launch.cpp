@@ -254,7 +254,7 @@ void require_known_algorithms(const TuneTask& task) {
 void require_ranks(const Communicator& communicator, const TuneTask& task) {
     check_task(task);
     if (transport_of(communicator) == "threads")
-        throw InvalidTask("--once: expected ranks that are processes of MPI: start with mpirun");
+        throw InvalidTask("--once: the ranks are threads, expected MPI processes; use mpirun");
     if (communicator.size() < 2)
         throw InvalidTask("nothing to tune for one rank: expected two ranks or more");
     if (task.sizes.back() > INT_MAX / communicator.size())

@@ -311,7 +311,7 @@ void require_match(const TuningRules& rules, const std::string& path, const std:
     const bool states_version = rules.mpi != "MPICH" && rules.mpi != "Open MPI";
     if (states_version ? mpi != rules.mpi : !mpi.starts_with(rules.mpi))
         throw InvalidTask(fmt::format("{}: written for {}, but this MPI is {}: its algorithms may "
-                                      "have other numbers; run sextant tune again",
+                                      "be numbered differently; run sextant tune again",
                                       path, rules.mpi, mpi));
     if (rules.ranks > 0 && ranks > 0 && rules.ranks != ranks)
         throw InvalidTask(fmt::format("{}: written for {} ranks, but the launcher starts {}", path,
