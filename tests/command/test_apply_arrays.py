@@ -537,7 +537,7 @@ write(FOLDER / "torn.zarr", np.ones((FRAMES, HEIGHT, WIDTH, 2), np.float32), (1,
 victim = FOLDER / "torn.zarr" / "0" / "2.1.1.0"
 victim.write_bytes(victim.read_bytes()[:20])
 refuse("2.1.1.0", transforms, FOLDER / "torn.zarr", out="gone.zarr")
-refuse("expected --sum, whose frames per pixel it counts", transforms, FOLDER / "good.npy", "--count",
+refuse("expected --sum, because it counts the frames summed in each pixel", transforms, FOLDER / "good.npy", "--count",
        FOLDER / "no.npy")
 text = run("apply", transforms, FOLDER / "good.npy", "--axes", "TYXE", "-o", FOLDER / "no-such-folder" / "out.npy", expect=1)
 if os.path.exists("/dev/full"):

@@ -216,7 +216,7 @@ Record record_of(SourceChoice& source, std::string_view meaning) {
         .between(0, most_count);
     record
         .add("time", source.time, "N",
-             "of a hyperstack, read the slices at time N (from 0) as frames")
+             "time of a hyperstack, from 0, whose slices are read as frames")
         .between(0, most_count);
     record.add("axes", source.axes, "NAMES",
                "names for the axes of an array (NPY, HDF5, Zarr), such as TCZYX");

@@ -71,9 +71,9 @@ std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as
 /// selected.
 std::unique_ptr<RowSource> open_image_or_volume(const SourceChoice& source);
 
-/// Opens a series on every rank by calling `open`, which adds `copy` to its options of the series.
-/// A compressed file is decompressed once per node, on the node's first rank. Returns null if
-/// `open` does. Collective; throws AgreedFailure.
+/// Opens a series on every rank by calling `open`, which must pass `copy` on as an option of the
+/// series (SourceOptions). A compressed file is decompressed once per node, on the node's first
+/// rank. Returns null if `open` does. Collective; throws AgreedFailure.
 std::unique_ptr<FrameSource>
 open_on_ranks(const Communicator& communicator,
               const std::function<std::unique_ptr<FrameSource>(const ScratchPlace& copy)>& open);

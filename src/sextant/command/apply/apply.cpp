@@ -80,7 +80,7 @@ Effects effects_of(ApplyCommand& command) {
          "a table of coordinates is not an image",
          is_image},
         {{"count"},
-         "expected --sum, whose frames per pixel it counts",
+         "expected --sum, because it counts the frames summed in each pixel",
          [&] { return command.image.sum; }},
         effect_of_zarr(command.output),
         effect_of_external({data})};

@@ -187,8 +187,8 @@ class CompositeRun {
             agree(communicator_, [&] { blend(); });
     }
 
-    /// If the options do not determine whether nodes share memory, chooses the variant that is
-    /// predicted to be faster. Planning again for the same communicator is cheap.
+    /// If the options do not determine whether ranks on the same node share memory, chooses the
+    /// variant that is predicted to be faster. Planning again for the same communicator is cheap.
     void weigh_sharing() {
         if (!shared_ || sharing_.settled)
             return;

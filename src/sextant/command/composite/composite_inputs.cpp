@@ -19,16 +19,16 @@ std::vector<std::string> ordered(const std::vector<std::string>& paths,
     for (int index : order) {
         if (index < 0 || static_cast<std::size_t>(index) >= paths.size()) {
             throw InvalidTask(
-                fmt::format("--order names image {}: expected 0 to {}", index, paths.size() - 1));
+                fmt::format("--order lists image {}: expected 0 to {}", index, paths.size() - 1));
         }
         const auto i = static_cast<std::size_t>(index);
         if (seen[i])
-            throw InvalidTask(fmt::format("--order names image {} twice", index));
+            throw InvalidTask(fmt::format("--order lists image {} twice", index));
         seen[i] = true;
         result.push_back(paths[i]);
     }
     if (order.size() != paths.size()) {
-        throw InvalidTask(fmt::format("--order names {} of {} images, expected all of them",
+        throw InvalidTask(fmt::format("--order lists {} of {} images, expected all of them",
                                       order.size(), paths.size()));
     }
     return result;

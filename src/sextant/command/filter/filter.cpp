@@ -47,7 +47,7 @@ Record record_of(FilterCommand& command) {
     Record record =
         record_of(command.source, "a grey image, or a volume: a series without --frame");
     declare_output(record, command.output, "OUT",
-                   "f32 (input f64: f64) planes as .npy, .tif ...; volumes: one file each");
+                   "f32 planes (f64 for f64 input): .npy, .tif ...; volumes: one file each");
     Record filter = record_of(command.filter);
     offer_no_probe(filter, command.filter.probing);
     record.include(std::move(filter));

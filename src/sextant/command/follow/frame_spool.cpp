@@ -76,9 +76,8 @@ FrameSpool::FrameSpool(const std::string& series, std::string path, bool continu
                                        stream_ + "::512x512,u16");
     layout_ = series.substr(at + 2);
     if (!format::has_extension(path_, ".raw") && !format::has_extension(path_, ".bin"))
-        throw InvalidFile(
-            path_,
-            "is to store a stream's frames without a header, expected the extension .raw or .bin");
+        throw InvalidFile(path_, "expected the extension .raw or .bin, because frames of a stream "
+                                 "are stored without a header");
     in_ = ::open(stream_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (in_ < 0)
         fail_spool(stream_, "read", errno);

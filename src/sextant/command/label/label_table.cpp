@@ -118,8 +118,8 @@ LabelInput IntensityChoice::input(FrameSource& opened, const SourceChoice& label
         return {opened};
     const std::int64_t frames = opened.header().frames;
     if (frames > 1 && !labelled.frame)
-        throw InvalidTask(fmt::format("--intensity {}: {} frames, expected one, as {} has", file,
-                                      frames, labelled.image));
+        throw InvalidTask(fmt::format("--intensity {}: {} frames, expected one frame, as in {}",
+                                      file, frames, labelled.image));
     return {opened, frames > 1 ? *labelled.frame : 0};
 }
 

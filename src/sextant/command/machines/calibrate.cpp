@@ -132,7 +132,7 @@ Effects effects_of(CalibrateCommand& command) {
             {{"launcher"},
              "this option starts processes for --transport mpi, unless a launcher has started them",
              [&] { return command.transport == "mpi" && !under_a_launcher(); }},
-            {{"launches"}, "a launcher has started this one", [&] {
+            {{"launches"}, "a launcher has started this process, so there is one launch", [&] {
                  return command.launches == 1 || !under_a_launcher();
              }}};
 }

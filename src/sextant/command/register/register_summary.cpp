@@ -303,12 +303,13 @@ std::vector<std::string> advice_on_failure(const RegisterSummary& summary) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
     std::vector<std::string> all;
     if (std::ranges::any_of(frames, is_out_of_reach)) {
-        all = {"try --rotation 180 if frames are rotated",
-               "if frames are noisy, register a channel with more signal (--channel) and apply its "
-               "motions to this one (sextant apply), or register sums of neighbouring frames",
-               "try --flatten on if shading or contamination is stronger than the specimen, and "
-               "--dark, --gain and --defects if the pattern of the detector is",
-               "record at shorter intervals if neighbouring frames overlap by less than half"};
+        all = {
+            "try --rotation 180 if frames are rotated",
+            "if frames are noisy, register a channel with more signal (--channel) and apply its "
+            "motions to this one (sextant apply), or register sums of neighbouring frames",
+            "if shading or contamination is stronger than the specimen, try --flatten on; if the "
+            "detector's fixed pattern is stronger, try --dark, --gain and --defects",
+            "record at shorter intervals if neighbouring frames overlap by less than half"};
     }
     const auto unusable = std::ranges::find_if(frames, [](const FrameRegistration& frame) {
         return !frame.left_out.empty() && !is_out_of_reach(frame);

@@ -95,7 +95,7 @@ int join_pages(const ReportCommand& command) {
     std::vector<report::Document> pages;
     for (const std::string& path : command.traces) {
         if (!is_page(path))
-            throw InvalidTask(fmt::format("{} is not a page (.html), but the others are", path));
+            throw InvalidTask(fmt::format("{} is not a page (.html), but the first file is", path));
         pages.push_back(report::read_document(path, read_text(path, largest_page)));
     }
     write_text(command.output,
