@@ -237,8 +237,7 @@ std::string scripts(const std::vector<std::string>& scripts) {
     return html;
 }
 
-/// Returns the first text between `begin` and `end` after position `at`, and moves `at` behind
-/// `end`.
+/// Returns the first text between `begin` and `end` after position `at`, and moves `at` past `end`.
 std::optional<std::string> between(const std::string& html, std::size_t& at, std::string_view begin,
                                    std::string_view end) {
     const std::size_t from = html.find(begin, at);

@@ -74,7 +74,7 @@ bool names_server(std::string_view header, const Address& address) {
 std::string random_token() {
     std::array<unsigned char, 16> bytes{};
     if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-        throw Error("the system's generator of random numbers failed");
+        throw Error("the system's random-number generator failed");
     std::string token;
     for (const unsigned char byte : bytes)
         token += fmt::format("{:02x}", byte);
