@@ -128,7 +128,7 @@ class Frame {
     std::vector<DrawnPart> drawn_parts_;
 };
 
-/// Drawing comes first, so that no rank waits for another one before that.
+/// Ranks draw before they exchange anything, so that no rank waits for another one before it draws.
 std::vector<Request> Frame::draw_and_exchange() {
     std::exception_ptr failure;
     try {

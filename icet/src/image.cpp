@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions of images.
+// Functions that access images.
 #include "sextant/core/error.hpp"
 
 #include <cmath>
