@@ -22,8 +22,8 @@ namespace sextant::command {
 
 namespace {
 
-/// Returns the canonical path, without symbolic links and "..", also for missing files; `path`
-/// itself if the canonical path cannot be determined.
+/// Returns the canonical path, without symbolic links and "..", even if no file exists there;
+/// `path` itself if the canonical path cannot be determined.
 std::string place_of(const std::string& path) {
     std::error_code unknown;
     const auto absolute = std::filesystem::absolute(target_of(path), unknown);

@@ -11,8 +11,8 @@
 
 namespace sextant {
 
-/// Owned, zeroed memory for pixels, aligned to 64 bytes. From 2 MiB on it requests huge pages,
-/// which makes the first touch of a frame several times cheaper. Movable, not copyable.
+/// Owned, zeroed memory for pixels, aligned to 64 bytes. Memory of 2 MiB or more requests huge
+/// pages, which makes the first touch of a frame several times cheaper. Movable, not copyable.
 class Memory {
   public:
     Memory() = default;

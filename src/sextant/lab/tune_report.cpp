@@ -51,7 +51,7 @@ std::string micro(Seconds time) {
 
 std::string sizes_text(const TuningRule& rule) {
     if (rule.to == TuningRule::no_limit)
-        return rule.from == 0 ? "all" : fmt::format("{} and more", rule.from);
+        return rule.from == 0 ? "all" : fmt::format("{} or more", rule.from);
     return fmt::format("{} to {}", rule.from, rule.to - 1);
 }
 
