@@ -18,7 +18,7 @@
 namespace sextant {
 
 /// Limits on a JSON file, which bound the memory and time needed to parse it. In addition, values
-/// are nested at most 100 deep, and the keys of an object are all different.
+/// are nested at most 100 levels deep, and the keys of an object are distinct.
 struct JsonLimits {
     Bytes bytes = Bytes{1} << 26;
     std::size_t values = std::size_t{1} << 20; ///< values in memory at a time

@@ -49,7 +49,7 @@ std::vector<CompositeCase> draw_cases(std::uint64_t seed, int count);
 /// differ.
 void add_launches(Evaluation& evaluation, const Evaluation& more);
 
-/// Converts to and from JSON; docs/bench.md describes the fields. read_evaluation() throws
+/// Converts to and from JSON; docs/json.md describes the fields. read_evaluation() throws
 /// InvalidFile, naming the field and its value.
 std::string to_json(const Evaluation& evaluation);
 Evaluation read_evaluation(const std::string& path);
