@@ -590,9 +590,7 @@ def filter(image: Any, sigma: Scale = 1, *, out: Any = None, frame: Optional[int
                    {name: value for name, value in options.items() if value is not None})
 
 
-_FEATURES = ("smooth", "gradient-magnitude", "laplacian")
-_OF_IMAGES = ("hessian-larger", "hessian-smaller")
-_OF_VOLUMES = ("hessian-1", "hessian-2", "hessian-3")
+_FEATURES = ("smooth", "gradient-magnitude", "laplacian", "hessian-1", "hessian-2", "hessian-3")
 
 
 def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_axis: Optional[int],
@@ -624,7 +622,7 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
         frames, number, threads = _prepare(image, frame, channel_axis, comm, ranks, given, copy,
                                            volumes="" if is_certain else "sigma=(z, y, x)")
         if "derivatives" in given and given["derivatives"] is None:
-            given["derivatives"] = _FEATURES + (_OF_VOLUMES if number is None else _OF_IMAGES)
+            given["derivatives"] = _FEATURES if number is None else _FEATURES[:-1]
         chosen = parsed(_core.FilterOptions if number is not None else _core.VolumeFilterOptions,
                         given)
         check_effects("filter", options, DEFAULTS[FilterOptions], comm=comm, tiles=threads)
@@ -663,10 +661,10 @@ def features(image: Any, features: Union[str, Sequence[str], None] = None, *, si
     image, frame, channel_axis, comm, ranks, progress, copy
         As in `sextant.label`.
     features : str or sequence of str, optional
-        ``"smooth"``, ``"gradient-magnitude"``, ``"laplacian"``, and the eigenvalues of the Hessian:
-        ``"hessian-larger"`` and ``"hessian-smaller"``, or for a volume ``"hessian-1"`` to
-        ``"hessian-3"``. By default, all of these are computed. Derivatives such as ``"xy"`` are
-        also allowed.
+        ``"smooth"``, ``"gradient-magnitude"``, ``"laplacian"``, and the eigenvalues of the Hessian
+        in descending order: ``"hessian-1"``, ``"hessian-2"``, of a volume also ``"hessian-3"``. By
+        default, these are computed. Or derivatives such as ``"xy"``, or eigenvalues of the
+        structure tensor at an integration scale, such as ``"structure-1@3"``.
     sigma, out
         As in `sextant.filter`.
     {options}

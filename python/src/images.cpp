@@ -6,7 +6,6 @@
 #include "sextant/filter/filter_configurations.hpp"
 #include "sextant/filter/filtering.hpp"
 #include "sextant/filter/window_filter.hpp"
-#include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -411,12 +410,6 @@ void bind_images(py::module_& module) {
                            py::object comm, int ranks, py::object progress) {
         return canny(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
                      parsed.options);
-    });
-    module.def("named_features", [] {
-        py::list all;
-        for (const auto& feature : kernel::named_features())
-            all.append(py::make_tuple(feature.name, feature.summary));
-        return all;
     });
 }
 

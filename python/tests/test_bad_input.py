@@ -172,7 +172,7 @@ def test_nan_and_infinity_are_accepted(name):
     (lambda: sextant.filter(VOLUME, sigma=(1, 2, np.nan)), ValueError, "sigma 1,2,nan"),
     (lambda: sextant.filter(IMAGE, sigma=(1, 2, 3)), ValueError, "one each for y,x"),
     (lambda: sextant.filter(IMAGE, derivatives="z"), ValueError, "z"),
-    (lambda: sextant.filter(VOLUME, derivatives="hessian-larger"), ValueError, "hessian-larger"),
+    (lambda: sextant.filter(IMAGE, derivatives="hessian-3"), ValueError, "hessian-3"),
     (lambda: sextant.filter(VOLUME, derivatives="x", out=np.zeros((9, 8), "f4")), ValueError,
      "expected (1, 4, 9, 8)"),
     (lambda: sextant.stitch(LABELS), ValueError, "expected block"),

@@ -100,8 +100,8 @@ def test_features_are_made_of_derivatives(image):
     np.testing.assert_allclose(found["laplacian"], d["xx"] + d["yy"], atol=1e-6)
     hessian = np.stack([np.stack([d["xx"], d["xy"]], -1), np.stack([d["xy"], d["yy"]], -1)], -1)
     values = np.linalg.eigvalsh(hessian.astype("f8"))
-    np.testing.assert_allclose(found["hessian-smaller"], values[..., 0], atol=1e-6)
-    np.testing.assert_allclose(found["hessian-larger"], values[..., 1], atol=1e-6)
+    np.testing.assert_allclose(found["hessian-2"], values[..., 0], atol=1e-6)
+    np.testing.assert_allclose(found["hessian-1"], values[..., 1], atol=1e-6)
     assert list(sextant.features(image, "smooth")) == ["smooth"]
 
 

@@ -39,8 +39,8 @@ def by_scipy(volume, sigma, border, truncate, name):
                                    truncate=truncate)
 
 
-def eigenvalues(tensor):
-    rows = [[tensor["".join(sorted(a + b))] for b in "xyz"] for a in "xyz"]
+def eigenvalues(tensor, axes="xyz"):
+    rows = [[tensor["".join(sorted(a + b))] for b in axes] for a in axes]
     matrices = numpy.moveaxis(numpy.array(rows), (0, 1), (-2, -1))
     return numpy.moveaxis(numpy.linalg.eigvalsh(matrices)[..., ::-1], -1, 0)
 
@@ -141,12 +141,22 @@ for suffix in ("zarr", "tif", "mrc", "nii.gz"):
         expect(f"{suffix}, {name} at 400 nm", numpy.load(f"{folder}/out_{name}.npy"),
                wanted[name] / 1000 ** (1 if name == "z" else 2), 2e-5)
 subprocess.run([command, "filter", folder + "/volume.zarr", "--frame", "3", "-o", folder + "/out.npy", "--sigma", "0.4um",
-                "--derivatives", "x,yy", "--truncate", "4", "--border", "mirror"], check=True, stdout=subprocess.DEVNULL)
-for name, made in zip(("x", "yy"), numpy.load(folder + "/out.npy")):
+                "--derivatives", "xx,xy,yy,hessian-1,hessian-2,structure-1@0.6,structure-2@0.6,x,y", "--truncate", "4",
+                "--border", "mirror"], check=True, stdout=subprocess.DEVNULL)
+
+
+def of_image(name):
     order = [name.count(axis) for axis in "yx"]
-    wanted = ndimage.gaussian_filter(volume[3].astype(numpy.float64), .4 / sizes[1:], order=order, mode="mirror",
-                                     truncate=4) / numpy.prod(sizes[1:] ** order)
-    expect(f"an image in units, {name}", made, wanted, 2e-5)
+    return ndimage.gaussian_filter(volume[3].astype(numpy.float64), .4 / sizes[1:], order=order, mode="mirror",
+                                   truncate=4) / numpy.prod(sizes[1:] ** order)
+
+
+second = {name: of_image(name) for name in ("xx", "xy", "yy")}
+products = {a + b: ndimage.gaussian_filter(of_image(a) * of_image(b), .6 / sizes[1:], mode="mirror", truncate=4)
+            for a, b in second}
+wanted = [*second.values(), *eigenvalues(second, "xy"), *eigenvalues(products, "xy"), of_image("x"), of_image("y")]
+for k, made in enumerate(numpy.load(folder + "/out.npy")):
+    expect(f"an image in units, result {k}", made, wanted[k], 2e-5)
 
 
 def refused(expected, *options):

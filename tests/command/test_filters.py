@@ -52,7 +52,7 @@ class Images(CommandTest):
         sextant("filter u8.npy -o many.npy --ranks 2", "filter ... ms (predicted ")
 
     def test_features_and_processes(self):
-        features = "--derivatives gradient-magnitude,laplacian,hessian-larger,hessian-smaller,smooth,xxy --border mirror"
+        features = "--derivatives gradient-magnitude,laplacian,hessian-1,structure-2@5,smooth,xxy --border mirror"
         self.all_the_same("u8.npy", features, "--ranks 4")
         if not MPIRUN:
             return
@@ -228,7 +228,7 @@ class Volumes(CommandTest):
         os.mkdir("x_y.npy")
         table = """
         1 x_smooth.mrc.bz2: cannot be written <- volume.npy -o x.mrc.bz2 --derivatives smooth,x
-        2 unknown derivative 'hessian-larger' <- volume.npy -o x.npy --derivatives hessian-larger
+        2 unknown derivative 'hessian-3' <- frames/3.tif -o x.npy --derivatives hessian-3
         2 unknown derivative 'z' <- frames/3.tif -o x.npy --derivatives z
         2 after @, such as structure-1@3 <- volume.npy -o x.npy --derivatives structure-1
         2 expected one number, or one each for y,x, for an image <- frames/3.tif -o x.npy --sigma 2,1,1

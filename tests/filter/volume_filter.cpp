@@ -132,7 +132,7 @@ TEST(VolumeFilter, is_refused_with_the_reason_if_options_do_not_suit_the_dimensi
     EXPECT_EQ(refusal({.sigma = {2, 1, 1}, .derivatives = {"z"}}, three), "");
     EXPECT_THAT(refusal({.sigma = {2, 1, 1}}, two), HasSubstr("sigma 1,1,2: expected one number"));
     EXPECT_THAT(refusal({.derivatives = {"z"}}, two), HasSubstr("z"));
-    EXPECT_THAT(refusal({.derivatives = {"hessian-larger"}}, three), HasSubstr("hessian-larger"));
+    EXPECT_THAT(refusal({.derivatives = {"hessian-3"}}, two), HasSubstr("hessian-3"));
     EXPECT_THAT(refusal({.grid = Tiles{1, 1, 2}}, three), HasSubstr("grid 1x1x2: 2 tiles"));
     EXPECT_THAT(refusal({.grid = Tiles{1, 1, 2}}, two),
                 HasSubstr("only volumes have layers of tiles"));

@@ -189,7 +189,8 @@ TEST(VolumeFeatures, of_planes_that_are_all_equal_are_those_of_the_image) {
     Volume<float> volume(image, 6);
     const auto picture = test::random_picture(image, 7);
     volume.fill([&](auto x, auto y, auto) { return picture.at(x, y); });
-    const std::vector<std::string> names = {"smooth", "xy", "gradient-magnitude"};
+    const std::vector<std::string> names = {"smooth", "xy", "gradient-magnitude", "structure-1@3",
+                                            "structure-2@3"};
     Features made = filtered(volume, {2, names});
     std::vector<float> planes(names.size() * static_cast<std::size_t>(image.elements()));
     std::vector<Plane> of_image;
@@ -297,8 +298,9 @@ TEST(VolumeFeatures, eigenvalues_match_those_of_eigen_for_every_magnitude) {
         to[part] = values[part].data();
     }
     const auto& [xx, xy, xz, yy, yz, zz] = entries;
-    eigenvalues({xx.data(), xy.data(), xz.data(), yy.data(), yz.data(), zz.data()}, to.data(),
-                static_cast<Elements>(count));
+    eigenvalues(std::array<const float*, 6>{xx.data(), xy.data(), xz.data(), yy.data(), yz.data(),
+                                            zz.data()},
+                to.data(), static_cast<Elements>(count));
     for (std::size_t i = 0; i < count; ++i) {
         Eigen::Matrix3d matrix;
         matrix << xx[i], xy[i], xz[i], xy[i], yy[i], yz[i], xz[i], yz[i], zz[i];
@@ -367,7 +369,6 @@ std::string refusal_of(const FilterSpec& spec) {
 TEST(VolumeFeatures, are_refused_with_the_reason_if_invalid) {
     using testing::HasSubstr;
     EXPECT_THAT(refusal_of({1, {"hessian-4"}}), HasSubstr("did you mean hessian-"));
-    EXPECT_THAT(refusal_of({1, {"hessian-larger"}}), HasSubstr("hessian-larger"));
     EXPECT_THAT(refusal_of({1, {"zzzzz"}}), HasSubstr("order of at most 4"));
     EXPECT_THAT(refusal_of({1, {"xz", "zx"}}), HasSubstr("zx is requested twice"));
     EXPECT_THAT(refusal_of({1, {"structure-1@3", "structure-1@3.0"}}), HasSubstr("twice"));

@@ -100,9 +100,10 @@ inline std::vector<distributed::Filter> filters() {
     using kernel::Border;
     return {{1, {"x", "y", "xx", "xy", "yy"}, {}},
             {.7, {"smooth", "gradient-magnitude", "x"}, {Border::mirror, 0}},
-            {2, {"laplacian", "hessian-larger", "hessian-smaller"}, {Border::constant, .5F}},
+            {2, {"laplacian", "hessian-1", "hessian-2"}, {Border::constant, .5F}},
             {6, {"y"}, {}},
-            {3, {"xx", "smooth"}, {}, kernel::p3pc_kernel},
+            {3, {"xx", "smooth", "structure-2@2"}, {}, kernel::p3pc_kernel},
+            {.5, {"structure-1@1", "hessian-2"}, {Border::mirror, 0}},
             {1, {"smooth"}, {}, {kernel::GaussianKernel::Weights::truncated, .4}}};
 }
 

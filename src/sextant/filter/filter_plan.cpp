@@ -318,15 +318,16 @@ Bytes made_elsewhere(const Program& program) {
     return bytes;
 }
 
-/// Returns the memory that kernels for volumes need, on all ranks.
+/// Returns the memory that kernels need, on all ranks.
 Bytes kernel_memory(const FilterTask& task, const filtering::WindowTask& window) {
     Bytes bytes = 0;
-    for (std::size_t k = 0; task.is_volume() && k < task.filters.size(); ++k) {
+    for (std::size_t k = 0; k < task.filters.size(); ++k) {
         const kernel::FilterBank bank = bank_of(task.filters[k], task.dimensions());
         const halo::Grid& grid = window.filters[k].grid;
         for (int rank = 0; rank < grid.ranks(); ++rank) {
             const Tile box = tile(grid, rank);
-            bytes += box.elements() > 0 ? bank.memory(box, task.image, task.depth) : 0;
+            if (box.elements() > 0)
+                bytes += bank.memory(box, task.image, std::max<Elements>(1, task.depth));
         }
     }
     return bytes;

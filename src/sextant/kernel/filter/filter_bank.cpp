@@ -32,52 +32,37 @@ void laplacian(Derivatives d, float* const* to, Elements count) {
         to[0][i] += d[2][i];
 }
 
-void hessian(Derivatives d, float* const* to, Elements count) {
-    if (d.size() == 3)
-        eigenvalues(Hessians{d[0], d[1], d[2]}, to, count);
-    else
-        eigenvalues(Hessians3{d[0], d[1], d[2], d[3], d[4], d[5]}, to, count);
-}
-
 struct Row {
-    NamedFeature feature;
+    std::string name;
     std::vector<Derivative> needs;
-    void (*make)(Derivatives, float* const*, Elements);
+    void (*make)(Derivatives, float* const*, Elements) = nullptr;
     std::size_t part = 0;
 };
 
+std::vector<Row> rows_of(std::size_t axes) {
+    std::vector<Derivative> first, squares, second;
+    for (std::size_t a = 0; a < axes; ++a) {
+        const auto along = [](std::size_t one, std::size_t other) {
+            const auto order = [&](std::size_t axis) { return (one == axis) + (other == axis); };
+            return Derivative{order(0), order(1), order(2)};
+        };
+        first.push_back(along(a, 3)); // once along one axis
+        squares.push_back(along(a, a));
+        for (std::size_t b = a; b < axes; ++b)
+            second.push_back(along(a, b));
+    }
+    std::vector<Row> rows = {{"smooth", {Derivative{}}},
+                             {"gradient-magnitude", first, gradient_magnitude},
+                             {"laplacian", squares, laplacian}};
+    for (std::size_t part = 0; part < axes; ++part)
+        rows.push_back({fmt::format("hessian-{}", part + 1), second, eigenvalues, part});
+    for (std::size_t part = 0; part < axes; ++part)
+        rows.push_back({fmt::format("structure-{}@S", part + 1), {}, nullptr, part});
+    return rows;
+}
+
 const std::vector<Row>& rows(Dimensions dimensions) {
-    static const std::vector<Row> of_images = {
-        {{"smooth", "the smoothed image"}, {{0, 0}}, nullptr},
-        {{"gradient-magnitude", "the magnitude of the gradient: √(x² + y²)"},
-         {{1, 0}, {0, 1}},
-         gradient_magnitude},
-        {{"laplacian", "xx + yy"}, {{2, 0}, {0, 2}}, laplacian},
-        {{"hessian-larger", "the larger eigenvalue of the Hessian"},
-         {{2, 0}, {1, 1}, {0, 2}},
-         hessian,
-         0},
-        {{"hessian-smaller", "the smaller eigenvalue of the Hessian"},
-         {{2, 0}, {1, 1}, {0, 2}},
-         hessian,
-         1}};
-    static const std::vector<Derivative> second = {{2, 0, 0}, {1, 1, 0}, {1, 0, 1},
-                                                   {0, 2, 0}, {0, 1, 1}, {0, 0, 2}};
-    static const std::vector<Row> of_volumes = {
-        {{"smooth", "the smoothed volume"}, {{0, 0, 0}}, nullptr},
-        {{"gradient-magnitude", "the magnitude of the gradient: √(x² + y² + z²)"},
-         {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
-         gradient_magnitude},
-        {{"laplacian", "xx + yy + zz"}, {{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}, laplacian},
-        {{"hessian-1", "the largest eigenvalue of the Hessian"}, second, hessian, 0},
-        {{"hessian-2", "the middle eigenvalue of the Hessian"}, second, hessian, 1},
-        {{"hessian-3", "the smallest eigenvalue of the Hessian"}, second, hessian, 2},
-        {{"structure-1@S", "the largest eigenvalue of the structure tensor, integrated at scale S"},
-         {},
-         nullptr,
-         0},
-        {{"structure-2@S", "the middle eigenvalue of the structure tensor"}, {}, nullptr, 1},
-        {{"structure-3@S", "the smallest eigenvalue of the structure tensor"}, {}, nullptr, 2}};
+    static const std::vector<Row> of_images = rows_of(2), of_volumes = rows_of(3);
     return dimensions == Dimensions::two ? of_images : of_volumes;
 }
 
@@ -98,13 +83,6 @@ double integration_in(std::string_view name) {
     return *scale;
 }
 
-std::vector<NamedFeature> listed(Dimensions dimensions) {
-    std::vector<NamedFeature> features;
-    for (const Row& row : rows(dimensions))
-        features.push_back(row.feature);
-    return features;
-}
-
 } // namespace
 
 Scales in_proportion(const Scales& sigma, double scale) {
@@ -119,12 +97,6 @@ std::string wrong_scale(const Scales& scales, Dimensions dimensions, double leas
                                scale, least, largest_sigma);
     }
     return "";
-}
-
-std::span<const NamedFeature> named_features(Dimensions dimensions) {
-    static const std::vector<NamedFeature> of_images = listed(Dimensions::two);
-    static const std::vector<NamedFeature> of_volumes = listed(Dimensions::three);
-    return dimensions == Dimensions::two ? of_images : of_volumes;
 }
 
 Feature find_feature(std::string_view name, Dimensions dimensions) {
@@ -143,12 +115,11 @@ Feature find_feature(std::string_view name, Dimensions dimensions) {
     if (dimensions == Dimensions::three)
         names.insert(names.end(), {"z", "xz", "yz", "zz"});
     for (const Row& row : rows(dimensions)) {
-        if (row.needs.empty() &&
-            fmt::format("{}@S", name.substr(0, name.find('@'))) == row.feature.name)
+        if (row.needs.empty() && fmt::format("{}@S", name.substr(0, name.find('@'))) == row.name)
             return {std::string(name), {}, nullptr, row.part, integration_in(name)};
-        if (row.feature.name == name && !row.needs.empty())
+        if (row.name == name && !row.needs.empty())
             return {std::string(name), row.needs, row.make, row.part};
-        names.push_back(row.feature.name);
+        names.push_back(row.name);
     }
     throw InvalidTask(unknown_name("derivative", name, names));
 }
@@ -156,16 +127,16 @@ Feature find_feature(std::string_view name, Dimensions dimensions) {
 namespace {
 
 std::vector<Feature> found(const std::vector<std::string>& names, Dimensions dimensions) {
+    if (names.empty())
+        throw InvalidTask("no Gaussian derivative: expected one or more");
     std::vector<Feature> features;
     for (const std::string& name : names) {
         const Feature feature = find_feature(name, dimensions);
         for (const Feature& other : features) {
-            const bool derivatives = !other.make && !feature.make && !other.needs.empty();
-            const bool twice =
-                other.name == name || (derivatives && other.needs == feature.needs) ||
-                (feature.integration > 0 && feature.integration == other.integration &&
-                 feature.part == other.part);
-            if (twice)
+            const auto same = [&](auto... members) {
+                return ((feature.*members == other.*members) && ...);
+            };
+            if (same(&Feature::needs, &Feature::make, &Feature::part, &Feature::integration))
                 throw InvalidTask(
                     fmt::format("{} is requested twice, first as {}", name, other.name));
         }
@@ -232,11 +203,12 @@ FilterBank::FilterBank(const Scales& sigma, const std::vector<std::string>& name
       takes_(features_.size()) {
     check_units(needed_, pixel);
     check_scales(features_, sigma);
-    if (dimensions == Dimensions::two)
+    if (!needed_.empty() && dimensions == Dimensions::two)
         image_.emplace(sigma, needed_, rule, kernel, 0, pixel);
     else if (!needed_.empty())
         volume_.emplace(sigma, needed_, rule, kernel, pixel);
-    add_structure(sigma, rule, kernel, pixel);
+    add_structure(dimensions == Dimensions::two ? Scales(sigma.x, sigma.y) : sigma, rule, kernel,
+                  dimensions, pixel);
     set_reach();
     for (std::size_t f = 0; f < features_.size(); ++f) {
         const auto same_make = [&](const Feature& other) {
@@ -257,7 +229,7 @@ FilterBank::FilterBank(const Scales& sigma, const std::vector<std::string>& name
 }
 
 void FilterBank::add_structure(const Scales& sigma, BorderRule rule, const GaussianKernel& kernel,
-                               const Scales& pixel) {
+                               Dimensions dimensions, const Scales& pixel) {
     for (const Feature& feature : features_) {
         const double scale = feature.integration;
         const auto has = [&](const Structure& one) { return one.integration == scale; };
@@ -265,7 +237,7 @@ void FilterBank::add_structure(const Scales& sigma, BorderRule rule, const Gauss
             continue;
         const Scales integration = in_proportion(sigma, scale);
         for (const Scales& scales : {sigma, integration}) {
-            const std::string wrong = wrong_scale(scales, Dimensions::three, smallest_sigma);
+            const std::string wrong = wrong_scale(scales, dimensions, smallest_sigma);
             if (!wrong.empty())
                 throw InvalidTask(fmt::format("derivative {}: {}", feature.name, wrong));
         }
@@ -307,8 +279,6 @@ ImageShape FilterBank::block_of(const Tile& box) const {
 }
 
 Bytes FilterBank::memory(const Tile& box, ImageShape image, Elements depth) const {
-    if (image_)
-        return 0;
     const ImageShape block = block_of(box);
     Bytes bytes = kept() * block.elements() * static_cast<Bytes>(sizeof(float));
     bytes += volume_ ? volume_->memory(block, image, depth) : 0;
@@ -363,15 +333,15 @@ void FilterBank::grow_scratch(Elements elements) {
 
 void FilterBank::apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
                        const std::function<void()>& progress) {
-    const std::size_t planes = image_ ? 1 : static_cast<std::size_t>(tile.depth);
+    const auto planes = static_cast<std::size_t>(tile.depth);
     if (outputs.size() != features_.size() * planes)
         throw InvalidTask(fmt::format("{} planes for {} features, expected {} per feature",
                                       outputs.size(), features_.size(),
                                       planes == 1 ? "one" : fmt::to_string(planes)));
     if (image_)
         apply_image(input, tile, outputs, progress);
-    else
-        apply_volume(input, tile, outputs, progress);
+    if (volume_ || !structures_.empty())
+        apply_blocks(input, tile, outputs, progress);
 }
 
 void FilterBank::apply_image(const SampleView& input, const Tile& tile,
@@ -431,7 +401,7 @@ Tile FilterBank::reads(const Tile& box, const SampleView& input) const {
     return all;
 }
 
-void FilterBank::apply_volume(const SampleView& input, const Tile& box,
+void FilterBank::apply_blocks(const SampleView& input, const Tile& box,
                               std::span<const Plane> outputs,
                               const std::function<void()>& progress) {
     if (box.elements() == 0)
@@ -466,9 +436,11 @@ void FilterBank::apply_volume(const SampleView& input, const Tile& box,
                                                   static_cast<std::size_t>(z)];
                     of_block.push_back({output.first + y * output.stride + x, output.stride});
                 }
-                const std::vector<Plane> planes = planes_of(block, of_block);
-                if (volume_)
+                if (volume_) {
+                    const std::vector<Plane> planes = planes_of(block, of_block);
                     volume_->plane(box.z + z, load, planes);
+                    make_rows(planes, of_block, block);
+                }
                 for (auto& [integration, tensor] : structures_) {
                     std::array<Plane, 3> eigenvalues{};
                     for (std::size_t f = 0; f < features_.size(); ++f) {
@@ -477,7 +449,6 @@ void FilterBank::apply_volume(const SampleView& input, const Tile& box,
                     }
                     tensor.plane(box.z + z, load, eigenvalues);
                 }
-                make_rows(planes, of_block, block);
                 if (progress)
                     progress();
             }

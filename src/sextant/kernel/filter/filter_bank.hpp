@@ -29,19 +29,13 @@ struct Feature {
     double integration = 0;
 };
 
-/// The name and description of a feature, for printing.
-struct NamedFeature {
-    std::string_view name, summary;
-};
 enum class Dimensions { two = 2, three = 3 };
-/// The features of images, or of volumes.
-std::span<const NamedFeature> named_features(Dimensions dimensions = Dimensions::two);
 
 /// Finds a feature by name. Names such as "x", "yy" and "xxy", of a volume also "z" and "yz", are
 /// derivatives: each letter differentiates once along that axis, in any order. The other names are
-/// those of named_features(); "smooth" is the smoothed image. The names of structure tensor
-/// eigenvalues end with the integration scale: "structure-1@3". Throws InvalidTask with similar
-/// names.
+/// "smooth", "gradient-magnitude", "laplacian", and the eigenvalues of the Hessian and of the
+/// structure tensor in descending order: "hessian-1", "structure-1@3" with the integration scale.
+/// Throws InvalidTask with similar names.
 Feature find_feature(std::string_view name, Dimensions dimensions = Dimensions::two);
 
 /// Returns scales with `scale` along x and the same ratios between axes as `sigma`.
@@ -74,7 +68,8 @@ class FilterBank {
     /// The number of multiply-adds per pixel and feature, on average, rounded up. The run time is
     /// proportional to it.
     int multiply_adds() const;
-    /// The bytes of internal memory for a box of a volume; 0 for an image, which needs less.
+    /// The bytes of internal memory for a box of a volume, or for structure tensors of an image; 0
+    /// for other features of an image, which need less.
     Bytes memory(const Tile& box, ImageShape image, Elements depth) const;
 
     void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
@@ -86,10 +81,10 @@ class FilterBank {
 
     void apply_image(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
                      const std::function<void()>& progress);
-    void apply_volume(const SampleView& input, const Tile& box, std::span<const Plane> outputs,
+    void apply_blocks(const SampleView& input, const Tile& box, std::span<const Plane> outputs,
                       const std::function<void()>& progress);
     void add_structure(const Scales& sigma, BorderRule rule, const GaussianKernel& kernel,
-                       const Scales& pixel);
+                       Dimensions dimensions, const Scales& pixel);
     void set_reach();
     Tile reads(const Tile& box, const SampleView& input) const;
     ImageShape block_of(const Tile& box) const;
@@ -107,13 +102,14 @@ class FilterBank {
         takes_;               // [feature]: the derivatives that it is computed from
     std::vector<bool> leads_; // [feature]: computes itself and the later features of its `make`
     std::array<int, 3> reach_{};
-    std::optional<GaussianDerivatives> image_; // of images
-    std::optional<VolumeDerivatives> volume_;  // of volumes, if a feature needs a derivative
+    // Of images or of volumes, if a feature needs a derivative.
+    std::optional<GaussianDerivatives> image_;
+    std::optional<VolumeDerivatives> volume_;
     struct Structure {
         double integration = 0;
         StructureTensor tensor;
     };
-    std::vector<Structure> structures_; // of volumes, one per integration scale
+    std::vector<Structure> structures_; // one per integration scale
     Memory scratch_;
 };
 

@@ -47,14 +47,14 @@ void length_row(const float* x, const float* y, Elements count, float* to) {
 }
 
 /// The eigenvalues are half their sum plus and minus half their difference.
-void eigenvalue_rows2(const Hessians& of, float* const* to, Elements count) {
-    float* const larger = to[0];
-    float* const smaller = to[1];
+void eigenvalue_rows2(const float* const* of, float* const* to, Elements count) {
+    const float *const xx_row = of[0], *const xy_row = of[1], *const yy_row = of[2];
+    float *const larger = to[0], *const smaller = to[1];
     each_vector(count, [=](auto d, Elements i) HWY_ATTR {
         const auto half = hn::Set(d, .5F);
-        const auto xx = hn::Mul(half, hn::LoadU(d, of.xx + i));
-        const auto yy = hn::Mul(half, hn::LoadU(d, of.yy + i));
-        const auto apart = length(d, hn::Sub(xx, yy), hn::LoadU(d, of.xy + i));
+        const auto xx = hn::Mul(half, hn::LoadU(d, xx_row + i));
+        const auto yy = hn::Mul(half, hn::LoadU(d, yy_row + i));
+        const auto apart = length(d, hn::Sub(xx, yy), hn::LoadU(d, xy_row + i));
         if (larger)
             store_numbers(d, hn::Add(hn::Add(xx, yy), apart), larger + i);
         if (smaller)
@@ -81,18 +81,18 @@ HWY_INLINE void rotate(D d, V& pp, V& qq, V& pq, V& pr, V& qr) {
     qr = hn::Add(hn::Mul(sine, before), hn::Mul(cosine, qr));
 }
 
-void eigenvalue_rows3(const Hessians3& of, float* const* to, Elements count) {
-    float* const first = to[0];
-    float* const second = to[1];
-    float* const third = to[2];
+void eigenvalue_rows3(const float* const* of, float* const* to, Elements count) {
+    const float *const xx_row = of[0], *const xy_row = of[1], *const xz_row = of[2];
+    const float *const yy_row = of[3], *const yz_row = of[4], *const zz_row = of[5];
+    float *const first = to[0], *const second = to[1], *const third = to[2];
     each_vector(count, [=](auto d, Elements i) HWY_ATTR {
         constexpr int sweeps = 4; // enough for floats, since convergence is quadratic
         const auto load = [&](const float* from) HWY_ATTR {
             // Scaled so that sums do not overflow.
             return hn::Mul(hn::LoadU(d, from + i), hn::Set(d, .125F));
         };
-        auto xx = load(of.xx), xy = load(of.xy), xz = load(of.xz);
-        auto yy = load(of.yy), yz = load(of.yz), zz = load(of.zz);
+        auto xx = load(xx_row), xy = load(xy_row), xz = load(xz_row);
+        auto yy = load(yy_row), yz = load(yz_row), zz = load(zz_row);
         for (int sweep = 0; sweep < sweeps; ++sweep) {
             rotate(d, xx, yy, xy, xz, yz);
             rotate(d, xx, zz, xz, xy, yz);
@@ -269,12 +269,11 @@ void lengths(const float* x, const float* y, Elements count, float* to) {
     HWY_DYNAMIC_DISPATCH(length_row)(x, y, count, to);
 }
 
-void eigenvalues(const Hessians& of, float* const* to, Elements count) {
-    HWY_DYNAMIC_DISPATCH(eigenvalue_rows2)(of, to, count);
-}
-
-void eigenvalues(const Hessians3& of, float* const* to, Elements count) {
-    HWY_DYNAMIC_DISPATCH(eigenvalue_rows3)(of, to, count);
+void eigenvalues(std::span<const float* const> of, float* const* to, Elements count) {
+    if (of.size() == 3)
+        HWY_DYNAMIC_DISPATCH(eigenvalue_rows2)(of.data(), to, count);
+    else
+        HWY_DYNAMIC_DISPATCH(eigenvalue_rows3)(of.data(), to, count);
 }
 
 void weigh_lines(const WeightedLines& job) {

@@ -3,6 +3,8 @@
 
 #include "sextant/core/units.hpp"
 
+#include <span>
+
 namespace sextant::kernel {
 
 /// Converts a row of float, std::uint8_t or std::uint16_t samples to floats, in vectors.
@@ -15,20 +17,11 @@ void to_floats(const Sample* samples, Elements count, float* to);
 /// to[i] = √(x[i]² + y[i]²).
 void lengths(const float* x, const float* y, Elements count, float* to);
 
-/// Computes the eigenvalues of symmetric 2 × 2 matrices: to[0] ≥ to[1]; those that are null are not
-/// stored.
-struct Hessians {
-    const float *xx, *xy, *yy;
-};
-void eigenvalues(const Hessians& of, float* const* to, Elements count);
-
-/// Computes the eigenvalues of symmetric 3 × 3 matrices, by Jacobi rotations.
-/// Output    to[0] ≥ to[1] ≥ to[2]; those that are null are not stored. Errors are a few units of
+/// Computes the eigenvalues of symmetric 2 × 2 or 3 × 3 matrices, the latter by Jacobi rotations.
+/// Input     the rows of the upper triangle: xx, xy, yy; or xx, xy, xz, yy, yz, zz.
+/// Output    to[0] ≥ to[1] (≥ to[2]); those that are null are not stored. Errors are a few units of
 ///           the last place of the eigenvalue of largest magnitude.
-struct Hessians3 {
-    const float *xx, *xy, *xz, *yy, *yz, *zz;
-};
-void eigenvalues(const Hessians3& of, float* const* to, Elements count);
+void eigenvalues(std::span<const float* const> of, float* const* to, Elements count);
 
 /// One half of a symmetric or antisymmetric filter.
 struct HalfFilter {

@@ -37,9 +37,12 @@ VolumeDerivatives::VolumeDerivatives(const Scales& sigma, std::span<const Deriva
     if (derivatives.empty())
         throw InvalidTask("no Gaussian derivatives given: expected at least one");
     WantedOrders wanted{};
+    const bool is_image = sigma.z < 0;
+    const GaussianKernel along_z = is_image ? GaussianKernel{} : kernel;
+    const double sigma_z = is_image ? 0 : sigma.z; // not filtered along z
     for (const Derivative& one : derivatives) {
         // gaussian_reach() throws if an argument is out of range.
-        reach_z_ = std::max(reach_z_, gaussian_reach(sigma.z, one.z, kernel));
+        reach_z_ = std::max(reach_z_, gaussian_reach(sigma_z, one.z, along_z));
         wanted[static_cast<std::size_t>(one.z)] = true;
     }
     pairs_ = pairs_of(wanted);
@@ -48,7 +51,7 @@ VolumeDerivatives::VolumeDerivatives(const Scales& sigma, std::span<const Deriva
             continue;
         AlongZ along;
         along.order = order;
-        along.half = scaled_half(sigma.z, order, kernel, pixel.z);
+        along.half = scaled_half(sigma_z, order, along_z, pixel.z);
         std::vector<Derivative> in_plane;
         for (std::size_t d = 0; d < derivatives.size(); ++d) {
             if (derivatives[d].z != order)
@@ -98,8 +101,8 @@ Bytes VolumeDerivatives::memory(ImageShape block, ImageShape image, Elements dep
 }
 
 void VolumeDerivatives::begin(const Tile& block, ImageShape image, Elements depth) {
-    if (rule_.border == Border::wrap) // the ring lacks planes of the opposite end
-        throw InvalidTask("border wrap: expected a volume that is already padded periodically");
+    if (rule_.border == Border::wrap && depth > 1) // the ring lacks planes of the opposite end
+        throw InvalidTask("border wrap: expected a volume that is padded with its own samples");
     block_ = {block.x, block.y, block.width, block.height};
     region_ = read_for(block_, image, reach_x_, reach_y_, rule_.border);
     image_ = image, depth_ = depth;
@@ -181,17 +184,24 @@ namespace {
 constexpr Derivative gradient_orders[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 constexpr Derivative smoothing_orders[] = {{0, 0, 0}};
 
+std::span<const Derivative> gradient_of(const Scales& sigma) {
+    return std::span(gradient_orders).first(sigma.z < 0 ? 2 : 3);
+}
+
 } // namespace
 
 StructureTensor::StructureTensor(const Scales& sigma, const Scales& integration, BorderRule rule,
                                  const GaussianKernel& kernel, const Scales& pixel)
-    : gradient_(sigma, gradient_orders, rule, kernel, pixel) {
-    for (std::size_t k = 0; k < products; ++k)
+    : gradient_(sigma, gradient_of(sigma), rule, kernel, pixel),
+      slopes_(gradient_of(sigma).size()),
+      tensor_(slopes_.size() * (slopes_.size() + 1) / 2) {
+    for (std::size_t k = 0; k < tensor_.size(); ++k)
         products_.emplace_back(integration, smoothing_orders, BorderRule{rule.border, 0}, kernel);
 }
 
 int StructureTensor::multiply_adds() const {
-    return gradient_.multiply_adds() + static_cast<int>(products) * products_[0].multiply_adds();
+    return gradient_.multiply_adds() +
+           static_cast<int>(products_.size()) * products_[0].multiply_adds();
 }
 
 Tile StructureTensor::reads(const Tile& box, ImageShape image, Elements depth) const {
@@ -201,10 +211,10 @@ Tile StructureTensor::reads(const Tile& box, ImageShape image, Elements depth) c
 Bytes StructureTensor::memory(ImageShape block, ImageShape image, Elements depth) const {
     const ImageShape region{std::min(image.width, block.width + 2 * products_[0].reach_x()),
                             std::min(image.height, block.height + 2 * products_[0].reach_y())};
-    const Elements planes = static_cast<Elements>(components) * region.elements() +
-                            static_cast<Elements>(products) * block.elements();
+    const Elements planes =
+        std::ssize(slopes_) * region.elements() + std::ssize(tensor_) * block.elements();
     return gradient_.memory(region, image, depth) +
-           static_cast<Bytes>(products) * products_[0].memory(block, image, depth) +
+           std::ssize(products_) * products_[0].memory(block, image, depth) +
            planes * static_cast<Bytes>(sizeof(float));
 }
 
@@ -215,9 +225,8 @@ void StructureTensor::begin(const Tile& block, ImageShape image, Elements depth)
     const Tile region = products_[0].region();
     gradient_.begin(region, image, depth);
     const Elements block_size = block.width * block.height;
-    const Bytes size = (static_cast<Elements>(components) * region.elements() +
-                        static_cast<Elements>(products) * block_size) *
-                       static_cast<Bytes>(sizeof(float));
+    const Bytes size =
+        (std::ssize(slopes_) * region.elements() + std::ssize(tensor_) * block_size) * float_bytes;
     if (memory_.size() < size)
         memory_ = Memory(size);
     auto* next = reinterpret_cast<float*>(memory_.data());
@@ -232,8 +241,8 @@ void StructureTensor::add_products(Elements z, const VolumeDerivatives::Load& lo
     gradient_.plane(z, load, slopes_);
     const Tile region = products_[0].region();
     std::size_t k = 0;
-    for (std::size_t a = 0; a < components; ++a) {
-        for (std::size_t b = a; b < components; ++b, ++k) {
+    for (std::size_t a = 0; a < slopes_.size(); ++a) {
+        for (std::size_t b = a; b < slopes_.size(); ++b, ++k) {
             const VolumeDerivatives::Room room = products_[k].room(z);
             for (Elements y = 0; y < region.height; ++y) {
                 const float* const one = slopes_[a].first + y * slopes_[a].stride;
@@ -251,16 +260,16 @@ void StructureTensor::plane(Elements z, const VolumeDerivatives::Load& load,
     const auto [first, last] = products_[0].missing(z);
     for (Elements p = first; p < last; ++p)
         add_products(p, load);
-    for (std::size_t k = 0; k < products; ++k)
+    for (std::size_t k = 0; k < products_.size(); ++k)
         products_[k].filter(z, {&tensor_[k], 1});
+    std::vector<const float*> of(tensor_.size());
     for (Elements y = 0; y < block_.height; ++y) {
         const auto row = [&](const Plane& plane) {
             return plane.first ? plane.first + y * plane.stride : nullptr;
         };
+        std::ranges::transform(tensor_, of.begin(), row);
         float* const to[] = {row(outputs[0]), row(outputs[1]), row(outputs[2])};
-        eigenvalues({row(tensor_[0]), row(tensor_[1]), row(tensor_[2]), row(tensor_[3]),
-                     row(tensor_[4]), row(tensor_[5])},
-                    to, block_.width);
+        eigenvalues(of, to, block_.width);
     }
 }
 

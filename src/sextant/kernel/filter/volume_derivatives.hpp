@@ -14,7 +14,8 @@ namespace sextant::kernel {
 
 /// Computes several Gaussian derivatives of a volume together, plane by plane, with the weights of
 /// gaussian_weights.hpp. The planes around a plane are filtered once for each order along z; the
-/// results are filtered along x and y as images (GaussianDerivatives).
+/// results are filtered along x and y as images (GaussianDerivatives). An image is a volume of one
+/// plane.
 ///
 /// A volume is filtered in blocks of columns and rows, whose planes fit in a cache; each block
 /// traverses all planes. Values outside the volume are the same as if the volume were padded on all
@@ -30,8 +31,8 @@ namespace sextant::kernel {
 ///                derivatives.
 class VolumeDerivatives {
   public:
-    /// `pixel`: the size of a voxel in the length unit of the derivatives; 1: derivatives are per
-    /// voxel.
+    /// `sigma`: of an image, z is negative. `pixel`: the size of a voxel in the length unit of the
+    /// derivatives; 1: derivatives are per voxel.
     VolumeDerivatives(const Scales& sigma, std::span<const Derivative> derivatives,
                       BorderRule rule = {}, const GaussianKernel& kernel = {},
                       const Scales& pixel = 1);
@@ -53,7 +54,7 @@ class VolumeDerivatives {
     using Load = std::function<void(Elements z, const Tile& rectangle, float* to, Elements stride)>;
     /// Begins a block, whose planes plane() then filters.
     /// Input     `block`: columns and rows of the block; its planes are ignored.
-    /// Requires  a border other than wrap (InvalidTask).
+    /// Requires  a border other than wrap, except for one plane (InvalidTask).
     void begin(const Tile& block, ImageShape image, Elements depth);
     /// Filters plane z of the block into one plane per derivative, in order. Each call must have a
     /// larger z than the one before, unless a block begins.
@@ -107,17 +108,18 @@ class VolumeDerivatives {
     std::vector<Plane> outputs_;
 };
 
-/// Computes the eigenvalues of the structure tensor of a volume, plane by plane: the products of
-/// the components of the gradient are smoothed at an integration scale.
+/// Computes the eigenvalues of the structure tensor of a volume, plane by plane, or of an image:
+/// the products of the components of the gradient are smoothed at an integration scale.
 ///
 /// Output    the eigenvalues, in descending order, in the square of the samples' unit per pixel.
 ///           Products outside the volume follow the border rule; for Border::constant they are 0.
 /// Requires, Cost and Deterministic as for VolumeDerivatives, which filters the volume once for the
-/// gradient and each of the six products once.
+/// gradient and each of the six (of an image, three) products once.
 /// Source    Bigün and Granlund, ICCV 1987; as skimage.feature.structure_tensor_eigenvalues
 class StructureTensor {
   public:
-    /// `pixel`: the size of a voxel in the length unit of the gradient.
+    /// `sigma`, `integration`: of an image, z is negative. `pixel`: the size of a voxel in the
+    /// length unit of the gradient.
     StructureTensor(const Scales& sigma, const Scales& integration, BorderRule rule = {},
                     const GaussianKernel& kernel = {}, const Scales& pixel = 1);
 
@@ -136,16 +138,14 @@ class StructureTensor {
                const std::array<Plane, 3>& outputs);
 
   private:
-    static constexpr std::size_t components = 3, products = 6;
-
     void add_products(Elements z, const VolumeDerivatives::Load& load);
 
     VolumeDerivatives gradient_;
-    std::vector<VolumeDerivatives> products_; ///< smoothed: xx, xy, xz, yy, yz, zz
+    std::vector<VolumeDerivatives> products_; ///< smoothed: xx, xy, xz, yy, yz, zz; or xx, xy, yy
     Tile block_;
     Memory memory_;
-    std::array<Plane, components> slopes_{}; ///< the gradient of a plane
-    std::array<Plane, products> tensor_{};   ///< the smoothed products of a plane
+    std::vector<Plane> slopes_; ///< the gradient of a plane
+    std::vector<Plane> tensor_; ///< the smoothed products of a plane
 };
 
 } // namespace sextant::kernel
