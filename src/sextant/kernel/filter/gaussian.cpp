@@ -23,8 +23,11 @@ Elements line_stride(Elements width) {
     return (width + line_unit - 1) / line_unit * line_unit + cache_line;
 }
 
-RowRing::RowRing(int reach, Elements width)
-    : reach_(reach), memory_(count() * line_stride(width) * static_cast<Bytes>(sizeof(float))) {
+Bytes RowRing::memory_for(int reach, Elements width) {
+    return (2 * reach + 1) * line_stride(width) * static_cast<Bytes>(sizeof(float));
+}
+
+RowRing::RowRing(int reach, Elements width) : reach_(reach), memory_(memory_for(reach, width)) {
     auto* const first = reinterpret_cast<float*>(memory_.data());
     for (int copy = 0; copy < 2; ++copy) {
         for (Elements row = 0; row < count(); ++row)
@@ -139,11 +142,18 @@ GaussianDerivatives::GaussianDerivatives(const Scales& sigma,
 
     const auto rings = static_cast<std::size_t>(std::count(along_x.begin(), along_x.end(), true));
     strip_width_ = width_of_strips(rings, reach_y_);
+}
+
+Elements GaussianDerivatives::line_length() const {
+    return strip_width_ + 2 * reach_x_ + line_unit;
+}
+
+void GaussianDerivatives::allocate() {
     for (std::size_t order = 0; order < orders; ++order) {
-        if (along_x[order])
+        if (!row_weights_[order].empty())
             filtered_[order] = RowRing(reach_y_, strip_width_);
     }
-    line_ = Memory((strip_width_ + 2 * reach_x_ + line_unit) * static_cast<Bytes>(sizeof(float)));
+    line_ = Memory(line_length() * static_cast<Bytes>(sizeof(float)));
     for (int k = -reach_x_; k <= reach_x_; ++k)
         shifted_.push_back(reinterpret_cast<const float*>(line_.data()) + reach_x_ + k);
 }
@@ -159,10 +169,10 @@ int GaussianDerivatives::multiply_adds() const {
 }
 
 Bytes GaussianDerivatives::memory() const {
-    Bytes bytes = line_.size();
-    for (const RowRing& rows : filtered_)
-        bytes += rows.memory();
-    return bytes;
+    const auto rings =
+        std::ranges::count_if(row_weights_, [](const Half& h) { return !h.empty(); });
+    return rings * RowRing::memory_for(reach_y_, strip_width_) +
+           line_length() * static_cast<Bytes>(sizeof(float));
 }
 
 Tile GaussianDerivatives::reads(const Tile& tile, ImageShape image) const {
@@ -238,6 +248,8 @@ void GaussianDerivatives::each_row(SamplePieces input, const Tile& strip,
 }
 
 void GaussianDerivatives::apply_strip(const Sweep& sweep, const Tile& strip) {
+    if (shifted_.empty())
+        allocate();
     Elements next = strip.y - reach_y_;
     for (Elements y = strip.y; y < strip.y + strip.height; ++y) {
         for (; next <= y + reach_y_; ++next) {

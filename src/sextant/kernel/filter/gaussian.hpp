@@ -27,7 +27,8 @@ class RowRing {
         return rows_.data() + (y - reach_) % count() + reach_;
     }
 
-    Bytes memory() const { return memory_.size(); }
+    /// The bytes of a ring.
+    static Bytes memory_for(int reach, Elements width);
 
   private:
     Elements count() const { return 2 * reach_ + 1; }
@@ -88,9 +89,8 @@ Elements line_stride(Elements width);
 ///           each derivative; otherwise throws InvalidTask, before anything is written. Planes must
 ///           not overlap the samples or one another (not checked).
 /// Cost      per sample: for each order along x, reach + 1 additions and multiply-adds; for each
-///           derivative, the same for its order along y. `apply` does not allocate. An object holds
-///           half a MiB or, for large sigma, one row of 128 samples per weight. Use one object per
-///           thread.
+///           derivative, the same for its order along y. The first `apply` allocates half a MiB or,
+///           for large sigma, one row of 128 samples per weight. Use one object per thread.
 /// Deterministic  the same bits for any tiling of the image, on every processor, regardless of the
 ///                other derivatives in the sweep.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
@@ -106,7 +106,7 @@ class GaussianDerivatives {
     int reach_y() const { return reach_y_; }
     /// The number of multiply-adds per pixel for all derivatives together.
     int multiply_adds() const;
-    /// The bytes that an object holds, except for `each_row`.
+    /// The bytes that an object holds after the first `apply`.
     Bytes memory() const;
     /// The rectangle of samples needed for the derivatives of a non-empty tile.
     Tile reads(const Tile& tile, ImageShape image) const;
@@ -136,6 +136,8 @@ class GaussianDerivatives {
         const std::function<void()>& progress; ///< called after every few rows
     };
 
+    Elements line_length() const;
+    void allocate();
     void check(SamplePieces input, const Tile& tile) const;
     void check(const Tile& tile, std::span<const Plane> outputs) const;
     void apply_strip(const Sweep& sweep, const Tile& strip);
