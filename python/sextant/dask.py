@@ -109,7 +109,7 @@ def filter(image: Any, sigma: images.Scale = 1, **options: Unpack[FilterOptions]
     (2, 64, 64)
     """
     array = _dask_array(image)
-    make = _core.FilterOptions if image.ndim < 3 else _core.VolumeFilterOptions
+    make = _core.FilterOptions if image.ndim < 3 else _core.FilterOptions.of_volume
     names = make(dict(options)).derivatives
     out = _on_disk((len(names), *image.shape), computed_type(image.dtype))
     images.filter(image, sigma, out=out, **options)

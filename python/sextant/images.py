@@ -623,8 +623,8 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
                                            volumes="" if is_certain else "sigma=(z, y, x)")
         if "derivatives" in given and given["derivatives"] is None:
             given["derivatives"] = _FEATURES if number is None else _FEATURES[:-1]
-        chosen = parsed(_core.FilterOptions if number is not None else _core.VolumeFilterOptions,
-                        given)
+        chosen = parsed(_core.FilterOptions if number is not None
+                        else _core.FilterOptions.of_volume, given)
         check_effects("filter", options, DEFAULTS[FilterOptions], comm=comm, tiles=threads)
         names = chosen.derivatives
         show = progress_for(progress)

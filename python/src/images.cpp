@@ -3,9 +3,7 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/contours/canny.hpp"
 #include "sextant/contours/contour_tracing.hpp"
-#include "sextant/filter/filter_configurations.hpp"
 #include "sextant/filter/filtering.hpp"
-#include "sextant/filter/window_filter.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -39,11 +37,18 @@ struct ImageCall {
     int ranks;
 };
 
-/// The reason in a plan for an image in memory.
-std::string reason_in_memory(int threads) {
-    return threads == 1
-               ? "one thread, which reads and writes the arrays in place"
-               : fmt::format("{} threads, which read and write the arrays in place", threads);
+/// Opens the image of a call, or all frames as a volume, on a rank. Collective.
+std::unique_ptr<RowSource> opened(const ImageCall& image, Call& call,
+                                  const Communicator& communicator, ReadAs read_as,
+                                  bool as_volume = false) {
+    if (!image.comm.is_none())
+        require_same_frames(communicator, image.frames.header(), image.frame);
+    std::unique_ptr<RowSource> source;
+    agree(communicator, [&] {
+        source = as_volume ? std::make_unique<RowSource>(image.frames.open(call), read_as)
+                           : image.frames.image(call, image.frame, read_as);
+    });
+    return source;
 }
 
 /// Returns planes as a dictionary. `losses`: the warnings about samples or results that lost
@@ -60,80 +65,47 @@ py::dict found_planes(FilterResult&& result, int ranks,
     return all;
 }
 
-/// The samples of a view for filters; nullopt for types that must be converted first.
-std::optional<kernel::SampleView> samples_in(const kernel::ValueView& view,
-                                             const py::array& image) {
-    const char kind = image.dtype().kind();
-    kernel::SampleView samples{{}, view.stride, view.tile, view.image};
-    if (const auto* const* first = std::get_if<const float*>(&view.first))
-        samples.first = *first;
-    else if (const auto* const* bytes = std::get_if<const std::uint8_t*>(&view.first);
-             bytes && kind != 'i')
-        samples.first = *bytes;
-    else if (const auto* const* words = std::get_if<const std::uint16_t*>(&view.first);
-             words && kind != 'i')
-        samples.first = *words;
-    else
+/// The samples of an array and the memory for all results; nullopt if they cannot be used without
+/// copies. `out`: one array for an image, or one per derivative of a volume.
+std::optional<FilterMemory> memory_of(const py::object& source, bool of_volumes,
+                                      const py::object& out) {
+    const std::optional<kernel::ValueView> view = view_of(source, of_volumes ? 3 : 2);
+    if (!view)
         return std::nullopt;
-    return samples;
-}
-
-/// Filters an image in memory, without copies of the image or the planes, unless an offset must be
-/// subtracted from its samples.
-std::optional<py::dict> filter_in_place(const ImageCall& image, const py::object& source,
-                                        const FilterOptions& options,
-                                        const distributed::Filters& filters,
-                                        const py::object& out) {
-    const std::optional<kernel::ValueView> view = view_of(source, 2);
-    const bool plans = options.distribute != "any" || !options.machine.empty() ||
-                       options.probing == planner::Probing::now || options.shared_memory == "off";
-    if (!view || !py::isinstance<py::array>(out) || filters.size() != 1 || options.grid || plans)
+    FilterMemory memory{{{}, view->stride, view->tile, view->image, view->next_plane, view->planes},
+                        {}};
+    memory.samples.tile.depth = view->planes;
+    const char kind = py::reinterpret_borrow<py::array>(source).dtype().kind();
+    bool is_filtered = false;
+    std::visit(
+        [&](const auto* first) {
+            if constexpr (std::is_assignable_v<decltype(memory.samples.first)&, decltype(first)>) {
+                memory.samples.first = first;
+                is_filtered = kind != 'i';
+            }
+        },
+        view->first);
+    if (!is_filtered)
         return std::nullopt;
-    const auto array = py::reinterpret_borrow<py::array>(source);
-    const std::optional<kernel::SampleView> samples = samples_in(*view, array);
-    auto planes = py::reinterpret_borrow<py::array>(out);
     constexpr auto size = static_cast<py::ssize_t>(sizeof(float));
-    if (!samples || planes.strides(0) % size != 0 || planes.strides(1) % size != 0)
-        return std::nullopt;
-    std::vector<kernel::Plane> outputs;
-    auto* const first = static_cast<float*>(planes.mutable_data());
-    for (py::ssize_t k = 0; k < planes.shape(0); ++k)
-        outputs.push_back({first + k * (planes.strides(0) / size), planes.strides(1) / size});
-    FilterResult result{.image = view->image, .element = gray_f32, .windows = 1};
-    if (array.itemsize() != size)
-        result.element = array.itemsize() == 1 ? gray_u8 : gray_u16;
-    distributed::FilterTask task{
-        .filters = filters, .image = view->image, .element = result.element};
-    result.plan = distributed::strips_plan(task, reason_in_memory(image.ranks));
-    // The calling thread cannot check for signals while it waits for long parts of other threads.
-    constexpr double long_work = 1 << 24; // about 0.1 s
-    const bool is_long =
-        static_cast<double>(view->image.elements()) * filters.front().sigma.x > long_work;
-    Call call(image.progress, py::none(), 1, image.ranks > 1 && is_long);
-    const RunControl control = call.control();
-    bool has_offset = false;
-    call.run([&](const Communicator&) {
-        has_offset = image.frames.image(call, image.frame, ReadAs::scaled)->offset() != 0;
-        if (has_offset)
-            return;
-        timed(result.filter, [&] {
-            Team team(image.ranks);
-            distributed::NotFinite results;
-            result.not_a_number = distributed::filter_in_memory(*samples, filters.front(), outputs,
-                                                                team, control, &results);
-            result.overflowed = results.infinite + (result.not_a_number == 0 ? results.nan : 0);
-        });
-    });
-    if (has_offset)
-        return std::nullopt;
-    result.warnings = remarks_on_values(result, "array");
-    const std::vector<std::string> losses = result.warnings;
-    return found_planes(std::move(result), image.ranks, losses);
+    for (const py::handle each : of_volumes ? out : py::object(py::make_tuple(out))) {
+        if (!py::isinstance<py::array>(each))
+            return std::nullopt;
+        auto planes = py::reinterpret_borrow<py::array>(each);
+        if (planes.strides(0) % size != 0 || planes.strides(1) % size != 0)
+            return std::nullopt;
+        auto* const first = static_cast<float*>(planes.mutable_data());
+        for (py::ssize_t k = 0; k < planes.shape(0); ++k)
+            memory.planes.push_back(
+                {first + k * (planes.strides(0) / size), planes.strides(1) / size});
+    }
+    return memory;
 }
 
 /// The options of a filter of images or volumes, and the filters that they describe.
 struct ParsedFilter {
-    ParsedFilter(const py::dict& keywords, kernel::Dimensions of) : dimensions(of) {
+    explicit ParsedFilter(const py::dict& keywords, kernel::Dimensions of = kernel::Dimensions::two)
+        : dimensions(of) {
         set_options(filter_record(options), keywords);
         filters = filters_of(options, dimensions);
     }
@@ -142,16 +114,6 @@ struct ParsedFilter {
     FilterOptions options;
     kernel::Dimensions dimensions;
     distributed::Filters filters;
-};
-
-struct ParsedImageFilter : ParsedFilter {
-    explicit ParsedImageFilter(const py::dict& keywords)
-        : ParsedFilter(keywords, kernel::Dimensions::two) {}
-};
-
-struct ParsedVolumeFilter : ParsedFilter {
-    explicit ParsedVolumeFilter(const py::dict& keywords)
-        : ParsedFilter(keywords, kernel::Dimensions::three) {}
 };
 
 /// The destination of results: the sinks of a volume's derivatives, or the sink of an image.
@@ -232,38 +194,44 @@ class FilterOutput {
 /// otherwise f32.
 py::dict filter(const ImageCall& image, const py::object& array, const ParsedFilter& parsed,
                 const py::object& out, bool wide) {
-    const FilterOptions& options = parsed.options;
+    FilterOptions options = parsed.options;
     const bool of_volumes = parsed.of_volumes();
-    if (image.comm.is_none() && !of_volumes && !wide) {
-        if (auto found = filter_in_place(image, array, options, parsed.filters, out))
-            return *std::move(found);
-    }
+    const ImageShape shape = image.frames.header().shape;
+    const bool in_tiles = options.grid || options.distribute != "any" || !options.machine.empty() ||
+                          options.probing == planner::Probing::now ||
+                          options.shared_memory == "off";
+    options.threads = image.comm.is_none() && !in_tiles ? image.ranks : 1;
+    std::optional<FilterMemory> memory;
+    if (image.comm.is_none() && !in_tiles && !wide)
+        memory = memory_of(array, of_volumes, out);
+    // The calling thread cannot check for signals while it waits for long parts of other threads.
+    constexpr double long_work = 1 << 24; // about 0.1 s
+    const bool is_long = static_cast<double>(shape.elements()) *
+                             static_cast<double>(of_volumes ? image.frames.header().frames : 1) *
+                             options.sigma.x >
+                         long_work;
     FilterOutput output(out, of_volumes, wide);
-    Call call(image.progress, image.comm, image.ranks);
+    Call call(image.progress, image.comm, in_tiles ? image.ranks : 1,
+              options.threads > 1 && is_long);
     FilterResult result;
     std::vector<std::string> losses;
     int ranks = 1;
-    const ImageShape shape = image.frames.header().shape;
     call.run([&](const Communicator& communicator) {
-        if (!image.comm.is_none())
-            require_same_frames(communicator, image.frames.header(), image.frame);
-        std::unique_ptr<RowSource> source;
-        agree(communicator, [&] {
-            source = of_volumes
-                         ? std::make_unique<RowSource>(image.frames.open(call), ReadAs::scaled)
-                         : image.frames.image(call, image.frame, ReadAs::scaled);
-        });
+        const std::unique_ptr<RowSource> source =
+            opened(image, call, communicator, ReadAs::scaled, of_volumes);
         Filtering filtering(communicator, options, call.control(), parsed.dimensions);
         if (communicator.rank() == 0)
             output.restore(filtering.offsets(source->offset()), filtering.scales(source->scale()),
                            source->stored());
         FilterResult found = filtering.run(
-            source.get(), [&](int derivative, Elements first, std::span<const float> rows) {
+            source.get(),
+            [&](int derivative, Elements first, std::span<const float> rows) {
                 output.write(call, derivative, first, rows, shape);
-            });
+            },
+            memory ? &*memory : nullptr);
         if (communicator.rank() == 0 || !image.comm.is_none()) {
             result = std::move(found);
-            ranks = communicator.size();
+            ranks = communicator.size() * options.threads;
         }
         if (communicator.rank() != 0)
             return;
@@ -295,11 +263,8 @@ py::dict contours(const ImageCall& image, const ContoursOptions& options) {
     int ranks = 1;
     try {
         call.run([&](const Communicator& communicator) {
-            if (!image.comm.is_none())
-                require_same_frames(communicator, image.frames.header(), image.frame);
-            std::unique_ptr<RowSource> source;
-            agree(communicator,
-                  [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
+            const std::unique_ptr<RowSource> source =
+                opened(image, call, communicator, ReadAs::floats);
             ContoursResult found =
                 ContourTracing(communicator, options, call.control())
                     .run(*source, [&](LineReader& reader) { lines = read_lines(reader); });
@@ -362,11 +327,7 @@ py::object canny(const ImageCall& image, const ContoursOptions& options) {
     Call call(image.progress, image.comm, image.ranks);
     Image directions;
     call.run([&](const Communicator& communicator) {
-        if (!image.comm.is_none())
-            require_same_frames(communicator, image.frames.header(), image.frame);
-        std::unique_ptr<RowSource> source;
-        agree(communicator,
-              [&] { source = image.frames.image(call, image.frame, ReadAs::floats); });
+        const std::unique_ptr<RowSource> source = opened(image, call, communicator, ReadAs::floats);
         Image whole = ContourTracing(communicator, options, call.control()).edges(*source);
         if (communicator.rank() == 0)
             directions = std::move(whole);
@@ -385,13 +346,14 @@ ImageCall image_call(const Frames& frames, std::int64_t frame, py::object progre
 } // namespace
 
 void bind_images(py::module_& module) {
-    py::class_<ParsedFilter>(module, "AnyFilterOptions")
+    py::class_<ParsedFilter>(module, "FilterOptions")
+        .def(py::init<const py::dict&>())
+        .def_static("of_volume",
+                    [](const py::dict& keywords) {
+                        return ParsedFilter(keywords, kernel::Dimensions::three);
+                    })
         .def_property_readonly(
             "derivatives", [](const ParsedFilter& parsed) { return parsed.options.derivatives; });
-    py::class_<ParsedImageFilter, ParsedFilter>(module, "FilterOptions")
-        .def(py::init<const py::dict&>());
-    py::class_<ParsedVolumeFilter, ParsedFilter>(module, "VolumeFilterOptions")
-        .def(py::init<const py::dict&>());
     py::class_<Parsed<ContoursOptions>>(module, "ContoursOptions").def(py::init<const py::dict&>());
     py::class_<ParsedCanny>(module, "CannyOptions").def(py::init<const py::dict&>());
     module.def("filter", [](const Frames& frames, std::int64_t frame, const py::object& array,

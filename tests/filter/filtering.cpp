@@ -49,18 +49,21 @@ TEST(Filtering, keeps_the_results_for_a_distributed_image_in_its_tiles) {
     });
 }
 
-TEST(Filtering, counts_each_NaN_once_despite_overlapping_windows) {
+TEST(Filtering, counts_each_NaN_once_in_memory_and_despite_overlapping_windows) {
     std::vector<std::byte> bytes = samples_of(gray_f32, shape);
     for (const std::size_t at : {0, 61 * 40 + 7, 61 * 83 - 1})
         reinterpret_cast<float*>(bytes.data())[at] = std::numeric_limits<float>::quiet_NaN();
-    run_threads(4, [&](Communicator communicator) {
+    const auto count = [&](const Communicator& communicator) {
         for (const Bytes memory : {Bytes{1} << 30, Bytes{50'000}}) {
             RowSource source = source_of(bytes, shape, gray_f32);
             CollectedPlanes made(shape, 5);
+            const FilterMemory in_place = made.memory(view_of(bytes, gray_f32, shape));
             Filtering filtering(communicator, unprobed({.sigma = 2, .memory = memory}));
-            EXPECT_EQ(filtering.run(&source, made.sink()).not_a_number, 3);
+            EXPECT_EQ(filtering.run(&source, made.sink(), &in_place).not_a_number, 3);
         }
-    });
+    };
+    for (const int ranks : {1, 4})
+        run_threads(ranks, count);
 }
 
 TEST(Filtering, counts_results_of_finite_samples_that_are_not_finite) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filters images in windows of rows, and volumes in windows of planes, as for those that do not fit
-// in memory; and images in memory by threads.
+// in memory.
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/run_control.hpp"
-
-#include <atomic>
 
 #include "tests/support/filter_runs.hpp"
 
@@ -31,8 +28,10 @@ void expect_same_in_windows(const Communicator& communicator, const WindowCase& 
                             const filtering::Configuration& configuration, Elements window) {
     const auto& [shape, element, filters, depth, bytes, expected] = what;
     RowSource source = source_of(bytes, shape, element, depth);
+    Team team(window % 2 == 0 ? 3 : 1);
     distributed::WindowFilter run(communicator, filters, element, true,
-                                  depth > 0 ? kernel::Dimensions::three : kernel::Dimensions::two);
+                                  depth > 0 ? kernel::Dimensions::three : kernel::Dimensions::two,
+                                  &team);
     std::vector<float> all(expected.size());
     const Elements unit = depth > 0 ? shape.elements() : shape.width;
     for (Elements first = 0; first < what.length(); first += window) {
@@ -220,42 +219,6 @@ TEST(WindowFilter, refuses_chains_that_are_empty_or_pass_on_several_images) {
             EXPECT_THROW(distributed::WindowFilter(communicator, chain, gray_f32, false),
                          InvalidTask);
     });
-}
-
-TEST(ImageInMemory, has_the_derivatives_of_one_thread) {
-    const ImageShape shape{90, 700};
-    std::vector<std::byte> samples = samples_of(gray_f32, shape);
-    reinterpret_cast<float*>(samples.data())[5000] = std::nanf("");
-    for (const double sigma : {1., 6.}) {
-        const distributed::Filter filter{sigma, {"x", "laplacian"}, {}};
-        const std::vector<float> expected = filtered(samples, gray_f32, shape, filter);
-        for (const int threads : {1, 2, 3, 7}) {
-            std::vector<float> found(expected.size());
-            const std::vector<kernel::Plane> outputs = {
-                {found.data(), shape.width}, {found.data() + shape.elements(), shape.width}};
-            Team team(threads);
-            EXPECT_EQ(distributed::filter_in_memory(view_of(samples, gray_f32, shape), filter,
-                                                    outputs, team, {}),
-                      1);
-            EXPECT_TRUE(
-                same_bits(std::as_bytes(std::span(found)), std::as_bytes(std::span(expected))))
-                << threads;
-        }
-    }
-}
-
-TEST(ImageInMemory, ends_when_it_is_cancelled) {
-    const ImageShape shape{100, 2000};
-    const std::vector<std::byte> samples = samples_of(gray_f32, shape);
-    std::vector<float> plane(static_cast<std::size_t>(shape.elements()));
-    const std::vector<kernel::Plane> outputs = {{plane.data(), shape.width}};
-    Team team(3);
-    std::atomic<int> checks = 0;
-    RunControl control;
-    control.cancelled = [&] { return ++checks > 2; };
-    EXPECT_THROW(distributed::filter_in_memory(view_of(samples, gray_f32, shape), {2, {"x"}, {}},
-                                               outputs, team, control),
-                 Cancelled);
 }
 
 } // namespace

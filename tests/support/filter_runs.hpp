@@ -161,6 +161,14 @@ struct CollectedPlanes {
         };
     }
 
+    FilterMemory memory(const kernel::SampleView& samples) {
+        FilterMemory memory{samples, {}};
+        for (float* plane = floats.data(); plane < floats.data() + floats.size();
+             plane += shape.elements())
+            memory.planes.push_back({plane, shape.width});
+        return memory;
+    }
+
     ImageShape shape;
     std::vector<float> floats;
 };
@@ -197,11 +205,14 @@ inline void filtering_gives_the_same_bits(const Communicator& communicator) {
         for (const auto& [memory, everywhere] :
              {Case{Bytes{1} << 30, true}, Case{50'000, true}, Case{50'000, false}}) {
             options.memory = memory;
+            options.threads = memory > 1 << 20 ? 3 : 1;
             RowSource source = source_of(bytes, shape, element);
             CollectedPlanes made(shape, options.derivatives.size());
+            const FilterMemory in_place = made.memory(view_of(bytes, element, shape));
             Filtering filtering(communicator, options);
-            const FilterResult result = filtering.run(
-                everywhere || communicator.rank() == 0 ? &source : nullptr, made.sink());
+            const FilterResult result =
+                filtering.run(everywhere || communicator.rank() == 0 ? &source : nullptr,
+                              made.sink(), memory > 1 << 20 ? &in_place : nullptr);
             EXPECT_EQ(result.windows > 1, memory < 1 << 20) << result.windows;
             EXPECT_EQ(result.image.height, shape.height);
             EXPECT_LE(result.plan.configuration.ranks(), communicator.size());

@@ -61,11 +61,12 @@ struct FilterOptions {
     std::string shared_memory = "auto";
     std::string machine = {}; ///< profile for predictions; if empty, that of rank 0's machine
     planner::Probing probing = planner::Probing::kept; ///< see CompositeOptions::probing
+    int threads = 1; ///< of each rank, which share its part of the image
     /// Rank 0's plan, for example from an earlier result or a file (read_filter_plan). If set,
     /// `grid`, `distribute` and `memory` have no effect.
     std::optional<distributed::FilterPlan> plan = {};
 };
-Record record_of(FilterOptions& options); ///< for all options except `pixel` and `plan`
+Record record_of(FilterOptions& options); ///< for all options except `pixel`, `threads` and `plan`
 
 /// Returns the filters that the options name, with scales in pixels. Throws InvalidTask, naming the
 /// option.

@@ -26,7 +26,9 @@ using filtering::Configuration;
 std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
     std::vector<model::KernelUse> kernels;
     for (const Filter& filter : task.filters)
-        kernels.push_back({filter_kernel, bank_of(filter, task.dimensions()).multiply_adds()});
+        kernels.push_back({filter_kernel,
+                           (bank_of(filter, task.dimensions()).multiply_adds() + task.threads - 1) /
+                               task.threads});
     return kernels;
 }
 
@@ -327,7 +329,8 @@ Bytes kernel_memory(const FilterTask& task, const filtering::WindowTask& window)
         for (int rank = 0; rank < grid.ranks(); ++rank) {
             const Tile box = tile(grid, rank);
             if (box.elements() > 0)
-                bytes += bank.memory(box, task.image, std::max<Elements>(1, task.depth));
+                bytes +=
+                    task.threads * bank.memory(box, task.image, std::max<Elements>(1, task.depth));
         }
     }
     return bytes;

@@ -26,6 +26,7 @@ struct FilterTask {
     std::string distribute = "any";
     std::optional<Tiles> grid = {}; ///< one tile per rank; if not set, chosen by the planner
     Elements depth = 0;             ///< planes of a volume; 0 for an image
+    int threads = 1;                ///< of each rank
 
     bool is_volume() const { return depth > 0; }
     kernel::Dimensions dimensions() const {

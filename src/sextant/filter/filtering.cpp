@@ -4,6 +4,7 @@
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/scope.hpp"
+#include "sextant/comm/thread_team.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/filter/filter_configurations.hpp"
@@ -16,8 +17,10 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -47,10 +50,10 @@ ElementFormat gray_format(Sample sample) {
 /// Counts the NaNs in `count` samples.
 Elements count_not_a_number(const ElementFormat& element, const std::byte* samples,
                             Elements count) {
-    if (element != gray_f32)
-        return 0;
-    const auto* const first = reinterpret_cast<const float*>(samples);
-    return std::count_if(first, first + count, [](float f) { return std::isnan(f); });
+    distributed::NotFinite found;
+    if (element == gray_f32)
+        found.add(reinterpret_cast<const float*>(samples), count);
+    return found.nan;
 }
 
 /// True if an offset of the input samples reappears in the output.
@@ -112,18 +115,39 @@ Elements overflowed(const distributed::NotFinite& results, Elements not_a_number
     return sum_over_ranks(communicator, results.infinite + (not_a_number == 0 ? results.nan : 0));
 }
 
+/// Counts the values of rows of floats that are not finite. Threads share the rows.
+template <class RowAt>
+distributed::NotFinite not_finite_in(Team* team, Elements rows, Elements width,
+                                     const RowAt& row_at) {
+    const Elements parts = std::min<Elements>(rows, 8 * members_of(team));
+    std::vector<distributed::NotFinite> counts(static_cast<std::size_t>(parts));
+    run_parts(team, static_cast<int>(parts), [&](int part, int) {
+        for (Elements row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
+            counts[static_cast<std::size_t>(part)].add(row_at(row), width);
+    });
+    distributed::NotFinite all;
+    for (const distributed::NotFinite& each : counts) {
+        all.infinite += each.infinite;
+        all.nan += each.nan;
+    }
+    return all;
+}
+
 /// Filters one image on one rank.
 class FilterRun {
   public:
     FilterRun(const Communicator& communicator, const FilterOptions& options,
               const RunControl& control, const OfferedSharing& sharing, RowSource* source,
-              kernel::Dimensions dimensions)
+              kernel::Dimensions dimensions, const FilterMemory* memory)
         : communicator_(communicator),
           options_(options),
           dimensions_(dimensions),
           control_(control),
           source_(source),
+          memory_(memory),
           shared_(sharing.shared) {
+        if (options.threads > 1)
+            team_ = std::make_unique<Team>(options.threads);
         result_.sharing = sharing.choice;
         warn({sharing.warning});
     }
@@ -137,10 +161,12 @@ class FilterRun {
     void examine_sources();
     void describe(const Filters& filters);
     void plan();
+    bool plan_in_memory();
     void plan_on(const Communicator& communicator, const std::vector<int>& nodes);
     FilterPlan planned(const std::vector<int>& nodes, const planner::DefaultPlanner& usual);
     void broadcast_plan();
     void filter_windows(const FilterSink& write);
+    void count_in_memory();
     void check_source() const;
     void read_window(distributed::WindowFilter& filter, const Tile& window);
     void read(const Tile& part, std::span<std::byte> to) const;
@@ -156,6 +182,8 @@ class FilterRun {
     const kernel::Dimensions dimensions_;
     const RunControl& control_;
     RowSource* const source_;
+    const FilterMemory* memory_;         // null unless it is used
+    std::unique_ptr<Team> team_;         // null for one thread
     std::optional<Communicator> shared_; // set if processes of a node share memory
     distributed::FilterTask task_;       // task with the wrapped margin (padded)
     Tile image_;                         // the image or volume without its margin
@@ -241,6 +269,7 @@ void FilterRun::describe(const Filters& filters) {
     task_.element = filtered_elements[described.element];
     stored_ = described.stored ? gray_format(*described.stored) : task_.element;
     task_.ranks = communicator_.size();
+    task_.threads = options_.threads;
     task_.grid = options_.grid;
 }
 
@@ -249,6 +278,8 @@ void FilterRun::describe(const Filters& filters) {
 void FilterRun::plan() {
     if (is_root())
         control_.report("plan", 0, 1);
+    if (plan_in_memory())
+        return;
     const std::vector<int> nodes = nodes_of(communicator_);
     plan_on(ranks(), nodes);
     if (shared_ && !result_.sharing.settled) {
@@ -265,6 +296,28 @@ void FilterRun::plan() {
         }
     }
     broadcast_plan();
+}
+
+/// Plans the use of the caller's memory, if possible.
+bool FilterRun::plan_in_memory() {
+    if (!memory_)
+        return false;
+    const FilterPlan plan = distributed::strips_plan(
+        task_, options_.threads == 1
+                   ? "one thread, which reads and writes the arrays where they are"
+                   : fmt::format("{} threads, which read and write the arrays where they are",
+                                 options_.threads));
+    const bool is_padded = image_.x > 0 || image_.y > 0 || image_.z > 0;
+    const bool fits =
+        task_.filters.size() == 1 ||
+        distributed::memory_of(plan.configuration, task_, task_.length()) <= options_.memory;
+    if (communicator_.size() > 1 || options_.plan || offset_ != 0 || scale_ != 1 || is_padded ||
+        !fits) {
+        memory_ = nullptr;
+        return false;
+    }
+    result_.plan = plan;
+    return true;
 }
 
 void FilterRun::plan_on(const Communicator& communicator, const std::vector<int>& nodes) {
@@ -315,7 +368,7 @@ void FilterRun::filter_windows(const FilterSink& write) {
         if (!takes_part)
             return;
         check_source();
-        filter.emplace(group, task_.filters, task_.element, true, dimensions_);
+        filter.emplace(group, task_.filters, task_.element, true, dimensions_, team_.get());
     });
     for (Elements first = 0; first < task_.length(); first += plan.window) {
         if (is_root())
@@ -329,18 +382,23 @@ void FilterRun::filter_windows(const FilterSink& write) {
                 filter->prepare({task_.image, first,
                                  task_.is_volume() ? window.depth : window.height,
                                  plan.configuration, task_.depth});
-                read_window(*filter, window);
+                if (memory_)
+                    filter->bind(memory_->samples, memory_->planes);
+                else
+                    read_window(*filter, window);
             });
         });
         timed(result_.filter, [&] {
             agree(communicator_, [&] {
                 if (takes_part)
                     filter->run();
+                if (memory_)
+                    count_in_memory();
             });
         });
         timed(result_.write, [&] {
             agree(communicator_, [&] {
-                for (int k = 0; is_root() && k < std::ssize(task_.features()); ++k)
+                for (int k = 0; is_root() && !memory_ && k < std::ssize(task_.features()); ++k)
                     write_window(write, k, window, filter->plane(k));
             });
         });
@@ -349,6 +407,21 @@ void FilterRun::filter_windows(const FilterSink& write) {
     if (takes_part)
         warn({shortage_of(group)});
     result_.not_a_number = sum_over_ranks(communicator_, result_.not_a_number);
+}
+
+/// Counts NaN samples, and results that are not finite, in the caller's memory.
+void FilterRun::count_in_memory() {
+    const auto [width, height] = task_.image;
+    const auto& [samples, planes] = *memory_;
+    if (const auto* const* first = std::get_if<const float*>(&samples.first))
+        result_.not_a_number =
+            not_finite_in(team_.get(), height * image_.depth, width, [&](Elements row) {
+                return *first + row / height * samples.next_plane + row % height * samples.stride;
+            }).nan;
+    not_finite_ = not_finite_in(team_.get(), height * std::ssize(planes), width, [&](Elements row) {
+        const kernel::Plane& plane = planes[static_cast<std::size_t>(row / height)];
+        return plane.first + row % height * plane.stride;
+    });
 }
 
 /// Warns of samples that became 0 in 32-bit floats. Several ranks may have read the same rows.
@@ -546,13 +619,13 @@ void Filtering::fail(const std::string& text) const {
     sextant::fail(communicator_, text);
 }
 
-FilterResult Filtering::run(RowSource* image, const FilterSink& write) {
+FilterResult Filtering::run(RowSource* image, const FilterSink& write, const FilterMemory* memory) {
     const CancellationScope cancellable(control_, communicator_.size());
     require_same(communicator_, options_);
     if (!sharing_)
         agree(communicator_,
               [&] { sharing_ = offer_sharing(options_.shared_memory, communicator_); });
-    return FilterRun(communicator_, options_, control_, *sharing_, image, dimensions_)
+    return FilterRun(communicator_, options_, control_, *sharing_, image, dimensions_, memory)
         .run(filters_, write);
 }
 

@@ -47,6 +47,13 @@ std::vector<std::string> remarks_on_values(const FilterResult& result, const std
 /// Returns a record of the result without the planes and the warnings.
 Record record_of(const FilterResult& result);
 
+/// All samples of an image or volume in memory, and memory for all results, as kernel::FilterBank
+/// takes them.
+struct FilterMemory {
+    kernel::SampleView samples;
+    std::vector<kernel::Plane> planes;
+};
+
 /// Receives whole rows of a derivative's plane, starting at row `first`; for a volume, whole
 /// planes, starting at plane `first`.
 using FilterSink = std::function<void(int derivative, Elements first, std::span<const float> rows)>;
@@ -79,8 +86,12 @@ class Filtering {
                        kernel::Dimensions dimensions = kernel::Dimensions::two);
 
     /// `image`: may be null on ranks other than 0 that cannot read the image. A volume is a
-    /// RowSource of all frames.
-    FilterResult run(RowSource* image, const FilterSink& write);
+    /// RowSource of all frames. `memory`: unless null, the samples of `image` as stored, and memory
+    /// for the results: both are used without copies, instead of `image` and `write`, if there is
+    /// one rank and no plan, samples have no offset, scale or border that wraps around, and
+    /// intermediate results of several filters fit in FilterOptions::memory.
+    FilterResult run(RowSource* image, const FilterSink& write,
+                     const FilterMemory* memory = nullptr);
     /// Filters a tiled image on this communicator; the planes have the same tiles. Options that
     /// concern the plan have no effect.
     /// Requires  a border other than wrap on several ranks.

@@ -8,16 +8,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -34,7 +31,9 @@ const ElementFormat& checked(const ElementFormat& element) {
     return element;
 }
 
-std::vector<kernel::FilterBank> banks_of(const Filters& filters, kernel::Dimensions dimensions) {
+/// Returns the kernels of each filter, for the first of `members` threads.
+std::vector<std::vector<std::optional<kernel::FilterBank>>>
+banks_of(const Filters& filters, kernel::Dimensions dimensions, int members) {
     if (filters.empty())
         throw InvalidTask("no filters given, expected at least one");
     for (std::size_t k = 0; k + 1 < filters.size(); ++k) {
@@ -42,9 +41,9 @@ std::vector<kernel::FilterBank> banks_of(const Filters& filters, kernel::Dimensi
             throw InvalidTask(fmt::format("filter {} of {} computes {} planes, expected one", k + 1,
                                           filters.size(), filters[k].features.size()));
     }
-    std::vector<kernel::FilterBank> banks;
+    std::vector<std::vector<std::optional<kernel::FilterBank>>> banks;
     for (const Filter& filter : filters)
-        banks.push_back(bank_of(filter, dimensions));
+        banks.emplace_back(static_cast<std::size_t>(members))[0] = bank_of(filter, dimensions);
     return banks;
 }
 
@@ -129,13 +128,14 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
 }
 
 WindowFilter::WindowFilter(Communicator communicator, Filters filters, ElementFormat element,
-                           bool collects, kernel::Dimensions dimensions)
+                           bool collects, kernel::Dimensions dimensions, Team* team)
     : communicator_(std::move(communicator)),
       filters_(std::move(filters)),
       element_(checked(element)),
       collects_(collects),
       dimensions_(dimensions),
-      banks_(banks_of(filters_, dimensions)) {}
+      team_(team),
+      banks_(banks_of(filters_, dimensions, members_of(team))) {}
 
 void WindowFilter::prepare(const Window& window, std::span<float> planes) {
     check(window, std::ssize(filters_.back().features), communicator_.size());
@@ -150,6 +150,8 @@ void WindowFilter::prepare(const Window& window, std::span<float> planes) {
     if (!alike)
         open_execution();
     bind_planes(planes);
+    bound_tile_.reset();
+    bound_planes_.clear();
 }
 
 void WindowFilter::open_execution() {
@@ -231,11 +233,12 @@ bool WindowFilter::reads_own_tile() const {
            halo::clipped_tile(grid, rank).elements() == tile(grid, rank).elements();
 }
 
-void WindowFilter::bind_image(std::span<const std::byte> tile) {
+void WindowFilter::bind(const kernel::SampleView& tile, std::vector<kernel::Plane> planes) {
     if (!reads_own_tile())
         throw std::logic_error(
             "an image cannot be bound: the filter reads pixels outside the rank's tile");
-    execution_->bind(image_buffer_, tile);
+    bound_tile_ = tile;
+    bound_planes_ = std::move(planes);
 }
 
 Tile WindowFilter::in_image(std::size_t k, Tile part) const {
@@ -274,11 +277,10 @@ kernel::SampleView WindowFilter::view(std::size_t k, const Computation& computat
     return view;
 }
 
-void WindowFilter::compute(std::size_t k, const Computation& computation) {
-    halo::Stencil stencil = task_.filters[k];
-    stencil.collects = k + 1 == task_.filters.size() && collects_ && !window_.configuration.collect;
-    const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made);
-    const auto regions = computation.places.size() / static_cast<std::size_t>(stencil.planes);
+std::vector<kernel::Plane> WindowFilter::outputs_of(std::size_t k, const Computation& computation,
+                                                    const Tile& part) const {
+    const int features = task_.filters[k].planes;
+    const auto regions = computation.places.size() / static_cast<std::size_t>(features);
     const Elements planes =
         regions == 1 ? part.depth : 1; // number of planes in a region, see halo::rows_in
     std::vector<kernel::Plane> outputs;
@@ -288,52 +290,65 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
             outputs.push_back(
                 {reinterpret_cast<float*>(place.base) + z * part.height * stride, stride});
     }
-    banks_[k].apply(view(k, computation, part), in_image(k, part), outputs, computation.progress);
+    return outputs;
+}
+
+kernel::FilterBank& WindowFilter::bank(std::size_t k, int member) {
+    std::optional<kernel::FilterBank>& own = banks_[k][static_cast<std::size_t>(member)];
+    return own ? *own : own.emplace(bank_of(filters_[k], dimensions_));
 }
 
 namespace {
 
-/// Returns the number of rows of a strip. Each thread gets several strips, so that all threads end
-/// at about the same time, but strips are high enough that the work on their borders is negligible.
-Elements rows_of_strips(const Tile& tile, int threads, Elements fewest) {
-    constexpr Elements most_pixels = Elements{1} << 22; // a few milliseconds between checks
+/// Divides a part among threads: in slabs of planes or, if there are few planes, in strips of rows.
+/// Each thread gets several, so that all threads end at about the same time, but they are large
+/// enough that the work on their borders is negligible.
+std::vector<Tile> divided(const Tile& part, int threads, const kernel::FilterBank& bank) {
     constexpr Elements per_thread = 2;
-    if (threads == 1 && tile.elements() <= 2 * most_pixels)
-        return tile.height;
-    const Elements parts = threads == 1 ? 1 : per_thread * threads;
-    const Elements equal = (tile.height + parts - 1) / parts;
-    const Elements limit = std::max<Elements>(most_pixels / std::max<Elements>(tile.width, 1), 1);
-    return std::clamp(std::min(equal, limit), std::min(fewest, tile.height), tile.height);
-}
-
-std::vector<Tile> strips_of(const Tile& tile, Elements rows) {
-    std::vector<Tile> strips;
-    for (Elements y = 0; y < tile.height; y += rows)
-        strips.push_back({tile.x, tile.y + y, tile.width, std::min(rows, tile.height - y)});
-    return strips;
-}
-
-/// Counts finished strips; one thread reports the count as progress.
-class StripProgress {
-  public:
-    StripProgress(const RunControl& control, const char* part, std::size_t strips)
-        : control_(control), part_(part), strips_(static_cast<std::int64_t>(strips)) {}
-
-    void begin(int member) const {
-        control_.check();
-        if (member == 0)
-            control_.report(part_, done_, strips_);
+    // A row in the margin of a strip costs about a third of a row inside.
+    const Elements fewest_rows = std::max<Elements>(32, 4 * bank.reach_y());
+    const Elements fewest_planes = std::max<Elements>(1, 2 * bank.reach_z());
+    const bool in_slabs = part.depth >= threads * fewest_planes;
+    const Elements length = in_slabs ? part.depth : part.height;
+    const Elements most = length / (in_slabs ? fewest_planes : fewest_rows);
+    const Elements count = threads == 1 ? 1 : std::clamp<Elements>(most, 1, per_thread * threads);
+    std::vector<Tile> all(static_cast<std::size_t>(count), part);
+    for (Elements i = 0; i < count; ++i) {
+        Tile& one = all[static_cast<std::size_t>(i)];
+        const Elements begin = length * i / count, size = length * (i + 1) / count - begin;
+        (in_slabs ? one.z : one.y) += begin;
+        (in_slabs ? one.depth : one.height) = size;
     }
-    void end() { ++done_; }
-
-  private:
-    const RunControl& control_;
-    const char* const part_;
-    const std::int64_t strips_;
-    std::atomic<std::int64_t> done_{0};
-};
+    return all;
+}
 
 } // namespace
+
+void WindowFilter::compute(std::size_t k, const Computation& computation) {
+    const bool is_last = k + 1 == task_.filters.size();
+    halo::Stencil stencil = task_.filters[k];
+    stencil.collects = is_last && collects_ && !window_.configuration.collect;
+    const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made);
+    const Tile made = in_image(k, part);
+    const kernel::SampleView samples =
+        k == 0 && bound_tile_ ? *bound_tile_ : view(k, computation, part);
+    const std::vector<kernel::Plane> outputs =
+        is_last && !bound_planes_.empty() ? bound_planes_ : outputs_of(k, computation, part);
+    const std::vector<Tile> shares = divided(made, members_of(team_), bank(k, 0));
+    run_parts(team_, static_cast<int>(shares.size()), [&](int index, int member) {
+        const Tile& share = shares[static_cast<std::size_t>(index)];
+        std::vector<kernel::Plane> planes;
+        for (Elements feature = 0; feature < stencil.planes; ++feature) {
+            for (Elements z = share.z; z < share.z + share.depth; ++z) {
+                planes.push_back(
+                    outputs[static_cast<std::size_t>(feature * made.depth + z - made.z)]);
+                planes.back().first += (share.y - made.y) * planes.back().stride;
+            }
+        }
+        static const std::function<void()> none;
+        bank(k, member).apply(samples, share, planes, member == 0 ? computation.progress : none);
+    });
+}
 
 void NotFinite::add(const float* values, Elements count) {
     // Compares bits, because compilers vectorise this comparison.
@@ -350,52 +365,6 @@ void NotFinite::add(const float* values, Elements count) {
         infinite += bits(i) == infinity;
         nan += bits(i) > infinity;
     }
-}
-
-Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
-                          std::span<const kernel::Plane> outputs, Team& team,
-                          const RunControl& control, NotFinite* results) {
-    std::vector<std::optional<kernel::FilterBank>> banks(static_cast<std::size_t>(team.size()));
-    banks[0].emplace(bank_of(filter));
-    // A row in a strip's margin costs about a third of a row inside.
-    const Elements fewest = std::max<Elements>(32, 4 * banks[0]->reach_y());
-    const Elements rows =
-        team.size() == 1 ? image.tile.height : rows_of_strips(image.tile, team.size(), fewest);
-    const std::vector<Tile> tiles = strips_of(image.tile, std::max<Elements>(rows, 1));
-    std::vector<Elements> not_numbers(tiles.size());
-    std::vector<NotFinite> not_finite(tiles.size());
-    StripProgress filtered(control, "filter", tiles.size());
-    team.run(static_cast<int>(tiles.size()), [&](int part, int member) {
-        filtered.begin(member);
-        const Tile& tile = tiles[static_cast<std::size_t>(part)];
-        auto& bank = banks[static_cast<std::size_t>(member)];
-        if (!bank)
-            bank.emplace(bank_of(filter));
-        std::vector<kernel::Plane> planes(outputs.begin(), outputs.end());
-        for (kernel::Plane& plane : planes)
-            plane.first += (tile.y - image.tile.y) * plane.stride;
-        bank->apply(image, tile, planes, [&] { control.check(); });
-        for (const kernel::Plane& plane : planes) {
-            for (Elements y = 0; results && y < tile.height; ++y)
-                not_finite[static_cast<std::size_t>(part)].add(plane.first + y * plane.stride,
-                                                               tile.width);
-        }
-        if (const auto* const* floats = std::get_if<const float*>(&image.first)) {
-            for (Elements y = 0; y < tile.height; ++y) {
-                const float* const row = *floats + (tile.y - image.tile.y + y) * image.stride;
-                not_numbers[static_cast<std::size_t>(part)] += std::count_if(
-                    row, row + tile.width, [](float value) { return value != value; });
-            }
-        }
-        filtered.end();
-    });
-    for (const NotFinite& each : not_finite) {
-        if (results) {
-            results->infinite += each.infinite;
-            results->nan += each.nan;
-        }
-    }
-    return std::accumulate(not_numbers.begin(), not_numbers.end(), Elements{0});
 }
 
 namespace {
@@ -446,7 +415,7 @@ void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>
         window->prepare({image.shape(), 0, grid.height, {grid.columns, grid.rows}},
                         {reinterpret_cast<float*>(planes.front().bytes().data()), samples});
         if (window->reads_own_tile())
-            return window->bind_image(image.bytes());
+            return window->bind(sample_view(image));
         window->fill([&](const Tile&, std::span<std::byte> to) {
             std::ranges::copy(image.bytes(), to.begin());
         });

@@ -6,7 +6,6 @@
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/element.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/filtering/window_program.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
@@ -65,10 +64,12 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
 /// rank 0 holds all results of the window.
 class WindowFilter {
   public:
+    /// `team`: threads that share each part that this rank filters, in strips of rows or slabs of
+    /// planes; null: the calling thread filters alone. Kept as a pointer.
     /// Throws InvalidTask unless kernel::FilterBank accepts the sigmas and features, samples are
     /// gray_f32, gray_u8 or gray_u16, and each filter but the last has one feature.
     WindowFilter(Communicator communicator, Filters filters, ElementFormat element, bool collects,
-                 kernel::Dimensions dimensions = kernel::Dimensions::two);
+                 kernel::Dimensions dimensions = kernel::Dimensions::two, Team* team = nullptr);
 
     /// Called with each rectangle of the image (or of a plane of the volume) that a rank needs, and
     /// with the memory to fill.
@@ -83,10 +84,12 @@ class WindowFilter {
     void prepare(const Window& window, std::span<float> planes = {});
     /// Calls `fill` for the pixels that this rank does not receive from others.
     void fill(const Fill& fill);
-    /// True if this rank reads exactly its own tile. Then `bind_image` may replace `fill`, to
-    /// filter the tile without copying it, until the next `prepare`.
+    /// True if this rank reads exactly its own tile. Then `bind` may replace `fill`.
     bool reads_own_tile() const;
-    void bind_image(std::span<const std::byte> tile);
+    /// Filters the samples of the tile without copying them, until the next `prepare`. `planes`:
+    /// unless empty, the memory for the results of the only rank, as for kernel::FilterBank; then
+    /// plane() has no results.
+    void bind(const kernel::SampleView& tile, std::vector<kernel::Plane> planes = {});
     /// Filters the window. Collective. Throws the same exceptions as Execution::run.
     void run() { execution_->run(); }
 
@@ -101,7 +104,10 @@ class WindowFilter {
     void bind_planes(std::span<float> planes);
     int planes() const { return task_.filters.back().planes; }
     std::vector<Tile> given_parts() const;
+    kernel::FilterBank& bank(std::size_t k, int member);
     void compute(std::size_t k, const Computation& computation);
+    std::vector<kernel::Plane> outputs_of(std::size_t k, const Computation& computation,
+                                          const Tile& part) const;
     kernel::SampleView view(std::size_t k, const Computation& computation, const Tile& part) const;
     void fill_plane(const Fill& fill, const Tile& held, const Tile& part);
     /// Converts from coordinates of a filter's grid to those of the image.
@@ -112,7 +118,10 @@ class WindowFilter {
     const ElementFormat element_;
     const bool collects_;
     const kernel::Dimensions dimensions_;
-    std::vector<kernel::FilterBank> banks_;
+    Team* const team_;
+    std::vector<std::vector<std::optional<kernel::FilterBank>>> banks_; // [filter][member]
+    std::optional<kernel::SampleView> bound_tile_;
+    std::vector<kernel::Plane> bound_planes_;
     Window window_;
     filtering::WindowTask task_;
     int image_buffer_ = -1, planes_buffer_ = -1;
@@ -127,21 +136,6 @@ struct NotFinite {
 
     void add(const float* values, Elements count);
 };
-
-/// Filters an image in the memory of one process by threads, in strips of rows. The results have
-/// the same bits as those of WindowFilter, for any number of threads.
-///
-/// Input     the same as kernel::FilterBank, with the whole image as the tile. Callbacks: member 0
-///           of the team calls `progress` between strips; all members check for cancellation every
-///           few rows. `results`: unless null, the numbers of infinite and NaN results are added to
-///           it.
-/// Output, Requires  the same as kernel::FilterBank.
-/// Returns   the number of samples that are NaN.
-/// Cost      that of kernel::FilterBank, divided among the threads; rows in the margin of a strip
-///           are filtered horizontally twice.
-Elements filter_in_memory(const kernel::SampleView& image, const Filter& filter,
-                          std::span<const kernel::Plane> outputs, Team& team,
-                          const RunControl& control, NotFinite* results = nullptr);
 
 /// Filters a tiled image; see gaussian_derivatives.
 void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>& planes);
