@@ -4,6 +4,7 @@
 #include "sextant/kernel/label/plane_seam.hpp"
 #include "sextant/label/components.hpp"
 #include "sextant/label/run.hpp"
+#include "sextant/label/stitch_counts.hpp"
 #include "sextant/tiles/list_exchange.hpp"
 
 #include <algorithm>
@@ -115,15 +116,10 @@ class SizesByValue {
     /// Adds a row of samples.
     template <class Sample>
     void add_row(const Sample* row, Elements z, Elements y) {
-        for (Elements x = 0; x < shape_.width;) {
-            const Sample value = row[x];
-            const Elements begin = x++;
-            if (value == 0)
-                continue;
-            while (x < shape_.width && row[x] == value)
-                ++x;
-            of(kernel::value_code(value)).add_run(z, y, begin, x, shape_);
-        }
+        each_equal_run(row, 0, shape_.width, [&](Elements begin, Elements end, Sample value) {
+            if (value != 0)
+                of(kernel::value_code(value)).add_run(z, y, begin, end, shape_);
+        });
     }
 
     void add(const SizesByValue& other) {
@@ -214,17 +210,14 @@ LabelRegions measure_regions(const Communicator& communicator, const RunControl&
     Bytes sent = 0;
     const std::optional<PlaneBefore> front =
         plane_before(communicator, slabs.slabs() > 0, run.last_plane(), sent);
-    std::vector<std::vector<Body>> to(as_index(communicator.size()));
     agree(communicator, [&] {
         if (front)
             run.add_contacts(front->plane);
-        to[0] = only_sizes ? sizes.bodies() : run.take_regions();
+        result.table = only_sizes ? sizes.bodies() : run.take_regions();
     });
-    if (communicator.size() == 1) {
-        result.table = std::move(to[0]);
+    if (communicator.size() == 1)
         return result;
-    }
-    result.table = all_to_all_lists(communicator, to).values;
+    result.table = gather_lists(communicator, std::move(result.table)).values;
     agree(communicator, [&] {
         std::vector<Body>& table = result.table;
         std::ranges::stable_sort(table, {}, &Body::value); // stable: the order of ranks is kept

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/equal_range.hpp"
+#include "sextant/core/memory.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
 #include "sextant/tiles/list_exchange.hpp"
@@ -245,23 +246,23 @@ void LabelRun::pass_rows(LabelSink& sink) {
     ComponentNumber number = 1;
     for (int rank = 0; rank < communicator_.size(); ++rank) {
         for (Elements passed = 1; passed > 0;) {
-            std::vector<std::vector<Body>> to(as_index(communicator_.size()));
+            std::vector<Body> bodies;
             agree(communicator_, [&] {
                 control_.check();
                 if (communicator_.rank() == rank)
-                    to[0] = own.next(rows_at_once);
+                    bodies = own.next(rows_at_once);
             });
-            passed = communicator_.all_gather(std::ssize(to[0]))[as_index(rank)];
+            passed = communicator_.all_gather(std::ssize(bodies))[as_index(rank)];
             if (passed == 0)
                 break;
             if (rank > 0)
-                to[0] = all_to_all_lists(communicator_, to).values;
+                bodies = gather_lists(communicator_, std::move(bodies)).values;
             agree(communicator_, [&] {
                 if (communicator_.rank() != 0)
                     return;
                 if (result_.shape.of_rows)
-                    std::ranges::transform(to[0], to[0].begin(), &Body::of_image);
-                sink.rows(number, to[0]);
+                    std::ranges::transform(bodies, bodies.begin(), &Body::of_image);
+                sink.rows(number, bodies);
             });
             number += static_cast<ComponentNumber>(passed);
         }
@@ -420,7 +421,7 @@ void LabelRun::each_planes(Elements slab, Elements first, const Take& take) {
         control_.check();
         const Elements planes = std::min(planes_at_once(), end - first);
         timed(result_.write, [&] {
-            labels.resize(as_index(planes * result_.shape.height * result_.shape.width));
+            resize_buffer(labels, as_index(planes * result_.shape.height * result_.shape.width));
             fill(first, planes, labels.data(), result_.shape.width);
         });
         timed(result_.write, [&] { take(first, labels); });
@@ -465,7 +466,7 @@ void LabelRun::write_by_root(LabelSink& sink) {
         const PlaneRange range = planes_of(rank, communicator_.size(), result_.shape.depth);
         Elements slab = -1;
         for (Elements plane = range.begin; plane < range.end;) {
-            std::vector<std::vector<Value>> to(as_index(communicator_.size()));
+            std::vector<Value> own;
             agree(communicator_, [&] {
                 control_.check();
                 if (communicator_.rank() != rank)
@@ -475,11 +476,12 @@ void LabelRun::write_by_root(LabelSink& sink) {
                 const Elements planes =
                     std::min(planes_at_once(), slabs_.first_of(slab + 1) - plane);
                 timed(result_.write, [&] {
-                    to[0].resize(as_index(planes * result_.shape.height * result_.shape.width));
-                    fill(plane, planes, to[0].data(), result_.shape.width);
+                    resize_buffer(own,
+                                  as_index(planes * result_.shape.height * result_.shape.width));
+                    fill(plane, planes, own.data(), result_.shape.width);
                 });
             });
-            const std::vector<Value> labels = all_to_all_lists(communicator_, to).values;
+            const std::vector<Value> labels = gather_lists(communicator_, std::move(own)).values;
             agree(communicator_, [&] {
                 if (is_root)
                     timed(result_.write, [&] { write(plane, labels); });

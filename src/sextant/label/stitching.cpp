@@ -148,20 +148,18 @@ void StitchRun::count_all() {
 
 /// Joins the labels of all blocks on rank 0, and passes the numbers of objects to all ranks.
 void StitchRun::join(double threshold) {
-    std::vector<std::vector<SeenLabel>> seen(index_of(communicator_.size()));
-    std::vector<std::vector<MeetingLabels>> meeting(seen.size());
+    std::vector<SeenLabel> seen;
+    std::vector<MeetingLabels> meeting;
     agree(communicator_, [&] {
-        meeting[0] = counts_->meeting();
-        seen[0] = counts_->take_labels();
+        meeting = counts_->meeting();
+        seen = counts_->take_labels();
         counts_.reset();
     });
-    ByRank<SeenLabel> all_seen = all_to_all_lists(communicator_, seen);
-    seen = {};
-    ByRank<MeetingLabels> all_meeting = all_to_all_lists(communicator_, meeting);
-    meeting = {};
+    seen = gather_lists(communicator_, std::move(seen)).values;
+    meeting = gather_lists(communicator_, std::move(meeting)).values;
     agree(communicator_, [&] {
         if (communicator_.rank() == 0)
-            number(std::move(all_seen.values), std::move(all_meeting.values), threshold);
+            number(std::move(seen), std::move(meeting), threshold);
     });
     numbers_ = all_gather_by_rank(communicator_, numbers_).values; // only rank 0 has any
     struct Totals {
@@ -370,9 +368,7 @@ void StitchRun::write_all(const StitchSink& write) {
 
 /// Checks that both passes found the same number of labelled voxels in each block.
 void StitchRun::require_unchanged() {
-    std::vector<std::vector<Elements>> lists(index_of(communicator_.size()));
-    lists[0] = kept_;
-    const ByRank<Elements> all = all_to_all_lists(communicator_, lists);
+    const ByRank<Elements> all = gather_lists(communicator_, kept_);
     agree(communicator_, [&] {
         if (communicator_.rank() != 0)
             return;
