@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import sextant
+from conftest import write_transforms
 
 
 @pytest.fixture
@@ -388,7 +389,6 @@ def test_an_interrupted_calibration_leaves_no_process(run_script, tmp_path):
     done = run_script(f"""
 import os, signal, subprocess, threading, time
 import sextant
-from conftest import write_transforms
 
 
 class Popen(subprocess.Popen):
