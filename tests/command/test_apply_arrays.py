@@ -461,7 +461,7 @@ for name, suffix, lost in (("zc.tif", "zarr", True), ("zc.tif", "h5", False), ("
     text = run("apply", still, FOLDER / name, "-o", FOLDER / f"sized.{suffix}", "--by", "shift")
     if ("the pixel size of 0.5 nm is not stored" in text) != lost:
         fail(f"{name} to .{suffix}: {text}")
-    if ("the distance of slices, 3 nm, is not stored" in text) != (suffix == "h5"):
+    if ("the slice distance, 3 nm, is not stored" in text) != (suffix == "h5"):
         fail(f"{name} to .{suffix}: {text}")
 
 # A sparse array stays sparse, in little memory.

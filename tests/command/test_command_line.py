@@ -124,7 +124,7 @@ class Info(CommandTest):
             sextant(f"composite $SAMPLE -o {name}")
             sextant(f"info {name} --check", text)
         cut("f1.png", "f2.png", 1000)
-        sextant("info f%d.png", "files of PNG")  # headers alone are well
+        sextant("info f%d.png", "PNG files")  # headers alone are well
         sextant("info f%d.png --check", "frame 1 cannot be read: ...f2.png", code=1)
         refuses("1 none.mrc: no such file <- info none.mrc")
 

@@ -145,7 +145,7 @@ class Labels(CommandTest):
         refuses("""
         1 short.nii.gz: truncated: its compressed data end after <- label short.nii.gz -o x.npy --ranks 2
         2 u32 frames can be written as ....npy .nii .nii.gz .h5 .hdf5 .zarr <- label v.npy -o x.mrc
-        2 is not an array of NPY, HDF5 or Zarr <- info l.tif --axes ZYX
+        2 is not an NPY, HDF5 or Zarr array <- info l.tif --axes ZYX
         1 the file names them ZYX <- info l.nii --axes TYX
         """)
         sextant("info l.nii", "axes...ZYX, 20×50×60")

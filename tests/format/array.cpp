@@ -232,7 +232,7 @@ TEST(Arrays, OfHdf5HaveNoPlaceForTheDistanceOfSlicesThatAreNotTheThirdLastAxis) 
     EXPECT_EQ(remark_on_lost_pixel("a.h5", header), "");
     header.slice_distance = 3;
     EXPECT_THAT(remark_on_lost_pixel("a.h5", header),
-                HasSubstr("a.h5: the distance of slices, 3 nm, is not stored"));
+                HasSubstr("a.h5: the slice distance, 3 nm, is not stored"));
     header.names = {"c", "z", "y", "x"};
     EXPECT_EQ(remark_on_lost_pixel("a.h5", header), "");
 }

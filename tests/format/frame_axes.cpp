@@ -140,7 +140,7 @@ TEST_F(NamedAxes, ThatDoNotFitAreRefused) {
     }
     write_pattern(folder.path("a.mrc"), {2, {7, 5}, Sample::u16});
     EXPECT_THAT([&] { format::open_frames(folder.path("a.mrc"), {.axes = "ZYX"}); },
-                ThrowsMessage<InvalidTask>(HasSubstr("is not an array of NPY, HDF5")));
+                ThrowsMessage<InvalidTask>(HasSubstr("is not an NPY, HDF5 or Zarr array")));
     write_pattern(folder.path("one.npy"), {1, {7, 5}, Sample::u16});
     EXPECT_THAT([&] { format::open_frames(folder.path("one.npy"), {.time = 0}); },
                 ThrowsMessage<InvalidTask>(HasSubstr("is an image, which has no times or slices")));

@@ -207,11 +207,12 @@ TEST_F(Hdf5Frames, AreNotTheMetadataOfDataThatCannotBeRead) {
         file.dataset("/spectrum", {7, 13}, complex, complex, numbers);
         file.dataset("/mask", {5, 5}, H5T_STD_U8LE, H5T_NATIVE_UINT8, text);
     }
-    EXPECT_EQ(failure([&] { format::open_frames(path); }),
-              path +
-                  ": its largest dataset, /spectrum, is of complex numbers, expected integers or "
-                  "floats of 8 to 64 bits; append the name of another dataset, such as " +
-                  path + "::/mask");
+    EXPECT_EQ(
+        failure([&] { format::open_frames(path); }),
+        path +
+            ": its largest dataset, /spectrum, contains complex numbers, expected integers or "
+            "floats of 8 to 64 bits; append the name of another dataset, such as " +
+            path + "::/mask");
     EXPECT_EQ(format::open_frames(path + "::/mask")->header().shape, (ImageShape{5, 5}));
     {
         Hdf5File file(path);
@@ -331,7 +332,7 @@ TEST_F(Hdf5Frames, AreNeverOfAnotherDatasetThanTheMainData) {
              put(file, "/a/other", {30, 30});
              file.number("/a", "emd_group_type", 1);
          }},
-        {"/Data/Image/b/Data, is of complex numbers",
+        {"/Data/Image/b/Data, contains complex numbers",
          [&](Hdf5File& file) {
              put(file, "/Data/Image/a/Data", {7, 13, 1});
              put(file, "/Data/Image/b/Data", {7, 13, 1}, true);
@@ -356,7 +357,7 @@ TEST_F(Hdf5Frames, AreNeverOfAnotherDatasetThanTheMainData) {
              put(file, "/data", {0, 6, 8});
              put(file, "/flat", {30, 30});
          }},
-        {"/data, is of complex numbers",
+        {"/data, contains complex numbers",
          [&](Hdf5File& file) {
              put(file, "/data", {7, 13}, true);
              put(file, "/mask", {30, 30});
@@ -406,7 +407,7 @@ TEST_F(Hdf5Frames, OfOnePartOfASeriesHaveARemarkThatOthersAreMissing) {
         file.text("/entry/data", "NX_class", "NXdata");
     }
     EXPECT_THAT(remarks(*format::open_frames(path)),
-                HasSubstr("only 3 of 6 frames are read: those of another part of the series "
+                HasSubstr("only 3 of 6 frames are read: those in another part of the series "
                           "/entry/data/data_* are missing"));
 }
 

@@ -260,7 +260,7 @@ TEST_F(Hdf5ExternalData, UnwrittenSamplesAreNotReadAsZeros) {
     Hdf5File(path).chunk("/x", {4, 7, 13}, H5T_STD_U8LE, {1, 7, 13}, {H5Z_FILTER_FLETCHER32},
                          std::string(95, '\0'));
     EXPECT_EQ(remarks(*format::open_frames(path)),
-              "3 of 4 chunks were never written: their samples are the fill value");
+              "3 of 4 chunks were never written: their samples have the fill value");
 }
 
 TEST_F(Hdf5ExternalData, AMissingDecompressionFilterIsNamed) {

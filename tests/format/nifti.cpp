@@ -143,8 +143,9 @@ TEST_F(Nifti, WithADamagedHeaderIsRefused) {
     EXPECT_EQ(refused({.dim = {0, 13, 7, 3, 1, 1, 1, 1}}), "has 0 axes, expected 1 to 7: damaged");
     EXPECT_EQ(refused({.dim = {9, 13, 7, 3, 1, 1, 1, 1}}), "has 9 axes, expected 1 to 7: damaged");
     EXPECT_EQ(refused({.dim = {3, 13, -7, 3, 1, 1, 1, 1}}),
-              "has length -7 of axis 2, expected a positive number below 2^40: damaged");
-    EXPECT_THAT(refused({.dim = {3, 13, 7, 0, 1, 1, 1, 1}}), HasSubstr("has length 0 of axis 3"));
+              "has length -7 along axis 2, expected a positive number below 2^40: damaged");
+    EXPECT_THAT(refused({.dim = {3, 13, 7, 0, 1, 1, 1, 1}}),
+                HasSubstr("has length 0 along axis 3"));
     EXPECT_THAT(refused({.dim = {6, 13, 7, 1, 1, 1, 3, 1}}), HasSubstr("at most five axes"));
     constexpr std::int64_t huge = std::int64_t{1} << 62, large = std::int64_t{1} << 32;
     EXPECT_THAT(refused({.version = 2, .dim = {3, huge, 7, 3, 1, 1, 1, 1}}),

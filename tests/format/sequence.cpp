@@ -43,7 +43,7 @@ TEST_F(Sequence, OfAFolderIsInNaturalOrder) {
     EXPECT_EQ(source->header().frames, 12);
     EXPECT_EQ(source->header().sample, Sample::u16);
     EXPECT_TRUE(holds_pattern(*source));
-    EXPECT_EQ(format::format_of_frames(folder.path()), "files of PNG");
+    EXPECT_EQ(format::format_of_frames(folder.path()), "PNG files");
 }
 
 TEST_F(Sequence, OfWildcardsNumbersOrAListContainsTheNamedFiles) {
@@ -122,7 +122,7 @@ TEST_F(Sequence, RefusesMissingUnsupportedAndMixedFiles) {
     write("a.png", 0);
     write("b.tif", 0);
     EXPECT_THAT(failure([&] { format::open_frames(folder.path()); }),
-                HasSubstr("holds a.png of PNG and b.tif of TIFF, expected one format"));
+                HasSubstr("contains a.png (PNG) and b.tif (TIFF), expected one format"));
     fill_file(folder.path("list.txt"), "a.png\nnotes.md\n");
     EXPECT_THAT(refusal("list.txt"), HasSubstr("notes.md: is not of a known frame format"));
     fill_file(folder.path("empty.txt"), "\n");

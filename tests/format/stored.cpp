@@ -157,7 +157,7 @@ TEST_F(StoredFrames, AreWrittenToMrcCompressedByGzipButNotByBzip2) {
     EXPECT_EQ(content(path).substr(0, 2), "\x1f\x8b");
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
     EXPECT_THAT(failure([&] { write_pattern(folder.path("a.mrc.bz2"), header); }),
-                HasSubstr("files of bzip2 can only be read, expected .mrc or .mrc.gz"));
+                HasSubstr("bzip2 files can only be read, expected .mrc or .mrc.gz"));
 }
 
 TEST_F(StoredFrames, OfAnMrcMapHaveThePixelsOfTheAxesThatAreTheirColumnsAndRows) {

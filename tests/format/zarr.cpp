@@ -139,7 +139,7 @@ TEST_F(Zarr, WithoutChunksHasOnlyTheFillValue) {
     const auto none = [](auto&) { return false; };
     const auto fill_of = [&](const std::string& type, const std::string& fill) {
         const auto source = open({.type = type, .fill = fill, .stored = none});
-        EXPECT_EQ(remarks(*source), "has no chunks: all samples are the fill value");
+        EXPECT_EQ(remarks(*source), "has no chunks: all samples have the fill value");
         return read_frame(*source, 2).back();
     };
     EXPECT_EQ(fill_of("<u2", "null"), 0);
@@ -469,7 +469,7 @@ TEST_F(Zarr, IsAFormatOfFoldersWithItsExtension) {
               folder.path("file.zarr") + ": is a file, expected a folder of Zarr arrays");
     std::filesystem::rename(path, folder.path("other"));
     EXPECT_THAT(failure([&] { format::open_frames(folder.path("other")); }),
-                HasSubstr("is a folder of Zarr without the extension .zarr"));
+                HasSubstr("is a Zarr folder without the extension .zarr"));
     std::filesystem::create_directory(path);
     EXPECT_EQ(refusal(), ": is not a Zarr array or group: it has no zarr.json, .zarray, .zgroup or "
                          "array");

@@ -119,7 +119,7 @@ TEST_F(Zarr3, fill_values_have_all_their_forms) {
     const auto fill_of = [&](const std::string& type, const std::string& fill) {
         const auto source =
             open({.type = type, .fill = fill, .stored = [](auto&) { return false; }});
-        EXPECT_EQ(remarks(*source), "has no chunks: all samples are the fill value");
+        EXPECT_EQ(remarks(*source), "has no chunks: all samples have the fill value");
         return read_frame(*source, 2).back();
     };
     constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -361,7 +361,7 @@ TEST_F(Zarr3, names_axes_by_its_dimensions_and_by_ome) {
     EXPECT_EQ(remarks(*source), "em is read; the group also contains labels: cells/0");
     fs::rename(path, folder.path("other"));
     EXPECT_THAT(failure([&] { format::open_frames(folder.path("other")); }),
-                HasSubstr("is a folder of Zarr without the extension .zarr"));
+                HasSubstr("is a Zarr folder without the extension .zarr"));
 }
 
 TEST_F(Zarr3, is_written_in_shards_that_hold_whole_rows_of_chunks) {

@@ -20,7 +20,7 @@ struct DescribedAxis {
     std::string name;
     double step = 0; ///< the distance between adjacent positions
     std::string unit = {};
-    bool uneven = false; ///< true if the file states positions without a common step
+    bool uneven = false; ///< true if the positions that the file states are unevenly spaced
 };
 
 /// Determines the step from the first positions along an axis. The step is 0 if the positions are
@@ -34,10 +34,11 @@ std::string remark_on_uneven(std::span<const DescribedAxis> axes);
 struct AxisMetadata {
     StatedPixelSize pixel = {}; ///< of the axes y and x; if there are none, of the last two axes
     StatedPixelSize last_pixel = {}; ///< of the last two axes, which are read as rows and columns
-    /// The step of the axis t or, if there is none, of the first axis of an array with three; 0 if
-    /// that axis is not a time.
+    /// The step of the axis t or, if there is none, of the first axis of a three-axis array; 0 if
+    /// that axis is not a time axis.
     Seconds frame_interval = 0;
-    double slice_distance = 0; ///< step of the first of three axes; 0 if it is y, x or no length
+    /// The step of the first of three axes; 0 if that axis is y or x, or its step is not a length.
+    double slice_distance = 0;
     std::vector<std::string> names = {}; ///< of all axes; empty unless every axis has a name
 };
 

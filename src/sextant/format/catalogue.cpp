@@ -144,8 +144,7 @@ void write_deep(const std::string& path, const DeepImage& image) {
 namespace {
 
 [[noreturn]] void refuse_writing(const std::string& path) {
-    throw InvalidFile(path,
-                      "can only be read; arrays of Zarr are written with the extension .zarr");
+    throw InvalidFile(path, "can only be read; Zarr arrays are written with the extension .zarr");
 }
 
 bool keeps_lengths(const FrameHeader& header, const SinkOptions&) {
@@ -156,7 +155,7 @@ constexpr std::array frame_formats{
     FrameFormat{.name = "TIFF",
                 .extensions = ".tif .tiff .btf",
                 .summary =
-                    "stacks, BigTIFF, strips or tiles, integers and floats; axes of ImageJ and OME",
+                    "stacks, BigTIFF, strips or tiles, integers and floats; ImageJ and OME axes",
                 .open = open_tiff,
                 .create = create_tiff,
                 .written = "u8 i8 u16 i16 u32 i32 f32",
@@ -189,14 +188,14 @@ constexpr std::array frame_formats{
                 .create_array = create_npy_array},
     FrameFormat{.name = "NIfTI",
                 .extensions = ".nii .nii.gz",
-                .summary = "volumes and their series, versions 1 and 2, compressed or not",
+                .summary = "volumes and series of volumes, versions 1 and 2, compressed or not",
                 .open = open_nifti,
                 .create = create_nifti,
                 .written = "u8 i8 u16 i16 u32 i32 u64 i64 f32 f64",
                 .keeps_pixel = nifti_keeps_pixel},
     FrameFormat{.name = "HDF5",
                 .extensions = ".h5 .hdf5",
-                .summary = "EMD of Velox and Berkeley, HyperSpy, or a dataset: movie.h5::/images",
+                .summary = "Velox and Berkeley EMD, HyperSpy, or a dataset: movie.h5::/images",
                 .open = open_hdf5,
                 .create = create_hdf5,
                 .written = "any",
@@ -206,7 +205,7 @@ constexpr std::array frame_formats{
                 .array_keeps_pixel = hdf5_array_keeps_pixel},
     FrameFormat{.name = "EMD, HyperSpy, NeXus",
                 .extensions = ".emd .hspy .nxs",
-                .summary = "HDF5 files of microscopes and their software",
+                .summary = "HDF5 files written by microscopes and their software",
                 .open = open_hdf5,
                 .open_array = open_hdf5_array},
     FrameFormat{.name = "Zarr",
@@ -223,7 +222,7 @@ constexpr std::array frame_formats{
                 .array_keeps_pixel = zarr_array_keeps_pixel},
     FrameFormat{.name = "HyperSpy Zarr",
                 .extensions = ".zspy",
-                .summary = "signals of HyperSpy in a store of Zarr",
+                .summary = "HyperSpy signals in a Zarr store",
                 .open = open_zarr,
                 .open_array = open_zarr_array,
                 .require_writable = refuse_writing},
@@ -353,7 +352,7 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name, const SourceOp
         return source;
     if (!options.axes.empty() && source->header().axes.names.empty())
         throw InvalidTask(fmt::format(
-            "axes {}: {} is not an array of NPY, HDF5 or Zarr: only their axes can be named",
+            "axes {}: {} is not an NPY, HDF5 or Zarr array; only the axes of these can be named",
             printable(options.axes), name));
     const Hyperstack& read = source->header().hyperstack;
     if (options.time && source->header().frames == 1 && read.times == 1 &&
@@ -378,7 +377,7 @@ std::vector<std::string> files_of_frames(const std::string& name) {
 std::string format_of_frames(const std::string& name) {
     const SeriesName parts = split_series_name(name);
     if (const auto files = find_frame_files(parts.path))
-        return fmt::format("files of {}", known_format(files->paths.front()).name);
+        return fmt::format("{} files", known_format(files->paths.front()).name);
     return std::string(known_format(parts.path).name);
 }
 
@@ -524,7 +523,7 @@ std::string remark_on_lost_pixel(const std::string& path, const ArrayHeader& hea
         const auto& names = header.names; // y and x are the last two names
         const bool lost = header.slice_distance > 0 && format->name != "Zarr" &&
                           std::ranges::count(names, "z") > 0 && names[names.size() - 3] != "z";
-        return lost ? fmt::format("{}: the distance of slices, {:.6g} {}, is not stored: this "
+        return lost ? fmt::format("{}: the slice distance, {:.6g} {}, is not stored: this "
                                   "format stores it only if the last axes are z, y and x",
                                   path, header.slice_distance, header.pixel.unit)
                     : "";

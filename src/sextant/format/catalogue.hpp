@@ -55,7 +55,7 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name,
 /// Returns the files from which open_frames() reads the series of this name.
 std::vector<std::string> files_of_frames(const std::string& name);
 
-/// Returns the format of a series that open_frames() can open, such as "TIFF" or "files of PNG".
+/// Returns the format of a series that open_frames() can open, such as "TIFF" or "PNG files".
 std::string format_of_frames(const std::string& name);
 
 /// Creates a sink in the format of the path's extension. Throws InvalidFile.

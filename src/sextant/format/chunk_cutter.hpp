@@ -63,7 +63,8 @@ std::shared_ptr<std::vector<ChunkBuffers>> chunk_buffers(Bytes chunk_bytes);
 
 /// Receives a chunk in `buffers.chunk`, with the position of the chunk along each axis, in chunks.
 /// `is_fill`: the chunk consists of the fill value. Samples beyond the end of the array have the
-/// fill value, too. Several threads call this function; the positions of each thread ascend.
+/// fill value, too. Several threads call this function; each thread passes its chunks in ascending
+/// order of position.
 using StoreChunk = std::function<void(std::span<const std::int64_t> position, ChunkBuffers& buffers,
                                       bool is_fill)>;
 

@@ -54,8 +54,8 @@ void check_decompressed(const SourceFile& file, Bytes size);
 /// Random access to the decompressed bytes of a file. A Spool decompresses the file once, up to the
 /// last byte that is requested, and keeps the bytes in a scratch file. The scratch file is in the
 /// folder of the compressed file or, if that folder is not writable, in the folder for temporary
-/// files. If another Spool of the same file has a scratch file, its bytes are read as far as they
-/// go.
+/// files. If another Spool of the same file has a scratch file, bytes that this file already
+/// contains are read from it.
 class Spool {
   public:
     /// `size` is the number of bytes that the file should have after decompression; further bytes

@@ -312,7 +312,8 @@ DmType dm_type(int number) {
 }
 
 /// Returns the largest image that is not a thumbnail. Thumbnails may have more bytes than their
-/// image. Colour images rank lower, because they are the thumbnails in files that list none.
+/// image. Colour images rank lower, because they are the thumbnails in files that do not list their
+/// thumbnails.
 DmImage largest_image(SourceFile& file) {
     std::map<std::size_t, DmImage> images;
     std::set<std::size_t> thumbnails;

@@ -53,8 +53,8 @@ struct Format {
 /// Returns all formats, in the order of `sextant list`.
 std::span<const Format> catalogue();
 
-/// Returns the format with the path's extension. Throws InvalidFile that lists the known extensions
-/// if there is none.
+/// Returns the format with the path's extension. If there is none, throws InvalidFile, which lists
+/// the known extensions.
 const Format& format_of(const std::string& path);
 
 /// True if a path ends in an extension such as ".exr", in upper or lower case.

@@ -110,7 +110,7 @@ std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::stri
 /// Writes NIfTI-1, or NIfTI-2 if an axis is longer than 32767, compressed by gzip if the extension
 /// is .gz. Slices are the third axis, and times the fourth. If the frames are slices, the grid of
 /// the header is written. Otherwise only the frame interval and the pixel size are written, in µm
-/// or mm if NIfTI lacks the unit; the distance of planes is then that of columns.
+/// or mm if NIfTI lacks the unit; the distance between planes is then the same as between columns.
 std::unique_ptr<FrameSink> create_nifti(const std::string& path, const FrameHeader& header,
                                         const SinkOptions& options);
 bool nifti_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
@@ -159,9 +159,9 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
                                        const SourceOptions& options);
 
 /// Writes grey pages of integers of 8 to 32 bits or f32, uncompressed, one strip per page, in the
-/// layout of TiffLayout. The description is for ImageJ if ImageJ can hold the pages, otherwise
-/// OME-XML. Pixel size, axis and frame interval are written; frame labels are written only for
-/// ImageJ.
+/// layout that TiffLayout describes. The description is for ImageJ if ImageJ can hold the pages,
+/// otherwise OME-XML. Pixel size, axis and frame interval are written; frame labels are written
+/// only for ImageJ.
 std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
 bool tiff_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
@@ -182,7 +182,7 @@ bool tiff_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
 /// Symbolic links to files outside the folder are followed only if allowed.
 ///
 /// Cost      up to 256 MiB of decoded samples are kept. Each chunk is decoded once if frames are
-///           read in order and as many frames as a chunk has fit in this memory. Otherwise, if only
+///           read in order and all frames of a chunk fit in this memory. Otherwise, if only
 ///           k of the n frames of a chunk fit, each chunk is decoded n/k times; if the rows of a
 ///           chunk exceed 256 MiB, it is decoded once per 256 MiB. A chunk that spans several
 ///           positions on two axes of frames is decoded once per position on the slower axis.

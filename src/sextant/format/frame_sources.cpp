@@ -42,7 +42,8 @@ StoredBytes bytes_of(SourceFile opened) {
             }};
 }
 
-/// The contiguous runs of a block in a file. A run has all positions of the axes from `outer` on.
+/// The contiguous runs of a block in a file. A run covers all positions along the axes from `outer`
+/// on.
 struct Runs {
     std::size_t outer;
     Elements pixels = 1;

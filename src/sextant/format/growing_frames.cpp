@@ -95,8 +95,8 @@ bool GrowingFrames::is_complete() const {
     return announced_ && now.frames == now.stated_frames;
 }
 
-/// Some programs state each frame before they write it, so the stated number is one ahead. A file
-/// that states more frames has announced the length of the series.
+/// Some programs count each frame before they write it, so the stated number of frames is one
+/// ahead. If the number is further ahead, the file announces the length of the series.
 void GrowingFrames::note_statement(const FrameHeader& header) {
     announced_ = announced_ || header.stated_frames > header.frames + 1;
 }
@@ -105,7 +105,7 @@ std::vector<std::string> GrowingFrames::take_remarks() {
     return std::exchange(remarks_, {});
 }
 
-/// Returns the paths whose changes show that the series may have grown: the file or, for files of
+/// Returns the paths whose changes show that the series may have grown: the file or, for files with
 /// one frame each, their list or folder and the last file.
 std::vector<std::string> GrowingFrames::watched_paths() const {
     if (files_.empty())

@@ -63,7 +63,7 @@ class GrowingFrames : public FrameSource {
     std::string name_;
     SourceOptions options_;
     std::unique_ptr<FrameSource> source_;
-    std::vector<std::string> files_; ///< in order of arrival, for files of one frame each
+    std::vector<std::string> files_; ///< in order of arrival, for files with one frame each
     std::vector<WatchedFile> watched_;
     bool holds_back_ = false; ///< true if the last frame may be incomplete
     bool announced_ = false;  ///< true if the file announced the length of the series

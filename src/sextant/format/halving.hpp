@@ -15,7 +15,7 @@ namespace sextant::format {
 /// The method that reduces two, four or eight samples to one.
 enum class HalvedBy {
     nearest, ///< the sample at even coordinates, for labels, which must not be averaged
-    mean     ///< the mean without NaN; integers are rounded to nearest, ties upwards
+    mean     ///< the mean, ignoring NaN; integers are rounded to nearest, ties upwards
 };
 
 /// Halves the width and height of frames, rounded up, while the rows arrive in order. If frames are

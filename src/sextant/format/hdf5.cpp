@@ -146,8 +146,8 @@ bool has_link(const Hdf5Input& file, const std::string& name) {
     return H5Lexists(file.id(), name.c_str(), H5P_DEFAULT) > 0;
 }
 
-/// True for the dataset "data" of a Berkeley EMD group. Prismatic uses other names: in groups
-/// without "data", any dataset except the positions along the axes.
+/// True for the dataset "data" of a Berkeley EMD group. Prismatic uses other names, so in a group
+/// without "data", true for every dataset except the positions along the axes.
 bool is_berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (group.empty() || !hdf5_number(file, group, "emd_group_type"))
@@ -385,7 +385,7 @@ void require_chosen(const Hdf5Input& file, const std::vector<Hdf5Dataset>& found
         const bool numbers =
             other.elements_are == "complex numbers" || other.elements_are.starts_with("floats");
         if (numbers && (is_more || has_name))
-            refuse(fmt::format("{}, {}, is of {}, expected integers or floats of 8 to 64 bits",
+            refuse(fmt::format("{}, {}, contains {}, expected integers or floats of 8 to 64 bits",
                                is_more ? "its largest dataset" : "its main dataset", other.name,
                                other.elements_are));
     }
@@ -428,7 +428,7 @@ Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& 
     }
     if (parts > 1)
         remarks.push_back(fmt::format(
-            "only {} of {} frames are read: those of {} of the series {}* are missing; append the "
+            "only {} of {} frames are read: those in {} of the series {}* are missing; append the "
             "name of a part to read it",
             frames_of(largest), frames,
             parts == 2 ? "another part" : fmt::format("{} other parts", parts - 1), start));
@@ -538,9 +538,10 @@ bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
 }
 
 /// Returns the size of a chunk cache that decodes each chunk once, because it holds all chunks of a
-/// frame. The size exceeds the usual limit only if the file is large or if `wished` is. If there
-/// are several axes of frames, the cache also holds the chunks of all frames at one position of the
-/// slowest axis, provided that these chunks fit within the usual limit.
+/// frame. The size exceeds the usual limit only if the file or a chunk is large, or if `wished`
+/// exceeds the limit. If there are several axes of frames, the cache also holds the chunks of all
+/// frames at one position of the slowest axis, provided that these chunks fit within the usual
+/// limit.
 Bytes wanted_cache(const Hdf5Series& series, const FrameAxes& axes, const Hdf5Storage& storage,
                    Bytes wished) {
     if (storage.chunk().empty() || streams(series, storage))

@@ -178,8 +178,8 @@ Hdf5Contents list_hdf5(const Hdf5Input& file) {
         }
         const std::string reason = complaint_of_link();
         contents.links.push_back(
-            {name, reason.empty() ? "refers to a group of another file, whose datasets are read "
-                                    "only by their names"
+            {name, reason.empty() ? "refers to a group in another file; to read one of its "
+                                    "datasets, append the name of the dataset"
                                   : reason});
     }
     for (const std::string& name : names.soft_links) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 // An HDF5 file may refer to other files by external links, sources of virtual datasets and external
-// storage. The functions below decide which of these files may be opened.
+// storage. The functions below determine which of these files may be opened.
 namespace sextant::format {
 
 /// Returns the path by which the file of an object was opened.

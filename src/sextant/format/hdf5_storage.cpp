@@ -419,8 +419,8 @@ void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {
     const Hdf5Handle all(H5Dget_space(dataset), H5Sclose); // H5S_ALL is not allowed here
     if (expected <= most_counted && H5Dget_num_chunks(dataset, all.id(), &written) >= 0 &&
         static_cast<double>(written) < expected) {
-        remarks_.push_back(fmt::format("{} of {:.0f} chunks were never written: their samples are "
-                                       "the fill value",
+        remarks_.push_back(fmt::format("{} of {:.0f} chunks were never written: their samples "
+                                       "have the fill value",
                                        expected - static_cast<double>(written), expected));
     }
 }

@@ -128,7 +128,7 @@ constexpr LineFormat line_formats[] = {
     {"GeoJSON", ".geojson", "one LineString per contour, in pixels, y downward", write_geojson},
     {"SVG", ".svg", "one path per contour, in pixels of the image", write_svg},
     {"CSV", ".csv", "one row per point: contour, rank, x, y", write_csv},
-    {"NPY", ".npy", "the columns of CSV as an array of 64-bit integers", write_npy},
+    {"NPY", ".npy", "the CSV columns as an array of 64-bit integers", write_npy},
 };
 
 } // namespace

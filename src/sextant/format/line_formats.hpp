@@ -37,8 +37,8 @@ struct LineFormat {
 /// Returns all formats, in the order of `sextant list`.
 std::span<const LineFormat> line_catalogue();
 
-/// Returns the format with the path's extension. Throws InvalidTask that lists the known extensions
-/// if there is none.
+/// Returns the format with the path's extension. If there is none, throws InvalidTask, which lists
+/// the known extensions.
 const LineFormat& line_format_of(const std::string& path);
 
 } // namespace sextant::format

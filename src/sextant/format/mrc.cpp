@@ -300,8 +300,8 @@ std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string
 std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader& header,
                                       const SinkOptions& options) {
     if (has_extension(path, ".bz2"))
-        throw InvalidFile(path, "cannot be written: files of bzip2 can only be read, expected .mrc "
-                                "or .mrc.gz");
+        throw InvalidFile(path, "cannot be written: bzip2 files can only be read, expected .mrc or "
+                                ".mrc.gz");
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (std::max({header.frames, header.shape.width, header.shape.height}) > most) {
         throw InvalidFile(path,

@@ -212,7 +212,7 @@ ArrayInFile nifti_array(const std::string& path, const NiftiHeader& header) {
             static_cast<double>(axis) <= axes ? header.get(nifti_field::sizes, axis) : 1;
         if (length < 1 || length > longest || (axis > names.size() && length > 1)) {
             throw InvalidFile(
-                path, fmt::format("has length {} of axis {}, expected {}", length, axis,
+                path, fmt::format("has length {} along axis {}, expected {}", length, axis,
                                   axis > names.size() ? "at most five axes: columns, rows, slices, "
                                                         "times and channels"
                                                       : "a positive number below 2^40: damaged"));

@@ -70,19 +70,19 @@ FrameFiles in_folder(const std::string& name) {
         const bool zarr = fs::exists(folder / ".zarray", unknown) ||
                           fs::exists(folder / ".zgroup", unknown) ||
                           fs::exists(folder / "zarr.json", unknown);
-        throw InvalidFile(name, zarr ? "is a folder of Zarr without the extension .zarr; arrays in "
-                                       "a store are named as in volume.zarr::0"
+        throw InvalidFile(name, zarr ? "is a Zarr folder without the extension .zarr; arrays in a "
+                                       "store are named as in volume.zarr::0"
                                      : "is a folder without frame files");
     }
     const FrameFormat* const first = find_frame_format(files.paths.front());
     for (const std::string& path : files.paths) {
         const FrameFormat* const other = find_frame_format(path);
         if (other != first) {
-            throw InvalidFile(name, fmt::format("holds {} of {} and {} of {}, expected one format; "
-                                                "select the files by a pattern",
-                                                fs::path(files.paths.front()).filename().string(),
-                                                first->name, fs::path(path).filename().string(),
-                                                other->name));
+            throw InvalidFile(
+                name, fmt::format("contains {} ({}) and {} ({}), expected one format; "
+                                  "select the files with a pattern",
+                                  fs::path(files.paths.front()).filename().string(), first->name,
+                                  fs::path(path).filename().string(), other->name));
         }
     }
     return files;

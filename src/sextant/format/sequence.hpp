@@ -18,9 +18,9 @@ struct FrameFiles {
     std::vector<std::string> remarks;
 };
 
-/// Returns the files of a name that denotes several: a folder, a pattern with * ? or [, a number
-/// such as %04d, or a list with the extension .txt. Empty if the name denotes a single file, or a
-/// folder of a format that stores a series in a folder. Throws InvalidFile if no file matches, or
+/// Returns the files that a name denotes: a folder, a pattern with * ? or [, a number such as %04d,
+/// or a list with the extension .txt. Empty if the name denotes a single file, or a folder of a
+/// format that stores a series in a folder. Throws InvalidFile if no file matches, or
 /// if a folder has files of several formats.
 std::optional<FrameFiles> find_frame_files(const std::string& name);
 

@@ -140,7 +140,7 @@ class ZarrStore {
 struct ZarrSeries {
     std::string name; ///< the folder of the array in the store; "" for the store itself
     ZarrArray array;
-    std::string axes = {}; ///< a letter of "tczyx" per axis; empty if the axes have others
+    std::string axes = {}; ///< a letter of "tczyx" per axis; empty if there are other axes
     /// The names of the axes from OME-Zarr, dimension_names or xarray (_ARRAY_DIMENSIONS); empty if
     /// there are none.
     std::vector<std::string> names = {};

@@ -339,7 +339,7 @@ void take_bytes_codec(const Extension& codec, ZarrArray& array) {
         codec.refuse("gzip, zstd, blosc or crc32c");
     const auto compresses = [](ZarrCodec each) { return each != ZarrCodec::crc32c; };
     if (compresses(*known) && std::ranges::any_of(array.codecs, compresses))
-        codec.refuse("one codec that compresses");
+        codec.refuse("at most one codec that compresses");
     if (*known == ZarrCodec::blosc && codec.configuration)
         require_blosc_codec(*codec.configuration);
     array.codecs.push_back(*known);

@@ -270,7 +270,7 @@ class ZarrArraySource final : public ArraySource {
 /// The memory for decoded samples. Larger frames are decoded in parts.
 constexpr Bytes kept_bytes = Bytes{257} << 20; // 256 MiB of samples, and the lists of them
 
-/// The same decoded rows of each frame of a window, frame by frame. If all samples are the fill
+/// The same decoded rows of each frame of a window, frame by frame. If all samples have the fill
 /// value, `missing` is true and there are no samples.
 struct RowBand {
     Rows rows;
@@ -467,7 +467,7 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
         header.remarks.push_back(series.remark);
     const bool empty = !has_any_chunk(folder, series.array.prefixed);
     if (empty)
-        header.remarks.emplace_back("has no chunks: all samples are the fill value");
+        header.remarks.emplace_back("has no chunks: all samples have the fill value");
     constexpr Bytes cache = 0; // FramesOfArray keeps decoded samples instead
     return frames_of(std::make_unique<FramesOfArray>(
         std::move(header),
