@@ -32,8 +32,8 @@ void ArrayHeader::check(const std::string& path) {
     Bytes bytes = element_bytes();
     for (const std::int64_t length : lengths) {
         if (length < 1 || length > most / bytes)
-            throw InvalidFile(path, fmt::format("has axes of {} samples of {}, expected positive "
-                                                "lengths and at most 2^60 bytes",
+            throw InvalidFile(path, fmt::format("has {} samples of {}, expected axes of positive "
+                                                "length and at most 2^60 bytes",
                                                 fmt::join(lengths, "×"), name(sample)));
         bytes *= length;
     }

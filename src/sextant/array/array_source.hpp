@@ -111,7 +111,7 @@ class ArraySink {
     const std::string& path() const { return path_; }
     const ArrayHeader& header() const { return header_; }
     /// True if blocks must follow one another in C order without gaps, and consist of whole rows
-    /// with all positions of the axes after the rows.
+    /// with all positions along the axes after the rows.
     virtual bool in_order() const { return false; }
 
     /// Requires  a block within the array that was not written before, and a buffer of exactly the

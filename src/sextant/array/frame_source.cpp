@@ -214,8 +214,8 @@ void FrameSource::load(std::int64_t frame, std::int64_t frames, Rows rows,
     block_.start[row_axis] = rows.first;
     block_.count[row_axis] = rows.count();
     while (frames > 0) {
-        // The largest block: a range of positions on one axis, and all positions of the faster
-        // axes.
+        // The largest block: a range of positions along one axis, and all positions along the
+        // faster axes.
         std::int64_t together = 1, rest = frame;
         bool faster_are_whole = true;
         for (std::size_t i = axes_.frames.size(); i-- > 0;) {

@@ -88,7 +88,7 @@ bool is_far(std::span<const std::byte> bytes) {
     return high > low && std::max(std::abs(low), std::abs(high)) > largest_ratio * (high - low);
 }
 
-/// Returns the sample at a quantile `share` from 0 to 1.
+/// Returns the sample at the quantile `share`, which is from 0 to 1.
 template <class T>
 T at_share(std::vector<T>& values, double share) {
     const auto place = values.begin() +
@@ -108,8 +108,8 @@ double nearest_not_held(const std::vector<double>& values, double middle) {
     return nearest;
 }
 
-/// Determines the offset from samples (see offset_of()). If `of_constants`, equal samples have an
-/// offset, too.
+/// Determines the offset from samples (see offset_of()). If `of_constants`, samples that are all
+/// equal get an offset, too.
 template <class T>
 double offset_in(std::span<const std::byte> bytes, OffsetFor purpose, bool of_constants) {
     const bool far = purpose == OffsetFor::computation && is_far<T>(bytes);
@@ -248,14 +248,14 @@ std::vector<std::byte> middle_samples(FrameSource& source, std::span<const std::
         try {
             add_middle_rows(source, frame, samples);
         } catch (const InvalidFile&) {
-            // Reading the whole frame later reports the error.
+            // The error is reported later, when the whole frame is read.
         }
     }
     return samples;
 }
 
-/// Throws InvalidFile if the f64 samples in the middle of the frames cannot be computed with as
-/// floats: all of them would become 0, or most of them infinite.
+/// Throws InvalidFile if the f64 samples in the middle of the frames cannot be processed as floats:
+/// all of them would become 0, or most of them infinite.
 void require_range(FrameSource& source, std::span<const std::int64_t> frames, double offset) {
     if (source.header().sample != Sample::f64 || source.header().channels != 1)
         return;
@@ -358,7 +358,7 @@ double offset_of(FrameSource& source, std::span<const std::int64_t> frames, Offs
             add_middle_rows(source, frame, samples);
             offsets.push_back(offset_of_samples(header.sample, samples, purpose));
         } catch (const InvalidFile&) {
-            // Reading the whole frame later reports the error.
+            // The error is reported later, when the whole frame is read.
         }
     }
     if (offsets.empty())

@@ -25,8 +25,8 @@ namespace sextant {
 enum class OffsetFor : std::uint8_t {
     /// Conversion of samples to floats: the offset is 0 if floats represent all samples exactly.
     conversion,
-    /// Computation with the floats: samples also have an offset if they are farther from 0 than 16
-    /// times their range, except samples of 8 bits and f16.
+    /// Computation with the floats: samples also get an offset if they are farther from 0 than 16
+    /// times their range, unless they have 8 bits or are f16.
     computation
 };
 
@@ -98,7 +98,7 @@ class ScaledFrames final : public FrameSource {
 
 /// Determine an offset and a scale from one frame, or from a volume as less_offset_of_volume()
 /// does. Return the series unchanged if it needs neither, otherwise as ScaledFrames. A constant
-/// frame has an offset, too.
+/// frame gets an offset, too.
 ///
 /// Cost      read all samples of the frame or volume if its middle samples are all 0 or have an
 ///           unusual magnitude; read none if floats represent the sample type exactly.
