@@ -47,7 +47,7 @@ void add_neighbours(Record& record, std::optional<kernel::Neighbours>& neighbour
                 return "";
             }
         }
-        return "4 or 8, or of volumes 6, 18 or 26";
+        return "4 or 8 for images, or 6, 18 or 26 for volumes";
     };
     Field& field = record.add("neighbours", std::move(codec), "N",
                               "connectivity; default: 8 in images, 26 in volumes");

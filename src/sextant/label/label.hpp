@@ -175,8 +175,8 @@ class LabelInput {
 };
 
 /// The regions of a labelled image or volume, by ascending label; empty on ranks other than 0.
-/// Body::value has the bits of the label as a sample of the input; negative labels of signed
-/// samples come first.
+/// Body::value has the same bits as the label in the input; negative labels of signed types come
+/// first.
 struct LabelRegions {
     kernel::VolumeShape shape;
     std::vector<kernel::Body> table;

@@ -293,7 +293,7 @@ SlabCutter::SlabCutter(const VolumeBox& part, std::function<Bytes(const VolumeBo
       z_(part.low[0]),
       y_(part.low[1]) {}
 
-/// The largest side along an axis with which a box fits in memory, at most its present side.
+/// The largest side along an axis, up to the present side, with which a box fits in memory.
 Elements SlabCutter::most_that_fit(VolumeBox box, std::size_t axis) const {
     Elements fits = 0, too_many = box.side(axis) + 1;
     while (too_many - fits > 1) {

@@ -28,9 +28,9 @@ struct Slabs::Division {
     Bytes room;      ///< memory left for runs of other slabs
 };
 
-/// Chooses the size of slabs. Reserves half of the memory for the runs of all slabs if their bit
-/// masks take less than half of that; otherwise slabs use all memory. Slabs larger than a chunk end
-/// at chunk boundaries.
+/// Chooses the size of slabs. Reserves half of the memory for the runs of all slabs if the bit
+/// masks of the runs take less than a quarter of the memory; otherwise slabs use all memory. Slabs
+/// larger than a chunk end at chunk boundaries.
 Slabs::Division Slabs::division_of(const Planes& volume, const Planes* intensity,
                                    const Options& options) {
     const kernel::VolumeShape& shape = volume.shape();

@@ -174,8 +174,8 @@ void StitchCounts::count_shared(int pair, const VolumeBox& box) {
     }
 }
 
-/// Counts the pairs of voxels on both sides of the face where two blocks touch, if each voxel
-/// belongs to its block.
+/// Counts the pairs of adjacent voxels across the face where two blocks touch. A pair counts only
+/// if each of its voxels belongs to the block on its side.
 void StitchCounts::count_touching(int pair, const VolumeBox& box) {
     const kernel::BlockCover& cover = blocks_.cover();
     const BlockPair& blocks = cover.pairs()[index_of(pair)];
