@@ -198,12 +198,13 @@ TEST(GaussianDerivatives, refuse_incomplete_input_before_writing_any_sample) {
     const Tile tile{10, 8, 6, 5};
     const auto lacking = picture.cut({5, 3, 16, 14});
     EXPECT_EQ(applied(lacking.view(), tile, planes.of(tile)),
-              "Gaussian derivatives of 6x5 samples at (10, 8) require 16x15 samples at "
+              "Gaussian derivatives for 6x5 samples at (10, 8) require 16x15 samples at "
               "(5, 3), got 16x14 samples at (5, 3)");
     EXPECT_EQ(applied(picture.view(), {36, 0, 5, 1}, planes.of({})),
-              "Gaussian derivatives of 5x1 samples at (36, 0), expected a tile within 40x30");
-    EXPECT_EQ(applied(picture.view(), {0, 0, -1, 1}, planes.of({})).substr(0, 29),
-              "Gaussian derivatives of -1x1 ");
+              "Gaussian derivatives are requested for 5x1 samples at (36, 0), expected a tile "
+              "within 40x30");
+    EXPECT_EQ(applied(picture.view(), {0, 0, -1, 1}, planes.of({})).substr(0, 44),
+              "Gaussian derivatives are requested for -1x1 ");
     EXPECT_EQ(applied(picture.view(), tile, {}),
               "0 planes for 5 Gaussian derivatives, expected one per derivative");
     auto narrow = planes.of(tile);

@@ -138,9 +138,9 @@ void EdgeFinder::find(SamplePieces input, const Tile& tile, EdgeThresholds thres
     const ImageShape image = input.front().image;
     if (tile.x < 0 || tile.y < 0 || tile.x + tile.width > image.width ||
         tile.y + tile.height > image.height)
-        throw InvalidTask(
-            fmt::format("edges of {}x{} pixels at ({}, {}), expected a tile within {}x{}",
-                        tile.width, tile.height, tile.x, tile.y, image.width, image.height));
+        throw InvalidTask(fmt::format(
+            "edges are requested for {}x{} pixels at ({}, {}), expected a tile within {}x{}",
+            tile.width, tile.height, tile.x, tile.y, image.width, image.height));
     each_strip(tile, [&](const Tile& strip) {
         EdgeRows rows(strip, image, thresholds, {codes.first + strip.x - tile.x, codes.stride});
         derivatives_.each_row(input, rows.needed(), [&](std::span<const float* const> row) {

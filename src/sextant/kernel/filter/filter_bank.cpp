@@ -156,7 +156,8 @@ std::vector<Derivative> needed_by(const std::vector<Feature>& features) {
     return all;
 }
 
-/// Throws InvalidTask if units of derivatives are so large or small that floats may not hold them.
+/// Throws InvalidTask if the size of a pixel could make derivatives too large or too small for
+/// floats.
 void check_units(const std::vector<Derivative>& derivatives, const Scales& pixel) {
     for (const auto& [x, y, z] : derivatives) {
         constexpr double most = 1e30;
@@ -302,7 +303,8 @@ std::vector<Plane> FilterBank::planes_of(const Tile& part, const Outputs& output
     return planes;
 }
 
-/// Computes one row of a feature that has a `make` function, and of the features that it leads.
+/// Computes one row of a feature that has a `make` function, and of the features that are made
+/// together with it.
 void FilterBank::make_row(std::size_t feature, std::span<const Plane> planes, Elements row,
                           const Outputs& outputs, Elements width) const {
     std::array<const float*, most_needed> from{};
@@ -372,10 +374,10 @@ void check_samples(const SampleView& input, const Tile& box, const Tile& needed)
     const Tile whole{0, 0, input.image.width, input.image.height, 0, input.depth};
     const SampleView all{input.first, 0, whole, input.image};
     if (!hold({&all, 1}, box))
-        throw InvalidTask(
-            fmt::format("features of {}, expected a box within {}", text(box), text(whole)));
+        throw InvalidTask(fmt::format("features are requested for {}, expected a box within {}",
+                                      text(box), text(whole)));
     if (!hold({&input, 1}, needed))
-        throw InvalidTask(fmt::format("features of {} require {}, got {}", text(box), text(needed),
+        throw InvalidTask(fmt::format("features for {} require {}, got {}", text(box), text(needed),
                                       text(input.tile)));
 }
 

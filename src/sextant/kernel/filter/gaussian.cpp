@@ -184,8 +184,9 @@ void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
         throw InvalidTask("Gaussian derivatives: no input samples given");
     const ImageShape image = input.front().image;
     if (tile.width < 0 || tile.height < 0 || !Tile{0, 0, image.width, image.height}.holds(tile))
-        throw InvalidTask(fmt::format("Gaussian derivatives of {}, expected a tile within {}x{}",
-                                      text(tile), image.width, image.height));
+        throw InvalidTask(
+            fmt::format("Gaussian derivatives are requested for {}, expected a tile within {}x{}",
+                        text(tile), image.width, image.height));
     if (empty(tile))
         return;
     const Tile needed = reads(tile, image);
@@ -194,7 +195,7 @@ void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
     std::vector<std::string> given;
     for (const SampleView& piece : input)
         given.push_back(text(piece.tile));
-    throw InvalidTask(fmt::format("Gaussian derivatives of {} require {}, got {}", text(tile),
+    throw InvalidTask(fmt::format("Gaussian derivatives for {} require {}, got {}", text(tile),
                                   text(needed), fmt::join(given, ", ")));
 }
 

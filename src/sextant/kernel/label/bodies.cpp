@@ -142,7 +142,8 @@ void Body::shift_integers(WideInteger number) {
     add_integers(sum, lowest, highest);
 }
 
-/// Rounding to double preserves the order, so the rests matter only between equal rounded values.
+/// Rounding to double preserves the order, so the remainders matter only if rounded values are
+/// equal.
 void Body::add_extremes(double lowest, std::int16_t lowest_rest, double highest,
                         std::int16_t highest_rest) {
     std::tie(least, least_rest) =

@@ -25,7 +25,8 @@ struct Body : RegionSize {
     Elements contacts = 0;              ///< pairs of voxels with a common face
     bool at_border = false;             ///< touches the border of the volume
     bool scaled = false;                ///< the sum of intensities is divided by 2⁶⁴
-    /// For integers: minimum − `least` and maximum − `largest`, both of which are rounded.
+    /// For integers: the remainders minimum − `least` and maximum − `largest`, because `least` and
+    /// `largest` are rounded.
     std::int16_t least_rest = 0, largest_rest = 0;
     double intensity = 0, intensity_error = 0; ///< sum of intensities, and its rounding error
     double least = std::numeric_limits<double>::infinity();

@@ -39,7 +39,7 @@ struct ValueView {
     Elements planes = 1, next_plane = 0;
 };
 
-/// The code of a sample that is equal to no sample, such as NaN.
+/// The code of a sample that does not equal any sample, such as NaN.
 inline constexpr std::uint64_t unequal_code = 0;
 
 /// Returns the code of a sample. Nonzero samples are equal if their codes are equal and not

@@ -37,15 +37,16 @@ struct MaskStorage {
 /// otherwise it is divided at its farthest point, the first one of equal distance. Decisions depend
 /// on the given points only, not on other decisions.
 ///
-/// Both ends of an open contour are kept; of a closed one its head, the point farthest from the
-/// head and at least one more. Points at multiples of `links_per_piece` are kept too.
+/// Both ends of an open contour are kept; of a closed contour, its head, the point farthest from
+/// the head, and at least one more point. Points at multiples of `links_per_piece` are kept too.
 ///
 /// The second condition implies: two segments cross only if the stretches that they replace cross
 /// (as diagonals between the same four pixels do); every point of any other contour is inside a
 /// closed contour after simplification if and only if it was before. Proof: the stretch and the
 /// segment form a closed curve. Another stretch that crosses the segment passes from the inside of
 /// this curve to the outside there, so it has a point inside or crosses the first stretch. Two
-/// closed curves cross an even number of times, so two segments cannot be their only crossing.
+/// closed curves cross an even number of times, so a crossing of two segments cannot be their only
+/// crossing.
 ///
 /// Input     contours from the first one on, in which no pixel occurs twice; each point is adjacent
 ///           to the next one. `tolerance` in pixels; 0 removes exactly the points within straight
