@@ -66,8 +66,7 @@ ByRank<Value> all_to_all_lists(const Communicator& communicator,
 /// Returns the lists of all ranks, on every rank (all-gather).
 /// Collective.
 /// Cost      one collective call if every list has at most 16 KiB, otherwise one message per pair
-/// of
-///           ranks, none for empty lists. Every rank holds all lists.
+///           of ranks, none for empty lists. Every rank holds all lists.
 template <class Value>
 ByRank<Value> all_gather_by_rank(const Communicator& communicator,
                                  const std::vector<Value>& local) {
