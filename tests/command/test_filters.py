@@ -156,7 +156,7 @@ class Images(CommandTest):
         1 frame 2 of ... does not exist: the series has 2 <- cube.npy --frame 2
         1 short.npy <- short.npy
         1 cut.npy <- cut.npy
-        1 is not of a known frame format <- {SEXTANT}
+        1 is not in a known frame format <- {SEXTANT}
         1 nothing.npy <- nothing.npy
         1 3x2 tiles: expected at most one tile for each of the 4 ranks <- u8.npy --ranks 4 --plan wrong.json
         2 shared-memory off: ranks are threads <- u8.npy --ranks 2 --shared-memory off"""

@@ -20,11 +20,11 @@ TEST(FormatCatalogue, FindsAFormatByItsExtensionInAnyCase) {
 TEST(FormatCatalogue, ListsKnownFormatsInTheErrorForAnUnknownFormat) {
     const std::string known = "expected one of .exr, .png, .rgba32f, .rgbaz32f, .zst";
     EXPECT_EQ(failure([] { format::format_of("a.jpg"); }),
-              "a.jpg: is not of a known image format: its extension is \".jpg\", " + known);
+              "a.jpg: is not in a known image format: its extension is \".jpg\", " + known);
     EXPECT_EQ(failure([] { format::format_of("exr"); }),
-              "exr: is not of a known image format: its extension is \"\", " + known);
+              "exr: is not in a known image format: its extension is \"\", " + known);
     EXPECT_EQ(failure([] { format::write_image("", Image()); }),
-              ": is not of a known image format: its extension is \"\", " + known);
+              ": is not in a known image format: its extension is \"\", " + known);
 }
 
 TEST(FormatCatalogue, HasCompleteRows) {

@@ -75,7 +75,7 @@ TEST_F(Hdf5ExternalData, OnlyRegularFilesAreOpened) {
     EXPECT_THAT(opening_fails(path, allowed), EndsWith("pipe, which is not a regular file"));
     Hdf5File(path).link("/x", pipe, "/d");
     EXPECT_THAT(opening_fails(path + "::/x", allowed), HasSubstr("not a regular file"));
-    EXPECT_THAT(opening_fails(pipe + "::/x", allowed), HasSubstr("is not of a known frame format"));
+    EXPECT_THAT(opening_fails(pipe + "::/x", allowed), HasSubstr("is not in a known frame format"));
 }
 
 TEST_F(Hdf5ExternalData, LinksToOtherFilesAreFollowedOnlyIfAllowed) {

@@ -115,7 +115,7 @@ TEST_F(Sequence, RefusesMissingUnsupportedAndMixedFiles) {
     EXPECT_THAT(refusal("nowhere.png"), HasSubstr("no such file"));
     EXPECT_THAT(refusal("nowhere.xyz"), HasSubstr("no such file"));
     fill_file(folder.path("a.xyz"), "frames?");
-    EXPECT_THAT(refusal("a.xyz"), HasSubstr("is not of a known frame format: its extension is "
+    EXPECT_THAT(refusal("a.xyz"), HasSubstr("is not in a known frame format: its extension is "
                                             "\".xyz\", expected one of .tif"));
     EXPECT_THAT(failure([&] { format::open_frames(folder.path()); }),
                 HasSubstr("is a folder without frame files"));
@@ -124,7 +124,7 @@ TEST_F(Sequence, RefusesMissingUnsupportedAndMixedFiles) {
     EXPECT_THAT(failure([&] { format::open_frames(folder.path()); }),
                 HasSubstr("contains a.png (PNG) and b.tif (TIFF), expected one format"));
     fill_file(folder.path("list.txt"), "a.png\nnotes.md\n");
-    EXPECT_THAT(refusal("list.txt"), HasSubstr("notes.md: is not of a known frame format"));
+    EXPECT_THAT(refusal("list.txt"), HasSubstr("notes.md: is not in a known frame format"));
     fill_file(folder.path("empty.txt"), "\n");
     EXPECT_THAT(refusal("empty.txt"), HasSubstr("lists no file"));
 }

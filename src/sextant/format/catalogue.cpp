@@ -77,7 +77,7 @@ const Format& format_of(const std::string& path) {
     const std::string extension = std::filesystem::path(path).extension().string();
     throw InvalidFile(
         path,
-        fmt::format("is not of a known image format: its extension is \"{}\", expected one of {}",
+        fmt::format("is not in a known image format: its extension is \"{}\", expected one of {}",
                     extension, known_extensions()));
 }
 
@@ -266,7 +266,7 @@ const FrameFormat& known_format(const std::string& path) {
     const std::string extension = std::filesystem::path(path).extension().string();
     throw InvalidFile(
         path,
-        fmt::format("is not of a known frame format: its extension is \"{}\", expected one of {}",
+        fmt::format("is not in a known frame format: its extension is \"{}\", expected one of {}",
                     extension, known));
 }
 

@@ -95,8 +95,9 @@ std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader
 /// gzip. Samples are integers of 8 to 64 bits, f32 or f64; samples with a scale are read as f32
 /// or, if floats do not suffice, as f64, with a remark. The axes are columns, rows, slices, times
 /// and channels. As for TIFF files, one channel of one slice is read; slices are frames if there is
-/// only one time or if a time is requested. The pixel size is that of columns and rows. If the
-/// frames are slices, `grid` has the orientation; the first stored row is not flipped.
+/// only one time or if a time is requested. The pixel size is the distance between columns and
+/// between rows. If the frames are slices, `grid` has the orientation; the first stored row is not
+/// flipped.
 ///
 /// Pairs of files (.hdr and .img), complex numbers and colours cause InvalidFile.
 ///

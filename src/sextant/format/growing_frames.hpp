@@ -20,7 +20,7 @@ struct WatchedFile {
 };
 
 /// A series that another program is still writing: a file that gains frames, or a growing set of
-/// files with one frame each. The names are those of open_frames(). Frames are numbered in the
+/// files with one frame each. Names are as for open_frames(). Frames are numbered in the
 /// order of their arrival; whole() returns the number of frames that can be read now, and refresh()
 /// looks for more.
 ///

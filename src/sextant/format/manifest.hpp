@@ -20,7 +20,7 @@ struct Partials {
     ImageHeader header() const { return {shape, element}; }
 };
 
-/// True if a path is that of a manifest (extension ".json").
+/// True if a path names a manifest (extension ".json").
 bool is_manifest(const std::string& path);
 
 /// Reads and checks a manifest: every file must exist, and the order must be a permutation. Throws

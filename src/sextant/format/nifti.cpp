@@ -386,9 +386,9 @@ bool has_place_for(const PixelSize& pixel) {
     return pixel.unit.empty() || metres_of(pixel.unit) > 0;
 }
 
-/// Returns a grid for a series without one. The axes are those of the voxels, and the first voxel
-/// is the origin. Without such a grid, programs such as nibabel place the origin in the centre and
-/// flip an axis. An unknown pixel size, or one in a unit that is not a length, is written as 1
+/// Returns a grid for a series without one. Its axes are the axes of the voxels, and its origin is
+/// the first voxel. Without such a grid, programs such as nibabel place the origin in the centre
+/// and flip an axis. An unknown pixel size, or one in a unit that is not a length, is written as 1
 /// without a unit.
 VolumeGrid nifti_grid_of(const PixelSize& pixel, double slice_distance) {
     VolumeGrid grid;

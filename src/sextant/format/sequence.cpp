@@ -232,7 +232,7 @@ namespace {
 std::unique_ptr<FrameSource> open_single(const std::string& path, const SourceOptions& options) {
     const FrameFormat* const format = find_frame_format(path);
     if (!format)
-        throw InvalidFile(path, "is not of a known frame format");
+        throw InvalidFile(path, "is not in a known frame format");
     auto source = format->open(path, "", options);
     if (source->header().frames != 1) {
         throw InvalidFile(path,
@@ -312,7 +312,7 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
                                            const SourceOptions& options) {
     for (const std::string& path : files.paths) {
         if (!find_frame_format(path))
-            throw InvalidFile(path, "is not of a known frame format");
+            throw InvalidFile(path, "is not in a known frame format");
     }
     auto first = open_single(files.paths.front(), options);
     FrameHeader header = first->header();

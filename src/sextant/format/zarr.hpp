@@ -66,7 +66,7 @@ struct ZarrArray {
 ///
 /// Requires  two or more axes, chunks of at most 2 GiB and shards of at most 2²⁴ chunks; integers
 ///           of 8 to 64 bits, floats of 16 to 64 bits or bools; known codecs, of which at most one
-///           compresses; no codecs around shards. Otherwise throws InvalidFile.
+///           compresses; no codecs before or after sharding_indexed. Otherwise throws InvalidFile.
 ZarrArray parse_zarr_array(std::string_view text, const std::string& path);
 
 /// Returns the text of a file `.zarray` or `zarr.json`, depending on the version of the array. An
