@@ -94,7 +94,7 @@ TEST(TiledLabelling, refuses_invalid_options_on_every_rank) {
     options.min_size = 2;
     options.grid = Tiles{1, 3};
     EXPECT_THAT(failure(options),
-                HasSubstr("grid: tiles require an image and exclude intensities"));
+                HasSubstr("grid: tiles require an image, and cannot be combined with intensities"));
     options = {};
     options.merging.pattern = "quad";
     run_threads(2, [&](Communicator communicator) {

@@ -385,8 +385,8 @@ LabelResult Labelling::run(const LabelInput& input, const LabelInput* intensity,
     agree(communicator_, [&] {
         if (!input.rows() || intensity || options.fill_holes || options.min_size > 0 ||
             options.keep_largest > 0)
-            throw InvalidTask(fmt::format("{}: tiles require an image and exclude intensities, "
-                                          "fill_holes, min_size and keep_largest",
+            throw InvalidTask(fmt::format("{}: tiles require an image, and cannot be combined with "
+                                          "intensities, fill_holes, min_size or keep_largest",
                                           options.grid ? "grid" : "pattern"));
         check(options, input);
     });
