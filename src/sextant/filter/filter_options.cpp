@@ -255,8 +255,9 @@ class ScalesInPixels {
     std::string proportions() const {
         if (sigma_ == kernel::Scales(sigma_.x))
             return "";
-        return fmt::format(" (scales after @ have the ratios of sigma, {} pixels)",
-                           text_of(sigma_));
+        return fmt::format(
+            " (scales after @ have the same ratios between axes as sigma, {} pixels)",
+            text_of(sigma_));
     }
 
     const FilterOptions& options_;

@@ -58,10 +58,10 @@ struct FilterMemory {
 /// planes, starting at plane `first`.
 using FilterSink = std::function<void(int derivative, Elements first, std::span<const float> rows)>;
 
-/// Computes Gaussian derivatives of an image, and features made of them, in tiles, one per rank.
-/// Ranks, tiles and collectives are chosen by prediction (filter/filter_plan.hpp). An image that
-/// exceeds the memory is processed in windows of rows. A volume is processed in boxes and windows
-/// of planes.
+/// Computes Gaussian derivatives of an image, and features computed from them, in tiles, one per
+/// rank. Ranks, tiles and collectives are chosen by prediction (filter/filter_plan.hpp). An image
+/// that exceeds the memory is processed in windows of rows. A volume is processed in boxes and
+/// windows of planes.
 ///
 /// Input     an image or volume that rank 0 can read, or a tiled image. If every rank can read the
 ///           image, each from its own source, ranks may read their own tiles.

@@ -144,7 +144,7 @@ void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>
 
 namespace sextant {
 
-/// Computes Gaussian derivatives of a tiled image, and features made of them: one image per
+/// Computes Gaussian derivatives of a tiled image, and features computed from them: one image per
 /// feature, in the same tiles.
 ///
 /// Input     samples of gray_f32, gray_u8 or gray_u16; `filter`: sigma, the features ("x", "xy",
