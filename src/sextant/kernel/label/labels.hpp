@@ -114,7 +114,7 @@ struct RowRuns {
 /// over runs: rows are converted to bits, each run of bits is a node, and each pair of touching
 /// runs is joined. A second pass writes the labels, in vectors.
 ///
-/// Input     samples of a tile, or of several planes if the connection is that of voxels;
+/// Input     samples of a tile, or of several planes if the connectivity is 6, 18 or 26;
 ///           connections through pixels outside are ignored. Rows are numbered consecutively
 ///           through all planes.
 /// Output    labels: 1, 2, … in the order of the components' first pixels, row by row.
