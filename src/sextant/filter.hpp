@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gaussian derivatives and features of images and volumes, which may exceed the memory. They are
-// divided into tiles or boxes, one per rank.
+// Gaussian derivatives and features of images and volumes, which need not fit in memory. Images are
+// divided into tiles and volumes into boxes, one per rank.
 #pragma once
 
 #if __cplusplus <= 201703L

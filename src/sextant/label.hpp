@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connected components of images and volumes, which may exceed the memory. Images are divided into
+// Connected components of images and volumes, which need not fit in memory. Images are divided into
 // strips of rows, volumes into slabs of planes.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prefix scans of a series whose operator may take seconds, inclusive, exclusive and segmented: on
-// the ranks of a communicator and the threads of each rank.
+// Inclusive, exclusive and segmented prefix scans of a series, whose operator may take seconds.
+// Scans run on the ranks of a communicator and the threads of each rank.
 #pragma once
 
 #if __cplusplus <= 201703L
