@@ -60,8 +60,8 @@ TEST(BlockList, errors_name_the_line) {
     refuses("file,y,x\n\"a,0,0\n", "line 2");
     refuses("file,y,x\n\"a\"b,0,0\n", "line 2");
     refuses("file,y,x\n,0,0\n", "expected the name of a file");
-    refuses("file,z,y,x\na,0,0,1.5\n", "expected x to be a whole number from 0");
-    refuses("file,z,y,x\na,-2,0,1\n", "expected z to be a whole number from 0");
+    refuses("file,z,y,x\na,0,0,1.5\n", "expected x to be a whole number, 0 or more");
+    refuses("file,z,y,x\na,-2,0,1\n", "expected z to be a whole number, 0 or more");
     std::string many = "file,y,x\n";
     for (int i = 0; i <= 1000000; ++i)
         many += "a,0,0\n";

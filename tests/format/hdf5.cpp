@@ -191,17 +191,18 @@ TEST_F(Hdf5Frames, AreNotTheMetadataOfDataThatCannotBeRead) {
         }
         EXPECT_EQ(failure([&] { format::open_frames(path); }),
                   path + ": dataset " + name + " has " + expected +
-                      ", expected at least two, of integers or floats of 8 to 64 bits");
+                      ", expected at least two axes, and integers or floats of 8 to 64 bits");
     };
-    refused("/Data/Image/0a/Data", {7, 13, 1}, true, "3 axes of complex numbers");
-    refused("/Experiments/a/data", {7, 13}, true, "2 axes of complex numbers");
-    refused("/Experiments/a/data", {91}, false, "1 axes of f32");
-    refused("/data/a/data", {91}, false, "1 axes of f32",
+    refused("/Data/Image/0a/Data", {7, 13, 1}, true, "3 axes and its elements are complex numbers");
+    refused("/Experiments/a/data", {7, 13}, true, "2 axes and its elements are complex numbers");
+    refused("/Experiments/a/data", {91}, false, "1 axes and its elements are f32");
+    refused("/data/a/data", {91}, false, "1 axes and its elements are f32",
             [](Hdf5File& file) { file.number("/data/a", "emd_group_type", 1); });
-    refused("/entry/counts", {7, 13}, true, "2 axes of complex numbers", [](Hdf5File& file) {
-        file.text("/entry", "NX_class", "NXdata");
-        file.text("/entry", "signal", "counts");
-    });
+    refused("/entry/counts", {7, 13}, true, "2 axes and its elements are complex numbers",
+            [](Hdf5File& file) {
+                file.text("/entry", "NX_class", "NXdata");
+                file.text("/entry", "signal", "counts");
+            });
     {
         Hdf5File file(path);
         file.dataset("/spectrum", {7, 13}, complex, complex, numbers);
@@ -299,12 +300,12 @@ TEST_F(Hdf5Frames, AreNeverOfAnotherDatasetThanTheMainData) {
     };
     const std::string deeper = "/Experiments/s/metadata/Signal/variance/data";
     const std::vector<Case> cases{
-        {"/Experiments/s/data has 3 axes of complex numbers",
+        {"/Experiments/s/data has 3 axes and its elements are complex numbers",
          [&](Hdf5File& file) {
              put(file, "/Experiments/s/data", {3, 7, 13}, true);
              put(file, deeper, {3, 7, 13});
          }},
-        {"/Experiments/s/data has 1 axes of f32",
+        {"/Experiments/s/data has 1 axes and its elements are f32",
          [&](Hdf5File& file) {
              put(file, "/Experiments/s/data", {100});
              put(file, deeper, {9, 9});
@@ -314,13 +315,13 @@ TEST_F(Hdf5Frames, AreNeverOfAnotherDatasetThanTheMainData) {
              put(file, "/Experiments/s/data", {3, 7, 13});
              put(file, deeper, {30, 30});
          }},
-        {"/a/data has 2 axes of complex numbers",
+        {"/a/data has 2 axes and its elements are complex numbers",
          [&](Hdf5File& file) {
              put(file, "/a/data", {7, 13}, true);
              put(file, "/a/mask", {7, 13});
              file.number("/a", "emd_group_type", 1);
          }},
-        {"/a/data has 1 axes of f32",
+        {"/a/data has 1 axes and its elements are f32",
          [&](Hdf5File& file) {
              put(file, "/a/data", {91});
              put(file, "/a/other", {7, 13});
@@ -346,7 +347,7 @@ TEST_F(Hdf5Frames, AreNeverOfAnotherDatasetThanTheMainData) {
              nexus(file, "/entry/data", "counts");
              put(file, "/entry/flat", {30, 30});
          }},
-        {"/entry/data/counts has 1 axes of f32",
+        {"/entry/data/counts has 1 axes and its elements are f32",
          [&](Hdf5File& file) {
              nexus(file, "/entry/data", "counts");
              put(file, "/entry/data/counts", {91});
@@ -601,8 +602,9 @@ TEST_F(Hdf5Frames, AreReadFromTheLargestOrTheNamedDataset) {
     EXPECT_EQ(format::open_frames(path + "::/a/small")->header().frames, 1);
     EXPECT_TRUE(holds_pattern(*format::open_frames(path + "::a/small")));
     EXPECT_EQ(failure([&] { format::open_frames(path + "::/c"); }), path + ": has no dataset /c");
-    EXPECT_THAT(failure([&] { format::open_frames(path + "::/line"); }),
-                HasSubstr("dataset /line has 1 axes of u8, expected at least two"));
+    EXPECT_THAT(
+        failure([&] { format::open_frames(path + "::/line"); }),
+        HasSubstr("dataset /line has 1 axes and its elements are u8, expected at least two"));
 }
 
 TEST_F(Hdf5Frames, InInvalidOrEmptyHdf5FilesAreRefused) {

@@ -124,7 +124,7 @@ BlockList read_block_list(const std::string& path) {
                 continue;
             const auto position = parsed_number<std::int64_t>((*cells)[*columns->axes[axis]]);
             if (!position || *position < 0)
-                refuse(fmt::format("{} to be a whole number from 0", "zyx"[axis]));
+                refuse(fmt::format("{} to be a whole number, 0 or more", "zyx"[axis]));
             block.position[axis] = *position;
         }
         list.blocks.push_back(std::move(block));

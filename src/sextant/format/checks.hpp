@@ -36,7 +36,7 @@ ImageShape checked_shape(const std::string& path, std::int64_t width, std::int64
 void check_plausible(const std::string& path, Bytes stored, Bytes size, Bytes ratio);
 
 /// For images held in memory as a whole: throws InvalidFile if `pixels` exceeds both
-/// believable_image and deflate_ratio pixels per byte of a file of `size` bytes.
+/// believable_image and deflate_ratio · `size`, where `size` is the number of bytes of the file.
 void check_held(const std::string& path, Elements pixels, Bytes size);
 
 /// Throws InvalidFile if a single row, which is held in memory as a whole, is implausibly large for

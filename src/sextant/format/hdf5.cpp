@@ -317,8 +317,8 @@ Hdf5Series describe_series(const Hdf5Input& file, const Hdf5Dataset& dataset) {
 [[noreturn]] void refuse_dataset(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     throw InvalidFile(
         file.path(),
-        fmt::format("dataset {} has {} axes of {}, expected at least two, "
-                    "of integers or floats of 8 to 64 bits",
+        fmt::format("dataset {} has {} axes and its elements are {}, expected at least two axes, "
+                    "and integers or floats of 8 to 64 bits",
                     dataset.name, dataset.sides.size(),
                     dataset.sample ? sextant::name(*dataset.sample) : dataset.elements_are));
 }

@@ -111,7 +111,7 @@ herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* user) {
 void describe_virtual(const Hdf5Input& file, hid_t created, Hdf5Dataset& described) {
     try {
         described.sides = Hdf5Storage(file, described.name).sides();
-    } catch (const InvalidFile& error) { // reading the dataset reports the error
+    } catch (const InvalidFile& error) { // the error is reported when the dataset is read
         const std::string before = error.path() + ": ";
         described.trouble = std::string(error.what()).substr(before.size());
         const Hdf5Handle stated(H5Pget_virtual_vspace(created, 0), H5Sclose);

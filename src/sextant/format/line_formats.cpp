@@ -29,7 +29,7 @@ void write_csv(const std::string& path, LineReader& contours) {
 
 namespace {
 
-/// Writes a feature point by point, because a contour may be too long to hold as text.
+/// Writes a feature point by point, because the text of a long contour may not fit in memory.
 void write_feature(AtomicFile& file, Elements number, const ContourLine& line,
                    LineReader& contours) {
     const Elements width = contours.image().width;

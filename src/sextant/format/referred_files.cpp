@@ -52,7 +52,7 @@ std::vector<std::string> files_referred(const std::string& name, const SourceOpt
             std::vector<std::string> others = files_referred_by_hdf5(path, detail, options);
             referred.insert(referred.end(), std::make_move_iterator(others.begin()),
                             std::make_move_iterator(others.end()));
-        } catch (const Error&) { // opening the series reports the error
+        } catch (const Error&) { // the error is reported when the series is opened
         }
     }
     return referred;

@@ -49,7 +49,7 @@ std::vector<std::string> files_in(const std::string& name, const fs::path& folde
     for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
          !error && entry != end; entry.increment(error)) {
         const std::string file = entry->path().filename().string();
-        std::error_code unknown; // reading the file reports errors
+        std::error_code unknown; // errors are reported when the file is read
         if (!file.starts_with('.') && !entry->is_directory(unknown) && wanted(file))
             paths.push_back((folder / file).string());
     }
@@ -257,7 +257,7 @@ bool is_same(const PixelSize& a, const PixelSize& b) {
 }
 
 /// Adds a remark if a file states another pixel size than the first file. Examines at most 32
-/// files. Files that cannot be opened are skipped; reading them later reports the error.
+/// files. Files that cannot be opened are skipped; the error is reported when they are read.
 void compare_pixels(const FrameFiles& files, const SourceOptions& options, FrameHeader& header) {
     constexpr std::int64_t most_examined = 32;
     const std::int64_t last = std::ssize(files.paths) - 1;

@@ -186,7 +186,7 @@ TiffNotes shaped_notes(TIFF* file, std::string_view text, const std::string& pat
 
 namespace {
 
-/// True if the root element of the text is that of OME-XML.
+/// True if the text has the root element of OME-XML.
 bool is_ome(std::string_view text) {
     bool is = false;
     for_each_xml_tag(text, [&](const XmlTag& tag) {

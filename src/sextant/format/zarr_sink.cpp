@@ -362,8 +362,8 @@ class ChunkFiles {
 /// Writes an array in a store.
 class ZarrArraySink final : public ArraySink {
   public:
-    /// Arrays that are written one after another share `buffers`. `whole` is the store, if the
-    /// store is complete together with this array.
+    /// Arrays that are written one after another share `buffers`. `whole` is the store, if this
+    /// array completes it; otherwise null.
     ZarrArraySink(const std::string& path, ArrayHeader header, ZarrArray array, Folder folder,
                   std::shared_ptr<std::vector<ChunkBuffers>> buffers,
                   std::unique_ptr<AtomicFolder> whole = nullptr)

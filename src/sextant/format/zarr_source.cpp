@@ -268,10 +268,10 @@ class ZarrArraySource final : public ArraySource {
 // Frames.
 
 /// The memory for decoded samples. Larger frames are decoded in parts.
-constexpr Bytes kept_bytes = Bytes{257} << 20; // 256 MiB of samples, and the lists of them
+constexpr Bytes kept_bytes = Bytes{257} << 20; // 256 MiB of samples, and the lists that hold them
 
-/// The same decoded rows of each frame of a window, frame by frame. If all samples have the fill
-/// value, `missing` is true and there are no samples.
+/// The decoded samples of the same rows of every frame of a window, frame by frame. If all samples
+/// have the fill value, `missing` is true and there are no samples.
 struct RowBand {
     Rows rows;
     Memory samples;
