@@ -285,7 +285,7 @@ class Stitch(CommandTest):
         cut("planes.npy", "short.npy", 134)
         blocks = "file,y,x\nleft.npy,0,0\nright.npy,0,3\n"
         for text, expected in ((blocks + "right.npy,0,3", "right.npy and right.npy have the same position: z 0, y 0, x 3"),
-                               (blocks + "right.npy,-1,3", 'list.csv: line 4: "right.npy,-1,3", expected y to be a whole number from 0'),
+                               (blocks + "right.npy,-1,3", 'list.csv: line 4: "right.npy,-1,3", expected y to be a whole number, 0 or more'),
                                (blocks + "other.npy,0,3", "other.npy: no such file"),
                                (blocks + "planes.npy,0,3", "planes.npy: has 3 planes, expected one"),
                                ("file,z", 'line 1: "file,z", expected the names of the columns: file,z,y,x'),

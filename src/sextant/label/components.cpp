@@ -244,8 +244,8 @@ Components::FoundSlab Components::label(Elements slab) {
     return found;
 }
 
-/// Adds the components found in the next slab. The last part waits, because its edges that touch no
-/// other part are known only after the next part. `from_record`: the checkpoint already has the
+/// Adds the components found in the next slab. The last part waits, because only the next part
+/// shows which of its edges touch no other part. `from_record`: the checkpoint already has the
 /// bodies.
 void Components::keep(FoundSlab found, bool from_record) {
     nan_ += found.nan;

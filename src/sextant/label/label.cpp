@@ -85,7 +85,7 @@ Record record_of(LabelOptions& options) {
         .between(0, 1e15);
     record.add_memory("memory", options.memory,
                       "memory limit for samples and labels; larger inputs are streamed");
-    record.add("threads", options.threads, "N", "threads of each rank").between(1, 4096).by_rank();
+    record.add("threads", options.threads, "N", "threads per rank").between(1, 4096).by_rank();
     record.add("grid", options.grid,
                "label an image in tiles, one per rank: columns x rows of tiles");
     record.include(record_of(options.merging));
