@@ -226,8 +226,8 @@ FilterPlan plan_filter(const FilterTask& requested, const planner::Setting& sett
                        Elements rows) {
     const FilterTask task = weighed_task(requested, setting.machine);
     const FilterConfigurations configurations(task, setting.machine);
-    // Programs of boxes have regions for each plane. More planes take long to predict and hardly
-    // change the result.
+    // Programs for boxes have regions for each plane, so predicting more planes takes long, and it
+    // hardly changes the result.
     constexpr Elements most_planes = 256;
     const Elements all = task.is_volume() ? std::min(task.length(), most_planes) : task.length();
     Weighing weighing(task, setting, rows > 0 ? std::min(rows, all) : all);

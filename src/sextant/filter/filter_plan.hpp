@@ -59,11 +59,11 @@ struct FilterPlan : planner::Plan<filtering::Configuration> {
 };
 
 /// Chooses among the configurations that the task leaves open (filter_configurations.hpp) by
-/// predicting each as one schedule. It first compares all ranks, half of them, a quarter and so on,
-/// with every collective; then numbers of ranks ever closer to the best, with the best collectives.
-/// With several filters, sequences of filters are then moved to other grids with the same number of
-/// ranks, as long as this is faster. If `distribute` is "any" and the profile has file rates,
-/// reading is included.
+/// predicting each as one schedule. It first compares plans for all ranks, half of them, a quarter
+/// and so on, with every collective; then numbers of ranks ever closer to the best, with the best
+/// collectives. With several filters, sequences of filters are then moved to other grids with the
+/// same number of ranks, as long as this is faster. If `distribute` is "any" and the profile has
+/// file rates, reading is included.
 ///
 /// Input     `setting`: the machine, the nodes of ranks and the model; elements are floats. `rows`:
 ///           the number of rows or planes to predict, from which the time of all is extrapolated; 0
