@@ -34,8 +34,8 @@ struct MaskStorage {
 ///   - each of its points is within `tolerance` of the segment, and
 ///   - no other point of any contour lies on the segment or in the area between the segment and
 ///     the stretch (by the even-odd rule);
-/// otherwise it is divided at its farthest point, the first one of equal distance. Decisions depend
-/// on the given points only, not on other decisions.
+/// otherwise it is divided at its farthest point (the first of them if several are equally far).
+/// Decisions depend on the given points only, not on other decisions.
 ///
 /// Both ends of an open contour are kept; of a closed contour, its head, the point farthest from
 /// the head, and at least one more point. Points at multiples of `links_per_piece` are kept too.
