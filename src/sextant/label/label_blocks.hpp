@@ -51,8 +51,8 @@ class LabelBlocks {
     /// The remarks on all volumes, each once.
     std::vector<std::string> remarks() const;
 
-    /// Reads all blocks within whole rows of the volume, and calls take(block, z, y, labels) for
-    /// each row of each block. One volume is open at a time.
+    /// Reads the parts of all blocks within `rows`, which are whole rows of the volume, and calls
+    /// take(block, z, y, labels) for each row of each block. One volume is open at a time.
     ///
     /// Throws    InvalidFile, naming the block, if a label is negative, or if a volume cannot be
     ///           read or has changed.
