@@ -20,8 +20,8 @@ struct FrameFiles {
 
 /// Returns the files that a name denotes: a folder, a pattern with * ? or [, a number such as %04d,
 /// or a list with the extension .txt. Empty if the name denotes a single file, or a folder of a
-/// format that stores a series in a folder. Throws InvalidFile if no file matches, or
-/// if a folder has files of several formats.
+/// format that stores a series in a folder. Throws InvalidFile if no file matches, or if a folder
+/// has files of several formats.
 std::optional<FrameFiles> find_frame_files(const std::string& name);
 
 /// True if `a` precedes `b` in natural order, which compares numbers in names as numbers: "frame_9"
