@@ -77,10 +77,10 @@ class WindowFilter {
 
     /// Sets the next window. `planes`: memory for the results, `plane_elements()` floats for each
     /// feature of the last filter; if empty, this object's own memory is used.
-    /// Throws    InvalidTask unless the configuration is for this number of ranks, the window is in
-    ///           the image or volume, which has the dimensions of the filters, all planes together
-    ///           (of a volume: those of the window) have at most 2³⁴ pixels, and `planes` is empty
-    ///           or has the required size.
+    /// Throws    InvalidTask unless the configuration is for this number of ranks, the window is
+    ///           within the image or volume, which has as many dimensions as the filters, all
+    ///           planes together (of a volume: those of the window) have at most 2³⁴ pixels, and
+    ///           `planes` is empty or has the required size.
     void prepare(const Window& window, std::span<float> planes = {});
     /// Calls `fill` for the pixels that this rank does not receive from others.
     void fill(const Fill& fill);
