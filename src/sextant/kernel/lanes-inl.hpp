@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Vector code shared by kernels, compiled once per instruction set. A kernel's source file defines
-// HWY_TARGET_INCLUDE as itself and includes this file. Highway then includes that source file once
-// for every target that the compiler supports, with a different HWY_NAMESPACE each time. This file
-// therefore has no `#pragma once`.
+// HWY_TARGET_INCLUDE as its own name and includes this file. Highway then includes that source file
+// once for every target that the compiler supports, with a different HWY_NAMESPACE each time. This
+// file therefore has no `#pragma once`.
 //
 // Code between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE may use the target's instructions. It
 // must not call inline functions from outside: the linker keeps one copy of each, which might be
