@@ -3,7 +3,9 @@
 
 #include "sextant/comm/agreement.hpp"
 
+#include <map>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "tests/support/blending.hpp"
@@ -13,11 +15,20 @@
 // Every algorithm of the catalogue on any communicator, compared with the serial fold.
 namespace sextant::test {
 
+/// The serial fold, which each thread computes once.
+inline const std::vector<RgbaF32>& serial_image(int layers, Elements elements) {
+    thread_local std::map<std::pair<int, Elements>, std::vector<RgbaF32>> images;
+    auto& image = images[{layers, elements}];
+    if (image.empty())
+        image = serial_composite(layers, elements);
+    return image;
+}
+
 inline void expect_conformance(const Communicator& communicator,
                                const compositing::Algorithm& algorithm,
                                const compositing::Task& task, const compositing::Tuning& tuning,
                                Association association, int frames) {
-    const auto whole = serial_composite(task.all_layers(), task.elements);
+    const auto& whole = serial_image(task.all_layers(), task.elements);
     const auto part = composite(communicator, algorithm, task, tuning, association, frames);
     const int rank = communicator.rank();
     EXPECT_LE(difference(part, expected_part(algorithm, task, tuning, rank, whole)),
