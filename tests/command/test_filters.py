@@ -237,7 +237,7 @@ class Volumes(CommandTest):
         2 derivative x: the scale along x is 0.1 pixels, expected 0.5 to 1000 <- volume.npy -o x.npy --sigma 2,1,.1
         2 only volumes have layers of tiles <- frames/3.tif -o x.npy --grid 1x1x2
         1 --sigma in µm: ...volume.npy states no pixel size <- volume.npy -o x.npy --sigma 2um
-        2 --sigma in "xx": expected pixels <- volume.npy -o x.npy --sigma 2xx
+        2 --sigma: unknown unit "xx", expected pm, A, nm, um, mm, cm or m, or a number without a unit (pixels) <- volume.npy -o x.npy --sigma 2xx
         2 or with a unit, such as 2um <- volume.npy -o x.npy --sigma -2um
         2 --derivatives structure-1@2: the scale along y is 0.25 pixels, expected 0.5 to 1000 <- volume.npy -o x.npy --sigma 8,1,8 --derivatives structure-1@2
         2 derivative z: the scale along z is 0.25 pixels, expected 0.5 to 1000 <- volume.npy -o x.npy --sigma 1,8,8 --derivatives x --before z@2

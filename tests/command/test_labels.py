@@ -235,7 +235,7 @@ class Stitch(CommandTest):
 
     def test_images_and_planes(self):
         sextant("stitch image.csv -o image.npy --joins joins.csv --table table.csv --json=image.json",
-                "3 objects of 1x2x8 voxels, from 4 labels in 2 blocks")
+                "3 objects in a volume of 1x2x8 voxels, from 4 labels in 2 blocks")
         self.assertEqual(values("image.npy"), [1, 0, 2, 2, 2, 2, 0, 3] * 2)
         self.assertEqual(read("joins.csv").split(), ["z_a,y_a,x_a,label_a,z_b,y_b,x_b,label_b,voxels,union,iou,outcome",
                                                      "0,0,0,2,0,0,3,4,3,4,0.75,joined"])

@@ -140,10 +140,13 @@ TEST_F(Nifti, WithAScaleIsReadAsFloats) {
 }
 
 TEST_F(Nifti, WithADamagedHeaderIsRefused) {
-    EXPECT_EQ(refused({.dim = {0, 13, 7, 3, 1, 1, 1, 1}}), "has 0 axes, expected 1 to 7: damaged");
-    EXPECT_EQ(refused({.dim = {9, 13, 7, 3, 1, 1, 1, 1}}), "has 9 axes, expected 1 to 7: damaged");
-    EXPECT_EQ(refused({.dim = {3, 13, -7, 3, 1, 1, 1, 1}}),
-              "has length -7 along axis 2, expected a positive number below 2^40: damaged");
+    EXPECT_EQ(refused({.dim = {0, 13, 7, 3, 1, 1, 1, 1}}),
+              "has 0 axes, expected 1 to 7; the file is damaged");
+    EXPECT_EQ(refused({.dim = {9, 13, 7, 3, 1, 1, 1, 1}}),
+              "has 9 axes, expected 1 to 7; the file is damaged");
+    EXPECT_EQ(
+        refused({.dim = {3, 13, -7, 3, 1, 1, 1, 1}}),
+        "has length -7 along axis 2, expected a positive number below 2^40; the file is damaged");
     EXPECT_THAT(refused({.dim = {3, 13, 7, 0, 1, 1, 1, 1}}),
                 HasSubstr("has length 0 along axis 3"));
     EXPECT_THAT(refused({.dim = {6, 13, 7, 1, 1, 1, 3, 1}}), HasSubstr("at most five axes"));
@@ -154,12 +157,13 @@ TEST_F(Nifti, WithADamagedHeaderIsRefused) {
                 HasSubstr("expected positive sides and at most"));
     EXPECT_THAT(refused({.version = 2, .dim = {5, 8, 8, large, large, 8, 1, 1}}),
                 HasSubstr("has axes whose product exceeds"));
-    EXPECT_EQ(refused({.bits = 8}), "has samples of i16 with 8 bits, expected 16: damaged");
+    EXPECT_EQ(refused({.bits = 8}),
+              "has samples of i16 with 8 bits, expected 16; the file is damaged");
     EXPECT_THAT(refused({.type = 32, .bits = 64}), HasSubstr("of type 32 (complex numbers)"));
     EXPECT_THAT(refused({.type = 128, .bits = 24}), HasSubstr("of type 128 (RGB colours)"));
     EXPECT_THAT(refused({.type = 77}), HasSubstr("of type 77 (unknown)"));
     EXPECT_EQ(refused({.start = -5}),
-              "has samples starting at byte -5, expected 352 or more: damaged");
+              "has samples starting at byte -5, expected 352 or more; the file is damaged");
     EXPECT_THAT(refused({.start = 348}), HasSubstr("expected 352 or more"));
     EXPECT_THAT(refused({.version = 2, .start = 352}), HasSubstr("expected 544 or more"));
     EXPECT_THAT(refused({.start = std::nan("")}), HasSubstr("has samples starting at byte nan"));

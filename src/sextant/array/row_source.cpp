@@ -13,7 +13,7 @@ namespace sextant {
 
 namespace {
 
-/// The number of channels without alpha.
+/// The number of channels, not counting alpha.
 int channels_compared(const FrameHeader& header) {
     return header.channels < 3 ? 1 : 3;
 }

@@ -194,7 +194,7 @@ Timed lent_trips(const Cell& cell, int rank) {
     return made;
 }
 
-/// Returns a number of repetitions with which a run takes at least some microseconds.
+/// Returns how often to repeat the work so that a run takes at least a few microseconds.
 int repeats_of(Bytes bytes) {
     return static_cast<int>(std::clamp<Bytes>(64 * kibi / std::max<Bytes>(1, bytes), 1, 32));
 }

@@ -65,7 +65,7 @@ std::string launcher_mismatch(const LaunchedBy& by) {
         return started("MPICH's mpirun") + "use the mpirun of that MPI, or run without mpirun";
     }
     if (by.launcher == Launcher::pmix && ours.empty()) {
-        return started("a PMIx launcher") + "build sextant with the MPI of that launcher";
+        return started("a PMIx launcher") + "build sextant against an MPI that supports PMIx";
     }
     if (by.launcher == Launcher::slurm_without_mpi) {
         return fmt::format("started by srun as {} tasks without MPI, which would run as {} "

@@ -274,9 +274,9 @@ Group all_positions(const Task& task) {
     return {0, p, static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1};
 }
 
-/// The children of a node: two, or three if half of the members are more than a child of this
-/// height can hold. Sizes differ by at most one, larger ones first, so that each new part of the
-/// group lies inside its owner's previous part (see place_among).
+/// The children of a node, which are one level lower: two, or three if half of the node's positions
+/// are too many for one child. Their sizes differ by at most one, larger ones first, so that each
+/// new part of the group lies inside its owner's previous part (see place_among).
 std::vector<Group> children_of(const Group& group) {
     const int count = group.size == (2 << group.height) - 1 ? 3 : 2;
     std::vector<Group> children;

@@ -257,7 +257,7 @@ class Compositor {
 
 /// Blends one frame. Returns the composited image at rank `options.root` and an empty image
 /// elsewhere. For more than one frame, use a Compositor.
-/// Requires  options.root to be a rank: with `distributed` it throws InvalidTask.
+/// Requires  options.root to be a rank. Throws InvalidTask if it is `distributed`.
 /// Collective.
 Image composite(const Image& image, const Communicator& communicator,
                 const CompositeOptions& options = {});

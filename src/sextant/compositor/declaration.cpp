@@ -72,7 +72,7 @@ std::string text_of_background(const std::optional<RgbaF32>& colour) {
                : "no background";
 }
 
-/// Formats a colour that is not premultiplied, as a name or as numbers.
+/// Formats a premultiplied colour as text: a name, or numbers that are not premultiplied.
 std::string text_of(const RgbaF32& colour) {
     for (const char* name : {"white", "black", "gray"}) {
         if (const auto [r, g, b, a] = *parse(name);

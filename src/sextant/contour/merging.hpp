@@ -56,7 +56,7 @@ Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
 Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                       const ListSizes& sizes);
 
-/// The length in pixels of the border of a run of tiles, without the image's border.
+/// The length in pixels of the border of a run of tiles, excluding the image's border.
 Elements border_length(const Order& order, Run run);
 
 /// An upper bound on the number of pixels of a run of tiles that touch pixels outside the run, at a

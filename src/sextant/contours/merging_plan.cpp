@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view usual_pattern = "logp-lev-quad";
 
-/// Returns the length of all tiles' borders in pixels, without the image's border.
+/// Returns the length of all tiles' borders in pixels, excluding the image's border.
 Elements border_of(const Grid& grid, const contour::Pattern& pattern) {
     const contour::Order order(grid, pattern.stages(grid));
     Elements length = 0;

@@ -69,8 +69,8 @@ std::string target_of(const std::string& path) {
     if (!unresolved)
         return resolved.string();
     std::error_code unknown;
-    if (fs::exists(path, unknown)) // such as a pipe in /proc
-        return path;
+    if (fs::exists(path, unknown))
+        return path; // a link that opens but cannot be resolved, such as a pipe in /proc
     constexpr int most_links = 40; // the limit of the system
     fs::path target = path;
     for (int links = 0; fs::is_symlink(target, unknown); ++links) {

@@ -36,7 +36,7 @@ constexpr std::array formats{
            read_exr_header, read_exr, write_exr, true, false, read_exr_deep, write_exr_deep},
     Format{"PNG", ".png",
            "8 or 16 bits per channel, straight alpha, values as stored (sRGB by convention); "
-           "written with 8 bits",
+           "written as 8 bits",
            read_png_header, read_png, write_png, false, true},
     Format{"raw RGBA", ".rgba32f",
            "little-endian floats; manifest.json in the same folder states the shape",

@@ -112,8 +112,8 @@ class Walk {
         else if (kind == value)
             read_value(whole);
         else
-            fail(fmt::format("has a tag of kind {}, expected {} or {}: damaged", kind, int{group},
-                             int{value}));
+            fail(fmt::format("has a tag of kind {}, expected {} or {}; the file is damaged", kind,
+                             int{group}, int{value}));
     }
 
     std::vector<std::uint64_t> read_description() {

@@ -9,8 +9,8 @@
 namespace sextant::format {
 
 /// Opens Gatan DigitalMicrograph files, DM3 and DM4. Reads the largest image that is not a
-/// thumbnail. All axes except columns and rows are frames. The pixel size is the calibration of the
-/// image.
+/// thumbnail. All axes except columns and rows are treated as frames. The pixel size is the
+/// calibration of the image.
 ///
 /// Requires  integer samples of 8 to 32 bits, f32 or f64, and two or more axes (InvalidFile).
 std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string& detail,

@@ -192,8 +192,9 @@ Sample nifti_sample(const std::string& path, const NiftiHeader& header) {
                               code, row == nifti_types.end() ? "unknown" : row->name));
     }
     if (bits != 8 * size_of(*row->sample)) {
-        throw InvalidFile(path, fmt::format("has samples of {} with {} bits, expected {}: damaged",
-                                            row->name, bits, 8 * size_of(*row->sample)));
+        throw InvalidFile(
+            path, fmt::format("has samples of {} with {} bits, expected {}; the file is damaged",
+                              row->name, bits, 8 * size_of(*row->sample)));
     }
     return *row->sample;
 }
@@ -204,7 +205,8 @@ ArrayInFile nifti_array(const std::string& path, const NiftiHeader& header) {
     constexpr double longest = 0x1p40;
     const double axes = header.get(nifti_field::sizes);
     if (axes < 1 || axes > 7)
-        throw InvalidFile(path, fmt::format("has {} axes, expected 1 to 7: damaged", axes));
+        throw InvalidFile(path,
+                          fmt::format("has {} axes, expected 1 to 7; the file is damaged", axes));
     ArrayInFile array{{}, 0, 0};
     for (std::size_t axis = 1; axis <= std::max<std::size_t>(2, static_cast<std::size_t>(axes));
          ++axis) {
@@ -213,9 +215,10 @@ ArrayInFile nifti_array(const std::string& path, const NiftiHeader& header) {
         if (length < 1 || length > longest || (axis > names.size() && length > 1)) {
             throw InvalidFile(
                 path, fmt::format("has length {} along axis {}, expected {}", length, axis,
-                                  axis > names.size() ? "at most five axes: columns, rows, slices, "
-                                                        "times and channels"
-                                                      : "a positive number below 2^40: damaged"));
+                                  axis > names.size()
+                                      ? "at most five axes: columns, rows, slices, "
+                                        "times and channels"
+                                      : "a positive number below 2^40; the file is damaged"));
         }
         if (axis <= names.size())
             array.lengths.insert(array.lengths.begin(), static_cast<std::int64_t>(length));
@@ -239,8 +242,9 @@ Bytes nifti_start(const std::string& path, const NiftiHeader& header) {
     constexpr double most = 0x1p53;
     if (!(start >= least && start <= most)) {
         throw InvalidFile(
-            path, fmt::format("has samples starting at byte {}, expected {} or more: damaged",
-                              start, least));
+            path,
+            fmt::format("has samples starting at byte {}, expected {} or more; the file is damaged",
+                        start, least));
     }
     return static_cast<Bytes>(start);
 }

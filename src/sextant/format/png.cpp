@@ -63,7 +63,7 @@ int write_png_bytes(spng_ctx*, void* user, void* bytes, std::size_t size) {
         static_cast<AtomicFile*>(user)->write({static_cast<const std::byte*>(bytes), size});
         return 0;
     } catch (...) {
-        return SPNG_IO_ERROR; // `file` keeps the reason
+        return SPNG_IO_ERROR; // the AtomicFile records why the write failed
     }
 }
 

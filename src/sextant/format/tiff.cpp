@@ -270,7 +270,8 @@ std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
     const Bytes plane = header.shape.elements() * header.channels * size_of(header.sample);
     header.frames = choice.every ? choice.axes.planes() : choice.axes.frames.count;
     StoredLayout layout{start + choice.axes.page_of(choice.first) * plane, swapped};
-    if (!choice.every) { // ImageJ stores planes in this order
+    // If all planes are frames, they are contiguous, in the order in which ImageJ stores planes.
+    if (!choice.every) {
         layout.lengths = {header.frames, header.shape.height, header.shape.width};
         layout.steps = steps_of(layout.lengths);
         layout.steps.front() *= choice.axes.frames.step;

@@ -112,7 +112,7 @@ struct EvaluateTask {
 /// unspecified elsewhere. Collective.
 Evaluation evaluate_here(const EvaluateTask& task, const Communicator& communicator);
 
-/// Starts several launches of this program, one after another. A launch is discarded and repeated,
+/// Launches this program several times, one after another. A launch is discarded and repeated,
 /// a limited number of times, if the machine's state differs from that of the profile; a note is
 /// printed. Throws Error if the state differed in every launch.
 Evaluation evaluate_in_launches(const EvaluateTask& task);

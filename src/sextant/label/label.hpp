@@ -44,7 +44,7 @@ struct LabelOptions {
     /// background is connected by the dual neighbourhood (4 for 8, 8 for 4; 6 for 18 and 26, 26 for
     /// 6). Cannot be combined with by_value.
     bool fill_holes = false;
-    Elements min_size = 0;     ///< components of fewer samples become background
+    Elements min_size = 0;     ///< components with fewer samples become background
     Elements keep_largest = 0; ///< keep only this many of the largest components; 0: all
     /// Memory limit for samples and labels of all ranks together. Larger images and volumes are
     /// labelled in strips of rows or slabs of planes; a larger image in tiles is an error.

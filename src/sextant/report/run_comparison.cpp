@@ -170,7 +170,8 @@ std::string listed(std::span<const Recording> recordings, const std::vector<Bars
         const auto events = static_cast<std::int64_t>(recording.trace.events.size());
         if (bars[i].pause > 0) {
             html += fmt::format(
-                ". Aggregated: {} in {}; pauses of up to {} between events of a kind are not shown",
+                ". Aggregated: {} in {}; pauses of up to {} between events of the same kind are "
+                "not shown",
                 counted(events, "event"),
                 counted(static_cast<std::int64_t>(bars[i].messages.size() + bars[i].work.size()),
                         "bar"),

@@ -305,9 +305,10 @@ class Chart {
                       : "Above each line: messages in transit. Below: work, and idle waiting.");
         if (bars_.pause > 0) {
             const auto drawn = static_cast<std::int64_t>(bars_.messages.size() + bars_.work.size());
-            svg_.note(fmt::format(
-                "Aggregated: {} in {}. Not shown: pauses of up to {} between events of a kind.",
-                counted(events_, "event"), counted(drawn, "bar"), to_text(bars_.pause)));
+            svg_.note(fmt::format("Aggregated: {} in {}. Not shown: pauses of up to {} between "
+                                  "events of the same kind.",
+                                  counted(events_, "event"), counted(drawn, "bar"),
+                                  to_text(bars_.pause)));
         }
         if (shared_.shared())
             svg_.note(fmt::format("{} ranks share a lane; simultaneous events are one bar.",

@@ -29,7 +29,7 @@ Prefixes through(Line& line, const Region& value, const Tuning&, Form) {
 }
 
 constexpr Algorithm algorithms[] = {
-    {"kogge-stone", "each rank combines with the ranks 1, 2, 4, ... before it",
+    {"kogge-stone", "each rank combines with the ranks 1, 2, 4, ... positions before it",
      "Kogge and Stone 1973, doi:10.1109/TC.1973.5009159", Form::inclusive, nothing_to_tune,
      fewest_rounds, through<kogge_stone>},
     {"sklansky",

@@ -72,9 +72,9 @@ using Wanted = std::function<Form(int rank)>;
 bool matters(const Stage& stage, int rank, const Wanted& wanted);
 
 /// Writes one rank's steps of a scan in the requested forms. The form that is not native comes from
-/// a neighbour and takes no application: in an inclusive scan, each rank gets its exclusive result
-/// from the left neighbour; in an exclusive scan, its inclusive result from the right neighbour.
-/// The last rank's value is left out if no result needs it.
+/// a neighbour and needs no extra application of the operator: in an inclusive scan, each rank gets
+/// its exclusive result from the left neighbour; in an exclusive scan, its inclusive result from
+/// the right neighbour. The last rank's value is left out if no result needs it.
 ///
 /// Input     this rank's value, or any slot of the same size if no result needs the value.
 /// Output    the form for this rank. If that is `both`, an exclusive algorithm gives the last rank

@@ -138,7 +138,8 @@ LastPhase last_phase(const Interval& segment, int thread, bool is_last, const To
                      bool is_first_rank) {
     if (is_first_rank && thread == 0)
         return {};
-    // The result of the segment's last value is in `totals` or is computed by the next thread.
+    // The prefix at the segment's last value is not needed from this thread if the next thread
+    // computes it or, for the last segment, if the scan of the totals has (`known.through`).
     const bool last_is_known = !is_last || known.through;
     LastPhase phase{known.before && thread > 0, segment};
     if (last_is_known)

@@ -180,7 +180,7 @@ class Tree {
     const TreeLevel& step(int level) const { return steps_[static_cast<std::size_t>(level)]; }
     int links() const { return first_link_.back(); }
 
-    /// The number of leaves below one node.
+    /// The number of leaves below a node of this level.
     int leaves_below(int level) const {
         int count = 1;
         for (int l = 0; l < level; ++l)

@@ -54,7 +54,8 @@ Record record_of(ApplyCommand& command) {
     source["frame"].meaning = "DATA is a single frame; apply the transform of frame N to it";
     source["channel"].meaning = "channel, counted from 0; default: all channels";
     source["slice"].meaning = "slice, counted from 0; default: all slices";
-    source["axes"].meaning = "names for the axes of an array: TCZYX, TYXE, or T,Y,X,ky,kx";
+    source["axes"].meaning =
+        "names of the array's axes: a letter each (TYXE) or a list (T,Y,X,ky,kx)";
     record.include(std::move(source));
     declare_output(record, command.output, "OUT", "aligned frames, their sum, or points (.csv)");
     record.add("from_reference", command.from_reference,

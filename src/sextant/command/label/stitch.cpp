@@ -221,16 +221,17 @@ class StitchCommandRun {
     }
 
     std::string text() const {
-        return fmt::format(
-                   "{}: {} of {}x{}x{} voxels, from {} in {}, on {}\n{} joined, {} in conflict, "
-                   "{} below the threshold; {} dropped, {} clipped\n",
-                   command_.output, report::counted(result_.objects, "object"), result_.shape.depth,
-                   result_.shape.height, result_.shape.width,
-                   report::counted(result_.labels, "label"),
-                   report::counted(result_.blocks, "block"),
-                   ranks_text(communicator_.size(), transport_of(communicator_)),
-                   report::counted(result_.joined, "pair"), result_.conflicts, result_.below,
-                   report::counted(result_.dropped, "label"), result_.clipped) +
+        return fmt::format("{}: {} in a volume of {}x{}x{} voxels, from {} in {}, on {}\n"
+                           "{} joined, {} in conflict, {} below the threshold; {} dropped, "
+                           "{} clipped\n",
+                           command_.output, report::counted(result_.objects, "object"),
+                           result_.shape.depth, result_.shape.height, result_.shape.width,
+                           report::counted(result_.labels, "label"),
+                           report::counted(result_.blocks, "block"),
+                           ranks_text(communicator_.size(), transport_of(communicator_)),
+                           report::counted(result_.joined, "pair"), result_.conflicts,
+                           result_.below, report::counted(result_.dropped, "label"),
+                           result_.clipped) +
                phases_text(
                    {{"read", result_.read}, {"match", result_.match}, {"write", result_.write}});
     }

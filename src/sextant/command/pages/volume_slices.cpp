@@ -172,9 +172,9 @@ kernel::Scales pixel_size_in(const std::string& unit, const FrameHeader& header,
                              kernel::Dimensions dimensions, const std::string& file) {
     const double wanted = format::metres_of(format::tidy_unit(unit));
     if (wanted == 0)
-        throw InvalidTask(fmt::format(
-            "sigma in \"{}\": expected pixels (a number), or nm, um, mm or another unit of length",
-            unit));
+        throw InvalidTask(fmt::format("sigma: unknown unit \"{}\", expected pm, A, nm, um, mm, cm "
+                                      "or m, or a number without a unit (pixels)",
+                                      unit));
     const PixelSize& pixel = header.pixel;
     const double stated = format::metres_of(pixel.unit);
     const auto unknown = [&](const std::string& what) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text and the JSON of `sextant register`.
+// The text and JSON output of `sextant register`.
 
 #include "sextant/command/options.hpp"
 #include "sextant/command/register/register.hpp"

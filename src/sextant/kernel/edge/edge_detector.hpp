@@ -63,7 +63,7 @@ void find_directions(const EdgeView& edges, const Tile& tile, Direction* directi
 /// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
 class EdgeRows {
   public:
-    /// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, not empty.
+    /// Requires  thresholds 0 ≤ low ≤ high, and a nonempty tile within the image.
     EdgeRows(const Tile& tile, ImageShape image, EdgeThresholds thresholds, const EdgePlane& codes);
 
     /// The pixels whose gradients are needed: the tile and the pixels around it.

@@ -25,12 +25,13 @@ std::string text_of(const VolumeBox& box) {
 
 namespace {
 
-/// The distance of a voxel to the nearer of a block's two faces across an axis.
+/// The distance from a voxel to the nearer of a block's two faces perpendicular to an axis.
 Elements distance_to_face(const VolumeBox& block, std::size_t axis, Elements position) {
     return std::min(position - block.low[axis], block.high[axis] - 1 - position);
 }
 
-/// The distances of the voxels of a row to the faces of a block across all axes.
+/// For the voxels of a row and each axis, the distance from the voxel to the nearer of a block's
+/// two faces perpendicular to the axis.
 class RowDepth {
   public:
     RowDepth(const VolumeBox& block, Elements z, Elements y) : block_(&block) {

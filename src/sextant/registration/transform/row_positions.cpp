@@ -84,7 +84,7 @@ void check_transform(const Transform& transform, ImageShape shape) {
         const auto height = static_cast<std::size_t>(shape.height);
         if (rows->dx.size() != height || rows->dy.size() != height)
             throw InvalidTask(
-                fmt::format("the displacements are those of {} rows, but the frames have {} rows",
+                fmt::format("there are displacements for {} rows, but the frames have {} rows",
                             std::min(rows->dx.size(), rows->dy.size()), shape.height));
     }
 }

@@ -72,8 +72,8 @@ T integer_at(const std::byte* at) {
     return value;
 }
 
-/// Returns a nonzero value if a double may not represent a 64-bit integer. Compilers vectorise
-/// this, but not a comparison.
+/// Returns a nonzero value if `value` might not be exactly representable as a double. Compilers
+/// vectorise this, but not a comparison.
 template <class T>
 std::uint64_t excess(T value) {
     constexpr int bits = 53; // bits of largest_exact

@@ -60,7 +60,7 @@ class NetworkZone : public routing::NetZoneImpl {
     const Network& network_;
     std::vector<simgrid::kernel::resource::StandardLinkImpl*> links_;
     std::vector<int> path_;
-    int first_ = -1; ///< SimGrid's number of the first host; the others follow
+    int first_ = -1; ///< SimGrid's ID of the first host; the others follow consecutively
 };
 
 } // namespace
