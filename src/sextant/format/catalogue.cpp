@@ -199,22 +199,19 @@ constexpr std::array frame_formats{
                 .open = open_hdf5,
                 .create = create_hdf5,
                 .written = "any",
-                .open_array = open_hdf5_array,
                 .create_array = create_hdf5_array,
                 .keeps_pixel = keeps_lengths,
                 .array_keeps_pixel = hdf5_array_keeps_pixel},
     FrameFormat{.name = "EMD, HyperSpy, NeXus",
                 .extensions = ".emd .hspy .nxs",
-                .summary = "HDF5 files written by microscopes and their software",
-                .open = open_hdf5,
-                .open_array = open_hdf5_array},
+                .summary = "HDF5 files of microscopes and their software",
+                .open = open_hdf5},
     FrameFormat{.name = "Zarr",
                 .extensions = ".zarr",
                 .summary = "versions 2 and 3, OME-Zarr, or an array in a group: volume.zarr::0",
                 .open = open_zarr,
                 .create = create_zarr,
                 .written = "any",
-                .open_array = open_zarr_array,
                 .create_array = create_zarr_array,
                 .require_writable = require_writable_zarr,
                 .create_parts = create_zarr_parts,
@@ -224,7 +221,6 @@ constexpr std::array frame_formats{
                 .extensions = ".zspy",
                 .summary = "HyperSpy signals in a Zarr store",
                 .open = open_zarr,
-                .open_array = open_zarr_array,
                 .require_writable = refuse_writing},
     FrameFormat{.name = "PNG",
                 .extensions = ".png",
@@ -485,19 +481,11 @@ std::unique_ptr<ArraySink> create_planes(const std::string& path, ArrayHeader he
 
 std::unique_ptr<ArraySource> open_array(const std::string& name, const SourceOptions& options,
                                         Bytes cache) {
-    const SeriesName parts = split_series_name(name);
-    const bool several = parts.detail.empty() && find_frame_files(name);
-    const FrameFormat* const format = several ? nullptr : find_frame_format(parts.path);
-    std::unique_ptr<ArraySource> array;
-    if (format && format->open_array) {
-        array = format->open_array(parts.path, parts.detail, options, cache);
-    } else {
-        SourceOptions every = options;
-        every.every_plane = true;
-        every.axes.clear();
-        array = whole_array(open_frames(name, every));
-    }
-    return with_axis_names(std::move(array), options.axes);
+    SourceOptions every = options;
+    every.every_plane = true;
+    every.cache = cache;
+    every.axes.clear();
+    return with_axis_names(whole_array(open_frames(name, every)), options.axes);
 }
 
 std::unique_ptr<ArraySink> create_array(const std::string& path, ArrayHeader header,

@@ -103,6 +103,9 @@ struct SourceOptions {
     /// order of `axes` in the header, whose last two axes are rows and columns. Options that choose
     /// planes are then ignored.
     bool every_plane = false;
+    /// The memory for decoded chunks, in addition to those of a plane, if every plane is read
+    /// (HDF5, Zarr); 0 for a usual amount.
+    Bytes cache = 0;
 };
 
 /// A series of frames that is written in independent parts, in any order, by several processes or
@@ -136,8 +139,9 @@ struct FrameFormat {
     std::string_view name;       ///< such as "TIFF"
     std::string_view extensions; ///< such as ".tif .tiff", in upper or lower case
     std::string_view summary;
-    /// Opens a series; reads only the header. `detail` is the text after "::" in the name, or "".
-    /// Throws InvalidFile with the path, what was found and what was expected. Formats without
+    /// Opens a series, which is a view of an array; with SourceOptions::every_plane, of the array
+    /// with all its axes. Reads only the header. `detail` is the text after "::" in the name, or
+    /// "". Throws InvalidFile with the path, what was found and what was expected. Formats without
     /// named axes ignore the channel, slice, time and axes in the options.
     std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail,
                                          const SourceOptions& options) = nullptr;
@@ -147,10 +151,8 @@ struct FrameFormat {
     std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) = nullptr;
     std::string_view written = {}; ///< writable sample types: "u8 u16 f32", "any" or none
-    /// Open and create arrays with any number of axes; see open_array(). Null if the format reads
-    /// or writes arrays as planes, by `open` and `create`.
-    std::unique_ptr<ArraySource> (*open_array)(const std::string& path, const std::string& detail,
-                                               const SourceOptions& options, Bytes cache) = nullptr;
+    /// Creates an array with any number of axes. Null if the format writes arrays as planes, by
+    /// `create`.
     std::unique_ptr<ArraySink> (*create_array)(const std::string& path, ArrayHeader header,
                                                const SinkOptions& options) = nullptr;
     bool plane_axes = false; ///< true if `create` stores planes of the axes t, z and c

@@ -56,10 +56,6 @@ std::vector<std::string> files_referred_by_hdf5(const std::string& path, const s
 std::unique_ptr<FrameSink> create_hdf5(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options);
 
-/// Opens a dataset with all its axes; a separate process reads it. The process keeps up to `cache`
-/// bytes of decoded chunks, or the chunks of one plane.
-std::unique_ptr<ArraySource> open_hdf5_array(const std::string& path, const std::string& detail,
-                                             const SourceOptions& options, Bytes cache);
 /// Writes a dataset "/data" as create_hdf5() does, with chunks of `header.chunk`. Chunks that
 /// consist of the fill value are not stored.
 std::unique_ptr<ArraySink> create_hdf5_array(const std::string& path, ArrayHeader header,
@@ -187,7 +183,8 @@ bool tiff_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
 ///           k of the n frames of a chunk fit, each chunk is decoded n/k times; if the rows of a
 ///           chunk exceed 256 MiB, it is decoded once per 256 MiB. A chunk that spans several
 ///           positions on two axes of frames is decoded once per position on the slower axis.
-///           Several threads decode adjacent chunks of a row.
+///           Several threads decode adjacent chunks of a row. With SourceOptions::every_plane, the
+///           most recently used chunks are kept instead, up to `cache` bytes of decoded samples.
 /// Source    https://zarr-specs.readthedocs.io/en/latest/specs.html,
 ///           https://ngff.openmicroscopy.org
 std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::string& detail,
@@ -210,11 +207,6 @@ std::unique_ptr<FrameParts> create_zarr_parts(const std::string& path, const Fra
 /// Throws InvalidFile if create_zarr() could not create or replace a folder at `path` now.
 void require_writable_zarr(const std::string& path);
 
-/// Opens an array of a Zarr store. Keeps up to `cache` bytes of decoded chunks, the most recently
-/// used ones; chunks that are not stored take no memory. The axis names are those of OME-Zarr or,
-/// if there are none, the dimension names.
-std::unique_ptr<ArraySource> open_zarr_array(const std::string& path, const std::string& detail,
-                                             const SourceOptions& options, Bytes cache);
 /// Writes a group with one array "0", compressed by zstd at level 1, with one file per chunk of
 /// `header.chunk`. Chunks that consist of the fill value are not stored. The metadata of OME-Zarr
 /// describe the axes if they are among t, c, z, y and x, in this order. All axis names are also

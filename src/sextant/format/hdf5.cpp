@@ -842,7 +842,7 @@ std::vector<std::int64_t> chunk_as_read(const Hdf5Storage& storage, const Hdf5Se
 }
 
 OpenedFrames open_here(const std::string& path, const std::string& detail,
-                       const SourceOptions& options, Bytes cache, const Pace& pace) {
+                       const SourceOptions& options, const Pace& pace) {
     Hdf5Input file(path, options.allow_external);
     guard_external_links(options.allow_external);
     std::vector<std::string> remarks;
@@ -868,30 +868,30 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
                     storage.ratio());
     check_row(path, header, storage.stored());
     std::vector<std::int64_t> chunk = chunk_as_read(storage, series, axes);
-    auto source = std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes),
-                                               std::move(file), std::move(storage), cache, pace);
+    auto source =
+        std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes), std::move(file),
+                                     std::move(storage), options.cache, pace);
     const StoredFrames stored = source->stored();
     return {frames_of(std::move(source)), std::move(chunk), stored, noted_as_referred()};
 }
 
-/// `cache` is the memory for decoded chunks, in addition to the chunks of the current frame.
 OpenedFrames open_apart(const std::string& path, const std::string& detail,
-                        const SourceOptions& options, Bytes cache) {
+                        const SourceOptions& options) {
     const SourceFile regular(path); // checks the path before the process starts
     try {
         load_hdf5(); // loads libhdf5 once, instead of in each child process
     } catch (const std::runtime_error& missing) {
         throw InvalidFile(path, fmt::format("cannot be read: {}", missing.what()));
     }
-    return read_apart(
-        path, [=](const Pace& pace) { return open_here(path, detail, options, cache, pace); });
+    return read_apart(path,
+                      [=](const Pace& pace) { return open_here(path, detail, options, pace); });
 }
 
 } // namespace
 
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options) {
-    return open_apart(path, detail, options, 0).source;
+    return open_apart(path, detail, options).source;
 }
 
 std::vector<std::string> files_referred_by_hdf5(const std::string& path, const std::string& detail,
@@ -899,15 +899,7 @@ std::vector<std::string> files_referred_by_hdf5(const std::string& path, const s
     SourceOptions every = options; // reads all planes, so that no choice of planes can fail
     every.every_plane = true;
     every.axes.clear();
-    return open_apart(path, detail, every, 0).referred;
-}
-
-std::unique_ptr<ArraySource> open_hdf5_array(const std::string& path, const std::string& detail,
-                                             const SourceOptions& options, Bytes cache) {
-    SourceOptions every = options;
-    every.every_plane = true;
-    every.axes.clear();
-    return whole_array(open_apart(path, detail, every, cache).source);
+    return open_apart(path, detail, every).referred;
 }
 
 } // namespace sextant::format

@@ -97,7 +97,7 @@ ArrayHeader header_of(const ZarrSeries& series, const std::string& path) {
 class ZarrArraySource final : public ArraySource {
   public:
     /// `empty`: the caller knows that the array has no chunks.
-    ZarrArraySource(ZarrStore store, ZarrSeries series, Bytes cache, bool empty = false)
+    ZarrArraySource(ZarrStore store, ZarrSeries series, Bytes cache, bool empty)
         : ArraySource(store.path(), header_of(series, store.path_of(series.name))),
           store_(std::move(store)),
           series_(std::move(series)),
@@ -467,19 +467,15 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::strin
         header.remarks.push_back(series.remark);
     const bool empty = !has_any_chunk(folder, series.array.prefixed);
     if (empty)
-        header.remarks.emplace_back("has no chunks: all samples have the fill value");
-    constexpr Bytes cache = 0; // FramesOfArray keeps decoded samples instead
-    return frames_of(std::make_unique<FramesOfArray>(
-        std::move(header),
-        std::make_unique<ZarrArraySource>(std::move(store), std::move(series), cache, empty),
-        std::move(axes)));
-}
-
-std::unique_ptr<ArraySource> open_zarr_array(const std::string& path, const std::string& detail,
-                                             const SourceOptions& options, Bytes cache) {
-    ZarrStore store(path, options.allow_external);
-    ZarrSeries series = find_zarr_series(store, detail);
-    return std::make_unique<ZarrArraySource>(std::move(store), std::move(series), cache);
+        header.remarks.emplace_back("has no chunks: all samples are the fill value");
+    // FramesOfArray keeps decoded samples instead of chunks.
+    const Bytes cache = !options.every_plane ? 0 : options.cache > 0 ? options.cache : kept_bytes;
+    auto chunks =
+        std::make_unique<ZarrArraySource>(std::move(store), std::move(series), cache, empty);
+    if (options.every_plane)
+        return std::make_unique<FrameSource>(std::move(chunks), std::move(header), std::move(axes));
+    return frames_of(
+        std::make_unique<FramesOfArray>(std::move(header), std::move(chunks), std::move(axes)));
 }
 
 } // namespace sextant::format
