@@ -33,7 +33,8 @@ enum Trouble : std::int64_t { none = 0, refuses, crashes, loops, leaves, throws,
 class TroubledSource : public FrameSource {
   public:
     explicit TroubledSource(Pace pace)
-        : FrameSource("some.h5", {7, {13, 7}, Sample::f32, 1, {.5, .25, "µm"}, {"odd", ""}},
+        : FrameSource("some.h5",
+                      {7, {13, 7}, Sample::f32, 1, {.5, .25, "µm"}, {"odd", ""}, 0, {}, 0, 2},
                       {[this](auto... part) { load(part...); }}),
           pace_(std::move(pace)) {}
 
@@ -68,13 +69,13 @@ class TroubledSource : public FrameSource {
 
 /// `patience` is CPU time; only the tests of the time limit wait for it to pass.
 std::unique_ptr<FrameSource> troubled(Seconds patience = 10) {
-    auto [source, chunk, stored, referred] = read_apart(
+    auto [source, stored, referred] = read_apart(
         "some.h5",
         [](const Pace& pace) {
-            return OpenedFrames{std::make_unique<TroubledSource>(pace), {2, 4}, {}, {"b.h5"}};
+            return OpenedFrames{std::make_unique<TroubledSource>(pace), {}, {"b.h5"}};
         },
         patience);
-    EXPECT_EQ(chunk, (std::vector<std::int64_t>{2, 4}));
+    EXPECT_EQ(source->array().header().chunk, (std::vector<std::int64_t>{2, 1, 1}));
     EXPECT_EQ(referred, std::vector<std::string>{"b.h5"});
     return std::move(source);
 }

@@ -179,6 +179,49 @@ void copy_block(std::span<const std::int64_t> count, Bytes size, const std::byte
                    to + i * to_steps[0] * size, to_steps.subspan(1));
 }
 
+bool copy_part(const ArrayBlock& block, Bytes size, const std::byte* from, const ArrayBlock& part,
+               std::byte* to) {
+    const std::vector<Elements> steps = steps_of(block.count);
+    Elements first = 0;
+    for (std::size_t axis = 0; axis < steps.size(); ++axis) {
+        const std::int64_t at = part.start[axis] - block.start[axis];
+        if (at < 0 || at + part.count[axis] > block.count[axis])
+            return false;
+        first += at * steps[axis];
+    }
+    copy_block(part.count, size, from + first * size, steps, to, steps_of(part.count));
+    return true;
+}
+
+void for_each_part(const ArrayBlock& block, Elements most,
+                   const std::function<void(const ArrayBlock& part, Elements offset)>& visit) {
+    std::size_t inner = block.count.size(); // a part has all positions of the axes from here on
+    Elements run = 1;
+    while (inner > 0 && run * block.count[inner - 1] <= most)
+        run *= block.count[--inner];
+    if (inner == 0)
+        return visit(block, 0);
+    const std::size_t axis = inner - 1; // a part has up to `together` positions of this axis
+    const std::int64_t together = std::max<std::int64_t>(1, most / run);
+    ArrayBlock part = block;
+    std::fill_n(part.count.begin(), axis, 1);
+    Elements offset = 0;
+    for (bool more = true; more;) {
+        for (std::int64_t at = 0; at < block.count[axis]; at += together) {
+            part.start[axis] = block.start[axis] + at;
+            part.count[axis] = std::min(together, block.count[axis] - at);
+            visit(part, offset);
+            offset += part.count[axis] * run;
+        }
+        more = false;
+        for (std::size_t outer = axis; outer-- > 0 && !more;) {
+            more = ++part.start[outer] < block.start[outer] + block.count[outer];
+            if (!more)
+                part.start[outer] = block.start[outer];
+        }
+    }
+}
+
 void fill_samples(std::span<const std::byte> sample, std::span<std::byte> to) {
     if (std::ranges::all_of(sample, [&](std::byte b) { return b == sample.front(); })) {
         std::ranges::fill(to, sample.front());

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -144,6 +145,16 @@ void copy_block(std::span<const std::int64_t> count, Bytes size, const std::byte
 
 /// Returns the distance between neighbours along each axis of a contiguous array, in elements.
 std::vector<Elements> steps_of(std::span<const std::int64_t> lengths);
+
+/// Copies `part` of a block, whose samples are at `from`; `size` is the size of an element. Returns
+/// false if the part is not within the block.
+bool copy_part(const ArrayBlock& block, Bytes size, const std::byte* from, const ArrayBlock& part,
+               std::byte* to);
+
+/// Cuts a block into parts of at most `most` elements, and calls `visit` with each part in C order.
+/// The elements of a part are contiguous in the block, from the index `offset` on.
+void for_each_part(const ArrayBlock& block, Elements most,
+                   const std::function<void(const ArrayBlock& part, Elements offset)>& visit);
 
 /// Fills a buffer with copies of one element.
 void fill_samples(std::span<const std::byte> sample, std::span<std::byte> to);

@@ -34,22 +34,30 @@ std::vector<std::int64_t> FrameAxes::position_of(std::int64_t frame,
     return position;
 }
 
-ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> chunk) {
+std::int64_t FrameAxes::frame_of(std::span<const std::int64_t> position,
+                                 std::span<const std::int64_t> lengths) const {
+    std::int64_t frame = 0;
+    for (const std::size_t axis : frames)
+        frame = frame * lengths[axis] + position[axis];
+    return frame;
+}
+
+ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> lengths) {
     ArrayHeader header;
     const ImageShape shape = frames.shape;
     header.lengths = {frames.frames, shape.height, shape.width};
     header.names = {"t", "y", "x"};
     const ArrayAxes& axes = frames.axes;
-    std::vector<std::int64_t> lengths = axes.lengths;
-    if (lengths.size() == 3)
-        lengths.front() = frames.frames; // fewer if the series is truncated
-    const std::size_t leading = lengths.size() < 2 ? 0 : lengths.size() - 2;
+    std::vector<std::int64_t> own = axes.lengths;
+    if (own.size() == 3)
+        own.front() = frames.frames; // fewer if the series is truncated
+    const std::size_t leading = own.size() < 2 ? 0 : own.size() - 2;
     std::int64_t stated = 1;
     for (std::size_t axis = 0; axis < leading; ++axis)
-        stated *= lengths[axis];
-    if (lengths.size() >= 2 && stated == frames.frames && lengths[leading] == shape.height &&
-        lengths[leading + 1] == shape.width) {
-        header.lengths = std::move(lengths);
+        stated *= own[axis];
+    if (own.size() >= 2 && stated == frames.frames && own[leading] == shape.height &&
+        own[leading + 1] == shape.width) {
+        header.lengths = std::move(own);
         header.names = axes.labels;
         if (!axes.names.empty())
             header.names.clear();
@@ -57,18 +65,19 @@ ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t>
             header.names.emplace_back(
                 1, static_cast<char>(std::tolower(static_cast<unsigned char>(letter))));
     }
+    if (!lengths.empty() && lengths != header.lengths) {
+        header.lengths = std::move(lengths);
+        header.names.clear();
+    }
     header.sample = frames.sample;
     header.channels = frames.channels;
     header.pixel = frames.pixel;
     header.slice_distance = frames.slice_distance;
     header.frame_interval = frames.frame_interval;
     header.remarks = frames.remarks;
-    header.chunk = std::move(chunk);
-    if (header.chunk.size() != header.lengths.size()) {
-        header.chunk.assign(header.lengths.size(), 1);
-        if (header.lengths.size() == 3)
-            header.chunk.front() = frames.frames_per_chunk;
-    }
+    header.chunk.assign(header.lengths.size(), 1);
+    if (header.lengths.size() == 3)
+        header.chunk.front() = frames.frames_per_chunk;
     return header;
 }
 
@@ -81,46 +90,12 @@ FrameAxes frame_axes_of(const ArrayHeader& header) {
 
 namespace {
 
-/// Enumerates the frames that a block of an array overlaps, in the order of the block. Rows and
-/// columns are the last two axes.
-class FramesInBlock {
-  public:
-    FramesInBlock(const ArrayHeader& header, const ArrayBlock& block)
-        : header_(header), block_(block), axes_(block.count.size() - 2) {
-        for (std::size_t axis = 0; axis < axes_; ++axis)
-            count_ *= block.count[axis];
-    }
-
-    std::int64_t count() const { return count_; }
-    std::int64_t operator[](std::int64_t i) const {
-        std::int64_t frame = 0, step = 1;
-        for (std::size_t axis = axes_; axis-- > 0; step *= header_.lengths[axis]) {
-            frame += (block_.start[axis] + i % block_.count[axis]) * step;
-            i /= block_.count[axis];
-        }
-        return frame;
-    }
-    /// The number of consecutive frames from the i-th one on.
-    std::int64_t run(std::int64_t i) const {
-        const std::int64_t first = (*this)[i];
-        std::int64_t run = 1;
-        while (i + run < count_ && (*this)[i + run] == first + run)
-            ++run;
-        return run;
-    }
-
-  private:
-    const ArrayHeader& header_;
-    const ArrayBlock& block_;
-    std::size_t axes_;
-    std::int64_t count_ = 1;
-};
-
 /// An array that reads its samples through the functions of a FrameReading.
 class ArrayOfFrames final : public ArraySource {
   public:
     ArrayOfFrames(std::string path, ArrayHeader header, FrameReading reading)
         : ArraySource(std::move(path), std::move(header), Checked()),
+          axes_(frame_axes_of(this->header())),
           reading_(std::move(reading)) {}
 
     ScratchPlace share() override { return reading_.share ? reading_.share() : ScratchPlace(); }
@@ -131,23 +106,17 @@ class ArrayOfFrames final : public ArraySource {
         const std::size_t columns = block.start.size() - 1, rows = columns - 1;
         const Rows wanted{block.start[rows], block.start[rows] + block.count[rows]};
         const bool whole_rows = block.count[columns] == header().lengths[columns];
-        const bool whole = whole_rows && wanted.count() == header().lengths[rows];
-        const auto bytes = static_cast<std::size_t>(wanted.count() * block.count[columns] *
-                                                    header().element_bytes());
-        const FramesInBlock frames(header(), block);
-        for (std::int64_t i = 0; i < frames.count();) {
-            std::int64_t done = 1;
-            const std::int64_t run = whole && reading_.frames ? frames.run(i) : 1;
-            if (run > 1)
-                done = reading_.frames(frames[i], run,
-                                       to.first(static_cast<std::size_t>(run) * bytes));
-            else if (whole_rows)
-                reading_.rows(frames[i], wanted, to.first(bytes));
+        const Elements plane = wanted.count() * block.count[columns];
+        const Bytes size = header().element_bytes();
+        for_each_part(block, plane, [&](const ArrayBlock& part, Elements offset) {
+            const std::int64_t frame = axes_.frame_of(part.start, header().lengths);
+            const auto rows_of_frame = to.subspan(static_cast<std::size_t>(offset * size),
+                                                  static_cast<std::size_t>(plane * size));
+            if (whole_rows)
+                reading_.rows(frame, wanted, rows_of_frame);
             else
-                load_columns(frames[i], wanted, block, to.first(bytes));
-            i += done;
-            to = to.subspan(static_cast<std::size_t>(done) * bytes);
-        }
+                load_columns(frame, wanted, block, rows_of_frame);
+        });
     }
 
     void load_columns(std::int64_t frame, Rows rows, const ArrayBlock& block,
@@ -161,6 +130,7 @@ class ArrayOfFrames final : public ArraySource {
                    std::array<Elements, 2>{width, 1}, to.data(), steps_of(count));
     }
 
+    FrameAxes axes_;
     FrameReading reading_;
     std::vector<std::byte> rows_; ///< whole rows, from which load_columns() copies some columns
 };
@@ -169,8 +139,8 @@ class ArrayOfFrames final : public ArraySource {
 
 std::unique_ptr<ArraySource> array_of_frames(std::string path, const FrameHeader& header,
                                              FrameReading reading) {
-    ArrayHeader array = array_header_of(header, std::move(reading.chunk));
-    return std::make_unique<ArrayOfFrames>(std::move(path), std::move(array), std::move(reading));
+    return std::make_unique<ArrayOfFrames>(std::move(path), array_header_of(header),
+                                           std::move(reading));
 }
 
 FrameSource::FrameSource(std::unique_ptr<ArraySource> array, FrameHeader header, FrameAxes axes)
@@ -309,14 +279,15 @@ class SinkOfFrames final : public ArraySink {
 
     void store(const ArrayBlock& block, std::span<const std::byte> from) override {
         const std::size_t columns = block.start.size() - 1;
-        const FramesInBlock frames(header(), block);
-        if (block.count[columns] != header().lengths[columns] || frames[0] != frame_ ||
+        if (block.count[columns] != header().lengths[columns] ||
+            frame_axes_of(header()).frame_of(block.start, header().lengths) != frame_ ||
             block.start[columns - 1] != row_)
             throw std::logic_error(
                 "a block must consist of whole rows and continue the previous block");
         const std::int64_t rows = block.count[columns - 1];
-        const std::size_t bytes = from.size() / static_cast<std::size_t>(frames.count());
-        for (std::int64_t i = 0; i < frames.count(); ++i, from = from.subspan(bytes)) {
+        const auto bytes =
+            static_cast<std::size_t>(rows * header().lengths[columns] * header().element_bytes());
+        for (; !from.empty(); from = from.subspan(bytes)) {
             writing_.rows(frame_, {row_, row_ + rows}, from.first(bytes));
             row_ += rows;
             if (row_ == height()) {

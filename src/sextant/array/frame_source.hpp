@@ -101,13 +101,16 @@ struct FrameAxes {
     /// The position of a frame along each axis of an array of these lengths.
     std::vector<std::int64_t> position_of(std::int64_t frame,
                                           std::span<const std::int64_t> lengths) const;
+    /// The frame at a position along each axis.
+    std::int64_t frame_of(std::span<const std::int64_t> position,
+                          std::span<const std::int64_t> lengths) const;
 };
 
 /// The header of a series as an array. The axes are those in the header of the series if they
-/// match its frames, otherwise t, y and x. `chunk` is as in ArrayHeader; if it is empty, chunks
-/// have header.frames_per_chunk frames in arrays of three axes, and length 1 along all other axes.
-ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> chunk = {});
-/// Returns the choice in which all axes are frames except the last two, which are rows and columns.
+/// match its frames, otherwise t, y and x, unnamed if `lengths` states others. Chunks have
+/// header.frames_per_chunk frames in arrays of three axes, and length 1 along all other axes.
+ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> lengths = {});
+/// The choice of all axes except the last two, rows and columns, as frames.
 FrameAxes frame_axes_of(const ArrayHeader& header);
 
 /// The functions of a format that stores a series frame by frame. The functions throw InvalidFile,
@@ -115,13 +118,7 @@ FrameAxes frame_axes_of(const ArrayHeader& header);
 struct FrameReading {
     /// Reads some rows of a frame, at least one, as stored.
     std::function<void(std::int64_t frame, Rows rows, std::span<std::byte> to)> rows;
-    /// Reads whole frames from `first` on, and returns their number: as many frames as one request
-    /// can read, at least 1 and at most `count`. `to` has room for `count` frames. Empty if frames
-    /// are read one by one.
-    std::function<std::int64_t(std::int64_t first, std::int64_t count, std::span<std::byte> to)>
-        frames = {};
     std::function<ScratchPlace()> share = {}; ///< as ArraySource::share(); may be empty
-    std::vector<std::int64_t> chunk = {};     ///< as in array_header_of()
 };
 
 /// Returns a series as an array whose last two axes are rows and columns. The axes are those of
@@ -171,6 +168,10 @@ class FrameSource {
 
     ScratchPlace share() { return array_->share(); }
 
+    /// The array of which this series is a view, and the choice of its axes.
+    ArraySource& array() { return *array_; }
+    const FrameAxes& axes() const { return axes_; }
+
     /// Releases the array of which this series is a view.
     ///
     /// Requires  an object of FrameSource itself, not of a derived class.
@@ -212,22 +213,15 @@ class FrameFile {
 };
 
 /// Makes a FrameSource from an object of a class derived from FrameFile. The class has load(frame,
-/// rows, to) and, optionally, load_frames(first, count, to) and share().
+/// rows, to).
 template <class Reader>
-std::unique_ptr<FrameSource> frames_of(std::unique_ptr<Reader> reader,
-                                       std::vector<std::int64_t> chunk = {}) {
+std::unique_ptr<FrameSource> frames_of(std::unique_ptr<Reader> reader) {
     const std::shared_ptr<Reader> shared = std::move(reader);
-    FrameReading reading{[shared](std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        shared->load(frame, rows, to);
-    }};
-    reading.chunk = std::move(chunk);
-    if constexpr (requires { &Reader::load_frames; })
-        reading.frames = [shared](std::int64_t first, std::int64_t count, std::span<std::byte> to) {
-            return shared->load_frames(first, count, to);
-        };
-    if constexpr (requires { &Reader::share; })
-        reading.share = [shared] { return shared->share(); };
-    return std::make_unique<FrameSource>(shared->path(), shared->header(), std::move(reading));
+    return std::make_unique<FrameSource>(
+        shared->path(), shared->header(),
+        FrameReading{[shared](std::int64_t frame, Rows rows, std::span<std::byte> to) {
+            shared->load(frame, rows, to);
+        }});
 }
 
 /// The functions of a format that writes a series frame by frame. The functions throw InvalidFile.

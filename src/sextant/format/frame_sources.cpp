@@ -139,19 +139,13 @@ class StoredArray final : public ArraySource {
 
 /// Returns the header of the array that is read as frames, and completes the layout.
 ArrayHeader stored_header(const FrameHeader& frames, StoredLayout& layout) {
-    ArrayHeader header = array_header_of(frames, {});
-    if (layout.lengths.empty()) {
-        layout.steps = steps_of(header.lengths);
-        layout.axes = frame_axes_of(header);
-        return header;
-    }
     std::vector<std::int64_t> lengths = layout.lengths;
     if (lengths.size() == 3 && !layout.axes.frames.empty() && layout.axes.frames.front() == 0)
         lengths.front() = frames.frames; // fewer if the file is truncated
-    if (header.lengths != lengths) {
-        header.names.clear();
-        header.chunk.clear();
-        header.lengths = std::move(lengths);
+    ArrayHeader header = array_header_of(frames, std::move(lengths));
+    if (layout.lengths.empty()) {
+        layout.steps = steps_of(header.lengths);
+        layout.axes = frame_axes_of(header);
     }
     return header;
 }
@@ -225,8 +219,13 @@ std::unique_ptr<FrameSource> stored_frames(StoredBytes bytes, FrameHeader header
     ArrayHeader array = stored_header(header, layout);
     FrameAxes axes = layout.axes;
     return std::make_unique<FrameSource>(
-        std::make_unique<StoredArray>(std::move(bytes), std::move(array), std::move(layout)),
-        std::move(header), std::move(axes));
+        stored_array(std::move(bytes), std::move(array), std::move(layout)), std::move(header),
+        std::move(axes));
+}
+
+std::unique_ptr<ArraySource> stored_array(StoredBytes bytes, ArrayHeader header,
+                                          StoredLayout layout) {
+    return std::make_unique<StoredArray>(std::move(bytes), std::move(header), std::move(layout));
 }
 
 std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,

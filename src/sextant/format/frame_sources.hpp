@@ -59,6 +59,10 @@ struct StoredBytes {
 /// As above, for bytes that hold all frames of the header completely.
 std::unique_ptr<FrameSource> stored_frames(StoredBytes bytes, FrameHeader header,
                                            StoredLayout layout);
+/// Returns an array that is stored in the given layout. Only the start, the byte order, bools and
+/// the steps of the layout are used.
+std::unique_ptr<ArraySource> stored_array(StoredBytes bytes, ArrayHeader header,
+                                          StoredLayout layout);
 
 /// Returns a source of frames that start at several positions of a file. The rows of a frame are
 /// contiguous. `each` has the header of each frame; frames that differ from `header` cause

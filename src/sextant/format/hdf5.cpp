@@ -5,6 +5,7 @@
 #include "sextant/core/json.hpp"
 #include "sextant/format/axis_metadata.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/chunk_cutter.hpp"
 #include "sextant/format/formats.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_sources.hpp"
@@ -529,35 +530,27 @@ constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
 /// The maximum number of bytes decoded at once, unless a single chunk is larger.
 constexpr Bytes piece_bytes = Bytes{1} << 26;
 
-/// True if chunks are too large to decode as a whole. Rows are then read while their chunks are
-/// decoded.
-bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
-    const std::size_t axes = storage.sides().size();
-    return Hdf5LargeChunks::has(storage) && series.row_axis + 2 == axes &&
-           series.column_axis + 1 == axes;
-}
-
 /// Returns the size of a chunk cache that decodes each chunk once, because it holds all chunks of a
-/// frame. The size exceeds the usual limit only if the file or a chunk is large, or if `wished`
-/// exceeds the limit. If there are several axes of frames, the cache also holds the chunks of all
-/// frames at one position of the slowest axis, provided that these chunks fit within the usual
-/// limit.
-Bytes wanted_cache(const Hdf5Series& series, const FrameAxes& axes, const Hdf5Storage& storage,
+/// frame. The size exceeds the usual limit only if the file is large or if `wished` is. If there
+/// are several axes of frames, the cache also holds the chunks of all frames at one position of the
+/// slowest axis, provided that these chunks fit within the usual limit.
+Bytes wanted_cache(const ArrayHeader& array, const FrameAxes& axes, const Hdf5Storage& storage,
                    Bytes wished) {
-    if (storage.chunk().empty() || streams(series, storage))
+    if (storage.chunk().empty())
         return least_cache;
     const auto pieces = [&](std::size_t axis) {
-        return (storage.sides()[axis] + storage.chunk()[axis] - 1) / storage.chunk()[axis];
+        return static_cast<double>((array.lengths[axis] + array.chunk[axis] - 1) /
+                                   array.chunk[axis]);
     };
-    const double all = static_cast<double>(storage.chunk_bytes()) *
-                       static_cast<double>(pieces(series.column_axis)) *
-                       static_cast<double>(pieces(series.row_axis));
+    const std::size_t columns = array.lengths.size() - 1;
+    const double all =
+        static_cast<double>(storage.chunk_bytes()) * pieces(columns) * pieces(columns - 1);
     const Bytes of_frame =
         std::clamp(static_cast<Bytes>(std::min(all, 1e18)), least_cache,
                    std::max({usual_cache, 8 * storage.stored(), storage.chunk_bytes()}));
     double of_layer = all;
     for (std::size_t i = 1; i < axes.frames.size(); ++i)
-        of_layer *= static_cast<double>(pieces(axes.frames[i]));
+        of_layer *= pieces(axes.frames[i]);
     const bool few = of_layer <= static_cast<double>(usual_cache);
     return std::max({of_frame, few ? static_cast<Bytes>(of_layer) : 0, wished});
 }
@@ -597,35 +590,35 @@ Hdf5Handle type_in_memory(Sample sample) {
     return type;
 }
 
-class Hdf5Frames : public FrameFile {
+/// A dataset as an array whose last two axes are rows and columns.
+class Hdf5Array final : public ArraySource {
   public:
-    Hdf5Frames(FrameHeader header, const Hdf5Series& series, FrameAxes axes, Hdf5Input file,
-               Hdf5Storage storage, Bytes cache, Pace pace)
-        : FrameFile(file.path(), std::move(header)),
-          axes_(std::move(axes)),
-          row_axis_(series.row_axis),
-          column_axis_(series.column_axis),
+    /// `order` has the axis of the dataset for each axis of the array, and `frames` the axes of the
+    /// array that are read as frames.
+    Hdf5Array(ArrayHeader header, std::vector<std::size_t> order, FrameAxes frames, Hdf5Input file,
+              Hdf5Storage storage, Bytes cache, Pace pace)
+        : ArraySource(file.path(), std::move(header), Checked()),
+          order_(std::move(order)),
+          frames_(std::move(frames)),
           file_(std::move(file)),
           storage_(std::move(storage)),
           type_(type_in_memory(this->header().sample)),
-          dataset_(storage_.open(file_, wanted_cache(series, axes_, storage_, cache))),
+          dataset_(storage_.open(
+              file_,
+              streams() ? least_cache : wanted_cache(this->header(), frames_, storage_, cache))),
           pace_(std::move(pace)) {
         if (!dataset_)
             throw InvalidFile(path(), "cannot be read as HDF5: " + hdf5_complaint());
-        if (streams(series, storage_))
+        if (streams())
             large_.emplace(storage_, dataset_.id(), pace_);
     }
 
-    /// Returns the position of the frames in the opened file if they can be read without libhdf5:
-    /// all samples must be contiguous, uncompressed, in this file, and in their in-memory type.
-    StoredFrames stored() const {
-        const std::vector<std::int64_t>& sides = storage_.sides();
-        const auto frames = axes_.frames.size();
-        const bool whole = row_axis_ == frames && column_axis_ == frames + 1 &&
-                           sides.size() == frames + 2 && std::ranges::is_sorted(axes_.frames);
+    /// Returns the position of the samples in the opened file if they can be read without libhdf5:
+    /// they must be contiguous, uncompressed, in this file, and in their in-memory type.
+    StoredSamples stored() const {
         const Hdf5Handle created(H5Dget_create_plist(dataset_.id()), H5Pclose);
         const Hdf5Handle type(H5Dget_type(dataset_.id()), H5Tclose);
-        if (!whole || header().channels != 1 || storage_.is_virtual() || !created || !type ||
+        if (!is_in_order() || storage_.is_virtual() || !created || !type ||
             H5Pget_layout(created.id()) != H5D_CONTIGUOUS ||
             H5Pget_external_count(created.id()) != 0 || H5Tequal(type.id(), type_.id()) <= 0)
             return {};
@@ -639,207 +632,149 @@ class Hdf5Frames : public FrameFile {
         return {static_cast<Bytes>(first), in.st_dev, in.st_ino};
     }
 
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        if (large_)
-            load_large(frame, rows, to);
-        else if (storage_.is_virtual())
-            load_kept(frame, rows, to);
-        else
-            load_rows(frame, rows, to);
-    }
-
-    std::int64_t load_frames(std::int64_t first, std::int64_t count, std::span<std::byte> to) {
-        const auto frame_bytes = to.size() / static_cast<std::size_t>(count);
-        const Block block = block_of(first, count);
-        if (block.frames > 1) {
-            pace_(std::max(piece_bytes, storage_.chunk().empty() ? 0 : storage_.chunk_bytes()));
-            if (load_block(block, to.first(static_cast<std::size_t>(block.frames) * frame_bytes)))
-                return block.frames;
-        }
-        load(first, {0, header().shape.height}, to.first(frame_bytes));
-        return 1;
-    }
-
   private:
-    /// Whole frames that form a block of the dataset.
-    struct Block {
-        std::int64_t frames = 1;
-        std::vector<hsize_t> start = {}, count = {};
-    };
+    bool is_in_order() const { return std::ranges::is_sorted(order_); }
+    /// True if chunks are too large to decode as a whole. Rows are then read while their chunks are
+    /// decoded.
+    bool streams() const { return Hdf5LargeChunks::has(storage_) && is_in_order(); }
 
-    /// Returns the largest block of whole frames from `first` on: a range of positions on one axis,
-    /// and all positions of the faster axes. The block has one frame if the dataset stores samples
-    /// in another order.
-    Block block_of(std::int64_t first, std::int64_t most) const {
-        Block block;
-        const auto& frames = axes_.frames;
-        const bool in_order = std::ranges::is_sorted(frames) && row_axis_ < column_axis_ &&
-                              (frames.empty() || frames.back() < row_axis_);
-        if (large_ || storage_.is_virtual() || !in_order)
-            return block;
-        block.start = start_of(first);
-        block.count.assign(block.start.size(), 1);
-        block.count[row_axis_] = static_cast<hsize_t>(header().shape.height);
-        block.count[column_axis_] = static_cast<hsize_t>(header().shape.width);
-        for (std::size_t i = frames.size(); i-- > 0;) {
-            const std::size_t axis = frames[i];
-            const auto length = storage_.sides()[axis];
-            const std::int64_t some = std::min(
-                length - static_cast<std::int64_t>(block.start[axis]), most / block.frames);
-            block.count[axis] = static_cast<hsize_t>(some);
-            block.frames *= some;
-            if (some < length)
-                break; // slower axes keep a single position
-        }
-        return block;
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        if (large_ || storage_.is_virtual())
+            load_kept(block, to);
+        else
+            load_pieces(block, to);
     }
 
-    /// Reads a block. Returns false if it cannot be read; reading the frames one by one then finds
-    /// the damaged frame.
-    bool load_block(const Block& block, std::span<std::byte> to) {
-        try {
-            storage_.require("no samples", block.start, block.count);
-        } catch (const InvalidFile&) {
-            return false;
-        }
-        const Hdf5Handle from(H5Dget_space(dataset_.id()), H5Sclose);
-        const Hdf5Handle memory(
-            H5Screate_simple(static_cast<int>(block.count.size()), block.count.data(), nullptr),
-            H5Sclose);
-        return H5Sselect_hyperslab(from.id(), H5S_SELECT_SET, block.start.data(), nullptr,
-                                   block.count.data(), nullptr) >= 0 &&
-               H5Dread(dataset_.id(), type_.id(), memory.id(), from.id(), H5P_DEFAULT, to.data()) >=
-                   0;
+    /// Keeps the last rows that were read: a row of large chunks, which are decoded from their
+    /// start, or many rows of a virtual dataset, because each call of libhdf5 decodes the chunks of
+    /// its sources again.
+    void load_kept(const ArrayBlock& block, std::span<std::byte> to) {
+        const std::size_t columns = order_.size() - 1, rows = columns - 1;
+        const Bytes size = header().element_bytes(), row = header().lengths[columns] * size;
+        const std::int64_t part_rows = large_ ? 1 : block.count[rows];
+        for_each_part(
+            block, part_rows * block.count[columns], [&](const ArrayBlock& part, Elements offset) {
+                std::byte* const target = to.data() + offset * size;
+                if (kept_ && copy_part(*kept_, size, samples_.data(), part, target))
+                    return;
+                kept_.reset(); // until the rows are read
+                ArrayBlock more = part;
+                more.start[columns] = 0;
+                more.count[columns] = header().lengths[columns];
+                if (!large_)
+                    more.count[rows] = std::min(std::max(part.count[rows], usual_cache / row),
+                                                header().lengths[rows] - part.start[rows]);
+                samples_.resize(static_cast<std::size_t>(more.elements() * size));
+                if (large_)
+                    load_row(more);
+                else
+                    load_pieces(more, samples_);
+                kept_ = std::move(more);
+                copy_part(*kept_, size, samples_.data(), part, target);
+            });
     }
 
-    /// Reads many rows at once and keeps them, because each call of libhdf5 decodes the chunks of
-    /// virtual sources again.
-    void load_kept(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        if (frame != kept_frame_ || rows.first < kept_rows_.first || rows.last > kept_rows_.last) {
-            kept_frame_ = -1; // invalid until the rows are read
-            const std::int64_t fit = std::max(rows.count(), usual_cache / row_bytes());
-            kept_rows_ = {rows.first, std::min(rows.first + fit, header().shape.height)};
-            kept_.resize(static_cast<std::size_t>(kept_rows_.count() * row_bytes()));
-            load_rows(frame, kept_rows_, kept_);
-            kept_frame_ = frame;
-        }
-        std::memcpy(to.data(), kept_.data() + (rows.first - kept_rows_.first) * row_bytes(),
-                    to.size());
-    }
-
-    void load_large(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        std::vector<hsize_t> start = start_of(frame);
-        const auto row = static_cast<std::size_t>(row_bytes());
+    void load_row(const ArrayBlock& row) {
         pace_(piece_bytes);
-        for (std::int64_t y = rows.first; y < rows.last; ++y, to = to.subspan(row)) {
-            start[row_axis_] = static_cast<hsize_t>(y);
-            try {
-                large_->read_row(start, type_.id(), to.first(row));
-            } catch (const Error& error) {
-                throw InvalidFile(path(),
-                                  fmt::format("frame {} cannot be read: {}", frame, error.what()));
-            }
+        try {
+            large_->read_row(std::vector<hsize_t>(row.start.begin(), row.start.end()), type_.id(),
+                             samples_);
+        } catch (const Error& error) {
+            refuse(row.start, error.what());
         }
     }
 
-    /// Reads rows in pieces of whole chunks.
-    void load_rows(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        const std::int64_t width = header().shape.width;
-        const bool chunked = !storage_.chunk().empty();
-        const std::int64_t chunk_rows = chunked ? storage_.chunk()[row_axis_] : 1;
-        const std::int64_t chunk_columns = chunked ? storage_.chunk()[column_axis_] : width;
-        const Bytes chunk = chunked ? storage_.chunk_bytes() : row_bytes();
-        const std::int64_t at_once = std::max<std::int64_t>(1, piece_bytes / chunk);
-        const std::int64_t across = (width + chunk_columns - 1) / chunk_columns;
-        const std::int64_t columns = std::min(across, at_once) * chunk_columns;
-        const std::int64_t band = std::max<std::int64_t>(1, at_once / across) * chunk_rows;
-        for (std::int64_t y = rows.first; y < rows.last;) {
-            const std::int64_t end = std::min(y / band * band + band, rows.last);
-            for (std::int64_t x = 0; x < width; x += columns) {
-                pace_(std::max(piece_bytes, chunk));
-                load_piece(frame, {y, end}, x, std::min(x + columns, width),
-                           to.subspan(static_cast<std::size_t>((y - rows.first) * row_bytes())));
-            }
-            y = end;
+    /// Reads a block in pieces of whole chunks.
+    void load_pieces(const ArrayBlock& block, std::span<std::byte> to) {
+        const Bytes chunk =
+            storage_.chunk().empty() ? header().element_bytes() : storage_.chunk_bytes();
+        std::vector<std::int64_t> piece = header().chunk;
+        std::int64_t chunks = std::max<std::int64_t>(1, piece_bytes / chunk);
+        for (std::size_t axis = piece.size(); axis-- > 0;) {
+            const std::int64_t all = (header().lengths[axis] + piece[axis] - 1) / piece[axis];
+            piece[axis] *= std::min(chunks, all);
+            chunks = std::max<std::int64_t>(1, chunks / all);
+        }
+        const ChunkParts pieces(block, piece);
+        for (std::int64_t number = 0; number < pieces.size(); ++number) {
+            pace_(std::max(piece_bytes, chunk));
+            load_piece(block, pieces[number], to);
         }
     }
 
-    /// Reads columns [left, right) of rows into the same columns of `to`.
-    void load_piece(std::int64_t frame, Rows rows, std::int64_t left, std::int64_t right,
-                    std::span<std::byte> to) {
-        std::vector<hsize_t> start = start_of(frame), count(start.size(), 1);
-        start[row_axis_] = static_cast<hsize_t>(rows.first);
-        count[row_axis_] = static_cast<hsize_t>(rows.count());
-        start[column_axis_] = static_cast<hsize_t>(left);
-        count[column_axis_] = static_cast<hsize_t>(right - left);
-        storage_.require(fmt::format("frame {} has no samples", frame), start, count);
+    void load_piece(const ArrayBlock& block, const ChunkPart& part, std::span<std::byte> to) {
+        const std::size_t axes = order_.size();
+        std::vector<hsize_t> start(axes), count(axes), at(axes), room(axes); // of the dataset
+        std::vector<std::int64_t> position = block.start;
+        bool in_order = true; // libhdf5 copies samples in the order of the dataset
+        std::size_t last = 0;
+        for (std::size_t axis = 0; axis < axes; ++axis) {
+            position[axis] += part.at[axis];
+            start[order_[axis]] = static_cast<hsize_t>(position[axis]);
+            count[order_[axis]] = static_cast<hsize_t>(part.count[axis]);
+            at[order_[axis]] = static_cast<hsize_t>(part.at[axis]);
+            room[order_[axis]] = static_cast<hsize_t>(block.count[axis]);
+            if (block.count[axis] > 1) {
+                in_order = in_order && order_[axis] >= last;
+                last = order_[axis];
+            }
+        }
+        if (!in_order) {
+            at.assign(axes, 0);
+            room = count;
+            piece_.resize(static_cast<std::size_t>(ArrayBlock{{}, part.count}.elements() *
+                                                   header().element_bytes()));
+        }
+        storage_.require(
+            fmt::format("frame {} has no samples", frames_.frame_of(position, header().lengths)),
+            start, count);
         const Hdf5Handle from(H5Dget_space(dataset_.id()), H5Sclose);
-        const bool exchanged = column_axis_ < row_axis_; // rows vary faster than columns
-        std::array<hsize_t, 2> image{static_cast<hsize_t>(rows.count()),
-                                     static_cast<hsize_t>(header().shape.width)};
-        std::array<hsize_t, 2> corner{0, start[column_axis_]}, piece{image[0], count[column_axis_]};
-        if (exchanged) {
-            image = piece = {count[column_axis_], count[row_axis_]};
-            corner = {};
-            piece_.resize(image[0] * image[1] * static_cast<std::size_t>(size_of(header().sample)));
-        }
-        const Hdf5Handle memory(H5Screate_simple(2, image.data(), nullptr), H5Sclose);
+        const Hdf5Handle memory(H5Screate_simple(static_cast<int>(axes), room.data(), nullptr),
+                                H5Sclose);
         if (H5Sselect_hyperslab(from.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
                                 nullptr) < 0 ||
-            H5Sselect_hyperslab(memory.id(), H5S_SELECT_SET, corner.data(), nullptr, piece.data(),
+            H5Sselect_hyperslab(memory.id(), H5S_SELECT_SET, at.data(), nullptr, count.data(),
                                 nullptr) < 0 ||
             H5Dread(dataset_.id(), type_.id(), memory.id(), from.id(), H5P_DEFAULT,
-                    exchanged ? piece_.data() : to.data()) < 0) {
-            throw InvalidFile(path(),
-                              fmt::format("frame {} cannot be read: {}", frame, hdf5_complaint()));
+                    in_order ? to.data() : piece_.data()) < 0)
+            refuse(position, hdf5_complaint());
+        if (!in_order)
+            reorder(part, count, block, to);
+    }
+
+    /// Copies a piece, in the order of the dataset, to its position in a block.
+    void reorder(const ChunkPart& part, std::span<const hsize_t> count, const ArrayBlock& block,
+                 std::span<std::byte> to) const {
+        const std::vector<Elements> stored =
+                                        steps_of(std::vector<Elements>(count.begin(), count.end())),
+                                    steps = steps_of(block.count);
+        std::vector<Elements> from_steps;
+        Elements offset = 0;
+        for (std::size_t axis = 0; axis < steps.size(); ++axis) {
+            from_steps.push_back(stored[order_[axis]]);
+            offset += part.at[axis] * steps[axis];
         }
-        if (exchanged)
-            exchange(image[0], image[1],
-                     to.subspan(static_cast<std::size_t>(left * size_of(header().sample))));
+        const Bytes size = header().element_bytes();
+        copy_block(part.count, size, piece_.data(), from_steps, to.data() + offset * size, steps);
     }
 
-    /// Transposes the piece into rows.
-    void exchange(std::size_t columns, std::size_t rows, std::span<std::byte> to) const {
-        const auto size = static_cast<std::size_t>(size_of(header().sample));
-        const auto width = static_cast<std::size_t>(row_bytes());
-        for (std::size_t x = 0; x < columns; ++x) {
-            for (std::size_t y = 0; y < rows; ++y)
-                std::memcpy(to.data() + y * width + x * size, piece_.data() + (x * rows + y) * size,
-                            size);
-        }
+    [[noreturn]] void refuse(std::span<const std::int64_t> position, const std::string& why) const {
+        throw InvalidFile(path(), fmt::format("frame {} cannot be read: {}",
+                                              frames_.frame_of(position, header().lengths), why));
     }
 
-    std::vector<hsize_t> start_of(std::int64_t frame) const {
-        const auto position = axes_.position_of(frame, storage_.sides());
-        return {position.begin(), position.end()};
-    }
-
-    FrameAxes axes_;
-    std::size_t row_axis_, column_axis_;
+    std::vector<std::size_t> order_;
+    FrameAxes frames_;
     Hdf5Input file_;
     Hdf5Storage storage_;
     Hdf5Handle type_; ///< type of samples in memory
     Hdf5Handle dataset_;
     Pace pace_;
     std::optional<Hdf5LargeChunks> large_;
-    std::vector<std::byte> piece_; ///< samples before they are transposed
-    std::vector<std::byte> kept_;  ///< the last rows read of a virtual dataset
-    std::int64_t kept_frame_ = -1;
-    Rows kept_rows_;
+    std::vector<std::byte> piece_; ///< samples in the order of the dataset
+    std::optional<ArrayBlock> kept_;
+    std::vector<std::byte> samples_; ///< of `kept_`
 };
-
-/// Returns the lengths of a chunk along the axes, in the order in which all planes are read.
-std::vector<std::int64_t> chunk_as_read(const Hdf5Storage& storage, const Hdf5Series& series,
-                                        const FrameAxes& axes) {
-    std::vector<std::int64_t> chunk;
-    if (storage.chunk().empty())
-        return chunk;
-    for (const std::size_t axis : axes.frames)
-        chunk.push_back(storage.chunk()[axis]);
-    chunk.push_back(storage.chunk()[series.row_axis]);
-    chunk.push_back(storage.chunk()[series.column_axis]);
-    return chunk;
-}
 
 OpenedFrames open_here(const std::string& path, const std::string& detail,
                        const SourceOptions& options, const Pace& pace) {
@@ -852,27 +787,47 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     header.sample = *series.dataset.sample;
     const ArrayInFile array{series.dataset.sides,  series.row_axis, series.column_axis, "",
                             series.frame_interval, series.labels};
-    FrameAxes axes = choose_frame_axes(path, array, options, header);
+    const FrameAxes chosen = choose_frame_axes(path, array, options, header);
     header.remarks.insert(header.remarks.begin(), remarks.begin(), remarks.end());
     header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());
     if (!series.remark.empty())
         header.remarks.push_back(series.remark);
     const bool of_array = options.every_plane && !series.labels.empty();
     header.pixel = believable(of_array ? series.array_pixel : series.pixel, header.remarks);
-    if (axes.frames.size() == 1 && !storage.chunk().empty())
-        header.frames_per_chunk = std::min(header.frames, storage.chunk()[axes.frames.front()]);
-    if (axes.frames.size() == 1 && axes.frames.front() == series.slice_axis &&
-        (header.axes.names.empty() || header.axes.names[axes.frames.front()] == 'Z'))
+    if (chosen.frames.size() == 1 && !storage.chunk().empty())
+        header.frames_per_chunk = std::min(header.frames, storage.chunk()[chosen.frames.front()]);
+    if (chosen.frames.size() == 1 && chosen.frames.front() == series.slice_axis &&
+        (header.axes.names.empty() || header.axes.names[chosen.frames.front()] == 'Z'))
         header.slice_distance = believable_distance(series.slice_distance, header.pixel);
     check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),
                     storage.ratio());
     check_row(path, header, storage.stored());
-    std::vector<std::int64_t> chunk = chunk_as_read(storage, series, axes);
+    std::vector<std::size_t> order; // rows and columns are the last axes of the array
+    for (std::size_t axis = 0; axis < array.lengths.size(); ++axis) {
+        if (axis != series.row_axis && axis != series.column_axis)
+            order.push_back(axis);
+    }
+    order.insert(order.end(), {series.row_axis, series.column_axis});
+    FrameAxes axes;
+    for (const std::size_t axis : chosen.frames)
+        axes.frames.push_back(
+            static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin()));
+    std::vector<std::int64_t> lengths, chunk;
+    for (const std::size_t axis : order) {
+        axes.fixed.push_back(chosen.fixed[axis]);
+        lengths.push_back(array.lengths[axis]);
+        if (!storage.chunk().empty())
+            chunk.push_back(storage.chunk()[axis]);
+    }
+    ArrayHeader whole = array_header_of(header, std::move(lengths));
+    if (!chunk.empty())
+        whole.chunk = std::move(chunk);
     auto source =
-        std::make_unique<Hdf5Frames>(std::move(header), series, std::move(axes), std::move(file),
-                                     std::move(storage), options.cache, pace);
-    const StoredFrames stored = source->stored();
-    return {frames_of(std::move(source)), std::move(chunk), stored, noted_as_referred()};
+        std::make_unique<Hdf5Array>(std::move(whole), std::move(order), axes, std::move(file),
+                                    std::move(storage), options.cache, pace);
+    const StoredSamples stored = source->stored();
+    return {std::make_unique<FrameSource>(std::move(source), std::move(header), std::move(axes)),
+            stored, noted_as_referred()};
 }
 
 OpenedFrames open_apart(const std::string& path, const std::string& detail,

@@ -2,9 +2,11 @@
 #include "sextant/format/read_apart.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -36,27 +38,33 @@ namespace sextant::format {
 namespace {
 
 constexpr int most_ends = 3; // child processes that may end before reading fails
-constexpr std::size_t shared_bytes = std::size_t{4} << 20;
 
-/// Reads frames directly, at their positions in a file.
+/// Reads an array directly, at its position in a file.
 class DirectReader {
   public:
-    DirectReader(const std::string& path, const StoredFrames& stored)
-        : file_(path), first_(stored.first) {
+    DirectReader(const std::string& path, const ArrayHeader& header, const StoredSamples& stored)
+        : file_(std::make_shared<SourceFile>(path)),
+          array_(stored_array({path,
+                               [file = file_](Bytes position, std::span<std::byte> to) {
+                                   if (file->read_at(position, to) < std::ssize(to))
+                                       throw InvalidFile(file->path(), "ends too early");
+                               }},
+                              header, {.start = stored.first, .steps = steps_of(header.lengths)})) {
         struct stat found {};
-        valid_ = fstat(fileno(file_.handle()), &found) == 0 && found.st_dev == stored.device &&
+        valid_ = fstat(fileno(file_->handle()), &found) == 0 && found.st_dev == stored.device &&
                  found.st_ino == stored.inode;
     }
 
-    /// Reads bytes at a position relative to frame 0. Returns false if the file has too few bytes,
-    /// cannot be read, was replaced, or is locked by a program that writes it.
-    bool read(Bytes position, std::span<std::byte> to) {
-        const int descriptor = fileno(file_.handle());
+    /// Reads a block. Returns false if the file has too few bytes, cannot be read, was replaced, or
+    /// is locked by a program that writes it.
+    bool read(const ArrayBlock& block, std::span<std::byte> to) {
+        const int descriptor = fileno(file_->handle());
         if (!valid_ || (flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK))
             return false;
         bool complete = false;
         try {
-            complete = file_.read_at(first_ + position, to) == std::ssize(to);
+            array_->read(block, to);
+            complete = true;
         } catch (const InvalidFile&) { // the child tries again and reports the error
         }
         flock(descriptor, LOCK_UN);
@@ -64,128 +72,134 @@ class DirectReader {
     }
 
   private:
-    SourceFile file_;
-    Bytes first_;
+    std::shared_ptr<SourceFile> file_;
+    std::unique_ptr<ArraySource> array_;
     bool valid_ = false;
 };
 
-class ReadApart : public FrameFile {
+class ReadApart final : public ArraySource {
   public:
-    ReadApart(const std::string& path, FrameHeader header, Opening open, Seconds patience,
+    ReadApart(const std::string& path, Opening open, Seconds patience,
               std::unique_ptr<ReadingChild> child)
-        : FrameFile(path, std::move(header)),
+        : ArraySource(path, child->array(), Checked()),
+          axes_(child->axes()),
           open_(std::move(open)),
           patience_(patience),
           child_(std::move(child)) {
         if (child_->opened().stored.first >= 0)
-            direct_.emplace(path, child_->opened().stored);
-    }
-
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        if (load_stored(frame, rows, to) || load_ahead(frame, rows, to))
-            return;
-        forget_ahead();
-        ReadingChild& child = child_for(frame);
-        try {
-            child.read(frame, rows, to);
-        } catch (const ReadingEnded& end) {
-            child_.reset();
-            ++ends_;
-            throw InvalidFile(path(),
-                              fmt::format("damaged: reading frame {} {}", frame, end.what()));
-        }
-        next_ = frame + 1;
-    }
-
-    std::int64_t load_frames(std::int64_t first, std::int64_t count, std::span<std::byte> to) {
-        if (load_stored(first, {0, header().shape.height}, to))
-            return count;
-        const auto frame_bytes = to.size() / static_cast<std::size_t>(count);
-        const std::int64_t some = std::min(count, child_for(first).frames_at_once());
-        if (some > 1 && !one_by_one_) {
-            forget_ahead();
-            if (const auto read = try_frames(first, some)) {
-                std::memcpy(to.data(), read->data(), read->size());
-                return some;
-            }
-        }
-        load(first, {0, header().shape.height}, to.first(frame_bytes));
-        return 1;
+            direct_.emplace(path, header(), child_->opened().stored);
     }
 
   private:
-    bool load_stored(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-        return direct_ &&
-               direct_->read((frame * header().shape.height + rows.first) * row_bytes(), to);
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        if ((direct_ && direct_->read(block, to)) || load_ahead(block, to))
+            return;
+        const Elements most = ReadingChild::shared_bytes / header().element_bytes();
+        for_each_part(block, one_by_one_ ? std::min(most, plane_of(block)) : most,
+                      [&](const ArrayBlock& part, Elements offset) {
+                          load_part(part, bytes_of(part, to, offset));
+                      });
+    }
+
+    static Elements plane_of(const ArrayBlock& block) {
+        return block.count[block.count.size() - 2] * block.count.back();
+    }
+    std::int64_t frame_of(const ArrayBlock& block) const {
+        return axes_.frame_of(block.start, header().lengths);
+    }
+    std::span<std::byte> bytes_of(const ArrayBlock& part, std::span<std::byte> to,
+                                  Elements offset) const {
+        const Bytes size = header().element_bytes();
+        return to.subspan(static_cast<std::size_t>(offset * size),
+                          static_cast<std::size_t>(part.elements() * size));
+    }
+
+    /// Reads a block in one request. If this fails, reads its planes one by one to find the damaged
+    /// one.
+    void load_part(const ArrayBlock& part, std::span<std::byte> to) {
+        const bool is_plane = part.elements() == plane_of(part);
+        try {
+            const std::span<const std::byte> read = child_for(part).read(part);
+            std::memcpy(to.data(), read.data(), read.size());
+            return;
+        } catch (const ReadingEnded& end) {
+            child_.reset();
+            if (is_plane) {
+                ++ends_;
+                throw InvalidFile(path(), fmt::format("damaged: reading frame {} {}",
+                                                      frame_of(part), end.what()));
+            }
+            one_by_one_ = true;
+        } catch (const InvalidFile&) {
+            if (is_plane)
+                throw;
+        }
+        for_each_part(part, plane_of(part), [&](const ArrayBlock& plane, Elements offset) {
+            load_part(plane, bytes_of(plane, to, offset));
+        });
     }
 
     /// Reads ahead if small frames are read one after another, because a request takes longer than
     /// reading a small frame. Each request reads twice as many frames as the previous one. Returns
-    /// false if the frame must be read alone.
-    bool load_ahead(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+    /// false if the block must be read alone.
+    bool load_ahead(const ArrayBlock& block, std::span<std::byte> to) {
         constexpr Bytes small = Bytes{512} << 10, most = Bytes{1} << 20;
-        const Bytes frame_bytes = header().shape.height * row_bytes();
-        if (frame < ahead_.first || frame >= ahead_.first + ahead_.count) {
-            if (frame != next_ || frame_bytes > small || one_by_one_)
-                return false;
-            const std::int64_t count =
-                std::min({2 * std::max<std::int64_t>(1, ahead_.count), most / frame_bytes,
-                          child_for(frame).frames_at_once(), header().frames - frame});
-            forget_ahead();
-            const auto read = try_frames(frame, count);
-            if (!read)
-                return false;
-            ahead_ = {frame, count, *read};
-            next_ = frame + count;
+        const Bytes size = header().element_bytes();
+        if (ahead_ && copy_part(*ahead_, size, samples_.data(), block, to.data()))
+            return true;
+        ahead_.reset(); // the next request overwrites the samples
+        const bool is_plane = block.elements() == plane_of(block);
+        const bool goes_on = is_plane && frame_of(block) == next_;
+        at_once_ = goes_on ? std::min<std::int64_t>(2 * at_once_, most) : 1;
+        next_ = is_plane ? frame_of(block) + 1 : -1;
+        const std::size_t columns = block.count.size() - 1;
+        ArrayBlock more = block;
+        for (const std::size_t axis : {columns - 1, columns}) {
+            more.start[axis] = 0;
+            more.count[axis] = header().lengths[axis];
         }
-        const auto from = (frame - ahead_.first) * frame_bytes + rows.first * row_bytes();
-        std::memcpy(to.data(), ahead_.samples.data() + from, to.size());
-        return true;
-    }
-
-    /// Discards the samples read ahead, because other requests overwrite them.
-    void forget_ahead() {
-        ahead_ = {};
-        next_ = -1;
-    }
-
-    /// Reads whole frames in one request. Empty if the frames must be read one by one to find the
-    /// damaged one.
-    std::optional<std::span<const std::byte>> try_frames(std::int64_t first, std::int64_t count) {
+        const Bytes frame_bytes = plane_of(more) * size;
+        if (!goes_on || frame_bytes > small || one_by_one_ || axes_.frames.empty())
+            return false;
+        const std::size_t axis = axes_.frames.back();
+        more.count[axis] =
+            std::min({at_once_, most / frame_bytes, header().lengths[axis] - block.start[axis]});
         try {
-            return child_for(first).read_frames(first, count);
+            samples_ = child_for(block).read(more);
         } catch (const ReadingEnded&) {
             child_.reset();
             one_by_one_ = true;
+            return false;
         } catch (const InvalidFile&) {
+            return false;
         }
-        return std::nullopt;
+        next_ += more.count[axis] - 1;
+        ahead_ = std::move(more);
+        return copy_part(*ahead_, size, samples_.data(), block, to.data());
     }
 
-    ReadingChild& child_for(std::int64_t frame) {
+    ReadingChild& child_for(const ArrayBlock& block) {
         if (ends_ >= most_ends)
             throw InvalidFile(
                 path(),
                 fmt::format("damaged: frame {} is not read because reading has failed {} times",
-                            frame, ends_));
+                            frame_of(block), ends_));
         if (!child_)
             child_ = std::make_unique<ReadingChild>(path(), open_, patience_);
         return *child_;
     }
 
+    FrameAxes axes_; ///< of the frames that error messages name
     Opening open_;
     Seconds patience_;
     std::unique_ptr<ReadingChild> child_;
-    std::optional<DirectReader> direct_; ///< set if the position of the frames is known
+    std::optional<DirectReader> direct_; ///< set if the position of the samples is known
     int ends_ = 0;
-    bool one_by_one_ = false; ///< true after a request for several frames has ended a child
-    /// Frames that were read ahead, in the memory shared with the child.
-    struct Ahead {
-        std::int64_t first = 0, count = 0;
-        std::span<const std::byte> samples = {};
-    };
-    Ahead ahead_;
-    std::int64_t next_ = -1; ///< the frame after the last read
+    bool one_by_one_ = false;         ///< true after a request for several frames has ended a child
+    std::optional<ArrayBlock> ahead_; ///< the block that was read ahead
+    std::span<const std::byte> samples_ = {}; ///< of `ahead_`, in memory shared with the child
+    std::int64_t next_ = -1;                  ///< the frame after the last read
+    std::int64_t at_once_ = 1;                ///< the number of frames to read ahead
 };
 
 } // namespace
@@ -194,11 +208,11 @@ OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds pa
     try {
         auto child = std::make_unique<ReadingChild>(path, open, patience);
         FrameHeader header = child->header();
-        const OpenedFrames& opened = child->opened();
-        OpenedFrames result{nullptr, opened.chunk, {}, opened.referred};
-        result.source = frames_of(
-            std::make_unique<ReadApart>(path, std::move(header), open, patience, std::move(child)),
-            result.chunk);
+        FrameAxes axes = child->axes();
+        OpenedFrames result{nullptr, {}, child->opened().referred};
+        result.source = std::make_unique<FrameSource>(
+            std::make_unique<ReadApart>(path, open, patience, std::move(child)), std::move(header),
+            std::move(axes));
         return result;
     } catch (const ReadingEnded& end) {
         throw InvalidFile(path, fmt::format("damaged: opening the file {}", end.what()));
@@ -207,11 +221,9 @@ OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds pa
 
 namespace {
 
-/// A request to the child. The first byte of the reply is an `Answer`.
+/// A request to the child for a block. The first byte of the reply is an `Answer`.
 struct Request {
-    std::int64_t frame = 0;
-    Rows rows;              ///< all rows if `count` > 1
-    std::int64_t count = 1; ///< the number of frames
+    std::array<std::int64_t, most_array_axes> start{}, count{};
 };
 enum class Answer : std::uint8_t { good = 1, refused = 2 };
 
@@ -240,9 +252,10 @@ struct Receiver {
         text.resize(length());
         channel.read(text.data(), text.size());
     }
-    void operator()(std::vector<std::int64_t>& numbers) const {
+    template <class T>
+    void operator()(std::vector<T>& numbers) const {
         numbers.resize(length());
-        channel.read(numbers.data(), numbers.size() * sizeof(std::int64_t));
+        channel.read(numbers.data(), numbers.size() * sizeof(T));
     }
     void operator()(std::vector<std::string>& texts) const {
         texts.resize(length());
@@ -260,9 +273,11 @@ struct Receiver {
     }
 };
 
-/// Sends or receives the properties of a source; `each` is a Sender or a Receiver.
+/// Sends or receives the properties of a source, and the lengths and chunks of its array; `each` is
+/// a Sender or a Receiver.
 template <class Exchange>
-void exchange(const Exchange& each, FrameHeader& header, OpenedFrames& opened) {
+void exchange(const Exchange& each, FrameHeader& header, FrameAxes& axes, ArrayHeader& array,
+              OpenedFrames& opened) {
     each(header.frames);
     each(header.shape);
     each(header.sample);
@@ -278,7 +293,10 @@ void exchange(const Exchange& each, FrameHeader& header, OpenedFrames& opened) {
     each(header.axes.names);
     each(header.axes.labels);
     each(header.remarks);
-    each(opened.chunk);
+    each(axes.frames);
+    each(axes.fixed);
+    each(array.lengths);
+    each(array.chunk);
     each(opened.stored);
     each(opened.referred);
 }
@@ -319,11 +337,13 @@ class ChildReader {
                 source = std::move(opened.source);
                 note_files(before);
                 FrameHeader header = source->header();
+                FrameAxes axes = source->axes();
+                ArrayHeader array = source->array().header();
                 begin_reply(Answer::good);
-                exchange(Sender{channel_}, header, opened);
+                exchange(Sender{channel_}, header, axes, array, opened);
             });
             while (source)
-                answer_request(*source);
+                answer_request(source->array());
         } catch (const Error&) { // the parent has closed its end of the channel
         }
         _exit(0); // skips the destructors of the source and of the parent's objects
@@ -421,11 +441,6 @@ class ChildReader {
         end_without_parent(0); // the parent may have ended already
     }
 
-    static std::size_t size_of(const FrameHeader& header, Rows rows) {
-        return static_cast<std::size_t>(rows.count() * header.shape.width * header.channels *
-                                        sextant::size_of(header.sample));
-    }
-
     /// Sets the CPU time limit; SIGPROF then ends the child.
     void set_time(Seconds seconds) const {
         itimerval time{};
@@ -458,26 +473,17 @@ class ChildReader {
         set_time(0);
     }
 
-    void answer_request(FrameSource& source) {
+    void answer_request(ArraySource& array) {
         const auto request = channel_.get<Request>();
         std::signal(SIGINT, SIG_DFL);
+        const auto axes = std::ssize(array.header().lengths);
+        const ArrayBlock block{{request.start.begin(), request.start.begin() + axes},
+                               {request.count.begin(), request.count.begin() + axes}};
         answer([&] {
             lock_files();
-            const std::size_t size =
-                static_cast<std::size_t>(request.count) * size_of(source.header(), request.rows);
-            if (size <= shared_.size()) {
-                const std::span<std::byte> to = shared_.first(size);
-                if (request.count == 1)
-                    source.read_samples(request.frame, request.rows, to);
-                else
-                    source.read_frames(request.frame, request.count, to);
-                begin_reply(Answer::good);
-                return;
-            }
-            std::vector<std::byte> samples(size);
-            source.read_samples(request.frame, request.rows, samples);
+            array.read(block, shared_.first(static_cast<std::size_t>(
+                                  block.elements() * array.header().element_bytes())));
             begin_reply(Answer::good);
-            channel_.write(samples.data(), samples.size());
         });
     }
 
@@ -506,7 +512,7 @@ SharedBytes::~SharedBytes() {
 ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds patience) try
     : path_(path),
       patience_(patience),
-      shared_(shared_bytes),
+      shared_(static_cast<std::size_t>(shared_bytes)),
       channel_(connected_channel()),
       process_(0, [this, &open, parent = getpid()] {
           channel_.ours.close();
@@ -515,7 +521,10 @@ ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds
     channel_.theirs.close();
     try {
         require_answer();
-        exchange(Receiver{channel_.ours}, header_, opened_);
+        exchange(Receiver{channel_.ours}, header_, axes_, array_, opened_);
+        std::vector<std::int64_t> chunk = std::move(array_.chunk);
+        array_ = array_header_of(header_, std::move(array_.lengths));
+        array_.chunk = std::move(chunk);
     } catch (const ChannelClosed&) {
         ended();
     }
@@ -524,43 +533,18 @@ ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds
         path, fmt::format("cannot be read by a separate process: {}", error.code().message()));
 }
 
-void ReadingChild::read(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    const auto row = static_cast<std::int64_t>(to.size()) / std::max<std::int64_t>(1, rows.count());
-    const std::int64_t step = std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(shared_.bytes().size()) / std::max<std::int64_t>(1, row));
+std::span<const std::byte> ReadingChild::read(const ArrayBlock& block) {
+    Request request;
+    std::ranges::copy(block.start, request.start.begin());
+    std::ranges::copy(block.count, request.count.begin());
     try {
-        for (std::int64_t first = rows.first; first < rows.last; first += step) {
-            const Rows some{first, std::min(first + step, rows.last)};
-            const auto part = to.subspan(static_cast<std::size_t>((first - rows.first) * row),
-                                         static_cast<std::size_t>(some.count() * row));
-            channel_.ours.put(Request{frame, some});
-            require_answer();
-            if (part.size() <= shared_.bytes().size())
-                std::memcpy(part.data(), shared_.bytes().data(), part.size());
-            else
-                channel_.ours.read(part.data(), part.size());
-        }
-    } catch (const ChannelClosed&) {
-        ended();
-    }
-}
-
-Bytes ReadingChild::frame_bytes() const {
-    return header_.shape.elements() * header_.channels * sextant::size_of(header_.sample);
-}
-
-std::int64_t ReadingChild::frames_at_once() const {
-    return static_cast<std::int64_t>(shared_.bytes().size()) / std::max<Bytes>(1, frame_bytes());
-}
-
-std::span<const std::byte> ReadingChild::read_frames(std::int64_t first, std::int64_t count) {
-    try {
-        channel_.ours.put(Request{first, {0, header_.shape.height}, count});
+        channel_.ours.put(request);
         require_answer();
     } catch (const ChannelClosed&) {
         ended();
     }
-    return shared_.bytes().first(static_cast<std::size_t>(count * frame_bytes()));
+    return shared_.bytes().first(
+        static_cast<std::size_t>(block.elements() * array_.element_bytes()));
 }
 
 void ReadingChild::require_answer() {
