@@ -237,11 +237,15 @@ void FrameSource::read_rows(std::int64_t frame, Rows rows, std::span<float> to) 
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
         const auto count = static_cast<std::size_t>(some.count());
-        stored_.resize(count * static_cast<std::size_t>(row_bytes()));
-        load(frame, 1, some, stored_);
         const auto grey =
             to.subspan(static_cast<std::size_t>(first - rows.first) * width, count * width);
         const bool is_grey = header_.channels == 1;
+        if (is_grey && header_.sample == Sample::f32) {
+            load(frame, 1, some, std::as_writable_bytes(grey));
+            continue;
+        }
+        stored_.resize(count * static_cast<std::size_t>(row_bytes()));
+        load(frame, 1, some, stored_);
         if (!is_grey)
             wide_.resize(grey.size() * static_cast<std::size_t>(header_.channels));
         const std::span<float> floats = is_grey ? grey : wide_;
