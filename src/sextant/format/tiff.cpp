@@ -261,22 +261,19 @@ std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
                                         const PlaneChoice& choice, std::int64_t images) {
     const TiffPage& first = open.pages.front();
     go_to(open, first, 0);
-    header.frames = images;
-    checked_frames(open.file.path(), header);
+    FrameHeader whole = header;
+    whole.frames = images;
+    checked_frames(open.file.path(), whole);
     const Bytes start = start_of_stack(open.tiff.get(), open.bytes, first, images);
     if (start < 0)
         return nullptr;
     const bool swapped = TIFFIsByteSwapped(open.tiff.get()) != 0;
-    const Bytes plane = header.shape.elements() * header.channels * size_of(header.sample);
-    header.frames = choice.every ? choice.axes.planes() : choice.axes.frames.count;
-    StoredLayout layout{start + choice.axes.page_of(choice.first) * plane, swapped};
-    // If all planes are frames, they are contiguous, in the order in which ImageJ stores planes.
-    if (!choice.every) {
-        layout.lengths = {header.frames, header.shape.height, header.shape.width};
-        layout.steps = steps_of(layout.lengths);
-        layout.steps.front() *= choice.axes.frames.step;
-        layout.axes = {{0}, {0, 0, 0}};
-    }
+    StoredLayout layout{start, swapped, false, choice.array.lengths, {}, choice.axes};
+    const PageAxes& pages = choice.pages;
+    const PlanePosition steps{pages.channels.step, pages.slices.step, pages.frames.step};
+    for (std::size_t axis = 0; axis < choice.array.row_axis; ++axis)
+        layout.steps.push_back(choice.position_on(axis, steps) * header.shape.elements());
+    layout.steps.insert(layout.steps.end(), {header.shape.width, 1});
     return stored_frames(SourceFile(open.file.path()), std::move(header), std::move(layout));
 }
 
@@ -298,7 +295,8 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
     header.pixel = believable(notes.pixel, header.remarks);
     header.frame_interval = notes.frame_interval;
     const PlaneChoice choice = choose_planes(path, notes, first, found, options, header);
-    if (choice.by_slices || (choice.every && choice.axes.slices.count > 1))
+    if (std::ranges::any_of(choice.axes.frames,
+                            [&](std::size_t axis) { return choice.array.names[axis] == 'z'; }))
         header.slice_distance = believable_distance(notes.slice_distance, header.pixel);
     if (first.unread > 0) {
         header.remarks.emplace_back(

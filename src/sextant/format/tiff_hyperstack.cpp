@@ -353,61 +353,41 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
     return notes;
 }
 
-namespace {
-
-/// Returns the position of a page's plane, if the page has one.
-std::optional<PlanePosition> plane_of(std::int64_t page, const TiffNotes& notes,
-                                      const PlaneChoice& choice) {
-    if (notes.positions.empty()) {
-        return page < choice.axes.planes() ? std::optional(choice.axes.position_of(page))
-                                           : std::nullopt;
-    }
-    auto position = notes.positions[static_cast<std::size_t>(page)];
-    if (position && choice.by_slices)
-        std::swap(position->slice, position->frame);
-    return position;
-}
-
-} // namespace
-
 PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const TiffPage& page,
                           std::int64_t pages, const SourceOptions& options, FrameHeader& header) {
     PlaneChoice choice;
-    choice.axes.frames.count = std::max(pages, notes.images);
-    if (notes.axes)
-        choice.axes = *notes.axes;
-    PageAxes& axes = choice.axes;
-    if (options.every_plane && page.channels == 1) {
-        choice.every = true;
-        header.axes = {{axes.frames.count}, "T"};
-        const auto add = [&](std::int64_t length, char letter) {
-            if (length > 1) {
-                header.axes.lengths.push_back(length);
-                header.axes.names += letter;
-            }
-        };
-        add(axes.slices.count, 'Z');
-        add(axes.channels.count, 'C');
-        header.axes.lengths.insert(header.axes.lengths.end(),
-                                   {header.shape.height, header.shape.width});
-        header.axes.names += "YX";
-        return choice;
+    choice.pages = notes.axes.value_or(PageAxes{{}, {}, {std::max(pages, notes.images)}});
+    ArrayInFile& array = choice.array;
+    array = {{choice.pages.frames.count}, 0, 0, "t", header.frame_interval};
+    for (const auto& [length, name] :
+         {std::pair(choice.pages.slices.count, 'z'),
+          std::pair(choice.pages.channels.count * page.channels, 'c')}) {
+        if (length > 1) {
+            array.lengths.push_back(length);
+            array.names += name;
+        }
     }
-    choice.by_slices =
-        options.time || (axes.frames.count == 1 && axes.slices.count > 1 && !options.slice);
-    if (choice.by_slices) {
-        std::swap(axes.frames, axes.slices);
-        header.frame_interval = 0;
+    array.row_axis = array.lengths.size();
+    array.column_axis = array.row_axis + 1;
+    array.lengths.insert(array.lengths.end(), {header.shape.height, header.shape.width});
+    array.names += "yx";
+    SourceOptions of_planes = options;
+    of_planes.axes.clear();
+    of_planes.every_plane = options.every_plane && page.channels == 1;
+    choice.axes = choose_frame_axes(path, array, of_planes, header);
+    if (!of_planes.every_plane)
+        header.axes = {};
+    choice.sample = static_cast<int>(header.hyperstack.channel % page.channels);
+    for (std::size_t axis = 0; axis < array.names.size(); ++axis) {
+        if (array.names[axis] == 'c') // interleaved channels are on the same page
+            choice.axes.fixed[axis] /= page.channels;
     }
-    Hyperstack& stack = header.hyperstack;
-    stack.channels = axes.channels.count * page.channels;
-    stack.channel = chosen_plane(path, "channel", options.channel, stack.channels, header);
-    (choice.by_slices ? stack.times : stack.slices) = axes.slices.count;
-    stack.slice = chosen_plane(path, "slice", options.slice, stack.slices, header);
-    stack.time = chosen_plane(path, "time", options.time, stack.times, header);
-    choice.first = {stack.channel / page.channels, choice.by_slices ? stack.time : stack.slice, 0};
-    choice.sample = static_cast<int>(stack.channel % page.channels);
     return choice;
+}
+
+std::int64_t PlaneChoice::position_on(std::size_t axis, const PlanePosition& plane) const {
+    const char name = array.names[axis];
+    return name == 't' ? plane.frame : name == 'z' ? plane.slice : plane.channel;
 }
 
 void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const PlaneChoice& choice,
@@ -419,16 +399,25 @@ void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const Pla
     std::int64_t strange = 0;
     const std::int64_t found = std::ssize(pages);
     for (std::int64_t page = 0; page < found; ++page) {
-        const auto plane = plane_of(page, notes, choice);
-        strange += plane ? 0 : 1;
-        if (plane && choice.every)
-            kept.push_back({(plane->frame * choice.axes.slices.count + plane->slice) *
-                                    choice.axes.channels.count +
-                                plane->channel,
-                            page});
-        else if (plane && plane->channel == choice.first.channel &&
-                 plane->slice == choice.first.slice)
-            kept.push_back({plane->frame, page});
+        std::optional<PlanePosition> plane;
+        if (!notes.positions.empty())
+            plane = notes.positions[static_cast<std::size_t>(page)];
+        else if (page < choice.pages.planes())
+            plane = choice.pages.position_of(page);
+        if (!plane) {
+            ++strange;
+            continue;
+        }
+        std::vector<std::int64_t> position = choice.axes.fixed;
+        bool wanted = true;
+        for (std::size_t axis = 0; axis < choice.array.row_axis; ++axis) {
+            const std::int64_t at = choice.position_on(axis, *plane);
+            wanted = wanted &&
+                     (at == position[axis] || std::ranges::count(choice.axes.frames, axis) > 0);
+            position[axis] = at;
+        }
+        if (wanted)
+            kept.push_back({choice.axes.frame_of(position, choice.array.lengths), page});
     }
     if (strange > 0) {
         header.remarks.push_back(fmt::format(
@@ -440,7 +429,6 @@ void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const Pla
     for (const Kept& one : kept)
         frames.push_back(std::move(pages[static_cast<std::size_t>(one.page)]));
     pages = std::move(frames);
-    header.frames = choice.every ? choice.axes.planes() : choice.axes.frames.count;
     if (notes.positions.empty() || notes.cut_off || std::ssize(pages) == header.frames)
         return;
     header.remarks.push_back(fmt::format("{} of {} frames are in other files",

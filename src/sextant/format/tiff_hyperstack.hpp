@@ -4,6 +4,7 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/format.hpp"
+#include "sextant/format/frame_axes.hpp"
 #include "sextant/format/tiff_page.hpp"
 
 #include <cstdint>
@@ -76,22 +77,22 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
 
 /// The choice of planes that are read as frames.
 struct PlaneChoice {
-    PageAxes axes;
-    PlanePosition first;    ///< position of frame 0
-    int sample = 0;         ///< index of the first sample of each pixel that is read
-    bool by_slices = false; ///< true if the frames are the slices at the time `first.slice`
-    bool every = false;     ///< true if all planes are frames; channels vary fastest, then slices
+    PageAxes pages;
+    ArrayInFile array; ///< times, slices and channels, if there are several, rows and columns
+    FrameAxes axes;
+    int sample = 0; ///< index of the first sample of each pixel that is read
+
+    /// Returns the position on an axis of the array.
+    std::int64_t position_on(std::size_t axis, const PlanePosition& plane) const;
 };
 
-/// Chooses a channel and a slice: those in the options or, with a remark, the first ones. The
-/// slices are read as frames if a time is requested, or if a file has slices but only one frame per
-/// slice and no slice is requested. Adds the hyperstack and remarks to the header. Throws
-/// InvalidFile if a channel, slice or time does not exist.
+/// Chooses planes as choose_frame_axes() does. All planes are chosen only if pages have a single
+/// channel.
 PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const TiffPage& first,
                           std::int64_t pages, const SourceOptions& options, FrameHeader& header);
 
-/// Removes the pages that are not frames, and sorts the others. Sets the number of frames in the
-/// header, which includes pages that are missing in a truncated file.
+/// Removes the pages that are not frames, and sorts the others. Lowers the number of frames in the
+/// header if frames are in other files; frames that are missing in a truncated file count.
 void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const PlaneChoice& choice,
                  FrameHeader& header);
 
